@@ -1,0 +1,35 @@
+# make demo · make test · make check · make bench
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALLED := .venv/.installed
+# Tensors of this size run fastest on one thread; the test runner gives each core a process instead.
+export OMP_NUM_THREADS ?= 1
+
+.PHONY: demo test check quick bench clean
+
+$(INSTALLED): pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[dev,gpu]"
+	@touch $@
+
+demo: $(INSTALLED)  ## train, translate and look, in about three minutes
+	$(BIN)/regard demo
+
+check: $(INSTALLED)  ## lint, types and import rules
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: check  ## everything that must hold
+	$(BIN)/pytest -n 2
+
+quick: $(INSTALLED)  ## the tests that train nothing
+	$(BIN)/pytest -n 2 -m "not slow"
+
+bench: $(INSTALLED)  ## the figures in docs/results.md
+	$(BIN)/python benchmarks/tutorial_lstm.py
+
+clean:
+	rm -rf .venv build dist .mypy_cache .ruff_cache .import_linter_cache
