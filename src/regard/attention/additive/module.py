@@ -1,0 +1,62 @@
+"""Additive attention with its parameters: the `BahdanauAttention` people look for."""
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+from torch.nn import functional
+
+from regard.attention.additive.functional import additive_scores
+from regard.attention.attend import attend_single, check_query, real_states
+from regard.attention.initialise import parameter
+from regard.attention.protocol import Attended, Memory, Window
+from regard.attention.window import GlobalWindow
+
+
+class BahdanauAttention(nn.Module):
+    """`e_ts = v · tanh(W_s s_t + W_h h_s)`: Bahdanau, Cho and Bengio 2014, section 3.1 and appendix A.1.2.
+
+    The paper writes W_a for W_s, U_a for W_h and v_a for v, and has no bias; `bias=True` adds b inside the tanh.
+    Values are the states themselves, so the context is as wide as a state.
+    """
+
+    b: Tensor | None
+
+    def __init__(
+        self,
+        query_width: int,
+        state_width: int,
+        width: int,
+        *,
+        bias: bool = False,
+        window: Window | None = None,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.query_width, self.state_width, self.value_width = query_width, state_width, state_width
+        self.W_s = parameter(width, query_width)
+        self.W_h = parameter(width, state_width)
+        self.v = parameter(width)
+        self.register_parameter("b", nn.Parameter(torch.zeros(width)) if bias else None)
+        self.window = window if window is not None else GlobalWindow()
+        self.dropout = dropout
+
+    def prepare(self, states: Float[Tensor, "batch source state"], real: Bool[Tensor, "batch source"]) -> Memory:
+        """Project the keys once for the whole sentence: they do not depend on the step."""
+        states = real_states(states, real)
+        return Memory(functional.linear(states, self.W_h, self.b), states, real)
+
+    def forward(
+        self,
+        query: Float[Tensor, "batch target query"],
+        memory: Memory,
+        position: int = 0,
+        *,
+        weights: Float[Tensor, "batch head target source"] | None = None,
+        trace: bool = False,
+    ) -> Attended:
+        check_query("BahdanauAttention", query, memory, self.query_width)
+        view = self.window(query, memory.real, position)
+        query_projected = functional.linear(query, self.W_s)
+        scores = additive_scores(query_projected, memory.keys, self.v)[:, None]
+        dropout = self.dropout if self.training else 0.0
+        return attend_single(query, scores, memory, view, weights=weights, trace=trace, dropout=dropout)

@@ -1,0 +1,1 @@
+"""Multiplicative attention: Luong, Pham and Manning 2015. `module.LuongDot`, `LuongGeneral`, `LuongConcat`."""

@@ -1,0 +1,96 @@
+"""What passes between a model and its attention: Memory in, Attended out, and the two protocols in between."""
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Memory:
+    """The states of a source, made ready once: keys to score, values to mix, and which positions are real.
+
+    Single-head mechanisms hold `[batch, source, width]`, multi-head ones `[batch, head, source, width]`.
+    """
+
+    keys: Float[Tensor, "batch *head source key"]
+    values: Float[Tensor, "batch *head source value"]
+    real: Bool[Tensor, "batch source"]
+
+    def select(self, rows: Int[Tensor, " rows"]) -> "Memory":
+        """The memory whose batch row i is this one's row `rows[i]`; beam search reorders and repeats with it."""
+        return Memory(
+            self.keys.index_select(0, rows), self.values.index_select(0, rows), self.real.index_select(0, rows)
+        )
+
+    def extend(self, other: "Memory") -> "Memory":
+        """This memory followed by another along the source axis: the growing cache of causal self-attention."""
+        return Memory(
+            torch.cat([self.keys, other.keys], dim=-2),
+            torch.cat([self.values, other.values], dim=-2),
+            torch.cat([self.real, other.real], dim=1),
+        )
+
+
+@dataclass(frozen=True)
+class View:
+    """Where a window lets each step look: real positions inside it, and how local-p fades them."""
+
+    mask: Bool[Tensor, "batch 1 target source"]
+    gaussian: Float[Tensor, "batch 1 target source"] | None = None
+    center: Float[Tensor, "batch target"] | None = None
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The very tensors one call used. `scores` are raw: before mask, softmax and Gaussian."""
+
+    query: Float[Tensor, "batch target query"]
+    scores: Float[Tensor, "batch head target source"]
+    mask: Bool[Tensor, "batch #head target source"]
+    gaussian: Float[Tensor, "batch 1 target source"] | None = None
+    center: Float[Tensor, "batch target"] | None = None
+
+
+@dataclass(frozen=True)
+class Attended:
+    """What a step saw. `weights` is None only where nothing is weighed (the fixed-vector baseline)."""
+
+    context: Float[Tensor, "batch target value"]
+    weights: Float[Tensor, "batch head target source"] | None
+    trace: Trace | None = None
+
+
+@runtime_checkable
+class Window(Protocol):
+    """Which positions a step may see: a choice independent of how they are scored."""
+
+    def __call__(
+        self, query: Float[Tensor, "batch target query"], real: Bool[Tensor, "batch source"], position: int = 0
+    ) -> View: ...
+
+
+@runtime_checkable
+class Attention(Protocol):
+    """A mechanism: `prepare` the source once, then call it for one step (target axis 1) or for all steps at once.
+
+    `position` is the decoder step of the first query row; row i is step `position + i`.
+    `weights`, when given, are used instead of the computed ones. State travels in the Memory, never on the module.
+    """
+
+    query_width: int
+    value_width: int
+
+    def prepare(self, states: Float[Tensor, "batch source state"], real: Bool[Tensor, "batch source"]) -> Memory: ...
+
+    def __call__(
+        self,
+        query: Float[Tensor, "batch target query"],
+        memory: Memory,
+        position: int = 0,
+        *,
+        weights: Float[Tensor, "batch head target source"] | None = None,
+        trace: bool = False,
+    ) -> Attended: ...
