@@ -1,0 +1,85 @@
+"""The classics by name: a preset is a starting point that any key of [model] may change."""
+
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from regard.models.config import ModelConfig, RecurrentConfig, TransformerConfig
+
+_MODEL: TypeAdapter[RecurrentConfig | TransformerConfig] = TypeAdapter(ModelConfig)
+
+BAHDANAU: dict[str, Any] = {"score": "additive", "placement": "input", "initial": "backward"}
+LUONG: dict[str, Any] = {
+    "cell": "lstm",
+    "bidirectional": False,
+    "score": "general",
+    "placement": "output",
+    "input_feeding": True,
+    "readout": "attentional",
+    "initial": "last",
+}
+VANILLA: dict[str, Any] = {"score": "none", "placement": "input", "initial": "projection"}
+TRANSFORMER: dict[str, Any] = {"architecture": "transformer"}
+
+
+def _recurrent(units: int, embedding: int, layers: int = 1, dropout: float = 0.0) -> dict[str, Any]:
+    return {
+        "embedding": embedding,
+        "encoder_units": units,
+        "decoder_units": units,
+        "encoder_layers": layers,
+        "decoder_layers": layers,
+        "dropout": dropout,
+    }
+
+
+_RECURRENT_SIZES = {"tiny": _recurrent(96, 64), "small": _recurrent(256, 128, dropout=0.2), "base": _recurrent(512, 256, dropout=0.3)}
+_TRANSFORMER_SIZES = {
+    "tiny": {"width": 96, "heads": 4, "encoder_layers": 2, "decoder_layers": 2, "feedforward": 256},
+    "small": {"width": 256, "heads": 4, "encoder_layers": 3, "decoder_layers": 3, "feedforward": 1024},
+    "base": {"width": 512, "heads": 8, "encoder_layers": 6, "decoder_layers": 6, "feedforward": 2048},
+}
+
+# Bahdanau et al. 2014, appendix A.2.3: 1000 units, 620-dimensional embeddings, maxout of 500, alignment width 1000.
+_RNNSEARCH = {
+    **BAHDANAU,
+    **_recurrent(1000, 620),
+    "attention_width": 1000,
+    "readout": "maxout",
+    "readout_width": 500,
+}
+# The LSTM of the tutorial run: 64-dimensional embeddings, 128 units, alignment width 64, dropout before the output layer.
+_TUTORIAL = {
+    **_recurrent(128, 64, dropout=0.4),
+    "cell": "lstm",
+    "score": "additive",
+    "attention_width": 64,
+    "placement": "input",
+    "initial": "zero",
+    "readout": "state-context",
+}
+
+PRESETS: dict[str, dict[str | None, dict[str, Any]]] = {
+    "bahdanau": {name: {**BAHDANAU, **size} for name, size in _RECURRENT_SIZES.items()},
+    "rnnsearch": {None: _RNNSEARCH},
+    "luong": {name: {**LUONG, **size} for name, size in _RECURRENT_SIZES.items()},
+    "vanilla": {name: {**VANILLA, **size} for name, size in _RECURRENT_SIZES.items()},
+    "tutorial-lstm": {None: _TUTORIAL},
+    "transformer": {name: {**TRANSFORMER, **size} for name, size in _TRANSFORMER_SIZES.items()},
+}
+
+
+def preset(name: str, size: str | None = None, **changes: Any) -> RecurrentConfig | TransformerConfig:
+    """The configuration of a preset, with changes.
+
+    >>> preset("luong", "tiny", score="dot").placement
+    'output'
+    """
+    if name not in PRESETS:
+        raise ValueError(f"no preset '{name}': valid choices are {', '.join(PRESETS)}")
+    sizes = PRESETS[name]
+    key = size if size is not None or None in sizes else "small"
+    if key not in sizes:
+        valid = ", ".join(s for s in sizes if s) or "none: its size is part of the preset, change single keys instead"
+        raise ValueError(f"preset '{name}' has no size '{size}': valid choices are {valid}")
+    return _MODEL.validate_python({"architecture": "rnn", **sizes[key], **changes})

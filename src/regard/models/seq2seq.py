@@ -1,0 +1,90 @@
+"""A source becomes a target: one interface over the recurrent and the Transformer models."""
+
+from typing import Any, Protocol
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from regard.models.config import RecurrentConfig, TransformerConfig
+from regard.models.rnn.decoder import RecurrentDecoder
+from regard.models.rnn.encoder import RecurrentEncoder
+from regard.models.step import Decoded, Step
+from regard.models.transformer.decoder import TransformerDecoder
+from regard.models.transformer.encoder import TransformerEncoder
+
+PAD = 0
+
+
+class Source(Protocol):
+    """Padded source ids and their true lengths."""
+
+    @property
+    def source(self) -> Int[Tensor, "batch source"]: ...
+    @property
+    def source_lengths(self) -> Int[Tensor, " batch"]: ...
+
+
+class Seq2Seq(nn.Module):
+    """An encoder, a decoder, and the two ways to run them: whole batches to learn from, single steps to search with."""
+
+    def __init__(self, config: RecurrentConfig | TransformerConfig, source_vocabulary: int, target_vocabulary: int) -> None:
+        super().__init__()
+        if config.tie == "all" and source_vocabulary != target_vocabulary:
+            raise ValueError(
+                f"tie = 'all' shares one vocabulary, but the source has {source_vocabulary} entries and the target "
+                f"{target_vocabulary}: set joint = true in [text], or tie = 'target'"
+            )
+        self.config = config
+        width = config.embedding if isinstance(config, RecurrentConfig) else config.width
+        source = _embedding(source_vocabulary, width)
+        target = source if config.tie == "all" else _embedding(target_vocabulary, width)
+        if isinstance(config, RecurrentConfig):
+            self.encoder: nn.Module = RecurrentEncoder(config, source)
+            self.decoder: RecurrentDecoder | TransformerDecoder = RecurrentDecoder(config, target, target_vocabulary)
+        else:
+            self.encoder = TransformerEncoder(config, source)
+            self.decoder = TransformerDecoder(config, target, target_vocabulary)
+        if config.tie != "none":
+            self.decoder.readout.output.weight = target.weight
+
+    def start(self, source: Source) -> Any:
+        """Read the sentences; the returned state is all that the decoder will need."""
+        return self.decoder.start(self.encoder(source.source, source.source_lengths))
+
+    def step(
+        self,
+        tokens: Int[Tensor, " rows"],
+        state: Any,
+        *,
+        weights: Float[Tensor, "rows layer head source"] | None = None,
+        trace: bool = False,
+    ) -> Step:
+        return self.decoder.step(tokens, state, weights=weights, trace=trace)
+
+    def forward(
+        self,
+        source: Source,
+        tokens: Int[Tensor, "batch target"],
+        *,
+        forced: Bool[Tensor, " target"] | None = None,
+        want_weights: bool = False,
+    ) -> Decoded:
+        """Features of every step, given the words before it; `logits` turns them into predictions."""
+        return self.decoder(tokens, self.start(source), forced=forced, want_weights=want_weights)  # type: ignore[no-any-return]
+
+    def logits(self, features: Float[Tensor, "*rows feature"]) -> Float[Tensor, "*rows vocabulary"]:
+        logits: Tensor = self.decoder.readout(features)
+        return logits
+
+    @property
+    def parameters_count(self) -> int:
+        return sum(parameter.numel() for parameter in self.parameters())
+
+
+def _embedding(vocabulary: int, width: int) -> nn.Embedding:
+    embedding = nn.Embedding(vocabulary, width, padding_idx=PAD)
+    with torch.no_grad():
+        nn.init.normal_(embedding.weight, std=width**-0.5)
+        embedding.weight[PAD].zero_()
+    return embedding

@@ -1,0 +1,143 @@
+"""The Transformer's writer: it looks at what it wrote, then at what it read."""
+
+from dataclasses import dataclass, replace
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from regard.attention.protocol import Attended, Memory
+from regard.attention.scaled_dot.module import MultiHeadAttention
+from regard.models.config import TransformerConfig
+from regard.models.step import Decoded, Step
+from regard.models.transformer.encoder import EncodedByLayers
+from regard.models.transformer.layers import FeedForward, OutputLayer, Positions
+
+
+@dataclass(frozen=True)
+class TransformerState:
+    """For each layer the projected source and what has been written so far: the key-value cache, as two memories."""
+
+    source: tuple[Memory, ...]
+    written: tuple[Memory | None, ...]
+    position: int = 0
+
+    def select(self, rows: Int[Tensor, " rows"]) -> "TransformerState":
+        return replace(
+            self,
+            source=tuple(memory.select(rows) for memory in self.source),
+            written=tuple(None if memory is None else memory.select(rows) for memory in self.written),
+        )
+
+
+@dataclass(frozen=True)
+class _Layer:
+    """One layer's result with both of its attentions."""
+
+    states: Tensor
+    written: Memory
+    itself: Attended
+    source: Attended
+
+
+class DecoderLayer(nn.Module):
+    """x ← x + self(norm x); x ← x + cross(norm x, source); x ← x + feedforward(norm x)."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        width = config.width
+        self.self_norm = nn.LayerNorm(width)
+        self.self_attention = MultiHeadAttention(width, width, width, config.heads, dropout=config.dropout)
+        self.cross_norm = nn.LayerNorm(width)
+        self.cross_attention = MultiHeadAttention(width, width, width, config.heads, dropout=config.dropout)
+        self.feedforward_norm = nn.LayerNorm(width)
+        self.feedforward = FeedForward(config)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(
+        self,
+        states: Tensor,
+        source: Memory,
+        written: Memory | None,
+        position: int,
+        *,
+        weights: Tensor | None = None,
+        trace: bool = False,
+    ) -> _Layer:
+        normed = self.self_norm(states)
+        everything = torch.ones(normed.shape[:2], dtype=torch.bool, device=normed.device)
+        now = self.self_attention.prepare(normed, everything)
+        written = now if written is None else written.extend(now)
+        itself = self.self_attention(normed, written, position, causal=True)
+        states = states + self.dropout(itself.context)
+        looked = self.cross_attention(self.cross_norm(states), source, position, weights=weights, trace=trace)
+        states = states + self.dropout(looked.context)
+        states = states + self.dropout(self.feedforward(self.feedforward_norm(states)))
+        return _Layer(states, written, itself, looked)
+
+
+class TransformerDecoder(nn.Module):
+    """N layers and a last norm; one step at a time it keeps keys and values, so a step costs one word."""
+
+    def __init__(self, config: TransformerConfig, embedding: nn.Embedding, vocabulary: int) -> None:
+        super().__init__()
+        self.positions = Positions(config, embedding)
+        self.layers = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
+        self.norm = nn.LayerNorm(config.width)
+        self.readout = OutputLayer(config.width, vocabulary)
+
+    def start(self, encoded: EncodedByLayers) -> TransformerState:
+        memories = tuple(layer.cross_attention.prepare(encoded.states, encoded.real) for layer in self.layers)
+        return TransformerState(memories, (None,) * len(memories))
+
+    def step(
+        self,
+        tokens: Int[Tensor, " rows"],
+        state: TransformerState,
+        *,
+        weights: Float[Tensor, "rows layer head source"] | None = None,
+        trace: bool = False,
+    ) -> Step:
+        """One word further; `weights` replaces the cross-attention of every layer."""
+        states = self.positions(tokens[:, None], state.position)
+        done = []
+        for index, layer in enumerate(self.layers):
+            given = None if weights is None else weights[:, index, :, None]
+            result = layer(
+                states, state.source[index], state.written[index], state.position, weights=given, trace=trace
+            )
+            states = result.states
+            done.append(result)
+        after = replace(state, written=tuple(one.written for one in done), position=state.position + 1)
+        return Step(
+            logits=self.readout(self.norm(states)[:, 0]),
+            state=after,
+            weights=torch.stack([one.source.weights[:, :, 0] for one in done], dim=1),
+            trace=tuple(one.source.trace for one in done) if trace else (),
+        )
+
+    def forward(
+        self,
+        tokens: Int[Tensor, "batch target"],
+        state: TransformerState,
+        *,
+        forced: Bool[Tensor, " target"] | None = None,
+        want_weights: bool = False,
+    ) -> Decoded:
+        """All steps at once; its own words as input would mean a step loop, which this model does not train with."""
+        if forced is not None and not bool(forced.all()):
+            raise ValueError(
+                "the Transformer trains on all steps at once and cannot read its own words in between: "
+                "set [train] teacher_forcing to 1, or use an rnn model"
+            )
+        states, seen, own = self.positions(tokens, state.position), [], []
+        for layer, source, written in zip(self.layers, state.source, state.written, strict=True):
+            result = layer(states, source, written, state.position)
+            states = result.states
+            seen.append(result.source.weights)
+            own.append(result.itself.weights)
+        return Decoded(
+            self.norm(states),
+            torch.stack(seen, dim=1) if want_weights else None,
+            torch.stack(own, dim=1) if want_weights else None,
+        )

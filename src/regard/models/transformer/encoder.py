@@ -1,0 +1,59 @@
+"""The Transformer's reader: every word looks at every word."""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from regard.attention.scaled_dot.module import MultiHeadAttention
+from regard.models.config import TransformerConfig
+from regard.models.transformer.layers import FeedForward, Positions
+
+
+@dataclass(frozen=True)
+class EncodedByLayers:
+    """States for every word; self-attention weights layer by layer if they were asked for."""
+
+    states: Float[Tensor, "batch source width"]
+    real: Bool[Tensor, "batch source"]
+    weights: Float[Tensor, "batch layer head source source"] | None
+
+
+class EncoderLayer(nn.Module):
+    """x ← x + attention(norm x); x ← x + feedforward(norm x)."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(config.width)
+        self.attention = MultiHeadAttention(config.width, config.width, config.width, config.heads, dropout=config.dropout)
+        self.feedforward_norm = nn.LayerNorm(config.width)
+        self.feedforward = FeedForward(config)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, states: Tensor, real: Tensor) -> tuple[Tensor, Tensor | None]:
+        normed = self.attention_norm(states)
+        attended = self.attention(normed, self.attention.prepare(normed, real))
+        states = states + self.dropout(attended.context)
+        return states + self.dropout(self.feedforward(self.feedforward_norm(states))), attended.weights
+
+
+class TransformerEncoder(nn.Module):
+    """N layers and a last norm, as pre-norm wants it."""
+
+    def __init__(self, config: TransformerConfig, embedding: nn.Embedding) -> None:
+        super().__init__()
+        self.positions = Positions(config, embedding)
+        self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
+        self.norm = nn.LayerNorm(config.width)
+
+    def forward(
+        self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"], *, want_weights: bool = False
+    ) -> EncodedByLayers:
+        real = torch.arange(source.size(1), device=source.device) < lengths[:, None]
+        states, seen = self.positions(source), []
+        for layer in self.layers:
+            states, weights = layer(states, real)
+            if want_weights:
+                seen.append(weights)
+        return EncodedByLayers(self.norm(states), real, torch.stack(seen, dim=1) if seen else None)

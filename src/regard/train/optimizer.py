@@ -1,0 +1,28 @@
+"""The optimizer a recipe asks for."""
+
+import torch
+from torch import nn
+from torch.optim import Optimizer
+
+from regard.train.config import TrainConfig
+
+
+def build_optimizer(model: nn.Module, config: TrainConfig) -> Optimizer:
+    """Adam, AdamW or Adadelta over all parameters; fused where the device has a fused kernel."""
+    parameters = list(model.parameters())
+    if config.optimizer == "adadelta":
+        return torch.optim.Adadelta(parameters, lr=config.learning_rate, weight_decay=config.weight_decay)
+    kind = torch.optim.Adam if config.optimizer == "adam" else torch.optim.AdamW
+    return kind(
+        parameters,
+        lr=config.learning_rate,
+        betas=config.betas,
+        eps=config.epsilon,
+        weight_decay=config.weight_decay,
+        fused=True,
+    )
+
+
+def set_learning_rate(optimizer: Optimizer, rate: float) -> None:
+    for group in optimizer.param_groups:
+        group["lr"] = rate
