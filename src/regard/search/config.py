@@ -1,0 +1,78 @@
+"""The recipe's [search] table: which search, and how far it may go."""
+
+from typing import Literal
+
+import torch
+from jaxtyping import Int
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from torch import Tensor
+
+from regard.search.hypothesis import LengthPenalty
+from regard.search.options import Options
+from regard.search.sample import Sampler
+
+
+class Longest(BaseModel):
+    """A limit that grows with the source: factor · source length + offset tokens, EOS included."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    factor: float = Field(default=2.0, ge=0, allow_inf_nan=False)
+    offset: int = Field(default=10, ge=0)
+
+
+class SearchConfig(BaseModel):
+    """Beam 1 is greedy search; a temperature makes it sampling.
+
+    longest = 60  or  longest = { factor = 1.5, offset = 5 }
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    beam: int = Field(default=1, ge=1)
+    nbest: int = Field(default=1, ge=1)
+    longest: Longest | int = Field(default_factory=Longest)
+    length_penalty: float = Field(default=1.0, ge=0, allow_inf_nan=False)
+    length_form: Literal["power", "gnmt"] = "power"
+    no_repeat_ngram: int = Field(default=0, ge=0)
+    forbid_unk: bool = False
+    temperature: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    top_k: int | None = Field(default=None, ge=1)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    seed: int = 0
+
+    @model_validator(mode="after")
+    def _agree(self) -> "SearchConfig":
+        if isinstance(self.longest, int) and self.longest < 0:
+            raise ValueError(f"longest must be 0 or more tokens, got {self.longest}")
+        if self.temperature is None:
+            if self.top_k is not None or self.top_p is not None:
+                raise ValueError("top_k and top_p need a temperature; 1.0 leaves the model's distribution as it is")
+            if self.nbest > self.beam:
+                raise ValueError(
+                    f"nbest {self.nbest} is more than beam {self.beam} can find; raise beam to {self.nbest}"
+                )
+        elif self.beam > 1:
+            raise ValueError(
+                f"a temperature asks for sampling, beam {self.beam} for beam search; leave one of them out"
+            )
+        return self
+
+    @property
+    def options(self) -> Options:
+        return Options(
+            forbid_unk=self.forbid_unk,
+            no_repeat_ngram=self.no_repeat_ngram,
+            penalty=LengthPenalty(self.length_penalty, self.length_form),
+        )
+
+    @property
+    def sampler(self) -> Sampler | None:
+        """None where the config asks for greedy or beam search."""
+        return None if self.temperature is None else Sampler(self.temperature, self.top_k, self.top_p)
+
+    def limits(self, lengths: Int[Tensor, "sentence"]) -> Int[Tensor, "sentence"]:
+        """The most tokens for each sentence, given how many its source has; on the same device."""
+        if isinstance(self.longest, int):
+            return torch.full_like(lengths, self.longest, dtype=torch.long)
+        return (lengths * self.longest.factor).ceil().long() + self.longest.offset

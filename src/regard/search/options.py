@@ -1,0 +1,30 @@
+"""What every search shares: the special ids, what may not be produced, and how hypotheses are scored."""
+
+from dataclasses import dataclass, field
+
+from regard.search.hypothesis import LengthPenalty
+
+
+@dataclass(frozen=True)
+class Options:
+    """The defaults are the special ids of `regard`'s tokenizers."""
+
+    pad: int = 0
+    unk: int = 1
+    bos: int = 2
+    eos: int = 3
+    forbid_unk: bool = False
+    no_repeat_ngram: int = 0
+    """No n-gram of this size occurs twice in one hypothesis; 0 allows all."""
+    penalty: LengthPenalty = field(default_factory=LengthPenalty)
+    weights: bool = True
+    """False drops the attention, for when only the text is wanted."""
+
+    def __post_init__(self) -> None:
+        if self.no_repeat_ngram < 0:
+            raise ValueError(f"no_repeat_ngram must be 0 (off) or more, got {self.no_repeat_ngram}")
+
+    @property
+    def forbidden(self) -> tuple[int, ...]:
+        """Ids that no hypothesis ever contains."""
+        return (self.pad, self.bos, self.unk) if self.forbid_unk else (self.pad, self.bos)

@@ -1,0 +1,91 @@
+"""Sampling: tokens drawn from the model's distribution, sharpened or cut off on request."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from regard.search.hypothesis import Hypothesis
+from regard.search.loop import Choice, Ended, Live, hypotheses, run
+from regard.search.options import Options
+from regard.search.protocol import Stepper
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """Temperature first, then the `top_k` most probable, then the fewest of these that reach the mass `top_p`."""
+
+    temperature: float = 1.0
+    top_k: int | None = None
+    top_p: float | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 < self.temperature < float("inf"):
+            raise ValueError(f"temperature must be above 0, got {self.temperature}; for none at all use greedy search")
+        if self.top_k is not None and self.top_k < 1:
+            raise ValueError(f"top_k must be 1 or more, got {self.top_k}; leave it out to keep every token")
+        if self.top_p is not None and not 0 < self.top_p <= 1:
+            raise ValueError(f"top_p must lie above 0 and at most at 1, got {self.top_p}")
+
+    def distribution(self, scores: Float[Tensor, "rows vocabulary"]) -> Float[Tensor, "rows vocabulary"]:
+        """The probabilities that tokens are drawn with."""
+        heated = scores / self.temperature
+        if self.top_k is None and self.top_p is None:
+            return torch.softmax(heated, dim=-1)
+        ordered, ids = heated.sort(dim=-1, descending=True, stable=True)
+        if self.top_k is not None:
+            ordered[:, self.top_k :] = -torch.inf
+        probabilities = torch.softmax(ordered, dim=-1)
+        if self.top_p is not None:
+            before = probabilities.cumsum(dim=-1) - probabilities
+            reached = before >= self.top_p
+            reached[:, 0] = False  # rounding must never remove the most probable token
+            probabilities = probabilities.masked_fill(reached, 0.0)
+            probabilities = probabilities / probabilities.sum(dim=-1, keepdim=True)
+        return torch.zeros_like(scores).scatter(-1, ids, probabilities)
+
+
+class _Sampling:
+    def __init__(self, sampler: Sampler, generator: torch.Generator) -> None:
+        self._sampler, self._generator = sampler, generator
+
+    def choose(self, scores: Float[Tensor, "rows vocabulary"], live: Live) -> Choice:
+        # A row of NaN or of -inf alone cannot be drawn from: draw anything, its value below tells the loop.
+        lost = ~scores.amax(dim=-1, keepdim=True).isfinite()
+        probabilities = self._sampler.distribution(scores.masked_fill(lost, 0.0))
+        index = torch.multinomial(probabilities, 1, generator=self._generator)
+        drawn = torch.where(lost, scores.amax(dim=-1, keepdim=True), scores.gather(1, index))
+        values, ids = drawn[:, 0].double().cpu().numpy(), index[:, 0].cpu().numpy()
+        rows = np.flatnonzero(~np.isneginf(values))
+        return Choice(rows, ids[rows], values[rows])
+
+    def hopeful(self, live: Live, ended: Sequence[Ended]) -> Bool[np.ndarray, "rows"]:
+        return np.ones(len(live.sentence), dtype=bool)
+
+
+def sample_search(
+    stepper: Stepper,
+    source: Any,
+    limits: Int[Tensor, "sentence"],
+    generator: torch.Generator,
+    *,
+    sampler: Sampler | None = None,
+    samples: int = 1,
+    options: Options | None = None,
+    prefixes: Sequence[Sequence[int]] | None = None,
+) -> list[list[Hypothesis]]:
+    """`samples` draws for each sentence, in the order drawn; scores are the model's own, before any temperature.
+
+    The generator must live on the device of `limits`; the same generator state and batch give the same draws.
+    """
+    if samples < 1:
+        raise ValueError(f"samples must be 1 or more, got {samples}")
+    options = options or Options()
+    strategy = _Sampling(sampler or Sampler(), generator)
+    ended, trail = run(stepper, source, limits, strategy, options, prefixes, samples)
+    flat = hypotheses([one for group in ended for one in group], trail, options)
+    return [flat[start : start + samples] for start in range(0, len(flat), samples)]

@@ -1,0 +1,90 @@
+"""From logits to what may come next: log-probabilities, bans, forced tokens, and the best few of each row."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from regard.search.options import Options
+
+
+def log_probabilities(logits: Float[Tensor, "rows vocabulary"]) -> Float[Tensor, "rows vocabulary"]:
+    """log softmax, in float32 at least: in bfloat16 neighbouring candidates would fall together."""
+    return torch.log_softmax(logits.to(torch.promote_types(logits.dtype, torch.float32)), dim=-1)
+
+
+def repeated(history: Sequence[int], size: int) -> set[int]:
+    """The tokens that would complete an n-gram of this size for the second time.
+
+    >>> repeated([5, 6, 7, 5, 6], size=3)
+    {7}
+    """
+    if len(history) < size:
+        return set()
+    tail = tuple(history[len(history) - size + 1 :])
+    starts = range(len(history) - size + 1)
+    return {history[start + size - 1] for start in starts if tuple(history[start : start + size - 1]) == tail}
+
+
+def restrict(
+    scores: Float[Tensor, "rows vocabulary"],
+    histories: Int[np.ndarray, "rows step"],
+    forced: Sequence[int | None],
+    options: Options,
+) -> Float[Tensor, "rows vocabulary"]:
+    """Sets to -inf, in place and without renormalising, whatever may not come next; returns the same tensor.
+
+    `forced[row]` is the only token that row may take, even one that is otherwise forbidden; None leaves it free.
+    """
+    device = scores.device
+    rows = [row for row, token in enumerate(forced) if token is not None]
+    if rows:
+        tokens = [token for token in forced if token is not None]
+        if max(tokens) >= scores.shape[1]:
+            raise ValueError(f"forced token {max(tokens)} lies outside the model's vocabulary of {scores.shape[1]}")
+        at = torch.tensor([rows, tokens], device=device).unbind()
+        kept = scores[at]
+    for token in options.forbidden:
+        if token < scores.shape[1]:
+            scores[:, token] = -torch.inf
+    if options.no_repeat_ngram:
+        bans = [
+            (row, token)
+            for row, history in enumerate(histories.tolist())
+            for token in repeated(history, options.no_repeat_ngram)
+        ]
+        if bans:
+            scores[torch.tensor(bans, device=device).unbind(1)] = -torch.inf
+    if rows:
+        scores[at[0]] = -torch.inf
+        scores[at] = kept
+    return scores
+
+
+def best(
+    scores: Float[Tensor, "rows vocabulary"], count: int
+) -> tuple[Float[np.ndarray, "rows count"], Int[np.ndarray, "rows count"]]:
+    """The `count` highest of each row, on the host: values falling, equal ones by rising id.
+
+    `topk` chooses freely between equal values, so one more than wanted is fetched: a row whose last wanted value
+    equals the first unwanted one is sorted in full. Reading the values is the one device synchronisation of a step.
+    """
+    vocabulary = scores.shape[1]
+    count = min(count, vocabulary)
+    if count == 1:  # argmax is documented to return the first of equal values
+        index = scores.argmax(dim=1, keepdim=True)
+        return scores.gather(1, index).double().cpu().numpy(), index.cpu().numpy()
+    top = scores.topk(min(count + 1, vocabulary), dim=1)
+    values, ids = top.values.double().cpu().numpy(), top.indices.cpu().numpy()
+    if count < vocabulary:
+        tied = (values[:, count - 1] == values[:, count]) & (values[:, count] > -np.inf)
+        values, ids = values[:, :count].copy(), ids[:, :count].copy()
+        if tied.any():
+            rows = torch.as_tensor(np.flatnonzero(tied), device=scores.device)
+            exact = scores[rows].sort(dim=1, descending=True, stable=True)
+            values[tied] = exact.values[:, :count].double().cpu().numpy()
+            ids[tied] = exact.indices[:, :count].cpu().numpy()
+    order = np.lexsort((ids, -values), axis=1)
+    return np.take_along_axis(values, order, 1), np.take_along_axis(ids, order, 1)

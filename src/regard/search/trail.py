@@ -1,0 +1,36 @@
+"""Collects the attention of every step and hands each hypothesis the rows that made it."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+
+class Trail:
+    """Rows stay on their device, step after step; a hypothesis remembers the numbers of its rows (its path)."""
+
+    def __init__(self) -> None:
+        self._parts: list[Tensor] = []
+        self._rows = 0
+
+    def add(self, weights: Float[Tensor, "rows layer head source"] | None, rows: int) -> Int[np.ndarray, "rows"]:
+        """Keep one step's weights; the answer numbers its rows."""
+        numbers = np.arange(self._rows, self._rows + rows)
+        self._rows += rows
+        if weights is not None:
+            self._parts.append(weights)
+        return numbers
+
+    def collect(
+        self, paths: Sequence[Int[np.ndarray, "_target"]]
+    ) -> list[Float[Tensor, "layer head _target source"] | None]:
+        """The weights along each path, in float32 at least; None throughout when the model gave none."""
+        if not self._parts or not paths:
+            return [None] * len(paths)
+        flat = torch.cat(self._parts)
+        index = torch.as_tensor(np.concatenate(paths), device=flat.device)
+        chosen = flat.index_select(0, index).to(torch.promote_types(flat.dtype, torch.float32))
+        lengths = [len(path) for path in paths]
+        return [rows.permute(1, 2, 0, 3).contiguous() for rows in torch.split(chosen, lengths)]

@@ -1,0 +1,28 @@
+"""A record of what beam search considered, for people who want to watch it."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Fate = Literal["kept", "finished", "cut", "pruned", "hopeless"]
+"""kept: went on; finished: ended in EOS; cut: reached the limit; pruned: outside the beam;
+hopeless: inside the beam, but unable to overtake what had finished."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """One candidate; no two nodes of a sentence have the same tokens, so the parent is the node of `tokens[:-1]`."""
+
+    sentence: int
+    tokens: tuple[int, ...]
+    score: float
+    fate: Fate
+
+
+@dataclass
+class SearchTree:
+    """Hand an empty one to `beam_search`; it fills up step by step."""
+
+    nodes: list[Node] = field(default_factory=list)
+
+    def of(self, sentence: int) -> list[Node]:
+        return [node for node in self.nodes if node.sentence == sentence]

@@ -1,0 +1,1 @@
+"""Tests of every search, against models small enough to enumerate."""
