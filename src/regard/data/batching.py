@@ -1,0 +1,136 @@
+"""Encoded pairs -> batches of similar length, in an order that (seed, epoch) alone decides."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Int64
+
+from regard.data.batch import Batch
+from regard.data.dataset import EncodedPairs, Sequences
+from regard.text.errors import InputError
+from regard.text.special import BOS, EOS, PAD
+
+Indices = Int64[np.ndarray, "rows"]
+
+
+@dataclass(frozen=True)
+class Batcher:
+    """Cuts an epoch into batches. Where a run stands is (epoch, number of batches done), nothing else.
+
+    Give either `tokens`: on each side, rows × longest row (padding, BOS/EOS counted) stays within it; or `sentences`:
+    so many rows. With `bucket` the rows of a batch are of similar length, with `shuffle` epochs differ; without
+    either, batches follow the order of the data.
+    """
+
+    data: EncodedPairs
+    tokens: int | None = None
+    sentences: int | None = None
+    seed: int = 0
+    source_eos: bool = True
+    bucket: bool = True
+    shuffle: bool = True
+
+    def __post_init__(self) -> None:
+        if (self.tokens is None) == (self.sentences is None):
+            raise InputError(f"a batch is so many tokens or so many sentences: give one of the two, not {self._size()}")
+        if any(size is not None and size < 1 for size in (self.tokens, self.sentences)):
+            raise InputError(f"a batch needs at least one sentence: {self._size()} is too few")
+        longest = int(np.maximum(*self._lengths()).max())
+        if self.tokens is not None and longest > self.tokens:
+            raise InputError(
+                f"a sentence of {longest} tokens (BOS/EOS counted) does not fit into a batch of tokens = "
+                f"{self.tokens}; raise tokens to {longest} or limit the length of sentences"
+            )
+
+    def _size(self) -> str:
+        return f"tokens = {self.tokens}, sentences = {self.sentences}"
+
+    def _lengths(self) -> tuple[Indices, Indices]:
+        """Source positions and decoder steps of each item."""
+        return self.data.source.lengths + int(self.source_eos), self.data.target.lengths + 1
+
+    def plan(self, epoch: int = 0) -> list[Indices]:
+        """The items of each batch of an epoch, in order."""
+        # RandomState is the generator of NumPy whose numbers are promised to stay the same.
+        random = np.random.RandomState([self.seed & 0xFFFFFFFF, epoch])
+        order = random.permutation(len(self.data)) if self.shuffle else np.arange(len(self.data))
+        source, target = self._lengths()
+        if self.bucket:
+            order = order[np.lexsort((target[order], source[order]))]
+        batches = np.split(order, self._cuts(source[order], target[order]))
+        if self.shuffle:
+            batches = [batches[place] for place in random.permutation(len(batches))]
+        return batches
+
+    def _cuts(self, source: Indices, target: Indices) -> list[int]:
+        """Where a new batch begins."""
+        if self.sentences is not None:
+            return list(range(self.sentences, len(source), self.sentences))
+        assert self.tokens is not None
+        cuts: list[int] = []
+        first = longest = 0
+        for place, length in enumerate(np.maximum(source, target).tolist()):
+            longest = max(longest, length)
+            if (place + 1 - first) * longest > self.tokens:
+                cuts.append(place)
+                first, longest = place, length
+        return cuts
+
+    def batches(self, epoch: int = 0, start: int = 0) -> Iterator[Batch]:
+        """The batches of an epoch from number `start` on."""
+        for items in self.plan(epoch)[start:]:
+            yield self.batch(items)
+
+    def batch(self, items: Indices) -> Batch:
+        """These items as one batch."""
+        source, source_lengths = _pad(self.data.source, items, begin=False, end=self.source_eos)
+        target, target_lengths = _pad(self.data.target, items, begin=True, end=True)
+        return Batch(
+            torch.from_numpy(source),
+            torch.from_numpy(source_lengths),
+            torch.from_numpy(target),
+            torch.from_numpy(target_lengths - 1),
+            torch.from_numpy(items.astype(np.int64)),
+        )
+
+    def largest_batch(self) -> Batch:
+        """The batch with most slots, to find out at once whether memory suffices.
+
+        Bucketed batches have the same shapes in every epoch; otherwise the longest items make up the worst batch.
+        """
+        source, target = self._lengths()
+        if self.bucket:
+            worst = max(self.plan(), key=lambda items: len(items) * (source[items].max() + target[items].max()))
+        else:
+            longest_first = np.argsort(-np.maximum(source, target), kind="stable")
+            longest = int(np.maximum(source, target).max())
+            rows = self.sentences if self.tokens is None else self.tokens // longest
+            worst = longest_first[:rows]
+        return self.batch(worst)
+
+    def efficiency(self, epoch: int = 0) -> float:
+        """Real tokens among the slots that are computed, 0 to 1."""
+        source, target = self._lengths()
+        slots = sum(len(items) * int(source[items].max() + target[items].max()) for items in self.plan(epoch))
+        return float(source.sum() + target.sum()) / slots
+
+
+def _pad(
+    sequences: Sequences, items: Indices, begin: bool, end: bool
+) -> tuple[Int64[np.ndarray, "rows columns"], Int64[np.ndarray, "rows"]]:
+    """Rows of ids with BOS and EOS if wanted, and how many ids of each row are real."""
+    offsets = sequences.offsets[items]
+    lengths = sequences.offsets[items + 1] - offsets
+    whole = lengths + int(begin) + int(end)
+    columns = np.arange(whole.max())
+    inside = columns - int(begin)
+    # A row's last column of all may lie beyond the ids; any id will do there, it is overwritten.
+    places = np.minimum(np.maximum(offsets[:, None] + inside, 0), len(sequences.ids) - 1)
+    padded = np.where(inside < lengths[:, None], sequences.ids[places], np.int64(PAD))
+    if begin:
+        padded[:, 0] = BOS
+    if end:
+        padded[np.arange(len(items)), whole - 1] = EOS
+    return padded, whole

@@ -1,0 +1,62 @@
+"""Raw text -> the text that a model sees, so that capitals, a final stop or a curly apostrophe do no harm."""
+
+import re
+import unicodedata
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from regard.text.errors import InputError
+
+MARK: Final = "▁"
+"""Opens a piece that follows a space (see `pieces`); in raw text it becomes an underscore."""
+
+_STOPS = ".।。 "
+_APOSTROPHES = str.maketrans("’ʼ", "''")
+# Controls, bidirectional marks, soft hyphens and byte-order marks say nothing; joiners (200c, 200d) spell words.
+_UNSEEN = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class Normaliser(BaseModel):
+    """Collapses white space, drops unseen control characters, and what its fields say.
+
+    >>> Normaliser(lowercase=True, drop_final_stop=True)("  The cat’s\\tmat. ")
+    "the cat's mat"
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    lowercase: bool = False
+    apostrophes: bool = True
+    """’ and ʼ become '."""
+    drop_final_stop: bool = False
+    """Full stops at the end go (also । and 。), unless nothing else is there."""
+    form: Literal["NFC", "NFKC"] = "NFC"
+
+    def __call__(self, text: str) -> str:
+        if not text.isascii():
+            text = self._compose(text)
+        elif self.lowercase:
+            text = text.lower()
+        if not text.isprintable():
+            text = _UNSEEN.sub("", text)
+        text = " ".join(text.split())
+        if self.drop_final_stop and text[-1:] in _STOPS:
+            text = text.rstrip(_STOPS) or text
+        return text
+
+    def _compose(self, text: str) -> str:
+        """What only text beyond ASCII needs."""
+        if lone := _SURROGATE.search(text):
+            raise InputError(
+                f"character {lone.start()} of {text[:20]!r} is half of a surrogate pair, not a character: "
+                "the text was decoded wrongly; read it as UTF-8"
+            )
+        text = _UNSEEN.sub("", text.replace(MARK, "_").replace("\u200b", " "))
+        text = unicodedata.normalize(self.form, text)
+        if self.apostrophes:
+            text = text.translate(_APOSTROPHES)
+        if self.lowercase:
+            text = unicodedata.normalize(self.form, text.lower())
+        return text

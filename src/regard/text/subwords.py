@@ -1,0 +1,61 @@
+"""One marked word -> its pieces by BPE or unigram, remembered, because few words make up most of any text."""
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from random import Random
+
+import tokenizers
+
+from regard.text.special import EOS, UNK
+
+Segments = tuple[tuple[int, int], ...]
+"""(id, number of characters) of each piece of a word, the mark ▁ counted."""
+
+_REMEMBERED = 500_000
+
+
+@dataclass(frozen=True)
+class Subwords:
+    """Segments marked words with a trained model of the `tokenizers` library."""
+
+    model: tokenizers.models.Model
+    vocabulary: dict[str, int]
+    ranks: dict[tuple[str, str], int]
+    """Order of the merges; empty for unigram."""
+    _seen: dict[str, Segments] = field(default_factory=dict, repr=False, compare=False)
+
+    def __call__(self, word: str) -> Segments:
+        segments = self._seen.get(word)
+        if segments is None:
+            if len(self._seen) >= _REMEMBERED:
+                self._seen.clear()
+            segments = self._seen[word] = self._segment(word)
+        return segments
+
+    def _segment(self, word: str) -> Segments:
+        raw = word.encode()
+        found = []
+        for token in self.model.tokenize(word):
+            first, last = token.offsets  # bytes
+            found.append((_not_special(token.id), len(raw[first:last].decode())))
+        return tuple(found)
+
+    def with_dropout(self, word: str, dropout: float, random: Random) -> Segments:
+        """BPE-dropout (Provilkov et al. 2020): at each step a possible merge is passed over with this probability."""
+        parts = list(word)
+        while True:
+            possible = [
+                (rank, place)
+                for place, pair in enumerate(pairwise(parts))
+                if (rank := self.ranks.get(pair)) is not None and random.random() >= dropout
+            ]
+            if not possible:
+                break
+            _, place = min(possible)
+            parts[place : place + 2] = [parts[place] + parts[place + 1]]
+        return tuple((_not_special(self.vocabulary.get(part, UNK)), len(part)) for part in parts)
+
+
+def _not_special(number: int) -> int:
+    """Text never becomes a special id, whatever it says."""
+    return number if number > EOS else UNK

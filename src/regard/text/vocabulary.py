@@ -1,0 +1,102 @@
+"""Texts -> the pieces of a vocabulary, as a model of the `tokenizers` library; the same texts give the same pieces."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+import tokenizers
+from tokenizers import models, pre_tokenizers, trainers
+
+from regard.text.config import TokenizerConfig
+from regard.text.errors import InputError
+from regard.text.normalise import MARK
+from regard.text.special import SPECIAL, UNK
+from regard.text.words import word_spans
+
+_CHUNK = 4096
+
+
+def train_vocabulary(texts: Iterable[str], config: TokenizerConfig) -> tokenizers.Tokenizer:
+    """Ids 0 to 3 are the special ones; then words or characters by falling count, or what the library found."""
+    counts = _count(texts, config)
+    if not counts:
+        raise InputError(f'no text to build a vocabulary of kind "{config.kind}" from: every given text is blank')
+    if config.kind in ("word", "character"):
+        return _listed(counts, config)
+    return _subwords(counts, config)
+
+
+def _count(texts: Iterable[str], config: TokenizerConfig) -> Counter[str]:
+    """How often each word, character or marked word was seen."""
+    counts: Counter[str] = Counter()
+    for raw in texts:
+        text = config.normalise(raw)
+        if config.kind == "character":
+            counts.update(text)
+        elif config.kind == "word":
+            counts.update(text[start:end] for start, end in word_spans(text, config.words))
+        else:
+            counts.update(marked_words(text, word_spans(text, config.words)))
+    return counts
+
+
+def marked_words(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[str]:
+    """The words, with ▁ in front of those that follow a space or begin the text.
+
+    >>> from regard.text.words import word_spans
+    >>> list(marked_words("l'eau .", word_spans("l'eau .")))
+    ["▁l'", 'eau', '▁.']
+    """
+    previous = -1
+    for start, end in spans:
+        yield text[start:end] if start == previous else MARK + text[start:end]
+        previous = end
+
+
+def _listed(counts: Counter[str], config: TokenizerConfig) -> tokenizers.Tokenizer:
+    for name in SPECIAL:  # the raw text "</s>" (words = "spaces") must not end a sentence
+        counts.pop(name, None)
+    kept = sorted((piece for piece, count in counts.items() if count >= config.minimum_count), key=str)
+    kept.sort(key=lambda piece: -counts[piece])
+    if config.vocabulary is not None:
+        kept = kept[: config.vocabulary - len(SPECIAL)]
+    vocabulary = {piece: number for number, piece in enumerate((*SPECIAL, *kept))}
+    return tokenizers.Tokenizer(models.WordLevel(vocabulary, unk_token=SPECIAL[UNK]))
+
+
+def _subwords(counts: Counter[str], config: TokenizerConfig) -> tokenizers.Tokenizer:
+    alphabet = {MARK}.union(*counts)
+    assert config.vocabulary is not None
+    if config.vocabulary < len(alphabet) + len(SPECIAL):
+        raise InputError(
+            f"vocabulary = {config.vocabulary} cannot hold the {len(alphabet)} different characters of the text "
+            f"and the {len(SPECIAL)} special pieces; choose {len(alphabet) + len(SPECIAL)} or more"
+        )
+    trainer: trainers.BpeTrainer | trainers.UnigramTrainer
+    if config.kind == "bpe":
+        library = tokenizers.Tokenizer(models.BPE(unk_token=SPECIAL[UNK]))
+        trainer = trainers.BpeTrainer(
+            vocab_size=config.vocabulary,
+            min_frequency=config.minimum_count,
+            special_tokens=list(SPECIAL),
+            initial_alphabet=sorted(alphabet),
+            show_progress=False,
+        )
+    else:
+        library = tokenizers.Tokenizer(models.Unigram())
+        trainer = trainers.UnigramTrainer(
+            vocab_size=config.vocabulary,
+            special_tokens=list(SPECIAL),
+            unk_token=SPECIAL[UNK],
+            initial_alphabet=sorted(alphabet),
+            show_progress=False,
+        )
+    library.pre_tokenizer = pre_tokenizers.CharDelimiterSplit("\n")
+    library.train_from_iterator(_lines(counts), trainer)
+    return library
+
+
+def _lines(counts: Counter[str]) -> Iterator[str]:
+    """Each word as often as it was counted, in an order that does not depend on that of the texts."""
+    for word in sorted(counts):
+        for first in range(0, counts[word], _CHUNK):
+            yield "\n".join([word] * min(_CHUNK, counts[word] - first))

@@ -1,0 +1,136 @@
+"""Batches: each item once an epoch, never more slots than asked for, the same again from the same (seed, epoch)."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from regard.data.batching import Batcher
+from regard.data.dataset import EncodedPairs, Sequences
+from regard.text.errors import InputError
+from regard.text.special import BOS, EOS, PAD
+
+LENGTHS = st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=1, max_size=60)
+
+
+def sequences(lengths: list[int]) -> Sequences:
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return Sequences(np.arange(4, 4 + offsets[-1], dtype=np.int32), offsets)
+
+
+def encoded(lengths: list[tuple[int, int]]) -> EncodedPairs:
+    sources, targets = zip(*lengths, strict=True)
+    return EncodedPairs(sequences(list(sources)), sequences(list(targets)), np.arange(len(lengths)))
+
+
+@given(LENGTHS, st.integers(31, 200), st.booleans(), st.booleans(), st.booleans(), st.integers(0, 3))
+def test_token_batches_cover_each_item_once_within_the_budget(
+    lengths: list[tuple[int, int]], tokens: int, bucket: bool, shuffle: bool, source_eos: bool, epoch: int
+) -> None:
+    batcher = Batcher(encoded(lengths), tokens=tokens, bucket=bucket, shuffle=shuffle, source_eos=source_eos)
+    seen: list[int] = []
+    largest = batcher.largest_batch()
+    for batch in batcher.batches(epoch):
+        assert batch.source.numel() <= tokens
+        assert batch.target_out.numel() <= tokens
+        if bucket:
+            assert batch.slots <= largest.slots
+        seen += batch.indices.tolist()
+    assert sorted(seen) == list(range(len(lengths)))
+    assert largest.source.numel() <= tokens
+    if not shuffle and not bucket:
+        assert seen == sorted(seen)
+
+
+@given(LENGTHS, st.integers(1, 20), st.booleans())
+def test_sentence_batches_cover_each_item_once(lengths: list[tuple[int, int]], rows: int, bucket: bool) -> None:
+    batches = list(Batcher(encoded(lengths), sentences=rows, bucket=bucket).batches())
+    assert sorted(index for batch in batches for index in batch.indices.tolist()) == list(range(len(lengths)))
+    assert sum(batch.rows < rows for batch in batches) <= 1
+    assert max(batch.rows for batch in batches) <= rows
+
+
+@given(LENGTHS, st.booleans())
+def test_rows_are_the_items_with_their_special_ids(lengths: list[tuple[int, int]], source_eos: bool) -> None:
+    data = encoded(lengths)
+    for batch in Batcher(data, sentences=7, source_eos=source_eos).batches():
+        for row, index in enumerate(batch.indices.tolist()):
+            pair = data[index]
+            source = [*pair.source.tolist(), EOS] if source_eos else pair.source.tolist()
+            target = [BOS, *pair.target.tolist(), EOS]
+            assert batch.source_lengths[row] == len(source)
+            assert batch.target_lengths[row] == len(target) - 1
+            assert batch.source[row].tolist() == source + [PAD] * (batch.source.shape[1] - len(source))
+            assert batch.target[row].tolist() == target + [PAD] * (batch.target.shape[1] - len(target))
+        assert torch.equal(batch.source_real.sum(1), batch.source_lengths)
+        assert torch.equal((batch.target_out != PAD).sum(1), batch.target_lengths)
+        assert batch.tokens == int((batch.source != PAD).sum() + (batch.target_out != PAD).sum())
+
+
+@given(LENGTHS, st.integers(0, 2**40), st.integers(0, 5))
+def test_seed_and_epoch_decide_the_order_and_a_resumed_epoch_goes_on(
+    lengths: list[tuple[int, int]], seed: int, epoch: int
+) -> None:
+    first = Batcher(encoded(lengths), tokens=64, seed=seed)
+    second = Batcher(encoded(lengths), tokens=64, seed=seed)
+    whole = [batch.indices.tolist() for batch in first.batches(epoch)]
+    done = len(whole) // 2
+    assert whole[done:] == [batch.indices.tolist() for batch in second.batches(epoch, start=done)]
+
+
+def test_epochs_and_seeds_differ() -> None:
+    data = encoded([(5, 5)] * 100)
+    orders = {
+        tuple(np.concatenate(Batcher(data, sentences=8, seed=seed).plan(epoch)).tolist())
+        for seed in range(3)
+        for epoch in range(3)
+    }
+    assert len(orders) == 9
+
+
+def test_the_largest_batch_is_the_largest_of_every_epoch() -> None:
+    random = np.random.RandomState(0)
+    data = encoded([(int(a), int(b)) for a, b in random.randint(1, 40, (500, 2))])
+    batcher = Batcher(data, tokens=200)
+    for epoch in range(4):
+        assert max(batch.slots for batch in batcher.batches(epoch)) == batcher.largest_batch().slots
+
+
+def test_bucketing_saves_padding() -> None:
+    random = np.random.RandomState(0)
+    data = encoded([(int(length), int(length)) for length in random.randint(3, 30, 2000)])
+    bucketed, mixed = (Batcher(data, sentences=32, bucket=bucket).efficiency() for bucket in (True, False))
+    assert bucketed > 0.95 > 0.7 > mixed
+    batches = list(Batcher(data, sentences=32).batches())
+    assert bucketed == pytest.approx(sum(batch.tokens for batch in batches) / sum(batch.slots for batch in batches))
+
+
+def test_halves_are_the_same_rows_with_no_more_padding_than_needed() -> None:
+    batch = Batcher(encoded([(2, 9), (3, 2), (9, 1)]), sentences=3, bucket=False, shuffle=False).batch(np.arange(3))
+    top, bottom = batch.halves()
+    assert top.source.tolist() == [batch.source[0, :3].tolist()]
+    assert top.target.shape == (1, 11)
+    assert bottom.target.shape == (2, 4)
+    assert bottom.indices.tolist() == [1, 2]
+    with pytest.raises(ValueError, match="one row cannot be halved"):
+        top.halves()
+
+
+def test_a_batch_moves_whole() -> None:
+    batch = next(Batcher(encoded([(2, 3)]), sentences=1).batches())
+    assert {tensor.device.type for tensor in vars(batch.to("meta")).values()} == {"meta"}
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ({}, "give one of the two"),
+        ({"tokens": 8, "sentences": 8}, "give one of the two"),
+        ({"sentences": 0}, "sentences = 0 is too few"),
+        ({"tokens": 20}, "a sentence of 31 tokens .* raise tokens to 31"),
+    ],
+)
+def test_sizes_that_cannot_work_are_refused(sizes: dict[str, int], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Batcher(encoded([(3, 30)]), **sizes)
