@@ -39,6 +39,34 @@ def test_a_wide_beam_finds_what_exhaustive_search_finds(penalty: LengthPenalty, 
         assert [one.normalised for one in found[row]] == pytest.approx([score for score, _ in expected], abs=1e-5)
 
 
+def plain_beam(
+    model: Recurrent, source: torch.Tensor, limit: int, beam: int, options: Options
+) -> list[tuple[int, ...]]:
+    """The textbook algorithm for one sentence: no early stop, every beginning scored anew from its start."""
+    live, ended = [()], []
+    for length in range(1, limit + 1):
+        candidates = [(*tokens, token) for tokens in live for token in range(9) if token not in (PAD, BOS)]
+        scored = forced_search(model, source.expand(len(candidates), -1), candidates, options=options)
+        kept = sorted(scored, key=lambda one: -one.score)[:beam]
+        ended += [one for one in kept if one.finished or length == limit]
+        live = [one.tokens for one in kept if not one.finished]
+        if not live:
+            break
+    return [one.tokens for one in sorted(ended, key=lambda one: (one.finished, one.normalised), reverse=True)]
+
+
+@pytest.mark.parametrize("penalty", PENALTIES, ids=str)
+@pytest.mark.parametrize("beam", [2, 3])
+def test_a_narrow_beam_keeps_what_the_textbook_algorithm_keeps(penalty: LengthPenalty, beam: int) -> None:
+    options, most = Options(penalty=penalty), [6, 4, 6]
+    for seed in range(5):
+        model, source = Recurrent(9, seed, sharpness=4.0), sources(3, seed)
+        found = beam_search(model, source, limits(*most), beam=beam, nbest=beam, options=options)
+        for row, limit in enumerate(most):
+            expected = plain_beam(model, source[row : row + 1], limit, beam, options)[:beam]
+            assert [one.tokens for one in found[row]] == expected
+
+
 @pytest.mark.parametrize("penalty", PENALTIES, ids=str)
 def test_stopping_early_never_changes_the_answer(penalty: LengthPenalty) -> None:
     """With nbest = beam nothing is hopeless until the n-best list is full; its best must equal that of nbest = 1."""
