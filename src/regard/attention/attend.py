@@ -14,7 +14,7 @@ def attend(
     mask: Bool[Tensor, "*#batch target source"],
     gaussian: Float[Tensor, "*#batch target source"] | None = None,
     *,
-    weights: Float[Tensor, "*batch target source"] | None = None,
+    weights: Float[Tensor, "..."] | None = None,
     dropout: float = 0.0,
 ) -> tuple[Float[Tensor, "*batch target value"], Float[Tensor, "*batch target source"]]:
     """Context and weights: `c_t = sum_s a_t(s) h_s` with `a_t = softmax(scores)`, faded by a Gaussian if there is one.

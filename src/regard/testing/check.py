@@ -1,6 +1,7 @@
 """`check_attention`: try every law on anybody's attention module."""
 
 from copy import deepcopy
+from typing import cast
 
 import torch
 from torch import nn
@@ -13,7 +14,7 @@ from regard.testing.subject import Skip, Subject
 
 
 def check_attention(
-    module: Attention,
+    module: Attention | nn.Module,
     *,
     state_width: int | None = None,
     ordered: bool | None = None,
@@ -40,10 +41,11 @@ def check_attention(
         return Report(subject_name, (Finding("protocol", protocol, "BROKEN", note=f"missing: {', '.join(missing)}"),))
     if isinstance(module, nn.Module):
         module = deepcopy(module).to(device=device, dtype=dtype).eval()
-    window = getattr(module, "window", None)
+    attention = cast(Attention, module)
+    window = getattr(attention, "window", None)
     subject = Subject(
-        module=module,
-        state_width=getattr(module, "state_width", module.value_width) if state_width is None else state_width,
+        module=attention,
+        state_width=getattr(attention, "state_width", attention.value_width) if state_width is None else state_width,
         ordered=window is not None and not isinstance(window, GlobalWindow) if ordered is None else ordered,
         normalised=normalised,
         dtype=dtype,

@@ -1,0 +1,1 @@
+"""Tests of every mechanism: references, modules, windows, building."""
