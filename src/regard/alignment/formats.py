@@ -1,0 +1,131 @@
+"""Alignment files: Pharaoh (one line a sentence) and NAACL (one line a link)."""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from regard.alignment.links import Link, Links
+
+_PHARAOH = re.compile(r"([0-9]+)([-?])([0-9]+)")
+_BOUNDS = "{where}: link {source}-{target} lies outside the sentence of {sources} source and {targets} target words"
+_ONE_BASED = "; all links fit when counted from 1, so read them with index base 1"
+
+
+def parse_pharaoh(line: str, *, base: int = 0, where: str = "line") -> Links:
+    """`i-j` is a sure link, `i?j` a possible one; i counts source words, j target words, both from `base`.
+
+    >>> parse_pharaoh("0-0 1?2").sure
+    frozenset({(0, 0)})
+    """
+    sure: list[Link] = []
+    possible: list[Link] = []
+    for token in line.split():
+        match = _PHARAOH.fullmatch(token)
+        if match is None:
+            raise ValueError(
+                f"{where}: '{token}' is no link; wanted i-j (sure) or i?j (possible), for instance 0-0 1?2"
+            )
+        link = int(match[1]) - base, int(match[3]) - base
+        if min(link) < 0:
+            raise ValueError(f"{where}: '{token}' lies below index base {base}; these links seem to count from 0")
+        (sure if match[2] == "-" else possible).append(link)
+    return Links.of(sure, possible)
+
+
+def format_pharaoh(links: Links, *, base: int = 0) -> str:
+    """Links sorted by source, then target word."""
+    return " ".join(
+        f"{source + base}{'-' if (source, target) in links.sure else '?'}{target + base}"
+        for source, target in sorted(links.possible)
+    )
+
+
+def read_pharaoh(path: str | Path, *, base: int = 0) -> list[Links]:
+    """One `Links` for each line; an empty line is a sentence without links."""
+    return [
+        parse_pharaoh(line, base=base, where=f"{path}, line {number}") for number, line in enumerate(_lines(path), 1)
+    ]
+
+
+def write_pharaoh(path: str | Path, links: Iterable[Links], *, base: int = 0) -> None:
+    text = "".join(format_pharaoh(each, base=base) + "\n" for each in links)
+    Path(path).write_text(text, encoding="utf-8", newline="\n")
+
+
+def read_naacl(path: str | Path, *, base: int = 1, sentences: int | None = None) -> list[Links]:
+    """Lines `sentence source target [S|P] [confidence]`; sentences count from 1, words from `base`, S is understood.
+
+    A sentence without links has no line, so give `sentences` where the last ones may be empty.
+    """
+    sure: dict[int, set[Link]] = {}
+    possible: dict[int, set[Link]] = {}
+    for number, line in enumerate(_lines(path), 1):
+        if not line.strip():
+            continue
+        where = f"{path}, line {number}"
+        sentence, link, is_sure = _naacl_line(line.split(), base, where)
+        if sentences is not None and sentence > sentences:
+            raise ValueError(f"{where}: sentence {sentence}, but there are only {sentences} sentences")
+        (sure if is_sure else possible).setdefault(sentence, set()).add(link)
+    count = max((*sure, *possible), default=0) if sentences is None else sentences
+    return [Links.of(sure.get(one, ()), possible.get(one, ())) for one in range(1, count + 1)]
+
+
+def write_naacl(path: str | Path, links: Iterable[Links], *, base: int = 1) -> None:
+    text = "".join(
+        f"{sentence} {source + base} {target + base} {'S' if (source, target) in each.sure else 'P'}\n"
+        for sentence, each in enumerate(links, 1)
+        for source, target in sorted(each.possible)
+    )
+    Path(path).write_text(text, encoding="utf-8", newline="\n")
+
+
+def check_links(links: Sequence[Links], lengths: Sequence[tuple[int, int]], *, where: str = "links") -> None:
+    """Refuses links outside their sentence; `lengths` are (source words, target words) of each sentence.
+
+    Says so when everything would fit if the links were counted from 1.
+    """
+    if len(links) != len(lengths):
+        raise ValueError(f"{where}: {len(links)} lines of links for {len(lengths)} sentence pairs")
+    for number, (each, (sources, targets)) in enumerate(zip(links, lengths, strict=True), 1):
+        for source, target in sorted(each.possible):
+            if not (0 <= source < sources and 0 <= target < targets):
+                place = f"{where}, sentence {number}"
+                message = _BOUNDS.format(where=place, source=source, target=target, sources=sources, targets=targets)
+                raise ValueError(message + (_ONE_BASED if _one_based(links, lengths) else ""))
+
+
+def _one_based(links: Sequence[Links], lengths: Sequence[tuple[int, int]]) -> bool:
+    return all(
+        1 <= source <= sources and 1 <= target <= targets
+        for each, (sources, targets) in zip(links, lengths, strict=True)
+        for source, target in each.possible
+    )
+
+
+def _naacl_line(fields: list[str], base: int, where: str) -> tuple[int, Link, bool]:
+    wanted = "wanted: sentence source target [S|P] [confidence], for instance 1 3 4 S"
+    if not 3 <= len(fields) <= 5:
+        raise ValueError(f"{where}: {len(fields)} fields; {wanted}")
+    for field in fields[:3]:
+        if not re.fullmatch(r"[0-9]+", field):
+            raise ValueError(f"{where}: '{field}' is no whole number; {wanted}")
+    sentence, source, target = (int(field) for field in fields[:3])
+    if sentence < 1:
+        raise ValueError(f"{where}: sentence {sentence}, but sentences count from 1")
+    if min(source, target) < base:
+        raise ValueError(f"{where}: link {source} {target} lies below index base {base}; are these links 0-based?")
+    kind = fields[3] if len(fields) > 3 else "S"
+    if kind not in ("S", "P"):
+        raise ValueError(f"{where}: '{kind}' is neither S (sure) nor P (possible); {wanted}")
+    return sentence, (source - base, target - base), kind == "S"
+
+
+def _lines(path: str | Path) -> list[str]:
+    """Lines split on line feeds alone, as every other tool counts them."""
+    data = Path(path).read_bytes()
+    try:
+        lines = data.decode("utf-8").split("\n")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: not UTF-8 at byte {error.start}; an alignment file holds plain numbers") from None
+    return lines[:-1] if lines[-1] == "" else lines

@@ -1,0 +1,84 @@
+"""Two alignments of the same sentence, one from each direction, made one (Och & Ney 2003; Koehn et al. 2003).
+
+All take both directions as 0-based (source, target) links; a model that translates target to source gives its links
+the other way round, so flip them first.
+"""
+
+from collections.abc import Set
+from typing import Literal, get_args
+
+from regard.alignment.links import Link
+
+Method = Literal["intersection", "union", "grow-diag", "grow-diag-final-and"]
+
+_NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
+
+
+def intersection(forward: Set[Link], backward: Set[Link]) -> frozenset[Link]:
+    """What both say: precise."""
+    return frozenset(forward) & frozenset(backward)
+
+
+def union(forward: Set[Link], backward: Set[Link]) -> frozenset[Link]:
+    """What either says: complete."""
+    return frozenset(forward) | frozenset(backward)
+
+
+def grow_diag(forward: Set[Link], backward: Set[Link]) -> frozenset[Link]:
+    """The intersection, grown through neighbours (also diagonal ones) that lie in the union and reach a free word.
+
+    Visits links target word by target word, as Moses does, because the order decides between rivals.
+    """
+    return frozenset(_grow(forward, backward))
+
+
+def grow_diag_final_and(forward: Set[Link], backward: Set[Link]) -> frozenset[Link]:
+    """grow-diag, then every link of either direction whose two words are both still free."""
+    links = _grow(forward, backward)
+    sources, targets = {source for source, _ in links}, {target for _, target in links}
+    for direction in (forward, backward):
+        for source, target in sorted(direction, key=_target_first):
+            if source not in sources and target not in targets:
+                links.add((source, target))
+                sources.add(source)
+                targets.add(target)
+    return frozenset(links)
+
+
+def symmetrise(forward: Set[Link], backward: Set[Link], method: str = "grow-diag-final-and") -> frozenset[Link]:
+    """Any of the above by name."""
+    methods = {
+        "intersection": intersection,
+        "union": union,
+        "grow-diag": grow_diag,
+        "grow-diag-final-and": grow_diag_final_and,
+    }
+    if method not in methods:
+        raise ValueError(f"no symmetrisation '{method}': valid choices are {', '.join(get_args(Method))}")
+    return methods[method](forward, backward)
+
+
+def _target_first(link: Link) -> Link:
+    return link[1], link[0]
+
+
+def _grow(forward: Set[Link], backward: Set[Link]) -> set[Link]:
+    links = set(forward) & set(backward)
+    either = set(forward) | set(backward)
+    sources, targets = {source for source, _ in links}, {target for _, target in links}
+    order = sorted(either, key=_target_first)
+    grown = True
+    while grown:
+        grown = False
+        for link in order:
+            if link not in links:
+                continue
+            for step_source, step_target in _NEIGHBOURS:
+                near = link[0] + step_source, link[1] + step_target
+                free = near[0] not in sources or near[1] not in targets
+                if near in either and near not in links and free:
+                    links.add(near)
+                    sources.add(near[0])
+                    targets.add(near[1])
+                    grown = True
+    return links

@@ -1,0 +1,1 @@
+"""Tests of word links, their files and their scores."""

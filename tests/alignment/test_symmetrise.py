@@ -1,0 +1,61 @@
+"""Symmetrisation: its laws, and small cases worked by hand."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+
+from regard.alignment import grow_diag, grow_diag_final_and, intersection, symmetrise, union
+
+from .random_links import link_sets
+
+
+@given(link_sets, link_sets)
+def test_each_method_lies_between_intersection_and_union(forward, backward) -> None:
+    ladder = [method(forward, backward) for method in (intersection, grow_diag, grow_diag_final_and, union)]
+    assert all(smaller <= larger for smaller, larger in pairwise(ladder))
+    assert ladder[0] == forward & backward
+    assert ladder[3] == forward | backward
+
+
+@given(link_sets)
+def test_agreement_is_left_alone(links) -> None:
+    for method in ("intersection", "union", "grow-diag", "grow-diag-final-and"):
+        assert symmetrise(links, links, method) == links
+
+
+@given(link_sets, link_sets)
+def test_grow_diag_stops_only_when_no_neighbour_can_join(forward, backward) -> None:
+    grown = grow_diag(forward, backward)
+    sources, targets = {source for source, _ in grown}, {target for _, target in grown}
+    for source, target in (forward | backward) - grown:
+        touches = any(abs(source - near) <= 1 and abs(target - other) <= 1 for near, other in grown)
+        assert not touches or (source in sources and target in targets)
+
+
+@given(link_sets, link_sets)
+def test_final_and_leaves_no_link_between_two_free_words(forward, backward) -> None:
+    final = grow_diag_final_and(forward, backward)
+    sources, targets = {source for source, _ in final}, {target for _, target in final}
+    assert all(source in sources or target in targets for source, target in forward | backward)
+    added = final - grow_diag(forward, backward)
+    assert len({source for source, _ in added}) == len({target for _, target in added}) == len(added)
+
+
+def test_worked_by_hand() -> None:
+    forward = {(0, 0), (1, 1), (2, 1), (4, 5)}
+    backward = {(0, 0), (1, 1), (1, 2), (4, 4)}
+    assert intersection(forward, backward) == {(0, 0), (1, 1)}
+    # (2, 1) and (1, 2) touch (1, 1) and each reaches a free word; (4, 4) and (4, 5) touch nothing.
+    assert grow_diag(forward, backward) == {(0, 0), (1, 1), (2, 1), (1, 2)}
+    # (4, 5) comes from the forward links first; then source word 4 is taken.
+    assert grow_diag_final_and(forward, backward) == {(0, 0), (1, 1), (2, 1), (1, 2), (4, 5)}
+
+
+def test_growth_travels_through_links_added_on_the_way() -> None:
+    assert grow_diag({(0, 0), (1, 1), (2, 2)}, {(0, 0)}) == {(0, 0), (1, 1), (2, 2)}
+
+
+def test_an_unknown_method_is_refused() -> None:
+    with pytest.raises(ValueError, match="no symmetrisation 'both': valid choices are intersection, union, grow-diag"):
+        symmetrise({(0, 0)}, {(0, 0)}, "both")
