@@ -12,6 +12,8 @@ Segments = tuple[tuple[int, int], ...]
 """(id, number of characters) of each piece of a word, the mark ▁ counted."""
 
 _REMEMBERED = 500_000
+_LONG = 100
+"""Characters of what is hardly a word: a line without spaces, say."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,8 @@ class Subwords:
     def __call__(self, word: str) -> Segments:
         segments = self._seen.get(word)
         if segments is None:
+            if len(word) > _LONG:
+                return self._segment(word)
             if len(self._seen) >= _REMEMBERED:
                 self._seen.clear()
             segments = self._seen[word] = self._segment(word)
@@ -42,6 +46,8 @@ class Subwords:
 
     def with_dropout(self, word: str, dropout: float, random: Random) -> Segments:
         """BPE-dropout (Provilkov et al. 2020): at each step a possible merge is passed over with this probability."""
+        if len(word) > _LONG:
+            return self(word)
         parts = list(word)
         while True:
             possible = [

@@ -1,5 +1,6 @@
 """Texts -> the pieces of a vocabulary, as a model of the `tokenizers` library; the same texts give the same pieces."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
@@ -92,7 +93,25 @@ def _subwords(counts: Counter[str], config: TokenizerConfig) -> tokenizers.Token
         )
     library.pre_tokenizer = pre_tokenizers.CharDelimiterSplit("\n")
     library.train_from_iterator(_lines(counts), trainer)
-    return library
+    return library if config.kind == "bpe" else _settled(library)
+
+
+def _settled(library: tokenizers.Tokenizer) -> tokenizers.Tokenizer:
+    """The same unigram pieces with scores and order that do not vary from run to run, as the library's own do.
+
+    It adds floating-point numbers in the order of a hash map (so: round), and in that order the characters that no
+    segmentation needed get the lowest score, the lowest + 0.0001, + 0.0002 … (so: one score for these, below the rest).
+    """
+    scores: dict[str, float] = dict(json.loads(library.to_str())["model"]["vocab"])
+    pieces = [piece for piece in scores if piece not in SPECIAL]
+    lowest = min(scores[piece] for piece in pieces)
+    spare_below = lowest + 1e-4 * sum(len(piece) == 1 for piece in pieces)
+    for piece in pieces:
+        spare = len(piece) == 1 and scores[piece] < spare_below
+        scores[piece] = round(lowest - 1 if spare else scores[piece], 4)
+    pieces.sort(key=lambda piece: (-scores[piece], piece))
+    vocabulary = [(name, 0.0) for name in SPECIAL] + [(piece, scores[piece]) for piece in pieces]
+    return tokenizers.Tokenizer(models.Unigram(vocabulary, unk_id=UNK, byte_fallback=False))
 
 
 def _lines(counts: Counter[str]) -> Iterator[str]:

@@ -1,0 +1,66 @@
+"""Normalisation: what it evens out, what it keeps, and that doing it twice is doing it once."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from regard.text.errors import InputError
+from regard.text.normalise import Normaliser
+
+NORMALISERS = st.builds(
+    Normaliser,
+    lowercase=st.booleans(),
+    apostrophes=st.booleans(),
+    drop_final_stop=st.booleans(),
+    form=st.sampled_from(["NFC", "NFKC"]),
+)
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        ("  The\tblack \u00a0 cat\n", "The black cat"),
+        ("l’été jʼai", "l'été j'ai"),
+        ("e\u0301", "é"),
+        ("a\x00b\x1fc\ufeffd\u00ade\u202ef", "ab cdef"),
+        ("a\u200bb", "a b"),
+        ("क्\u200dष می\u200cخواهم", "क्\u200dष می\u200cخواهم"),
+        ("▁a", "_a"),
+        ("", ""),
+        (" \u2003\r\n", ""),
+    ],
+)
+def test_what_is_evened_out_and_what_is_kept(raw: str, text: str) -> None:
+    assert Normaliser()(raw) == text
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        ("The cat sat.", "the cat sat"),
+        ("ÉTÉ.", "été"),
+        ("लाइट बंद करो।", "लाइट बंद करो"),
+        ("Wait...", "wait"),
+        ("Who?", "who?"),
+        ("...", "..."),
+        ("", ""),
+    ],
+)
+def test_lower_case_without_final_stop(raw: str, text: str) -> None:
+    assert Normaliser(lowercase=True, drop_final_stop=True)(raw) == text
+
+
+@given(NORMALISERS, st.text())
+def test_twice_is_once(normalise: Normaliser, text: str) -> None:
+    assert normalise(normalise(text)) == normalise(text)
+
+
+def test_half_a_surrogate_pair_is_refused_with_its_place() -> None:
+    with pytest.raises(InputError, match=r"character 3 of 'abc.ud800' is half of a surrogate pair.*read it as UTF-8"):
+        Normaliser()("abc\ud800")
+
+
+def test_an_unknown_choice_is_refused() -> None:
+    with pytest.raises(ValidationError, match="lower_case"):
+        Normaliser.model_validate({"lower_case": True})
