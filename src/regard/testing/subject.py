@@ -13,7 +13,7 @@ BATCH, SOURCE, TARGET = 3, 6, 4
 LENGTHS = (6, 4, 1)
 
 
-class Skip(Exception):  # noqa: N818 - not an error
+class Skip(Exception):
     """Raised by a law that has nothing to say about this module."""
 
 
