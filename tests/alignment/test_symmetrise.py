@@ -24,6 +24,30 @@ def test_agreement_is_left_alone(links) -> None:
         assert symmetrise(links, links, method) == links
 
 
+def textbook_grow_diag(forward, backward) -> set:
+    """The published pseudo-code, loop for loop: target words, source words, neighbours, until nothing is added."""
+    links, either = set(forward & backward), forward | backward
+    while True:
+        before = len(links)
+        for target in range(7):
+            for source in range(7):
+                if (source, target) not in links:
+                    continue
+                for step in ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1)):
+                    near = source + step[0], target + step[1]
+                    source_free = all(one != near[0] for one, _ in links)
+                    target_free = all(other != near[1] for _, other in links)
+                    if (source_free or target_free) and near in either:
+                        links.add(near)
+        if len(links) == before:
+            return links
+
+
+@given(link_sets, link_sets)
+def test_grow_diag_is_the_published_algorithm(forward, backward) -> None:
+    assert grow_diag(forward, backward) == textbook_grow_diag(forward, backward)
+
+
 @given(link_sets, link_sets)
 def test_grow_diag_stops_only_when_no_neighbour_can_join(forward, backward) -> None:
     grown = grow_diag(forward, backward)
@@ -50,6 +74,10 @@ def test_worked_by_hand() -> None:
     assert grow_diag(forward, backward) == {(0, 0), (1, 1), (2, 1), (1, 2)}
     # (4, 5) comes from the forward links first; then source word 4 is taken.
     assert grow_diag_final_and(forward, backward) == {(0, 0), (1, 1), (2, 1), (1, 2), (4, 5)}
+
+
+def test_growth_stops_where_both_words_are_taken() -> None:
+    assert grow_diag({(0, 0), (1, 1), (0, 1)}, {(0, 0), (1, 1)}) == {(0, 0), (1, 1)}
 
 
 def test_growth_travels_through_links_added_on_the_way() -> None:

@@ -1,0 +1,35 @@
+"""How good a translation is: BLEU, chrF, TER, exact match, error rates, by length, and whether two systems differ."""
+
+from regard.evaluation.bootstrap import Comparison, paired_bootstrap
+from regard.evaluation.by_length import DEFAULT_EDGES, Bin, BinScore, bins, by_length
+from regard.evaluation.errors import per, wer
+from regard.evaluation.report import Evaluation, LengthScores, evaluate
+from regard.evaluation.scores import CorpusScore, References, bleu, chrf, exact_match, ter
+from regard.evaluation.statistics import bleu_from, bleu_statistics, chrf_from, chrf_statistics, match_statistics, share
+
+__all__ = [
+    "DEFAULT_EDGES",
+    "Bin",
+    "BinScore",
+    "Comparison",
+    "CorpusScore",
+    "Evaluation",
+    "LengthScores",
+    "References",
+    "bins",
+    "bleu",
+    "bleu_from",
+    "bleu_statistics",
+    "by_length",
+    "chrf",
+    "chrf_from",
+    "chrf_statistics",
+    "evaluate",
+    "exact_match",
+    "match_statistics",
+    "paired_bootstrap",
+    "per",
+    "share",
+    "ter",
+    "wer",
+]

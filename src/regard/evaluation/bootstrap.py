@@ -1,0 +1,65 @@
+"""Paired bootstrap: would two systems still differ on another test set of this kind? (Koehn 2004)"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two systems on the same sentences."""
+
+    first: float
+    second: float
+    difference: float
+    """first - second."""
+    low: float
+    """Lower end of the 95 % interval of the difference."""
+    high: float
+    p_value: float
+    """How often chance alone would make so great a difference, in either direction."""
+    samples: int
+
+
+def paired_bootstrap(
+    first: Float[np.ndarray, "sentence statistic"],
+    second: Float[np.ndarray, "same_sentence same_statistic"],
+    score: Callable[[Float[np.ndarray, "statistic"]], float],
+    *,
+    samples: int = 1000,
+    seed: int = 0,
+) -> Comparison:
+    """Draws test sets of the same size, with replacement and the same sentences for both systems.
+
+    `score` turns summed statistics into the metric: paired_bootstrap(bleu_statistics(a, references),
+    bleu_statistics(b, references), bleu_from). The p-value counts samples whose difference lies as far from the mean
+    difference as the observed one lies from 0 (the observed one among them, so that it is never 0).
+    """
+    if first.shape != second.shape:
+        raise ValueError(
+            f"the first system has statistics of shape {first.shape}, the second {second.shape}: "
+            "both need the same sentences and the same metric"
+        )
+    if not len(first):
+        raise ValueError("no sentences to compare: the statistics are empty")
+    if samples < 1:
+        raise ValueError(f"samples must be 1 or more, got {samples}")
+    count = len(first)
+    drawn = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=samples).astype(float)
+    differences = np.array(
+        [score(ours) - score(theirs) for ours, theirs in zip(drawn @ first, drawn @ second, strict=True)]
+    )
+    ours, theirs = score(first.sum(axis=0)), score(second.sum(axis=0))
+    extreme = np.abs(differences - differences.mean()) >= abs(ours - theirs)
+    low, high = np.quantile(differences, [0.025, 0.975])
+    return Comparison(
+        first=ours,
+        second=theirs,
+        difference=ours - theirs,
+        low=float(low),
+        high=float(high),
+        p_value=float((extreme.sum() + 1) / (samples + 1)),
+        samples=samples,
+    )

@@ -1,0 +1,23 @@
+"""One reference or several for each sentence, brought into one form and checked against the hypotheses."""
+
+from collections.abc import Sequence
+
+References = Sequence[str | Sequence[str]]
+"""For each sentence its reference, or its several references."""
+
+
+def reference_lists(hypotheses: Sequence[str], references: References) -> list[list[str]]:
+    """Every sentence's references as a list; refuses what cannot be scored."""
+    if isinstance(hypotheses, str) or isinstance(references, str):
+        raise ValueError("one string was given where a list of sentences is wanted; put it into a list")
+    if len(hypotheses) != len(references):
+        raise ValueError(f"{len(hypotheses)} hypotheses for {len(references)} references; give one for each sentence")
+    if not hypotheses:
+        raise ValueError("no sentences to score: the list of hypotheses is empty")
+    lists = [[each] if isinstance(each, str) else list(each) for each in references]
+    for number, each in enumerate(lists):
+        if not each:
+            raise ValueError(
+                f"sentence {number} (0-based) has no reference; give at least one, or leave the sentence out"
+            )
+    return lists

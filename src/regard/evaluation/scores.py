@@ -1,0 +1,68 @@
+"""BLEU, chrF and TER as sacrebleu computes them, with the signature that makes them comparable; exact match."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from regard.evaluation.references import References, reference_lists
+
+__all__ = ["CorpusScore", "References", "bleu", "chrf", "exact_match", "ter"]
+
+
+@dataclass(frozen=True)
+class CorpusScore:
+    """A score from 0 to 100 and how it was computed."""
+
+    score: float
+    signature: str
+
+
+def bleu(
+    hypotheses: Sequence[str], references: References, *, tokenize: str = "13a", lowercase: bool = False
+) -> CorpusScore:
+    """Corpus BLEU; for text that is tokenised already (Multi30k's protocol): tokenize="none", lowercase=True."""
+    return _corpus_score(bleu_metric(tokenize, lowercase), hypotheses, references)
+
+
+def chrf(
+    hypotheses: Sequence[str], references: References, *, lowercase: bool = False, word_order: int = 0
+) -> CorpusScore:
+    """Corpus chrF, which needs no tokenisation and so suits every script; word_order=2 is chrF++."""
+    from sacrebleu.metrics.chrf import CHRF
+
+    return _corpus_score(CHRF(lowercase=lowercase, word_order=word_order), hypotheses, references)
+
+
+def ter(hypotheses: Sequence[str], references: References, *, lowercase: bool = False) -> CorpusScore:
+    """Translation Edit Rate in per cent, as sacrebleu gives it: 0 is best, and bad output can exceed 100."""
+    from sacrebleu.metrics.ter import TER
+
+    return _corpus_score(TER(case_sensitive=not lowercase), hypotheses, references)
+
+
+def exact_match(hypotheses: Sequence[str], references: References) -> float:
+    """The share of sentences, 0 to 1, that equal one of their references but for white space at the ends."""
+    lists = reference_lists(hypotheses, references)
+    right = sum(
+        hypothesis.strip() in {reference.strip() for reference in each}
+        for hypothesis, each in zip(hypotheses, lists, strict=True)
+    )
+    return right / len(hypotheses)
+
+
+def bleu_metric(tokenize: str, lowercase: bool) -> Any:
+    """sacrebleu's BLEU; `force` only silences its remark about text that looks tokenised."""
+    from sacrebleu.metrics.bleu import BLEU
+
+    if tokenize not in BLEU.TOKENIZERS:
+        raise ValueError(f"sacrebleu has no tokenizer '{tokenize}': valid choices are {', '.join(BLEU.TOKENIZERS)}")
+    return BLEU(tokenize=tokenize, lowercase=lowercase, force=True)
+
+
+def _corpus_score(metric: Any, hypotheses: Sequence[str], references: References) -> CorpusScore:
+    lists = reference_lists(hypotheses, references)
+    # sacrebleu wants all first references, then all second ones, None where a sentence has no more.
+    width = max(len(each) for each in lists)
+    streams = [[each[index] if index < len(each) else None for each in lists] for index in range(width)]
+    score = metric.corpus_score(list(hypotheses), streams).score
+    return CorpusScore(float(score), str(metric.get_signature()))

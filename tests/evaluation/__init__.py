@@ -1,0 +1,1 @@
+"""Tests of scores, error rates and reports."""
