@@ -48,7 +48,12 @@ class Resumed:
 
 
 def save_checkpoint(
-    folder: Path, bundle: Bundle, optimizer: Optimizer, progress: Progress, generator: torch.Generator, about: dict[str, Any]
+    folder: Path,
+    bundle: Bundle,
+    optimizer: Optimizer,
+    progress: Progress,
+    generator: torch.Generator,
+    about: dict[str, Any],
 ) -> None:
     """Write `folder` whole: a bundle that also knows how to go on."""
     with whole_folder(folder) as draft:

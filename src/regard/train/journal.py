@@ -91,7 +91,9 @@ class Journal:
 
     def rewind(self, step: int) -> None:
         """Forget what happened after `step`, and a last line that was only half written."""
-        kept = [entry for entry in read_journal(self.path) if entry.get("step", 0) <= step and entry["event"] != "finished"]
+        kept = [
+            entry for entry in read_journal(self.path) if entry.get("step", 0) <= step and entry["event"] != "finished"
+        ]
         self.path.write_text("".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in kept), encoding="utf-8")
 
     def tell(self, event: Event) -> None:

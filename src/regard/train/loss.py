@@ -4,7 +4,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from regard.data.batching import Batch
+from regard.data.batch import Batch
 from regard.models.seq2seq import PAD, Seq2Seq
 
 
@@ -15,8 +15,8 @@ def batch_loss(
 
     Padded positions are dropped before the output layer, the widest product of the model.
     """
-    decoded = model(batch, batch.target[:, :-1], forced=forced)
-    wanted = batch.target[:, 1:]
+    decoded = model(batch, batch.target_in, forced=forced)
+    wanted = batch.target_out
     real = wanted != PAD
     return F.cross_entropy(
         model.logits(decoded.features[real]).float(), wanted[real], label_smoothing=smoothing, reduction="sum"

@@ -1,0 +1,1 @@
+"""The command `regard`: one thin file for each verb; parse, call, print."""

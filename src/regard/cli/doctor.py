@@ -1,0 +1,18 @@
+"""Check this machine, or a recipe, a data file or a bundle: what it is, what is odd about it, what to do."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def doctor(
+    path: Annotated[Path | None, typer.Argument(help="A recipe, a data file, a bundle; this machine if left out.")] = None,
+) -> None:
+    from regard.lab.doctor import examine
+
+    findings = examine(path)
+    for finding in findings:
+        typer.echo(f"{finding.mark} {finding.text}")
+    if any(finding.bad for finding in findings):
+        raise typer.Exit(1)

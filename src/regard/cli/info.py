@@ -1,0 +1,21 @@
+"""What a bundle holds: the model and its size, vocabularies, how it was trained, versions and checksums."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def info(
+    bundle: Annotated[Path, typer.Argument(help="A bundle or run folder.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the manifest as JSON.")] = False,
+) -> None:
+    from regard.bundle.store import load_bundle
+    from regard.lab.describe import describe
+
+    loaded = load_bundle(bundle)
+    if as_json:
+        typer.echo(loaded.manifest.model_dump_json(indent=2))
+        return
+    for name, value in describe(loaded):
+        typer.echo(f"{name:<14} {value}")

@@ -1,0 +1,32 @@
+"""Train what a recipe describes: a published name (`regard train reverse`) or the path of a TOML file."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def train(
+    recipe: Annotated[str, typer.Argument(help="A recipe's name, or the path of a TOML file.")],
+    set_: Annotated[list[str], typer.Option("--set", help="Change a key: --set train.steps=500 (repeatable).")] = [],  # noqa: B006
+    out: Annotated[Path | None, typer.Option(help="Run folder; runs/RECIPE if left out.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in the folder.")] = False,
+    deterministic: Annotated[bool, typer.Option("--deterministic", help="Bit-equal runs from equal seeds.")] = False,
+) -> None:
+    from regard.cli.progress import TrainingDisplay, show_score
+    from regard.train.run import train as run
+
+    overrides = [*set_, *(["train.deterministic=true"] if deterministic else [])]
+    with TrainingDisplay() as display:
+        result = run(recipe, out, overrides=overrides, resume=resume, overwrite=overwrite, listener=display)
+    progress = result.progress
+    if result.reason == "interrupted":
+        words = [f"regard train {recipe}", *(f"--set {one}" for one in set_), f"--out {result.folder}", "--resume"]
+        typer.echo(f"interrupted at step {progress.step:,}; saved. Go on with: {' '.join(words)}", err=True)
+        raise typer.Exit(130)
+    if progress.best_score is not None:
+        metric = result.metric
+        typer.echo(f"best {show_score(metric, progress.best_score)} at step {progress.best_step:,}", err=True)
+    typer.echo(f"translate with: regard translate {result.folder}", err=True)
+    typer.echo(str(result.folder))

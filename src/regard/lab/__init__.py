@@ -1,0 +1,1 @@
+"""What combines the parts: demo, evaluation, worked examples and the doctor, as plain functions."""

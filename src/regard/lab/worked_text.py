@@ -1,0 +1,82 @@
+"""A worked attention step as text with bars, and as a picture."""
+
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from regard.bundle.folder import explain as explain_disk
+from regard.lab.explain import REAL, STATES, WORDS, Explanation
+from regard.plot import Bars, bar, bars, save
+from regard.text.errors import InputError
+
+
+def write_explanation(explanation: Explanation) -> str:
+    """The step, stage by stage."""
+    lines = [
+        explanation.title,
+        f"  {explanation.equation}",
+        f"  {explanation.paper}",
+        "",
+        "The encoder read four words; the fifth position is padding. Each h is a state:",
+        *(f"  {word:<8} {_vector(state)}" for word, state in zip(WORDS, STATES, strict=True)),
+    ]
+    if explanation.worked is None:
+        lines += ["", f"Context at every step  c = {_vector(explanation.context)}", "", explanation.note]
+        return "\n".join(lines)
+    lines += ["", f"The decoder asks with     s = {_vector(explanation.query)}", ""]
+    for head, (scores, weights) in enumerate(_heads(explanation), start=1):
+        if explanation.worked.scores.ndim == 3:
+            lines.append(f"Head {head}")
+        lines += _rows(explanation, scores, weights)
+    lines += ["", f"Context  c = Σ α h = {_vector(explanation.context)}"]
+    if explanation.note:
+        lines += ["", explanation.note]
+    return "\n".join(lines)
+
+
+def draw_explanation(explanation: Explanation, path: Path) -> None:
+    """Scores and weights as two rows of bars."""
+    if explanation.worked is None:
+        raise InputError("without attention there is nothing to draw: one fixed vector, no alignment exists")
+    stages = []
+    for head, (scores, weights) in enumerate(_heads(explanation), start=1):
+        name = f", head {head}" if explanation.worked.scores.ndim == 3 else ""
+        seen = explanation.worked.mask[0]
+        shown = tuple(float(score) if ok else None for score, ok in zip(scores, seen, strict=True))
+        stages += [
+            Bars(f"scores e{name}", WORDS, shown),
+            Bars(f"weights α{name}", WORDS, tuple(float(weight) for weight in weights)),
+        ]
+    try:
+        save(bars(stages, title=f"{explanation.title}: {explanation.equation}"), path)
+    except OSError as error:
+        raise explain_disk(error, path) from error
+
+
+def _heads(explanation: Explanation) -> list[tuple[ndarray, ndarray]]:
+    worked = explanation.worked
+    assert worked is not None
+    scores, weights = worked.scores, worked.weights
+    if scores.ndim == 2:
+        return [(scores[0], weights[0])]
+    return [(scores[head, 0], weights[head, 0]) for head in range(len(scores))]
+
+
+def _rows(explanation: Explanation, scores: Float[ndarray, " source"], weights: Float[ndarray, " source"]) -> list[str]:
+    worked = explanation.worked
+    assert worked is not None
+    fade = worked.gaussian
+    lines = [f"  {'word':<8} {'score e':>8}  {'mask':<7}" + (f"{'gauss':>6}  " if fade is not None else "") + "weight α"]
+    for place, word in enumerate(WORDS):
+        mask = "ok" if worked.mask[0, place] else "window" if REAL[place] else "padding"
+        gauss = f"{fade[0, place]:6.2f}  " if fade is not None else ""
+        weight = float(weights[place])
+        lines.append(f"  {word:<8} {scores[place]:8.2f}  {mask:<7}{gauss}{weight:8.2f}  {bar(weight, 20)}".rstrip())
+    lines.append(f"  {'':<8} {'':>8}  {'sum':<7}{' ' * 8 if fade is not None else ''}{float(weights.sum()):8.2f}")
+    return lines
+
+
+def _vector(values: Float[ndarray, " width"]) -> str:
+    return "[" + " ".join(f"{value:5.2f}" for value in np.asarray(values)) + "]"

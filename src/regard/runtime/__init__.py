@@ -1,0 +1,6 @@
+"""Using a trained model: translate, look at the attention, score a given target."""
+
+from regard.runtime.translation import Translation, TranslationStep
+from regard.runtime.translator import Translator, load
+
+__all__ = ["Translation", "TranslationStep", "Translator", "load"]

@@ -1,0 +1,77 @@
+"""The rules of the house, as tests: sizes, first lines, the file map, the public names, what an import costs."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import regard
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "regard"
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+def test_public_surface() -> None:
+    assert regard.__all__ == ["Translation", "Translator", "__version__", "load", "train"]
+    for name in regard.__all__:
+        assert getattr(regard, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'translat'"):
+        regard.translat  # noqa: B018
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_file_says_what_it_is_for_and_stays_small(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    assert ast.get_docstring(tree), f"{path.name} does not say what it is for"
+    assert len(text.splitlines()) <= 330, f"{path.name}: one reason to change each?"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            assert node.end_lineno is not None
+            length = node.end_lineno - node.lineno
+            assert length <= 75, f"{path.name}: {node.name} has {length} lines"
+
+
+def test_no_drawers_for_odds_and_ends() -> None:
+    assert not [path for path in FILES if path.stem in ("utils", "helpers", "common", "misc")]
+
+
+def test_importing_regard_loads_nothing_heavy() -> None:
+    heavy = ["torch", "matplotlib", "sacrebleu", "triton", "starlette", "tokenizers"]
+    code = f"import regard, sys; print([name for name in {heavy!r} if name in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
+
+
+def test_loading_the_translator_draws_nothing_in() -> None:
+    heavy = ["matplotlib", "sacrebleu", "triton", "starlette", "torch.distributed.run"]
+    code = f"import regard, sys; regard.load; regard.train; print([name for name in {heavy!r} if name in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
+
+
+def test_the_readme_map_is_true() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    mapped = set(re.findall(r"^  (\w+)/ ", readme, flags=re.MULTILINE))
+    folders = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert mapped == folders
+
+
+def test_the_project_speaks_of_itself_alone() -> None:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode != 0:
+        pytest.skip("not a git checkout: nothing says which files are ours")
+    for name in listed.stdout.splitlines():
+        path = ROOT / name
+        if path.suffix in (".py", ".md", ".toml", ".txt", ".html") and path.is_file():
+            found = re.search(r"(?<![\w.])/(work|root|home)/\w+", path.read_text(encoding="utf-8"))
+            assert not found, f"{name} names a path of somebody's machine: {found.group() if found else ''}"
+
+
+def test_only_train_world_may_know_distributed() -> None:
+    knowing = [path.name for path in FILES if "torch.distributed" in path.read_text(encoding="utf-8")]
+    assert knowing in ([], ["world.py"])
