@@ -1,8 +1,11 @@
 """What a model is made of: the recipe's [model] table, checked before anything is built."""
 
+from difflib import get_close_matches
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from regard.attention.build import SCORES
 
 Cell = Literal["gru", "lstm"]
 Placement = Literal["input", "output"]
@@ -25,8 +28,8 @@ class RecurrentConfig(BaseModel):
     decoder_units: int = Field(128, ge=1)
     decoder_layers: int = Field(1, ge=1)
 
-    score: str = "additive"
-    attention_width: int | None = Field(None, ge=1, description="hidden units of the scoring network; decoder_units if left out")
+    score: str = Field("additive", description=f"{', '.join(SCORES)}, or your own as package.module:Class")
+    attention_width: int | None = Field(None, ge=1, description="of the scoring network; decoder_units if left out")
     heads: int = Field(1, ge=1)
     window: Literal["global", "local-m", "local-p"] = "global"
     reach: int = Field(10, ge=1, description="Luong's D: a local window is 2D + 1 words wide")
@@ -35,7 +38,7 @@ class RecurrentConfig(BaseModel):
 
     initial: Initial = "projection"
     readout: Readout = "state-context-embedding"
-    readout_width: int | None = Field(None, ge=1, description="units of the attentional or maxout layer; decoder_units if left out")
+    readout_width: int | None = Field(None, ge=1, description="of attentional and maxout; decoder_units if left out")
     tie: Tie = "none"
     dropout: float = Field(0.0, ge=0, lt=1, description="between layers and before the output layer")
     embedding_dropout: float = Field(0.0, ge=0, lt=1)
@@ -46,51 +49,75 @@ class RecurrentConfig(BaseModel):
         return self.encoder_units * (2 if self.bidirectional else 1)
 
     @property
+    def scoring_width(self) -> int:
+        return self.attention_width or self.decoder_units
+
+    @property
     def hidden_readout(self) -> bool:
+        """Whether the readout has a layer of its own before the output layer."""
         return self.readout in ("attentional", "maxout")
 
     @model_validator(mode="after")
     def _possible(self) -> "RecurrentConfig":
-        if self.score == "dot" and self.decoder_units != self.state_width:
-            directions = "2 × " if self.bidirectional else ""
-            raise ValueError(
-                f"score 'dot' compares states of one width, but decoder_units is {self.decoder_units} and the encoder's "
-                f"states are {directions}{self.encoder_units} = {self.state_width}: make them equal, or use 'general'"
+        for reason in (self._wrong_attention(), self._wrong_initial(), self._wrong_readout()):
+            if reason is not None:
+                raise ValueError(reason)
+        return self
+
+    def _wrong_attention(self) -> str | None:
+        foreign = ":" in self.score
+        if not foreign and self.score not in SCORES:
+            nearest = get_close_matches(self.score.lower().replace("_", "-"), SCORES, n=1, cutoff=0.5)
+            meant = f"did you mean '{nearest[0]}'? " if nearest else ""
+            return f"no score '{self.score}': {meant}valid choices are {', '.join(SCORES)}, or package.module:Class"
+        if self.score in ("dot", "scaled-dot") and self.decoder_units != self.state_width:
+            directions = f"2 × {self.encoder_units} = " if self.bidirectional else ""
+            return (
+                f"score '{self.score}' compares states of one width, but decoder_units is {self.decoder_units} and the "
+                f"encoder's states are {directions}{self.state_width}: make them equal, or use "
+                f"'{'general' if self.score == 'dot' else 'multi-head'}'"
             )
         if self.score == "none" and self.window != "global":
-            raise ValueError(f"window '{self.window}' needs a score: without attention there is nothing to window")
-        if self.heads > 1 and self.score != "multi-head" and ":" not in self.score:
-            raise ValueError(f"heads = {self.heads} needs score 'multi-head'; '{self.score}' has one head")
+            return f"window '{self.window}' needs a score: without attention there is nothing to window"
+        if self.heads > 1 and not foreign and self.score != "multi-head":
+            return f"heads = {self.heads} needs score 'multi-head'; '{self.score}' has one head"
+        if self.score == "multi-head" and self.scoring_width % self.heads:
+            return (
+                f"{self.heads} heads do not divide the attention's width {self.scoring_width}: "
+                "make attention_width a multiple of heads"
+            )
+        return None
+
+    def _wrong_initial(self) -> str | None:
+        if self.initial == "backward" and not self.bidirectional:
+            return "initial 'backward' is tanh(W ←h_1) and needs bidirectional = true; use 'projection'"
+        copied = self.encoder_units if self.initial == "sum" else self.state_width
+        same = copied == self.decoder_units and self.encoder_layers == self.decoder_layers
+        if self.initial in ("last", "sum") and not same:
+            return (
+                f"initial '{self.initial}' copies the encoder's state into the decoder, which needs equal widths and "
+                f"layers, but the encoder's is {self.encoder_layers} × {copied} and the decoder's "
+                f"{self.decoder_layers} × {self.decoder_units}: make them equal, or use 'projection'"
+            )
+        return None
+
+    def _wrong_readout(self) -> str | None:
         if self.input_feeding and self.readout != "attentional":
-            raise ValueError(
+            return (
                 f"input feeding feeds Luong's attentional vector tanh(W_c[c; s]), which readout '{self.readout}' "
                 "does not compute: set readout = 'attentional'"
             )
-        if self.initial in ("last", "sum") and not self._copies_state():
-            raise ValueError(self._why_not_copied())
-        if self.initial == "backward" and not self.bidirectional:
-            raise ValueError("initial 'backward' is tanh(W ←h_1) and needs bidirectional = true; use 'projection'")
         if self.readout_width is not None and not self.hidden_readout:
-            raise ValueError(f"readout '{self.readout}' has no hidden layer: leave readout_width out")
-        if self.tie != "none" and (self.readout_width or self.decoder_units) != self.embedding:
-            raise ValueError(
-                f"tied embeddings need an output layer as wide as the embedding ({self.embedding}): "
-                "use readout 'attentional' or 'maxout' with readout_width equal to embedding"
-            )
+            return f"readout '{self.readout}' has no hidden layer: leave readout_width out"
         if self.tie != "none" and not self.hidden_readout:
-            raise ValueError(f"tied embeddings need readout 'attentional' or 'maxout', not '{self.readout}'")
-        return self
-
-    def _copies_state(self) -> bool:
-        source = self.encoder_units if self.initial == "sum" or not self.bidirectional else 2 * self.encoder_units
-        return source == self.decoder_units and self.encoder_layers == self.decoder_layers
-
-    def _why_not_copied(self) -> str:
-        return (
-            f"initial '{self.initial}' copies the encoder's state into the decoder, which needs equal widths and layers "
-            f"(encoder {self.encoder_layers} × {self.encoder_units}, bidirectional = {self.bidirectional}; "
-            f"decoder {self.decoder_layers} × {self.decoder_units}): use 'projection'"
-        )
+            return f"tied embeddings need readout 'attentional' or 'maxout', not '{self.readout}'"
+        width = self.readout_width or self.decoder_units
+        if self.tie != "none" and width != self.embedding:
+            return (
+                f"tied embeddings need an output layer as wide as the embedding, but the readout is {width} wide and "
+                f"the embedding {self.embedding}: set readout_width = {self.embedding}"
+            )
+        return None
 
 
 class TransformerConfig(BaseModel):
@@ -98,7 +125,7 @@ class TransformerConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    architecture: Literal["transformer"]
+    architecture: Literal["transformer"] = "transformer"
     width: int = Field(256, ge=2)
     heads: int = Field(4, ge=1)
     encoder_layers: int = Field(3, ge=1)
@@ -112,9 +139,11 @@ class TransformerConfig(BaseModel):
     @model_validator(mode="after")
     def _possible(self) -> "TransformerConfig":
         if self.width % self.heads:
-            raise ValueError(f"width {self.width} does not divide into {self.heads} heads")
+            raise ValueError(f"width {self.width} does not divide into {self.heads} heads: make it a multiple of them")
         if self.positions == "sinusoidal" and self.width % 2:
-            raise ValueError(f"sinusoidal positions come in pairs: width {self.width} must be even")
+            raise ValueError(
+                f"sinusoidal positions come in pairs, so width {self.width} must be even; or use 'learned'"
+            )
         return self
 
 

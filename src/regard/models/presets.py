@@ -33,7 +33,11 @@ def _recurrent(units: int, embedding: int, layers: int = 1, dropout: float = 0.0
     }
 
 
-_RECURRENT_SIZES = {"tiny": _recurrent(96, 64), "small": _recurrent(256, 128, dropout=0.2), "base": _recurrent(512, 256, dropout=0.3)}
+_RECURRENT_SIZES = {
+    "tiny": _recurrent(96, 64),
+    "small": _recurrent(256, 128, dropout=0.2),
+    "base": _recurrent(512, 256, dropout=0.3),
+}
 _TRANSFORMER_SIZES = {
     "tiny": {"width": 96, "heads": 4, "encoder_layers": 2, "decoder_layers": 2, "feedforward": 256},
     "small": {"width": 256, "heads": 4, "encoder_layers": 3, "decoder_layers": 3, "feedforward": 1024},
@@ -48,7 +52,7 @@ _RNNSEARCH = {
     "readout": "maxout",
     "readout_width": 500,
 }
-# The LSTM of the tutorial run: 64-dimensional embeddings, 128 units, alignment width 64, dropout before the output layer.
+# The LSTM of the tutorial run: 64-dimensional embeddings, 128 units, attention 64 wide, dropout at the output.
 _TUTORIAL = {
     **_recurrent(128, 64, dropout=0.4),
     "cell": "lstm",

@@ -1,6 +1,6 @@
 """A source becomes a target: one interface over the recurrent and the Transformer models."""
 
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -16,6 +16,7 @@ from regard.models.transformer.encoder import TransformerEncoder
 PAD = 0
 
 
+@runtime_checkable
 class Source(Protocol):
     """Padded source ids and their true lengths."""
 
@@ -28,7 +29,9 @@ class Source(Protocol):
 class Seq2Seq(nn.Module):
     """An encoder, a decoder, and the two ways to run them: whole batches to learn from, single steps to search with."""
 
-    def __init__(self, config: RecurrentConfig | TransformerConfig, source_vocabulary: int, target_vocabulary: int) -> None:
+    def __init__(
+        self, config: RecurrentConfig | TransformerConfig, source_vocabulary: int, target_vocabulary: int
+    ) -> None:
         super().__init__()
         if config.tie == "all" and source_vocabulary != target_vocabulary:
             raise ValueError(
@@ -39,9 +42,11 @@ class Seq2Seq(nn.Module):
         width = config.embedding if isinstance(config, RecurrentConfig) else config.width
         source = _embedding(source_vocabulary, width)
         target = source if config.tie == "all" else _embedding(target_vocabulary, width)
+        self.encoder: RecurrentEncoder | TransformerEncoder
+        self.decoder: RecurrentDecoder | TransformerDecoder
         if isinstance(config, RecurrentConfig):
-            self.encoder: nn.Module = RecurrentEncoder(config, source)
-            self.decoder: RecurrentDecoder | TransformerDecoder = RecurrentDecoder(config, target, target_vocabulary)
+            self.encoder = RecurrentEncoder(config, source)
+            self.decoder = RecurrentDecoder(config, target, target_vocabulary)
         else:
             self.encoder = TransformerEncoder(config, source)
             self.decoder = TransformerDecoder(config, target, target_vocabulary)
@@ -60,6 +65,7 @@ class Seq2Seq(nn.Module):
         weights: Float[Tensor, "rows layer head source"] | None = None,
         trace: bool = False,
     ) -> Step:
+        """The next word's logits after `tokens`, the state to go on from, and where the decoder looked."""
         return self.decoder.step(tokens, state, weights=weights, trace=trace)
 
     def forward(
@@ -71,7 +77,8 @@ class Seq2Seq(nn.Module):
         want_weights: bool = False,
     ) -> Decoded:
         """Features of every step, given the words before it; `logits` turns them into predictions."""
-        return self.decoder(tokens, self.start(source), forced=forced, want_weights=want_weights)  # type: ignore[no-any-return]
+        decoded: Decoded = self.decoder(tokens, self.start(source), forced=forced, want_weights=want_weights)
+        return decoded
 
     def logits(self, features: Float[Tensor, "*rows feature"]) -> Float[Tensor, "*rows vocabulary"]:
         logits: Tensor = self.decoder.readout(features)

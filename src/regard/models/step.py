@@ -1,7 +1,7 @@
 """What a model hands to search at every step, and to training for a whole batch."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Protocol, runtime_checkable
 
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -9,18 +9,21 @@ from torch import Tensor
 from regard.attention.protocol import Trace
 
 
+@runtime_checkable
 class State(Protocol):
     """Everything a decoder remembers between steps; it travels in the hand, never on the module."""
 
-    def select(self, rows: Int[Tensor, " rows"]) -> Self: ...
+    def select(self, rows: Int[Tensor, " rows"]) -> "State":
+        """The state whose row i is row `rows[i]` of this one; beam search reorders and repeats with it."""
+        ...
 
 
 @dataclass(frozen=True)
 class Step:
-    """One decoder step for every row of a batch."""
+    """One decoder step for every row of a batch; `trace` holds one entry for each layer if it was asked for."""
 
     logits: Float[Tensor, "rows vocabulary"]
-    state: Any
+    state: State
     weights: Float[Tensor, "rows layer head source"] | None
     trace: tuple[Trace | None, ...] = ()
 
@@ -31,4 +34,16 @@ class Decoded:
 
     features: Float[Tensor, "batch target feature"]
     weights: Float[Tensor, "batch layer head target source"] | None
-    self_weights: Float[Tensor, "batch layer head target target"] | None = None
+    self_weights: Float[Tensor, "batch layer head target written"] | None = None
+
+
+def given_weights(weights: Float[Tensor, "rows layer head source"] | None, layers: int) -> list[Tensor | None]:
+    """One step's given weights as each layer's attention takes them: `[rows, head, 1, source]`."""
+    if weights is None:
+        return [None] * layers
+    if weights.size(1) != layers:
+        raise ValueError(
+            f"step: the given weights have {weights.size(1)} layers, but this model attends in {layers}; "
+            "give [rows, layer, head, source], the shape that step returns"
+        )
+    return list(weights[:, :, :, None].unbind(1))

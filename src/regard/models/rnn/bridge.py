@@ -33,7 +33,9 @@ class Bridge(nn.Module):
         self.cell = projection() if config.cell == "lstm" else None
 
     def forward(
-        self, hidden: Float[Tensor, "depth direction batch units"], cell: Float[Tensor, "depth direction batch units"] | None
+        self,
+        hidden: Float[Tensor, "depth direction batch units"],
+        cell: Float[Tensor, "depth direction batch units"] | None,
     ) -> tuple[Float[Tensor, "layer batch state"], Float[Tensor, "layer batch state"] | None]:
         return self._first(hidden, self.hidden), None if cell is None else self._first(cell, self.cell)
 

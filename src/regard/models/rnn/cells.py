@@ -1,42 +1,91 @@
-"""One step of a GRU or LSTM from gates whose input product is already known.
+"""One step of a stack of GRU or LSTM layers, on the parameters of torch's own nn.GRU or nn.LSTM.
 
-torch's own cells multiply the whole input at every step. Here the part that comes from the embedding is computed
-for all steps at once, before the loop, and handed in as `gates`.
+torch's cells multiply the whole input at every step. Here the part of the input product that is known beforehand is
+computed for all steps at once, outside the loop, and handed in as `gates`; `ready` does the same for what can be done
+to the weights alone, because autograd pays for it at every step otherwise.
 """
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
 import torch
-import torch.nn.functional as F
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn import functional
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One layer's weights; an LSTM's two biases are one sum, a GRU's second bias stays with its reset gate."""
+
+    inputs: tuple[Float[Tensor, "gates _"], ...]
+    """The input weights, cut by what they multiply."""
+    bias: Float[Tensor, " gates"]
+    recurrent: Float[Tensor, "gates units"]
+    recurrent_bias: Float[Tensor, " gates"] | None
+
+
+def ready(recurrence: nn.GRU | nn.LSTM, parts: Sequence[int]) -> tuple[Layer, ...]:
+    """The weights of every layer, those of the first input cut into columns of the widths `parts`."""
+    layers = []
+    for index in range(recurrence.num_layers):
+        into, recurrent, bias, recurrent_bias = (
+            getattr(recurrence, f"{name}_l{index}") for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+        )
+        inputs = into.split(list(parts), dim=1) if index == 0 else (into,)
+        if isinstance(recurrence, nn.LSTM):
+            bias, recurrent_bias = bias + recurrent_bias, None
+        layers.append(Layer(tuple(inputs), bias, recurrent, recurrent_bias))
+    return tuple(layers)
+
+
+def recur(
+    gates: Float[Tensor, "batch gates"],
+    hidden: tuple[Float[Tensor, "batch units"], ...],
+    cell: tuple[Float[Tensor, "batch units"], ...] | None,
+    layers: tuple[Layer, ...],
+    dropout: Callable[[Tensor], Tensor],
+) -> tuple[tuple[Float[Tensor, "batch units"], ...], tuple[Float[Tensor, "batch units"], ...] | None]:
+    """One step through all layers; `gates` is the first one's input product, bias included."""
+    new_hidden: list[Tensor] = []
+    new_cell: list[Tensor] = []
+    for index, layer in enumerate(layers):
+        if index:
+            gates = functional.linear(dropout(new_hidden[-1]), layer.inputs[0], layer.bias)
+        if cell is None:
+            assert layer.recurrent_bias is not None
+            new_hidden.append(gru_step(gates, hidden[index], layer.recurrent, layer.recurrent_bias))
+        else:
+            s, c = lstm_step(gates, hidden[index], cell[index], layer.recurrent)
+            new_hidden.append(s)
+            new_cell.append(c)
+    return tuple(new_hidden), None if cell is None else tuple(new_cell)
 
 
 def gru_step(
     gates: Float[Tensor, "batch three_units"],
     hidden: Float[Tensor, "batch units"],
-    weight: Float[Tensor, "three_units units"],
+    recurrent: Float[Tensor, "three_units units"],
     bias: Float[Tensor, " three_units"],
 ) -> Float[Tensor, "batch units"]:
     """torch's GRU: the reset gate acts on the product U s (the paper's acts on s before it).
 
-    r, z = σ(gates + U s)     n = tanh(gates_n + r ∘ (U_n s + b_n))     s' = (1 - z) ∘ n + z ∘ s
+    r, z = σ(gates + U s + b)     n = tanh(gates_n + r ∘ (U_n s + b_n))     s' = (1 - z) ∘ n + z ∘ s
     """
-    units = hidden.size(-1)
-    recurrent = F.linear(hidden, weight, bias)
-    reset, update = torch.sigmoid(gates[:, : 2 * units] + recurrent[:, : 2 * units]).chunk(2, dim=-1)
-    new = torch.tanh(torch.addcmul(gates[:, 2 * units :], reset, recurrent[:, 2 * units :]))
-    return torch.lerp(new, hidden, update)
+    gate_r, gate_z, gate_n = gates.chunk(3, dim=-1)
+    from_r, from_z, from_n = functional.linear(hidden, recurrent, bias).chunk(3, dim=-1)
+    new = torch.tanh(torch.addcmul(gate_n, torch.sigmoid(gate_r + from_r), from_n))
+    # Mixed precision computes the gates in less than the state is kept in.
+    return torch.lerp(new.to(hidden.dtype), hidden, torch.sigmoid(gate_z + from_z).to(hidden.dtype))
 
 
 def lstm_step(
     gates: Float[Tensor, "batch four_units"],
     hidden: Float[Tensor, "batch units"],
     cell: Float[Tensor, "batch units"],
-    weight: Float[Tensor, "four_units units"],
-    bias: Float[Tensor, " four_units"],
+    recurrent: Float[Tensor, "four_units units"],
 ) -> tuple[Float[Tensor, "batch units"], Float[Tensor, "batch units"]]:
     """i, f, g, o = gates + U s     c' = σ(f) ∘ c + σ(i) ∘ tanh(g)     s' = σ(o) ∘ tanh(c')"""
-    units = hidden.size(-1)
-    total = gates + F.linear(hidden, weight, bias)
-    into, forget = torch.sigmoid(total[:, : 2 * units]).chunk(2, dim=-1)
-    cell = torch.addcmul(forget * cell, into, torch.tanh(total[:, 2 * units : 3 * units]))
-    return torch.sigmoid(total[:, 3 * units :]) * torch.tanh(cell), cell
+    into, forget, new, out = torch.addmm(gates, hidden, recurrent.t()).chunk(4, dim=-1)
+    cell = torch.addcmul(torch.sigmoid(forget) * cell, torch.sigmoid(into), torch.tanh(new))
+    return torch.sigmoid(out) * torch.tanh(cell), cell

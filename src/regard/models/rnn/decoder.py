@@ -3,18 +3,18 @@
 from dataclasses import dataclass, replace
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
+from torch.nn import functional
 
 from regard.attention.build import build_attention
 from regard.attention.protocol import Attended, Attention, Memory
 from regard.models.config import RecurrentConfig
 from regard.models.rnn.bridge import Bridge
-from regard.models.rnn.cells import gru_step, lstm_step
+from regard.models.rnn.cells import Layer, ready, recur
 from regard.models.rnn.encoder import Encoded
 from regard.models.rnn.readout import Readout
-from regard.models.step import Decoded, Step
+from regard.models.step import Decoded, Step, given_weights
 
 
 @dataclass(frozen=True)
@@ -31,29 +31,20 @@ class RecurrentState:
         return replace(
             self,
             memory=self.memory.select(rows),
-            hidden=tuple(layer[rows] for layer in self.hidden),
-            cell=None if self.cell is None else tuple(layer[rows] for layer in self.cell),
-            feed=None if self.feed is None else self.feed[rows],
+            hidden=tuple(layer.index_select(0, rows) for layer in self.hidden),
+            cell=None if self.cell is None else tuple(layer.index_select(0, rows) for layer in self.cell),
+            feed=None if self.feed is None else self.feed.index_select(0, rows),
         )
 
 
 @dataclass(frozen=True)
 class _Moment:
-    """What one pass through the recurrence leaves behind."""
+    """What one step leaves behind; its features only if input feeding needed them."""
 
     output: Tensor
     attended: Attended
     features: Tensor | None
     state: RecurrentState
-
-
-@dataclass(frozen=True)
-class _Columns:
-    """The first layer's input weights, cut by what they multiply; cut once, or autograd pays for every cut."""
-
-    embedding: Tensor
-    context: Tensor | None
-    feed: Tensor | None
 
 
 class RecurrentDecoder(nn.Module):
@@ -65,7 +56,6 @@ class RecurrentDecoder(nn.Module):
 
     def __init__(self, config: RecurrentConfig, embedding: nn.Embedding, vocabulary: int) -> None:
         super().__init__()
-        self.config = config
         self.embedding = embedding
         self.embedding_dropout = nn.Dropout(config.embedding_dropout)
         self.layer_dropout = nn.Dropout(config.dropout)
@@ -74,18 +64,17 @@ class RecurrentDecoder(nn.Module):
             config.window,
             query_width=config.decoder_units,
             state_width=config.state_width,
-            width=config.attention_width or config.decoder_units,
+            width=config.scoring_width,
             heads=config.heads,
             reach=config.reach,
             bidirectional=config.bidirectional,
         )
-        context_width = self.attention.value_width
-        self.readout = Readout(config, context_width, vocabulary)
-        self.at_input = config.placement == "input"
+        self.readout = Readout(config, self.attention.value_width, vocabulary)
+        self.context_width = self.attention.value_width if config.placement == "input" else 0
         self.feed_width = self.readout.width if config.input_feeding else 0
         recurrence = nn.GRU if config.cell == "gru" else nn.LSTM
         self.recurrence = recurrence(
-            config.embedding + (context_width if self.at_input else 0) + self.feed_width,
+            config.embedding + self.context_width + self.feed_width,
             config.decoder_units,
             num_layers=config.decoder_layers,
             dropout=config.dropout if config.decoder_layers > 1 else 0.0,
@@ -93,6 +82,7 @@ class RecurrentDecoder(nn.Module):
         self.bridge = Bridge(config)
 
     def start(self, encoded: Encoded) -> RecurrentState:
+        """The state before the first word: s_0, nothing fed yet, and the memory made ready once."""
         hidden, cell = self.bridge(encoded.hidden, encoded.cell)
         return RecurrentState(
             memory=self.attention.prepare(encoded.states, encoded.real),
@@ -110,15 +100,12 @@ class RecurrentDecoder(nn.Module):
         trace: bool = False,
     ) -> Step:
         """One word further; `weights` replaces what attention would have computed."""
-        embedded = self._embed(tokens)
-        given = None if weights is None else weights[:, 0, :, None]
-        columns = self._columns()
-        gates = self._input_gates(embedded, columns)
-        moment = self._advance(gates, embedded, state, columns, weights=given, trace=trace)
-        features = self._features(moment, embedded)
+        (given,) = given_weights(weights, 1)
+        layers, embedded = self._layers(), self._embed(tokens)
+        moment = self._advance(self._gates(embedded, layers), embedded, state, layers, weights=given, trace=trace)
         seen = moment.attended.weights
         return Step(
-            logits=self.readout(features),
+            logits=self.readout(self._features(moment, embedded)),
             state=moment.state,
             weights=None if seen is None else seen[:, None, :, 0],
             trace=(moment.attended.trace,) if trace else (),
@@ -132,34 +119,23 @@ class RecurrentDecoder(nn.Module):
         forced: Bool[Tensor, " target"] | None = None,
         want_weights: bool = False,
     ) -> Decoded:
-        """All steps; where `forced[t]` is False the decoder reads its own best word instead of tokens[:, t]."""
-        free = forced is not None and not bool(forced.all())
-        if not self.at_input and not self.feed_width and not free:
+        """All steps; where `forced[t]` is False the decoder reads its own best word instead of tokens[:, t].
+
+        The first word (BOS) is always read as it is given.
+        """
+        own = [] if forced is None else [t for t, given in enumerate(forced.tolist()) if t and not given]
+        if not self.context_width and not self.feed_width and not own:
             return self._at_once(tokens, state, want_weights)
-        columns = self._columns()
-        embedded = self._embed(tokens.T)
-        gates = self._input_gates(embedded, columns).unbind(0)
-        rows = list(embedded.unbind(0))
-        outputs, contexts, features, seen = [], [], [], []
-        for t in range(len(rows)):
-            gate = gates[t]
-            if free and forced is not None and t > 0 and not bool(forced[t]):
-                rows[t] = self._embed(self._best_word(moment, rows[t - 1]))
-                gate = self._input_gates(rows[t], columns)
-            moment = self._advance(gate, rows[t], state, columns)
-            state = moment.state
-            outputs.append(moment.output)
-            contexts.append(moment.attended.context[:, 0])
-            if moment.features is not None:
-                features.append(moment.features)
-            if want_weights and moment.attended.weights is not None:
-                seen.append(moment.attended.weights)
-        if features:
-            together = torch.stack(features, dim=1)
-        else:
-            words = torch.stack(rows, dim=1)
-            together = self.readout.features(torch.stack(outputs, dim=1), torch.stack(contexts, dim=1), words)
-        return Decoded(together, torch.cat(seen, dim=2)[:, None] if seen else None)
+        layers, embedded = self._layers(), self._embed(tokens.T)
+        gates, words = list(self._gates(embedded, layers).unbind(0)), list(embedded.unbind(0))
+        moments: list[_Moment] = []
+        for t in range(len(words)):
+            if t in own:
+                words[t] = self._embed(self._best_word(moments[-1], words[t - 1]))
+                gates[t] = self._gates(words[t], layers)
+            moments.append(self._advance(gates[t], words[t], state, layers))
+            state = moments[-1].state
+        return Decoded(self._all_features(moments, words), _all_weights(moments) if want_weights else None)
 
     def _at_once(self, tokens: Tensor, state: RecurrentState, want_weights: bool) -> Decoded:
         """Nothing of the context returns to the recurrence: one library call, then attention over all steps."""
@@ -178,18 +154,19 @@ class RecurrentDecoder(nn.Module):
         gates: Tensor,
         embedded: Tensor,
         state: RecurrentState,
-        columns: _Columns,
+        layers: tuple[Layer, ...],
         *,
         weights: Tensor | None = None,
         trace: bool = False,
     ) -> _Moment:
-        if columns.feed is not None and state.feed is not None:
-            gates = gates + F.linear(state.feed, columns.feed)
+        _, context_columns, feed_columns = layers[0].inputs
         attended = None
-        if columns.context is not None:
+        if state.feed is not None:
+            gates = torch.addmm(gates, state.feed, feed_columns.t())
+        if self.context_width:
             attended = self._look(state.hidden[-1], state, weights, trace)
-            gates = gates + F.linear(attended.context[:, 0], columns.context)
-        hidden, cell = self._recur(gates, state)
+            gates = torch.addmm(gates, attended.context[:, 0], context_columns.t())
+        hidden, cell = recur(gates, state.hidden, state.cell, layers, self.layer_dropout)
         if attended is None:
             attended = self._look(hidden[-1], state, weights, trace)
         features = None
@@ -198,21 +175,6 @@ class RecurrentDecoder(nn.Module):
         after = replace(state, hidden=hidden, cell=cell, feed=features, position=state.position + 1)
         return _Moment(hidden[-1], attended, features, after)
 
-    def _recur(self, gates: Tensor, state: RecurrentState) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...] | None]:
-        recurrent, hidden, cell = self.recurrence, [], []
-        for layer in range(self.config.decoder_layers):
-            if layer:
-                below = self.layer_dropout(hidden[-1])
-                gates = F.linear(below, getattr(recurrent, f"weight_ih_l{layer}"), getattr(recurrent, f"bias_ih_l{layer}"))
-            weight, bias = getattr(recurrent, f"weight_hh_l{layer}"), getattr(recurrent, f"bias_hh_l{layer}")
-            if state.cell is None:
-                hidden.append(gru_step(gates, state.hidden[layer], weight, bias))
-            else:
-                h, c = lstm_step(gates, state.hidden[layer], state.cell[layer], weight, bias)
-                hidden.append(h)
-                cell.append(c)
-        return tuple(hidden), tuple(cell) if cell else None
-
     def _look(self, query: Tensor, state: RecurrentState, weights: Tensor | None, trace: bool) -> Attended:
         return self.attention(query[:, None], state.memory, state.position, weights=weights, trace=trace)
 
@@ -220,19 +182,32 @@ class RecurrentDecoder(nn.Module):
         embedded: Tensor = self.embedding_dropout(self.embedding(tokens))
         return embedded
 
-    def _columns(self) -> _Columns:
-        context = self.attention.value_width if self.at_input else 0
-        parts = self.recurrence.weight_ih_l0.split([self.config.embedding, context, self.feed_width], dim=1)
-        return _Columns(parts[0], parts[1] if context else None, parts[2] if self.feed_width else None)
+    def _layers(self) -> tuple[Layer, ...]:
+        return ready(self.recurrence, (self.embedding.embedding_dim, self.context_width, self.feed_width))
 
-    def _input_gates(self, embedded: Tensor, columns: _Columns) -> Tensor:
-        return F.linear(embedded, columns.embedding, self.recurrence.bias_ih_l0)
+    def _gates(self, embedded: Tensor, layers: tuple[Layer, ...]) -> Tensor:
+        """W_e e + b, the part of the first layer's input product that needs no context."""
+        return functional.linear(embedded, layers[0].inputs[0], layers[0].bias)
 
     def _features(self, moment: _Moment, embedded: Tensor) -> Tensor:
         if moment.features is not None:
             return moment.features
         return self.readout.features(moment.output, moment.attended.context[:, 0], embedded)
 
+    def _all_features(self, moments: list[_Moment], words: list[Tensor]) -> Tensor:
+        fed = [moment.features for moment in moments if moment.features is not None]
+        if fed:
+            return torch.stack(fed, dim=1)
+        outputs = torch.stack([moment.output for moment in moments], dim=1)
+        contexts = torch.cat([moment.attended.context for moment in moments], dim=1)
+        return self.readout.features(outputs, contexts, torch.stack(words, dim=1))
+
     @torch.no_grad()
     def _best_word(self, moment: _Moment, embedded: Tensor) -> Tensor:
-        return self.readout.output(self._features(moment, embedded)).argmax(dim=-1)
+        logits: Tensor = self.readout.output(self._features(moment, embedded))
+        return logits.argmax(dim=-1)
+
+
+def _all_weights(moments: list[_Moment]) -> Tensor | None:
+    seen = [moment.attended.weights for moment in moments if moment.attended.weights is not None]
+    return torch.cat(seen, dim=2)[:, None] if seen else None

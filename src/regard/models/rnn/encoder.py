@@ -5,8 +5,10 @@ from dataclasses import dataclass
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
+from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from regard.attention.masking import lengths_to_mask
 from regard.models.config import RecurrentConfig
 
 
@@ -27,7 +29,6 @@ class RecurrentEncoder(nn.Module):
         super().__init__()
         self.embedding = embedding
         self.dropout = nn.Dropout(config.embedding_dropout)
-        self.output_dropout = nn.Dropout(config.dropout if config.encoder_layers > 1 else 0.0)
         self.directions = 2 if config.bidirectional else 1
         recurrence = nn.GRU if config.cell == "gru" else nn.LSTM
         self.recurrence = recurrence(
@@ -40,17 +41,25 @@ class RecurrentEncoder(nn.Module):
         )
 
     def forward(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> Encoded:
-        batch, longest = source.shape
+        """Read every sentence; a blank one ends in zeros, as if nothing had been read."""
+        longest, on_host = source.size(1), lengths.cpu()
         embedded = self.dropout(self.embedding(source))
-        # A blank sentence still takes one step; its mask says that nothing in it is real.
-        packed = pack_padded_sequence(embedded, lengths.clamp(min=1).cpu(), batch_first=True, enforce_sorted=False)
+        if longest == 0:
+            embedded = functional.pad(embedded, (0, 0, 0, 1))
+        # Packing wants a word in every row; what a blank row makes of it is dropped below.
+        packed = pack_padded_sequence(embedded, on_host.clamp(min=1), batch_first=True, enforce_sorted=False)
         outputs, final = self.recurrence(packed)
-        states, _ = pad_packed_sequence(outputs, batch_first=True, total_length=longest)
+        states, _ = pad_packed_sequence(outputs, batch_first=True, total_length=max(longest, 1))
+        blank = lengths == 0 if bool((on_host == 0).any()) else None
         hidden, cell = final if isinstance(final, tuple) else (final, None)
-        real = torch.arange(longest, device=source.device) < lengths[:, None]
         return Encoded(
-            states=self.output_dropout(states),
-            real=real,
-            hidden=hidden.view(-1, self.directions, batch, hidden.size(-1)),
-            cell=None if cell is None else cell.view(-1, self.directions, batch, cell.size(-1)),
+            states=states[:, :longest],
+            real=lengths_to_mask(lengths, longest),
+            hidden=self._by_direction(hidden, blank),
+            cell=None if cell is None else self._by_direction(cell, blank),
         )
+
+    def _by_direction(self, final: Tensor, blank: Tensor | None) -> Tensor:
+        if blank is not None:
+            final = torch.where(blank[:, None], 0.0, final)
+        return final.view(-1, self.directions, *final.shape[1:])

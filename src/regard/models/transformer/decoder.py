@@ -1,6 +1,7 @@
 """The Transformer's writer: it looks at what it wrote, then at what it read."""
 
 from dataclasses import dataclass, replace
+from typing import cast
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -9,7 +10,7 @@ from torch import Tensor, nn
 from regard.attention.protocol import Attended, Memory
 from regard.attention.scaled_dot.module import MultiHeadAttention
 from regard.models.config import TransformerConfig
-from regard.models.step import Decoded, Step
+from regard.models.step import Decoded, Step, given_weights
 from regard.models.transformer.encoder import EncodedByLayers
 from regard.models.transformer.layers import FeedForward, OutputLayer, Positions
 
@@ -87,7 +88,8 @@ class TransformerDecoder(nn.Module):
         self.readout = OutputLayer(config.width, vocabulary)
 
     def start(self, encoded: EncodedByLayers) -> TransformerState:
-        memories = tuple(layer.cross_attention.prepare(encoded.states, encoded.real) for layer in self.layers)
+        """The state before the first word: the source projected once for each layer, nothing written yet."""
+        memories = tuple(layer.cross_attention.prepare(encoded.states, encoded.real) for layer in self._stack())
         return TransformerState(memories, (None,) * len(memories))
 
     def step(
@@ -99,21 +101,13 @@ class TransformerDecoder(nn.Module):
         trace: bool = False,
     ) -> Step:
         """One word further; `weights` replaces the cross-attention of every layer."""
-        states = self.positions(tokens[:, None], state.position)
-        done = []
-        for index, layer in enumerate(self.layers):
-            given = None if weights is None else weights[:, index, :, None]
-            result = layer(
-                states, state.source[index], state.written[index], state.position, weights=given, trace=trace
-            )
-            states = result.states
-            done.append(result)
-        after = replace(state, written=tuple(one.written for one in done), position=state.position + 1)
+        states, done = self._through(tokens[:, None], state, weights, trace)
+        after = replace(state, written=tuple(layer.written for layer in done), position=state.position + 1)
         return Step(
-            logits=self.readout(self.norm(states)[:, 0]),
+            logits=self.readout(states[:, 0]),
             state=after,
-            weights=torch.stack([one.source.weights[:, :, 0] for one in done], dim=1),
-            trace=tuple(one.source.trace for one in done) if trace else (),
+            weights=_stacked([layer.source for layer in done])[:, :, :, 0],
+            trace=tuple(layer.source.trace for layer in done) if trace else (),
         )
 
     def forward(
@@ -125,19 +119,31 @@ class TransformerDecoder(nn.Module):
         want_weights: bool = False,
     ) -> Decoded:
         """All steps at once; its own words as input would mean a step loop, which this model does not train with."""
-        if forced is not None and not bool(forced.all()):
+        if forced is not None and not bool(forced[1:].all()):
             raise ValueError(
                 "the Transformer trains on all steps at once and cannot read its own words in between: "
                 "set [train] teacher_forcing to 1, or use an rnn model"
             )
-        states, seen, own = self.positions(tokens, state.position), [], []
-        for layer, source, written in zip(self.layers, state.source, state.written, strict=True):
-            result = layer(states, source, written, state.position)
+        states, done = self._through(tokens, state)
+        if not want_weights:
+            return Decoded(states, None)
+        return Decoded(states, _stacked([one.source for one in done]), _stacked([one.itself for one in done]))
+
+    def _through(
+        self, tokens: Tensor, state: TransformerState, weights: Tensor | None = None, trace: bool = False
+    ) -> tuple[Tensor, list[_Layer]]:
+        """Normed states of some words after those that `state` has seen, and what every layer did."""
+        states, done = self.positions(tokens, state.position), []
+        given = given_weights(weights, len(self.layers))
+        for layer, source, written, looks in zip(self._stack(), state.source, state.written, given, strict=True):
+            result = layer(states, source, written, state.position, weights=looks, trace=trace)
             states = result.states
-            seen.append(result.source.weights)
-            own.append(result.itself.weights)
-        return Decoded(
-            self.norm(states),
-            torch.stack(seen, dim=1) if want_weights else None,
-            torch.stack(own, dim=1) if want_weights else None,
-        )
+            done.append(result)
+        return self.norm(states), done
+
+    def _stack(self) -> list[DecoderLayer]:
+        return cast(list[DecoderLayer], list(self.layers))
+
+
+def _stacked(attended: list[Attended]) -> Tensor:
+    return torch.stack([one.weights for one in attended if one.weights is not None], dim=1)

@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from regard.attention.masking import lengths_to_mask
 from regard.attention.scaled_dot.module import MultiHeadAttention
 from regard.models.config import TransformerConfig
 from regard.models.transformer.layers import FeedForward, Positions
@@ -25,9 +26,10 @@ class EncoderLayer(nn.Module):
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
-        self.attention_norm = nn.LayerNorm(config.width)
-        self.attention = MultiHeadAttention(config.width, config.width, config.width, config.heads, dropout=config.dropout)
-        self.feedforward_norm = nn.LayerNorm(config.width)
+        width = config.width
+        self.attention_norm = nn.LayerNorm(width)
+        self.attention = MultiHeadAttention(width, width, width, config.heads, dropout=config.dropout)
+        self.feedforward_norm = nn.LayerNorm(width)
         self.feedforward = FeedForward(config)
         self.dropout = nn.Dropout(config.dropout)
 
@@ -50,7 +52,8 @@ class TransformerEncoder(nn.Module):
     def forward(
         self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"], *, want_weights: bool = False
     ) -> EncodedByLayers:
-        real = torch.arange(source.size(1), device=source.device) < lengths[:, None]
+        """Read every sentence; `weights` is what each word of it looked at, in every layer and head."""
+        real = lengths_to_mask(lengths, source.size(1))
         states, seen = self.positions(source), []
         for layer in self.layers:
             states, weights = layer(states, real)

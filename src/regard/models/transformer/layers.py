@@ -18,32 +18,38 @@ class Positions(nn.Module):
     def __init__(self, config: TransformerConfig, embedding: nn.Embedding) -> None:
         super().__init__()
         self.embedding = embedding
-        self.scale = math.sqrt(config.width)
+        self.width, self.scale = config.width, math.sqrt(config.width)
         self.dropout = nn.Dropout(config.dropout)
         self.learned = nn.Embedding(config.longest, config.width) if config.positions == "learned" else None
         if self.learned is not None:
             nn.init.normal_(self.learned.weight, std=0.02)
 
     def forward(self, tokens: Tensor, first: int = 0) -> Float[Tensor, "batch length width"]:
+        """The vectors of words whose first one stands at position `first`."""
         embedded = self.embedding(tokens) * self.scale
-        length = tokens.size(1)
+        end = first + tokens.size(1)
         if self.learned is None:
-            where = sinusoids(first + length, embedded.size(-1)).to(embedded)[first:]
+            places = torch.arange(first, end, device=embedded.device)
+            where = sinusoids(places.to(torch.promote_types(embedded.dtype, torch.float32)), self.width).to(embedded)
+        elif end <= self.learned.num_embeddings:
+            where = self.learned.weight[first:end]
         else:
-            limit = self.learned.num_embeddings
-            if first + length > limit:
-                raise ValueError(
-                    f"a sequence of {first + length} pieces, but the model learned {limit} positions: "
-                    "shorten it, or train with a larger [model] longest"
-                )
-            where = self.learned.weight[first : first + length]
+            raise ValueError(
+                f"a sequence of {end} pieces, but the model learned {self.learned.num_embeddings} positions: "
+                "shorten it, or train with a larger [model] longest"
+            )
         placed: Tensor = self.dropout(embedded + where)
         return placed
 
 
-def sinusoids(length: int, width: int) -> Float[Tensor, "length width"]:
-    frequencies = torch.exp(torch.arange(0, width, 2) * (-math.log(10000.0) / width))
-    angles = torch.arange(length)[:, None] * frequencies
+def sinusoids(places: Float[Tensor, " length"], width: int) -> Float[Tensor, "length {width}"]:
+    """The rows of PE that belong to these positions.
+
+    >>> sinusoids(torch.arange(2.0), 4)[1]  # sin 1, cos 1, sin 0.01, cos 0.01
+    tensor([0.8415, 0.5403, 0.0100, 0.9999])
+    """
+    powers = torch.arange(0, width, 2, device=places.device, dtype=places.dtype) / width
+    angles = places[:, None] / 10000.0**powers
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
 
 
