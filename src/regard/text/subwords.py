@@ -18,7 +18,10 @@ _LONG = 100
 
 @dataclass(frozen=True)
 class Subwords:
-    """Segments marked words with a trained model of the `tokenizers` library."""
+    """Segments marked words with a trained model of the `tokenizers` library.
+
+    Text never becomes a special id: a word spelt </s> is unknown.
+    """
 
     model: tokenizers.models.Model
     vocabulary: dict[str, int]
@@ -41,7 +44,7 @@ class Subwords:
         found = []
         for token in self.model.tokenize(word):
             first, last = token.offsets  # bytes
-            found.append((_not_special(token.id), len(raw[first:last].decode())))
+            found.append((token.id if token.id > EOS else UNK, len(raw[first:last].decode())))
         return tuple(found)
 
     def with_dropout(self, word: str, dropout: float, random: Random) -> Segments:
@@ -59,9 +62,5 @@ class Subwords:
                 break
             _, place = min(possible)
             parts[place : place + 2] = [parts[place] + parts[place + 1]]
-        return tuple((_not_special(self.vocabulary.get(part, UNK)), len(part)) for part in parts)
-
-
-def _not_special(number: int) -> int:
-    """Text never becomes a special id, whatever it says."""
-    return number if number > EOS else UNK
+        ids = [self.vocabulary.get(part, UNK) for part in parts]
+        return tuple((number if number > EOS else UNK, len(part)) for number, part in zip(ids, parts, strict=True))

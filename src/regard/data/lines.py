@@ -1,0 +1,78 @@
+"""Lines of a text file, plain, gzip or xz, one at a time; what is wrong with a file is said with its name and line."""
+
+import difflib
+import gzip
+import lzma
+import zlib
+from collections.abc import Iterator
+from io import BufferedReader
+from pathlib import Path
+
+from regard.text.errors import InputError
+
+_COMPRESSED = (".gz", ".xz")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_FOREIGN = {
+    b"\xff\xfe": "is UTF-16, not UTF-8: convert it, e.g. iconv -f UTF-16 -t UTF-8",
+    b"\xfe\xff": "is UTF-16, not UTF-8: convert it, e.g. iconv -f UTF-16 -t UTF-8",
+    b"\x28\xb5\x2f\xfd": "is compressed with zstd: unpack it, or use gzip or xz",
+    b"PK\x03\x04": "is a zip archive: unpack it",
+    b"BZ": "is compressed with bzip2: unpack it, or use gzip or xz",
+}
+
+
+def find_file(path: Path) -> Path:
+    """The file, or the same name with .gz or .xz; otherwise the error names the nearest file that exists."""
+    for candidate in (path, *(path.with_name(path.name + suffix) for suffix in _COMPRESSED)):
+        if candidate.is_file():
+            return candidate
+    if path.is_dir():
+        raise InputError(f"{path} is a folder, wanted a file")
+    folder = path.parent
+    if not folder.is_dir():
+        raise InputError(f"no file {path}: there is no folder {folder}")
+    near = difflib.get_close_matches(path.name, sorted(entry.name for entry in folder.iterdir()), n=1)
+    raise InputError(f"no file {path}" + (f"; did you mean {near[0]}?" if near else f": nothing like it in {folder}"))
+
+
+def read_lines(path: Path) -> Iterator[str]:
+    """The lines, split at line feeds alone; a carriage return before one and a byte-order mark are dropped."""
+    path = find_file(path)
+    number = before = 0
+    try:
+        with _open(path) as file:
+            for number, raw in enumerate(file, 1):
+                before += len(raw)
+                line = raw.removesuffix(b"\n").removesuffix(b"\r")
+                if number == 1:
+                    _refuse_foreign(line, path)
+                    line = line.removeprefix(_BYTE_ORDER_MARK)
+                try:
+                    yield line.decode()
+                except UnicodeDecodeError as problem:
+                    place = before - len(raw) + raw.index(line) + problem.start
+                    raise InputError(
+                        f"{path}, line {number}: byte {place} of the file (0x{line[problem.start]:02x}) is not UTF-8; "
+                        "convert the file, e.g. iconv -f LATIN1 -t UTF-8"
+                    ) from None
+    except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as problem:
+        raise InputError(f"{path} is damaged after line {number}: {problem}; fetch or pack it again") from None
+    except OSError as problem:
+        raise InputError(f"cannot read {path}: {problem.strerror or problem}") from None
+
+
+def _open(path: Path) -> gzip.GzipFile | lzma.LZMAFile | BufferedReader:
+    """By what the file begins with, whatever its name."""
+    with path.open("rb") as file:
+        begins = file.read(6)
+    if begins.startswith(b"\x1f\x8b"):
+        return gzip.open(path, "rb")
+    if begins == b"\xfd7zXZ\x00":
+        return lzma.open(path, "rb")
+    return path.open("rb")
+
+
+def _refuse_foreign(line: bytes, path: Path) -> None:
+    for begins, what in _FOREIGN.items():
+        if line.startswith(begins) and (begins != b"BZ" or line[4:6] == b"1A"):
+            raise InputError(f"{path} {what}")

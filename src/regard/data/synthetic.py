@@ -1,0 +1,93 @@
+"""Copy, reverse and sort: sequences of numbers whose right alignment is known."""
+
+import hashlib
+from collections.abc import Sequence
+from random import Random
+from typing import Literal
+
+from regard.alignment.links import Links
+from regard.data.pair import Pair
+from regard.text.errors import InputError
+
+Task = Literal["copy", "reverse", "sort"]
+Split = Literal["train", "dev", "test"]
+
+FIRST_SYMBOL = 3
+"""The symbols are "3" … str(vocabulary - 1), as where ids 0, 1 and 2 are special."""
+_ATTEMPTS = 2_000
+"""Draws for each sequence before giving up; one draw in ten falls to dev, one to test."""
+
+
+def copy(vocabulary: int, shortest: int, longest: int, count: int, seed: int = 0, split: Split = "train") -> list[Pair]:
+    """Target word i is source word i: the alignment is the diagonal."""
+    return synthetic("copy", vocabulary, shortest, longest, count, seed, split)
+
+
+def reverse(
+    vocabulary: int, shortest: int, longest: int, count: int, seed: int = 0, split: Split = "train"
+) -> list[Pair]:
+    """The last word first: the alignment is the anti-diagonal.
+
+    >>> reverse(50, 3, 3, 1)[0].target.split() == reverse(50, 3, 3, 1)[0].source.split()[::-1]
+    True
+    """
+    return synthetic("reverse", vocabulary, shortest, longest, count, seed, split)
+
+
+def sort(vocabulary: int, shortest: int, longest: int, count: int, seed: int = 0, split: Split = "train") -> list[Pair]:
+    """Numbers in rising order, equal ones in the order of the source."""
+    return synthetic("sort", vocabulary, shortest, longest, count, seed, split)
+
+
+def synthetic(
+    task: Task, vocabulary: int, shortest: int, longest: int, count: int, seed: int = 0, split: Split = "train"
+) -> list[Pair]:
+    """`count` pairs with `shortest` to `longest` words, the same on every machine for the same seed.
+
+    A sequence belongs to one split for every seed and task, so no two splits ever share one.
+    """
+    if vocabulary <= FIRST_SYMBOL:
+        raise InputError(f"vocabulary = {vocabulary} leaves no symbol: they are the numbers from {FIRST_SYMBOL} to it")
+    if not 1 <= shortest <= longest:
+        raise InputError(f"lengths from {shortest} to {longest}: wanted 1 <= shortest <= longest")
+    # Random.random is the one method whose numbers Python promises to keep.
+    random = Random(f"{seed} {split}").random
+    symbols = vocabulary - FIRST_SYMBOL
+    pairs: list[Pair] = []
+    missed = 0
+    while len(pairs) < count:
+        length = shortest + int(random() * (longest - shortest + 1))
+        numbers = [FIRST_SYMBOL + int(random() * symbols) for _ in range(length)]
+        source = " ".join(map(str, numbers))
+        if _split_of(source) == split:
+            pairs.append(_pair(numbers, _order(task, numbers)))
+            missed = 0
+        elif (missed := missed + 1) > _ATTEMPTS:
+            raise InputError(
+                f"too few different sequences of {shortest} to {longest} words from {symbols} symbols to give each "
+                "split its own: raise vocabulary or longest"
+            )
+    return pairs
+
+
+def _split_of(source: str) -> Split:
+    draw = int.from_bytes(hashlib.blake2b(source.encode(), digest_size=8).digest(), "big") % 10
+    return "dev" if draw == 0 else "test" if draw == 1 else "train"
+
+
+def _order(task: Task, numbers: Sequence[int]) -> list[int]:
+    """Which source word each target word is."""
+    places = list(range(len(numbers)))
+    if task == "reverse":
+        return places[::-1]
+    if task == "sort":
+        return sorted(places, key=numbers.__getitem__)
+    return places
+
+
+def _pair(numbers: Sequence[int], order: Sequence[int]) -> Pair:
+    return Pair(
+        " ".join(map(str, numbers)),
+        " ".join(str(numbers[place]) for place in order),
+        Links.of((place, target) for target, place in enumerate(order)),
+    )

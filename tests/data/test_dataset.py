@@ -1,0 +1,74 @@
+"""Pairs as arrays of ids: the ids are the tokenizer's, limits are kept and counted, memory stays small."""
+
+from collections.abc import Iterator
+from random import Random
+
+import numpy as np
+import pytest
+
+from regard.data.dataset import encode_pairs
+from regard.data.pair import Pair
+from regard.data.synthetic import copy
+from regard.text.config import TokenizerConfig
+from regard.text.errors import InputError
+from regard.text.tokenizer import Tokenizer
+
+WORDS = Tokenizer.train(["a b c d e"], TokenizerConfig())
+
+
+def stream(*sources: str) -> Iterator[Pair]:
+    yield from (Pair(source, f"{source} e") for source in sources)
+
+
+def test_items_are_the_tokenizer_s_ids() -> None:
+    encoded = encode_pairs(stream("a b", "c", "zzz"), WORDS, WORDS)
+    assert len(encoded) == len(encoded.source) == 3
+    for item, source in enumerate(["a b", "c", "zzz"]):
+        assert encoded[item].source.tolist() == WORDS.encode_ids(source)
+        assert encoded[item].target.tolist() == WORDS.encode_ids(f"{source} e")
+    assert encoded.source.lengths.tolist() == [2, 1, 1]
+    assert encoded.source.ids.dtype == np.int32
+    assert encoded.notes == ()
+    for beyond in (-1, 3):
+        with pytest.raises(IndexError):
+            encoded[beyond]
+
+
+def test_long_and_blank_pairs_are_left_out_and_said() -> None:
+    encoded = encode_pairs(stream("a", "a b c", "", "\x00", "b"), WORDS, WORDS, longest_source=2)
+    assert encoded.numbers.tolist() == [0, 4]
+    assert (encoded.blank, encoded.dropped, encoded.truncated) == (2, 1, 0)
+    assert encoded.notes == ("2 pairs left out: a side is blank", "1 pair left out: longer than the limit")
+
+
+def test_long_pairs_are_cut_where_asked() -> None:
+    encoded = encode_pairs(stream("a b c", "a"), WORDS, WORDS, 2, 3, overlong="truncate")
+    assert [encoded[item].source.tolist() for item in range(2)] == [[4, 5], [4]]
+    assert [encoded[item].target.tolist() for item in range(2)] == [[4, 5, 6], [4, 8]]
+    assert encoded.notes == ("1 pair cut to the limit",)
+
+
+def test_nothing_left_is_refused() -> None:
+    with pytest.raises(InputError, match=r"no pair is left to use: 1 with a blank side, 1 longer .* raise the limit"):
+        encode_pairs(stream("a b c", ""), WORDS, WORDS, longest_source=1)
+    with pytest.raises(InputError, match="is the corpus empty"):
+        encode_pairs(iter(()), WORDS, WORDS)
+
+
+def test_dropout_is_decided_by_the_generator() -> None:
+    pieces = Tokenizer.train(["abcabc abc"] * 9, TokenizerConfig(kind="bpe", vocabulary=30, dropout=0.5))
+    pairs = [Pair("abcabc abc", "abc")] * 9
+    plain, first, second, third = (
+        encode_pairs(pairs, pieces, pieces, random=random).source.ids.tolist()
+        for random in (None, Random(1), Random(1), Random(2))
+    )
+    assert plain != first == second != third
+
+
+def test_arrays_take_four_bytes_a_piece_and_eight_a_pair() -> None:
+    pairs = copy(50, 3, 12, 2_000)
+    words = Tokenizer.train((pair.source for pair in pairs), TokenizerConfig())
+    encoded = encode_pairs(pairs, words, words)
+    pieces = sum(len(pair.source.split()) for pair in pairs)
+    assert encoded.source.ids.nbytes == 4 * pieces
+    assert encoded.source.offsets.nbytes == 8 * (len(pairs) + 1)
