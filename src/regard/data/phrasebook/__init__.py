@@ -1,0 +1,6 @@
+"""A bilingual phrasebook: English, French and Hindi sentences from one grammar, with gold word alignments."""
+
+from regard.data.phrasebook.corpus import pairs, showcase
+from regard.data.phrasebook.languages import PAIRS
+
+__all__ = ["PAIRS", "pairs", "showcase"]

@@ -1,0 +1,47 @@
+"""The pairs of languages on offer: what each can speak of, and who says it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from regard.data.phrasebook import french
+from regard.data.phrasebook.french_sound import VOWELS
+from regard.data.phrasebook.lexicon import french as french_words
+from regard.data.phrasebook.line import ForeignLine
+from regard.data.phrasebook.sampling.stock import Stock, build_stock
+from regard.data.phrasebook.tree import Sentence
+
+PAIRS: Final = ("en-fr", "fr-en")
+INVARIABLE: Final = frozenset(["mat"])
+"""Nouns whose French plural looks like the singular: `pas de tapis` would be a mat or mats."""
+
+
+@dataclass(frozen=True)
+class Language:
+    """`speak` says a sentence in the language that is not English; `flipped` where that one is the source."""
+
+    stock: Stock
+    speak: Callable[[Sentence], ForeignLine]
+    flipped: bool
+
+
+@cache
+def language(pair: str) -> Language:
+    """The language behind `en-fr`, `fr-en` or `en-hi`."""
+    if pair not in PAIRS:
+        raise ValueError(f"the phrasebook has no pair {pair!r}; valid pairs are {', '.join(PAIRS)}")
+    return Language(_french_stock(pair == "fr-en"), french.speak, pair == "fr-en")
+
+
+def _french_stock(source: bool) -> Stock:
+    """All there is; as a source French must tell l' (him) from l' (her), which only a participle does."""
+    blurred = [lemma for lemma, verb in french_words.VERBS.items() if verb.infinitive[0] in VOWELS]
+    return build_stock(
+        noun=lambda noun: noun in french_words.NOUNS,
+        adjective=lambda adjective, kind: adjective in french_words.ADJECTIVES,
+        verb=lambda verb: verb.goal == "seat" or verb.lemma in french_words.VERBS,
+        command=lambda verb: True,
+        singular=INVARIABLE,
+        blurred=frozenset(blurred if source else ()),
+    )
