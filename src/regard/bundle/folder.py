@@ -2,87 +2,177 @@
 
 import errno
 import os
+import re
+import secrets
 import shutil
-import tempfile
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
 
+from safetensors import SafetensorError
+
+from regard.bundle.manifest import NAME
 from regard.text.errors import InputError
+
+if sys.platform != "win32":
+    import fcntl
 
 
 @contextmanager
 def whole_folder(target: Path) -> Iterator[Path]:
-    """A temporary folder beside `target` that takes its place when the block ends well.
+    """A draft folder beside `target` that takes its place when the block ends well.
 
     A kill at any moment leaves the old folder, the new one, or (for an instant between two renames) the old one
-    under the name `<target>.old`, which `recover` puts back.
+    under a hidden name, from which `recover` puts it back. The next write removes drafts of processes that are gone.
+    A folder that holds anything but a bundle is never replaced.
     """
-    draft: Path | None = None
+    place = Path(os.path.realpath(target))
+    draft = place.parent / f".{place.name}-{secrets.token_hex(4)}.part"
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-        yield draft
-        _flush(draft)
-        _swap(draft, target)
-    except OSError as error:
+        _check_replaceable(place, target)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        recover(place)
+        _sweep(place)
+        draft.mkdir()
+        with _locked(draft):
+            yield draft
+            _settle(draft)
+            _swap(draft, place)
+    except (OSError, SafetensorError) as error:
         raise explain(error, target) from error
     finally:
-        if draft is not None:
-            shutil.rmtree(draft, ignore_errors=True)
+        shutil.rmtree(draft, ignore_errors=True)
 
 
 def recover(target: Path) -> None:
     """Undo a swap that was cut short."""
-    old = target.with_name(target.name + ".old")
-    if old.exists() and not target.exists():
-        old.rename(target)
+    place = Path(os.path.realpath(target))
+    old = _set_aside(place)
+    if old.is_dir() and not place.exists():
+        with suppress(OSError):  # the writer lives and was quicker, or the disk is read-only
+            old.rename(place)
 
 
 def write_whole(path: Path, text: str) -> None:
-    """A file that is replaced in one move."""
-    draft = path.with_name(f".{path.name}.part")
+    """A file that is replaced in one move; a device or a pipe is written to as it is."""
+    place = Path(os.path.realpath(path))
+    draft = place.parent / f".{place.name}.part"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if place.exists() and not place.is_file() and not place.is_dir():
+            place.write_text(text, encoding="utf-8")
+            return
+        place.parent.mkdir(parents=True, exist_ok=True)
         draft.write_text(text, encoding="utf-8")
-        os.replace(draft, path)
+        _sync(draft)
+        os.replace(draft, place)
     except OSError as error:
-        draft.unlink(missing_ok=True)
         raise explain(error, path) from error
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
 
 
-def explain(error: OSError, path: Path) -> InputError:
+def explain(error: OSError | SafetensorError, path: Path) -> InputError:
     """One clear line for a disk that will not take what we write."""
     reasons = {
         errno.ENOSPC: "the disk is full: free some space, or name another folder",
         errno.EDQUOT: "the disk quota is used up: free some space, or name another folder",
+        errno.EFBIG: "the file would be larger than this disk or `ulimit -f` allows: name another folder",
         errno.EROFS: "the disk is read-only: name a folder on another one",
         errno.EACCES: "permission denied: name a folder you may write to",
         errno.EPERM: "not permitted: name a folder you may write to",
-        errno.ENOTDIR: "a part of this path is a file, not a folder",
-        errno.EEXIST: "a part of this path is a file, not a folder",
+        errno.ENOTDIR: "a part of this path is a file, not a folder: name another one",
+        errno.EEXIST: "a part of this path is a file, not a folder: name another one",
+        errno.EISDIR: "this is a folder: name a file",
+        errno.ENAMETOOLONG: "the name is too long: choose a shorter one",
     }
-    reason = reasons.get(error.errno or 0, error.strerror or str(error))
+    number = _number(error)
+    reason = reasons.get(number) or (os.strerror(number) if number else str(error))
     return InputError(f"cannot write {path}: {reason}")
 
 
-def _flush(folder: Path) -> None:
-    for path in [*folder.rglob("*"), folder]:
-        descriptor = os.open(path, os.O_RDONLY)
+def _number(error: OSError | SafetensorError) -> int:
+    """The system's error number; safetensors only writes it into its sentence."""
+    if isinstance(error, OSError):
+        return error.errno or 0
+    found = re.search(r"os error (\d+)", str(error))
+    return int(found[1]) if found else 0
+
+
+def _check_replaceable(place: Path, target: Path) -> None:
+    if not place.is_dir():
+        if place.exists():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+    elif not (place / NAME).is_file() and any(place.iterdir()):
+        raise InputError(
+            f"cannot write {target}: this folder holds something else than a bundle, which would be lost: "
+            "name another folder, or empty it"
+        )
+
+
+def _set_aside(place: Path) -> Path:
+    """Where the old folder waits while the new one takes its place."""
+    return place.parent / f".{place.name}.old"
+
+
+@contextmanager
+def _locked(draft: Path) -> Iterator[None]:
+    """Hold the draft, or raise OSError where another process holds it; the lock dies with the process."""
+    if sys.platform == "win32":
+        yield
+    else:
+        descriptor = os.open(draft, os.O_RDONLY)
         try:
-            os.fsync(descriptor)
-        except OSError as error:
-            if error.errno not in (errno.EINVAL, errno.EBADF):  # folders cannot be synced everywhere
-                raise
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield
         finally:
             os.close(descriptor)
 
 
-def _swap(draft: Path, target: Path) -> None:
-    draft.chmod(0o755)  # mkdtemp makes folders private
-    old = target.with_name(target.name + ".old")
+def _sweep(place: Path) -> None:
+    """Remove drafts of this folder that nobody holds: their process was killed."""
+    for draft in place.parent.glob(f".{escape(place.name)}-????????.part"):
+        with suppress(OSError), _locked(draft):
+            shutil.rmtree(draft)
+
+
+def _settle(draft: Path) -> None:
+    """Everything on the disk for good, readable by whoever may read the folder (safetensors writes private files)."""
+    mode = draft.stat().st_mode & 0o666
+    for path in draft.rglob("*"):
+        if path.is_file():
+            path.chmod(mode)
+        _sync(path)
+    _sync(draft)
+
+
+def _sync(path: Path) -> None:
+    if sys.platform == "win32" and path.is_dir():
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.EBADF):  # some file systems cannot sync a folder
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def _swap(draft: Path, place: Path) -> None:
+    old = _set_aside(place)
+    while draft.exists():
+        if place.exists():
+            shutil.rmtree(old, ignore_errors=True)
+            place.rename(old)
+        try:
+            draft.rename(place)
+        except OSError as error:
+            # Somebody who wanted to read put the old folder back in between: once more.
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                recover(place)
+                raise
     shutil.rmtree(old, ignore_errors=True)
-    if target.exists():
-        target.rename(old)
-    draft.rename(target)
-    shutil.rmtree(old, ignore_errors=True)
+    _sync(place.parent)

@@ -1,20 +1,20 @@
 """Write a bundle, find it, and read it back with every reason why it might not be one."""
 
-import json
+import os
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import torch
-from pydantic import ValidationError
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from regard.bundle.errors import BundleError
 from regard.bundle.folder import recover, whole_folder
-from regard.bundle.manifest import FORMAT, NAME, VERSION, FileEntry, Manifest
+from regard.bundle.manifest import NAME, FileEntry, Manifest, read_manifest
 from regard.models.seq2seq import Seq2Seq
+from regard.text.errors import InputError
 from regard.text.tokenizer import Tokenizer
 
 WEIGHTS, SOURCE, TARGET = "model.safetensors", "source.tokenizer.json", "target.tokenizer.json"
@@ -31,9 +31,9 @@ class Bundle:
     path: Path
 
 
-def save_bundle(folder: Path, model: Seq2Seq, source: Tokenizer, target: Tokenizer, **about: Any) -> Manifest:
+def save_bundle(folder: Path | str, model: Seq2Seq, source: Tokenizer, target: Tokenizer, **about: Any) -> Manifest:
     """Write the folder whole or not at all; `about` fills the manifest (source_eos, longest_source, recipe …)."""
-    with whole_folder(folder) as draft:
+    with whole_folder(Path(folder)) as draft:
         return write_bundle(draft, model, source, target, **about)
 
 
@@ -56,88 +56,129 @@ def write_bundle(draft: Path, model: Seq2Seq, source: Tokenizer, target: Tokeniz
 
 
 def weights_of(model: Seq2Seq) -> dict[str, torch.Tensor]:
-    """Each parameter once: tied ones share storage, which safetensors refuses to write twice."""
-    seen: dict[int, str] = {}
-    weights = {}
+    """Each parameter once, under its first name: tied ones are one tensor, which safetensors refuses to write twice."""
+    weights, seen = {}, set()
     for name, tensor in model.state_dict(keep_vars=True).items():
-        if tensor.data_ptr() not in seen or tensor.numel() == 0:
-            seen[tensor.data_ptr()] = name
+        if id(tensor) not in seen:
+            seen.add(id(tensor))
             weights[name] = tensor.detach().cpu().contiguous()
     return weights
 
 
-def find_bundle(path: Path) -> Path:
+def find_bundle(path: Path | str) -> Path:
     """The bundle at `path`, or in the run folder at `path`: the best checkpoint, else the last."""
-    for candidate in (path, path / "best", path / "last"):
-        recover(candidate)
-        if (candidate / NAME).is_file():
-            return candidate
-    if not path.exists():
-        raise BundleError(f"no bundle at {path}: there is no such folder")
-    if path.is_file():
-        raise BundleError(f"no bundle at {path}: this is a file; a bundle is the folder that holds {NAME}")
-    raise BundleError(f"no bundle at {path}: neither it nor its best/ or last/ holds a {NAME}")
+    path = Path(path)
+    try:
+        for candidate in (path, path / "best", path / "last"):
+            if _holds_manifest(candidate):
+                return candidate
+        if path.is_file():
+            raise BundleError(f"no bundle at {path}: this is a file; a bundle is the folder that holds {NAME}")
+        if path.exists():
+            raise BundleError(
+                f"no bundle at {path}: neither it nor its best/ or last/ holds a {NAME}; "
+                "name a folder that `regard train` wrote"
+            )
+    except OSError as error:
+        raise BundleError(f"cannot read {path}: {error.strerror}") from error
+    raise BundleError(f"no bundle at {path}: there is no such folder; check the spelling, or train one")
 
 
 def load_bundle(path: Path | str, device: torch.device | str = "cpu") -> Bundle:
     """Read a bundle or a run folder; every file is checked against the manifest first."""
-    folder = find_bundle(Path(path))
-    manifest = _read_manifest(folder / NAME)
-    for name, entry in manifest.files.items():
-        _check_file(folder / name, entry)
+    while True:
+        folder = find_bundle(path)
+        before = _identity(folder)
+        try:
+            return _read(folder, device)
+        except InputError:
+            if _identity(folder) == before:
+                raise
+        # A training run put a newer bundle here while this one was being read: read that one.
+
+
+def load_weights(model: Seq2Seq, path: Path) -> None:
+    """Fill a model from a safetensors file that `weights_of` wrote, in the precision that it was written in."""
+    try:
+        weights = load_file(path)
+    except (SafetensorError, OSError) as error:
+        raise BundleError(f"{path} cannot be read as safetensors ({error}): copy the whole bundle again") from error
+    wanted = {name: tensor.shape for name, tensor in weights_of(model).items()}
+    given = {name: tensor.shape for name, tensor in weights.items()}
+    if given != wanted:
+        names = sorted(name for name in wanted | given if wanted.get(name) != given.get(name))
+        first, rest = names[0], f" and {len(names) - 1} more" if len(names) > 1 else ""
+        raise BundleError(
+            f"{path} holds another model than its manifest describes: {first} is {_shape(given.get(first))} and should "
+            f"be {_shape(wanted.get(first))}{rest}; copy the whole bundle again"
+        )
+    precisions = {tensor.dtype for tensor in weights.values() if tensor.is_floating_point()}
+    if len(precisions) == 1:
+        model.to(precisions.pop())
+    model.load_state_dict(weights, strict=False)  # the other names of tied parameters are missing
+
+
+def _read(folder: Path, device: torch.device | str) -> Bundle:
+    manifest = read_manifest(folder / NAME)
+    for name in (WEIGHTS, SOURCE, TARGET):
+        _check_file(folder / name, manifest)
     source, target = Tokenizer.load(folder / SOURCE), Tokenizer.load(folder / TARGET)
-    for side, tokenizer, expected in (
+    for name, tokenizer, expected in (
         (SOURCE, source, manifest.source_vocabulary),
         (TARGET, target, manifest.target_vocabulary),
     ):
         if len(tokenizer) != expected:
-            raise BundleError(f"{folder / side} has {len(tokenizer)} entries, but the model was trained with {expected}")
-    model = Seq2Seq(manifest.model, len(source), len(target))
+            raise BundleError(
+                f"{folder / name} has {len(tokenizer)} entries, but the model was trained with {expected}: "
+                "this is another model's tokenizer, copy the whole bundle again"
+            )
+    try:
+        with torch.random.fork_rng(devices=[]):  # the weights it draws are replaced at once
+            model = Seq2Seq(manifest.model, len(source), len(target))
+    except ValueError as error:
+        raise BundleError(f"the model of {folder / NAME} cannot be built: {error}") from error
     load_weights(model, folder / WEIGHTS)
     return Bundle(model.to(device).eval(), source, target, manifest, folder)
 
 
-def load_weights(model: Seq2Seq, path: Path) -> None:
-    """Fill a model from a safetensors file that `weights_of` wrote."""
-    try:
-        weights = load_file(path)
-    except (SafetensorError, OSError) as error:
-        raise BundleError(f"{path} cannot be read as safetensors: {error}") from error
-    missing, unexpected = model.load_state_dict(weights, strict=False)
-    tied = set(model.state_dict()) - set(weights_of(model))
-    lost = [name for name in missing if name not in tied]
-    if lost or unexpected:
+def _check_file(path: Path, manifest: Manifest) -> None:
+    entry = manifest.files.get(path.name)
+    if entry is None:
         raise BundleError(
-            f"{path} holds another model than its manifest describes (missing: {', '.join(lost) or 'nothing'}; "
-            f"unexpected: {', '.join(unexpected) or 'nothing'})"
-        )
-
-
-def _read_manifest(path: Path) -> Manifest:
-    try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise BundleError(f"{path} is damaged: {error}") from error
-    if not isinstance(raw, dict) or raw.get("format") != FORMAT:
-        raise BundleError(f"{path} is not a regard manifest: its 'format' is not '{FORMAT}'")
-    if not isinstance(raw.get("version"), int) or raw["version"] > VERSION:
-        raise BundleError(
-            f"{path} has bundle version {raw.get('version')}, written by regard {raw.get('regard')}; "
-            f"this regard reads up to version {VERSION}: upgrade regard"
+            f"{path.parent / NAME} is damaged (it does not list {path.name}): copy the whole bundle again"
         )
     try:
-        return Manifest.model_validate(raw)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise BundleError(f"{path} is damaged: {where}: {first['msg']}") from error
+        size = path.stat().st_size
+        found = FileEntry.of(path) if size == entry.bytes else None
+    except FileNotFoundError as error:
+        raise BundleError(f"{path} is missing: the bundle is incomplete, copy the whole folder again") from error
+    except OSError as error:
+        raise BundleError(f"cannot read {path}: {error.strerror}") from error
+    if found is None:
+        raise BundleError(
+            f"{path} has {size} bytes instead of {entry.bytes}: it was cut short, copy the whole bundle again"
+        )
+    if found != entry:
+        raise BundleError(f"{path} is damaged (its checksum is not the manifest's): copy the whole bundle again")
 
 
-def _check_file(path: Path, entry: FileEntry) -> None:
-    if not path.is_file():
-        raise BundleError(f"{path} is missing: the bundle is incomplete, copy the whole folder again")
-    size = path.stat().st_size
-    if size != entry.bytes:
-        raise BundleError(f"{path} has {size} bytes instead of {entry.bytes}: the copy is truncated, copy it again")
-    if FileEntry.of(path).sha256 != entry.sha256:
-        raise BundleError(f"{path} is damaged: its checksum differs from the manifest's, copy it again")
+def _holds_manifest(folder: Path) -> bool:
+    """Whether there is a bundle; for an instant while a newer one takes its place, there seems to be none."""
+    for _ in range(3):
+        if (folder / NAME).is_file():
+            return True
+        recover(folder)
+    return False
+
+
+def _identity(folder: Path) -> tuple[int, int] | None:
+    """Changes when another folder takes this one's name."""
+    try:
+        found = os.stat(folder)
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns
+
+
+def _shape(shape: torch.Size | None) -> str:
+    return "absent" if shape is None else str(list(shape))
