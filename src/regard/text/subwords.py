@@ -1,6 +1,6 @@
-"""One marked word -> its pieces by BPE or unigram, remembered, because few words make up most of any text."""
+"""One marked word -> its pieces by BPE or unigram."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from random import Random
 
@@ -11,8 +11,7 @@ from regard.text.special import EOS, UNK
 Segments = tuple[tuple[int, int], ...]
 """(id, number of characters) of each piece of a word, the mark ▁ counted."""
 
-_REMEMBERED = 500_000
-_LONG = 100
+LONG = 100
 """Characters of what is hardly a word: a line without spaces, say."""
 
 
@@ -27,19 +26,8 @@ class Subwords:
     vocabulary: dict[str, int]
     ranks: dict[tuple[str, str], int]
     """Order of the merges; empty for unigram."""
-    _seen: dict[str, Segments] = field(default_factory=dict, repr=False, compare=False)
 
     def __call__(self, word: str) -> Segments:
-        segments = self._seen.get(word)
-        if segments is None:
-            if len(word) > _LONG:
-                return self._segment(word)
-            if len(self._seen) >= _REMEMBERED:
-                self._seen.clear()
-            segments = self._seen[word] = self._segment(word)
-        return segments
-
-    def _segment(self, word: str) -> Segments:
         raw = word.encode()
         found = []
         for token in self.model.tokenize(word):
@@ -49,7 +37,7 @@ class Subwords:
 
     def with_dropout(self, word: str, dropout: float, random: Random) -> Segments:
         """BPE-dropout (Provilkov et al. 2020): at each step a possible merge is passed over with this probability."""
-        if len(word) > _LONG:
+        if len(word) > LONG:
             return self(word)
         parts = list(word)
         while True:

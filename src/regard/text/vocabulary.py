@@ -28,15 +28,18 @@ def train_vocabulary(texts: Iterable[str], config: TokenizerConfig) -> tokenizer
 
 def _count(texts: Iterable[str], config: TokenizerConfig) -> Counter[str]:
     """How often each word, character or marked word was seen."""
-    counts: Counter[str] = Counter()
+    seen: Counter[str] = Counter()
     for raw in texts:
         text = config.normalise(raw)
-        if config.kind == "character":
-            counts.update(text)
-        elif config.kind == "word":
-            counts.update(text[start:end] for start, end in word_spans(text, config.words))
-        else:
-            counts.update(marked_words(text, word_spans(text, config.words)))
+        seen.update(text if config.kind == "character" else text.split(" "))
+    if config.kind == "character":
+        return seen
+    counts: Counter[str] = Counter()
+    for chunk, count in seen.items():  # words never cross a space, so each chunk is split once
+        spans = word_spans(chunk, config.words)
+        words = [chunk[a:b] for a, b in spans] if config.kind == "word" else marked_words(chunk, spans)
+        for word in words:
+            counts[word] += count
     return counts
 
 
