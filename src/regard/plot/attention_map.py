@@ -1,0 +1,190 @@
+"""One sentence pair and the attention between its words: what every picture in this folder is drawn from."""
+
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence, Set
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from jaxtyping import Float64, Real
+
+Cell = tuple[int, int]
+"""(source position, target position), both 0-based, as in word links."""
+
+Number = int | float
+"""Python's own numeric tower, spelled out: a checker of types at run time does not take 1 for 1.0."""
+
+_MARKS = {"</s>": "EOS", "<s>": "BOS", "<pad>": "PAD", "<unk>": "UNK"}
+_DIRECTION_CONTROLS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+@dataclass(frozen=True)
+class Label:
+    """A word on an axis; a special one (EOS) is drawn as a chip, never as `</s>`."""
+
+    text: str
+    special: bool = False
+
+    @property
+    def shown(self) -> str:
+        """The text as it may be drawn anywhere: no control characters, and a blank is seen as ␣."""
+        return visible(self.text) or "∅"
+
+
+EOS = Label("EOS", special=True)
+
+
+@runtime_checkable
+class GoldLinks(Protocol):
+    """Anything with sure and possible (source, target) links."""
+
+    @property
+    def sure(self) -> Set[Cell]: ...
+
+    @property
+    def possible(self) -> Set[Cell]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionMap:
+    """Weights [target, source] with a label for each row and column; `weights=None` is a model without attention.
+
+    Read a row from left to right: when the model wrote that target word, it looked at these source words.
+
+            the  cat
+       le   0.9  0.1
+       chat 0.2  0.8
+    """
+
+    weights: Float64[np.ndarray, "target source"] | None
+    source: tuple[Label, ...]
+    target: tuple[Label, ...]
+    title: str = ""
+    caption: str = ""
+    sure: frozenset[Cell] = frozenset()
+    possible: frozenset[Cell] = frozenset()
+    languages: tuple[str, str] = ("", "")
+    facts: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        weights: Real[np.ndarray, "..."] | None,
+        source: Sequence[str | Label | None],
+        target: Sequence[str | Label | None],
+        *,
+        title: str = "",
+        caption: str = "",
+        links: GoldLinks | None = None,
+        languages: tuple[str, str] = ("", ""),
+        facts: Iterable[tuple[str, str]] = (),
+    ) -> "AttentionMap":
+        """Check and gather; a label is a word, a `Label`, or None for the end of the sentence."""
+        sources, targets = labels(source), labels(target)
+        checked = None if weights is None else _checked(np.asarray(weights, dtype=np.float64), sources, targets)
+        sure = frozenset(links.sure) if links else frozenset()
+        possible = (frozenset(links.possible) if links else frozenset()) | sure
+        for s, t in sorted(possible):
+            if not (0 <= s < len(sources) and 0 <= t < len(targets)):
+                raise ValueError(
+                    f"gold link ({s}, {t}) points outside {len(sources)} source and {len(targets)} target words;"
+                    " links are 0-based (source word, target word)"
+                )
+        return cls(checked, sources, targets, title, caption, sure, possible, languages, tuple(facts))
+
+    def drawn(self) -> Float64[np.ndarray, "target source"]:
+        """The weights, or the reason why there is nothing to draw."""
+        if self.weights is None:
+            raise ValueError("this model has no attention: one fixed vector, no alignment exists, so nothing to draw")
+        return self.weights
+
+    @property
+    def missing_mass(self) -> float:
+        """The most that any row lacks of 1: local attention with a Gaussian is not renormalised."""
+        return 0.0 if self.weights is None else max(0.0, 1.0 - float(self.weights.sum(axis=1).min()))
+
+
+def labels(words: Sequence[str | Label | None]) -> tuple[Label, ...]:
+    """Words as labels: None and `</s>` are EOS, `<unk>` and its kind are chips too."""
+    return tuple(_label(word) for word in words)
+
+
+def _label(word: str | Label | None) -> Label:
+    if isinstance(word, Label):
+        return word
+    if word is None:
+        return EOS
+    return Label(_MARKS[word], special=True) if word in _MARKS else Label(word)
+
+
+def _checked(
+    weights: Float64[np.ndarray, "..."], source: tuple[Label, ...], target: tuple[Label, ...]
+) -> Float64[np.ndarray, "target source"]:
+    """A read-only copy of the weights, once they are two-dimensional, finite, within 0 to 1, and fit the labels."""
+    if weights.ndim != 2:
+        raise ValueError(
+            f"weights have {weights.ndim} axes {weights.shape}; wanted two, [target, source]:"
+            " choose a layer and a head first, as in attention[0, 0]"
+        )
+    if weights.size == 0:
+        raise ValueError(f"weights are empty {weights.shape}; wanted at least one target and one source word")
+    if weights.shape != (len(target), len(source)):
+        turned = weights.shape == (len(source), len(target))
+        mend = "they look transposed: pass weights.T" if turned else "every row and column needs a label, EOS included"
+        raise ValueError(
+            f"weights are {weights.shape[0]} × {weights.shape[1]} [target, source] but there are"
+            f" {len(target)} target and {len(source)} source labels; {mend}"
+        )
+    wrong = ~np.isfinite(weights) | (weights < -1e-4) | (weights > 1 + 1e-4)
+    if wrong.any():
+        t, s = (int(i) for i in np.argwhere(wrong)[0])
+        raise ValueError(
+            f"weights[{t}, {s}] ({target[t].shown} → {source[s].shown}) is {weights[t, s]:g};"
+            " attention weights lie between 0 and 1: pass weights after the softmax, not scores"
+        )
+    copy: np.ndarray = np.clip(weights, 0.0, 1.0)
+    copy.setflags(write=False)
+    return copy
+
+
+def visible(text: str, blank: str = "␣") -> str:
+    """Text without characters that would move the cursor, start an escape code or turn the line around."""
+    return "".join(_visible(character, blank) for character in text if character not in _DIRECTION_CONTROLS)
+
+
+def _visible(character: str, blank: str) -> str:
+    if character.isspace():
+        return blank
+    if unicodedata.category(character) in ("Cc", "Cs"):
+        return chr(0x2400 + ord(character)) if ord(character) < 0x20 else "�"
+    return character
+
+
+def clusters(text: str) -> list[str]:
+    """Text cut where a reader would cut: a base with its marks stays whole, and so does a Devanagari conjunct.
+
+    >>> clusters("बिल्ली")
+    ['बि', 'ल्ली']
+    """
+    found: list[str] = []
+    for character in text:
+        joined = found and (found[-1][-1] == "\u200d" or unicodedata.combining(found[-1][-1]) == 9)
+        mark = unicodedata.category(character).startswith("M") or character in "\u200c\u200d"
+        if found and (mark or joined):
+            found[-1] += character
+        else:
+            found.append(character)
+    return found
+
+
+def shortened(text: str, limit: int, measure: Callable[[str], int] | None = None) -> str:
+    """Text of at most `limit` (clusters, or what `measure` counts), ending in … where something was cut."""
+    count = measure or (lambda part: len(clusters(part)))
+    if count(text) <= limit:
+        return text
+    kept = ""
+    for cluster in clusters(text):
+        if count(kept + cluster) > limit - 1:
+            break
+        kept += cluster
+    return kept + "…"

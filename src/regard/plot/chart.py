@@ -1,0 +1,123 @@
+"""Quality by source length as an inline SVG with its table: no script, no network, colours from the page."""
+
+from html import escape
+
+from regard.plot.attention_map import Number
+from regard.plot.curves import LengthQuality, System
+
+_WIDTH, _HEIGHT = 720, 300
+_LEFT, _RIGHT, _TOP, _BOTTOM = 46, 16, 34, 46
+_DASHES = ("", "7 4", "9 3 2 3", "2 4", "12 4")
+
+
+def chart_html(quality: LengthQuality) -> str:
+    """The chart for the eye and the table that says the same."""
+    name = escape(quality.measure, quote=True)
+    chart = f'<div class="scroll" data-name="{name} by length, chart">{_svg(quality)}</div>'
+    return f'{chart}\n<div class="scroll" data-name="{name} by length, table">{_table(quality)}</div>'
+
+
+def _svg(quality: LengthQuality) -> str:
+    ceiling = _ceiling(quality)
+    parts = []
+    for tick in range(5):
+        value = ceiling * tick / 4
+        y = _y(value, ceiling)
+        parts.append(f'<line class="rule" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
+        parts.append(f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{value:g}</text>')
+    for place, (name, count) in enumerate(zip(quality.bins, quality.counts, strict=True)):
+        x = _x(place, len(quality.bins))
+        parts.append(f'<text x="{x:.1f}" y="{_HEIGHT - 26}" text-anchor="middle">{escape(name)}</text>')
+        parts.append(f'<text x="{x:.1f}" y="{_HEIGHT - 10}" text-anchor="middle">n={count}</text>')
+    start = float(_LEFT)
+    for number, system in enumerate(quality.systems):
+        parts.append(_line(system, number, len(quality.bins), ceiling))
+        colour = f"var(--series-{number % 5})"
+        parts.append(
+            f'<line class="line" x1="{start}" x2="{start + 26}" y1="14" y2="14" stroke="{colour}"'
+            f' stroke-dasharray="{_DASHES[number % 5]}"/>{_marker(start + 13, 14, number)}'
+            f'<text x="{start + 32}" y="18">{escape(system.name)}</text>'
+        )
+        start += 52 + 7.2 * len(system.name)
+    name = escape(f"{quality.measure} by source length; the table below has the numbers", quote=True)
+    return f'<svg class="chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{name}">{"".join(parts)}</svg>'
+
+
+def _line(system: System, number: int, bins: int, ceiling: Number) -> str:
+    """One system: its band, its line broken where a bin is empty, its markers."""
+    colour = f"var(--series-{number % 5})"
+    band = ""
+    if system.low and system.high:
+        edges = [(p, lo, hi) for p, (lo, hi) in enumerate(zip(system.low, system.high, strict=True))]
+        known = [(p, lo, hi) for p, lo, hi in edges if lo is not None and hi is not None]
+        upper = [f"{_x(p, bins):.1f},{_y(hi, ceiling):.1f}" for p, _, hi in known]
+        lower = [f"{_x(p, bins):.1f},{_y(lo, ceiling):.1f}" for p, lo, _ in reversed(known)]
+        band = f'<polygon class="band" fill="{colour}" points="{" ".join(upper + lower)}"/>'
+    path, pen_down, markers = [], False, []
+    for place, score in enumerate(system.scores):
+        if score is None:
+            pen_down = False
+            continue
+        x, y = _x(place, bins), _y(score, ceiling)
+        path.append(f"{'L' if pen_down else 'M'}{x:.1f} {y:.1f}")
+        markers.append(_marker(x, y, number))
+        pen_down = True
+    dash = _DASHES[number % 5]
+    line = f'<path class="line" stroke="{colour}" stroke-dasharray="{dash}" d="{"".join(path)}"/>'
+    return band + line + "".join(markers)
+
+
+def _marker(x: Number, y: Number, number: int) -> str:
+    """Circle, square, triangle, diamond: the lines differ without colour too."""
+    colour = f"var(--series-{number % 5})"
+    shapes = (
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}"/>',
+        f'<rect x="{x - 4:.1f}" y="{y - 4:.1f}" width="8" height="8" fill="{colour}"/>',
+        f'<polygon points="{x - 5:.1f},{y + 4:.1f} {x + 5:.1f},{y + 4:.1f} {x:.1f},{y - 5:.1f}" fill="{colour}"/>',
+        f'<polygon points="{x - 5:.1f},{y:.1f} {x:.1f},{y - 5:.1f} {x + 5:.1f},{y:.1f} {x:.1f},{y + 5:.1f}"'
+        f' fill="{colour}"/>',
+    )
+    return shapes[number % 4]
+
+
+def _table(quality: LengthQuality) -> str:
+    heads = "".join(f'<th scope="col" class="number">{escape(name)}</th>' for name in quality.bins)
+    counts = "".join(f'<td class="number">{count}</td>' for count in quality.counts)
+    rows = [f'<tr><th scope="row">sentences</th>{counts}</tr>']
+    for system in quality.systems:
+        values = "".join(f'<td class="number">{_value(system, place)}</td>' for place in range(len(quality.bins)))
+        rows.append(f'<tr><th scope="row">{escape(system.name)}</th>{values}</tr>')
+    return (
+        f'<table class="plain"><caption>{escape(quality.measure)} by source length in words</caption>'
+        f"<thead><tr><td></td>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    )
+
+
+def _value(system: System, place: int) -> str:
+    score = system.scores[place]
+    if score is None:
+        return "–"
+    text = _number(score)
+    if system.low and system.high:
+        low, high = system.low[place], system.high[place]
+        if low is not None and high is not None:
+            text += f' <span class="soft">({_number(low)} to {_number(high)})</span>'
+    return text
+
+
+def _number(value: Number) -> str:
+    return f"{value:.3f}" if abs(value) <= 1 else f"{value:.1f}"
+
+
+def _ceiling(quality: LengthQuality) -> float:
+    """1 for fractions, 100 for BLEU and chrF: the axis never zooms."""
+    highest = max((score for system in quality.systems for score in system.scores if score is not None), default=1.0)
+    return 1.0 if highest <= 1 else max(100.0, float(highest))
+
+
+def _x(place: int, bins: int) -> float:
+    return _LEFT + (_WIDTH - _LEFT - _RIGHT) * (place + 0.5) / bins
+
+
+def _y(value: Number, ceiling: Number) -> float:
+    return _TOP + (_HEIGHT - _TOP - _BOTTOM) * (1 - value / ceiling)

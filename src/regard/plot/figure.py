@@ -1,0 +1,107 @@
+"""A matplotlib figure without pyplot, in one style, and saved so that the same picture gives the same bytes."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from regard.plot.attention_map import Number, visible
+from regard.plot.fonts import FontChoice, choose_fonts, warn_if_missing
+
+if TYPE_CHECKING:
+    import matplotlib.figure
+
+INK = "#1b1f24"
+SOFT_INK = "#57606a"
+RULE = "#d0d7de"
+GOLD = "#d1480a"
+# Okabe and Ito's colours in an order that stays apart in grey too; markers and dashes repeat the distinction.
+SERIES_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
+SERIES_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+SERIES_DASHES = ("-", "--", "-.", ":", "-", "--", "-.")
+FORMATS = ("png", "svg", "pdf")
+
+
+@contextmanager
+def house_style() -> Iterator[None]:
+    """matplotlib's own defaults, whatever the user's settings, plus ours; for building a figure and for saving it."""
+    import matplotlib.style
+
+    ours = {
+        "svg.hashsalt": "regard",
+        "svg.fonttype": "path",  # outlines: the picture looks the same where the font is not installed
+        "axes.edgecolor": RULE,
+        "axes.labelcolor": SOFT_INK,
+        "text.color": INK,
+        "xtick.color": INK,
+        "ytick.color": INK,
+        "axes.titlecolor": INK,
+        "axes.unicode_minus": True,
+        "text.parse_math": False,  # a word like $5 is a word, not mathematics
+        "axes.formatter.use_mathtext": False,
+        "path.simplify": True,
+    }
+    with matplotlib.style.context(["default", ours]):
+        yield
+
+
+def new_figure(width: Number, height: Number) -> "matplotlib.figure.Figure":
+    """A white figure of so many inches that belongs to no window and no global state."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), dpi=150, facecolor="white")
+
+
+def fonts_for(texts: Iterable[str]) -> FontChoice:
+    """The fonts for every word of a figure, with one warning if some word cannot be drawn."""
+    choice = choose_fonts(texts)
+    warn_if_missing(choice)
+    return choice
+
+
+@lru_cache(maxsize=4096)
+def text_size(text: str, families: tuple[str, ...], points: Number) -> tuple[float, float]:
+    """Width and height of a line of text in inches, as it will be shaped and drawn."""
+    from matplotlib.backends.backend_agg import RendererAgg
+    from matplotlib.font_manager import FontProperties
+
+    renderer: Any = RendererAgg(1, 1, 72)  # type: ignore[no-untyped-call]
+    width, height, _ = renderer.get_text_width_height_descent(
+        text, FontProperties(family=list(families), size=points), ismath=False
+    )
+    return width / 72, height / 72
+
+
+def wrapped(text: str, families: tuple[str, ...], points: Number, width: Number) -> str:
+    """Text broken between words into lines of at most `width` inches; a longer word keeps a line of its own."""
+    lines: list[str] = []
+    for word in visible(text, " ").split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and text_size(longer, families, points)[0] <= width:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return "\n".join(lines)
+
+
+def picture(figure: "matplotlib.figure.Figure", file_format: str = "png") -> bytes:
+    """The figure as PNG, SVG or PDF; the same figure gives the same bytes, without date."""
+    if file_format not in FORMATS:
+        raise ValueError(f"cannot draw the format {file_format!r}; choose one of {', '.join(FORMATS)}")
+    metadata = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[file_format]
+    buffer = BytesIO()
+    with house_style():
+        figure.savefig(buffer, format=file_format, metadata=metadata)
+    return buffer.getvalue()
+
+
+def save(figure: "matplotlib.figure.Figure", path: str | Path) -> Path:
+    """Write the figure to `path`; its ending says the format."""
+    path = Path(path)
+    ending = path.suffix.lower().removeprefix(".")
+    if ending not in FORMATS:
+        raise ValueError(f"{path.name} ends in {path.suffix or 'nothing'}; pictures end in .png, .svg or .pdf")
+    path.write_bytes(picture(figure, ending))
+    return path

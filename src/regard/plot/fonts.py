@@ -1,0 +1,169 @@
+"""Fonts that have the glyphs of the words to be drawn, and what to install where none has."""
+
+import unicodedata
+import warnings
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+
+BASE_FAMILY = "DejaVu Sans"  # comes with matplotlib: Latin with all accents, Greek, Cyrillic, Arabic, our own symbols
+BOXES_FAMILY = "Last Resort High-Efficiency"  # comes with matplotlib too: a box for every character there is
+
+_EAST_ASIAN = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO")
+# Fonts known to shape their script well, tried before others that merely contain the characters.
+_PREFERRED = {
+    "DEVANAGARI": ("Noto Sans Devanagari", "Kohinoor Devanagari", "Nirmala UI", "Lohit Devanagari", "Mangal"),
+    "CJK": ("Noto Sans CJK SC", "Noto Sans CJK JP", "PingFang SC", "Microsoft YaHei", "WenQuanYi Zen Hei"),
+    "HIRAGANA": ("Noto Sans CJK JP", "Hiragino Sans", "Yu Gothic"),
+    "KATAKANA": ("Noto Sans CJK JP", "Hiragino Sans", "Yu Gothic"),
+    "HANGUL": ("Noto Sans CJK KR", "Apple SD Gothic Neo", "Malgun Gothic"),
+}
+
+
+class MissingFontWarning(UserWarning):
+    """Some words are drawn as boxes; the message says what to install."""
+
+
+@dataclass(frozen=True)
+class FontFile:
+    """One face that matplotlib may draw with."""
+
+    family: str
+    path: str
+    face: int = 0
+
+
+@dataclass(frozen=True)
+class FontChoice:
+    """Families to hand to matplotlib in this order, and the characters that none of them has."""
+
+    families: tuple[str, ...]
+    missing: str = ""
+
+    @property
+    def message(self) -> str:
+        """What is missing and how to mend it; empty when every character has a glyph."""
+        if not self.missing:
+            return ""
+        scripts = sorted({_script(character) for character in self.missing})
+        fonts = sorted({_font_to_install(script)[0] for script in scripts})
+        packages = sorted({_font_to_install(script)[1] for script in scripts})
+        named = " and ".join(script if script == "CJK" else script.title() for script in scripts)
+        sample = " ".join(self.missing[:8]) + (" …" if len(self.missing) > 8 else "")
+        return (
+            f"no installed font has the {named} characters {sample}:"
+            f" they are drawn as boxes. Install {' and '.join(fonts)}:"
+            f" on Debian or Ubuntu `apt-get install {' '.join(packages)}`;"
+            " on macOS (Font Book) or Windows (Settings, Fonts) add the font from fonts.google.com/noto"
+        )
+
+
+def choose_fonts(texts: Iterable[str], fonts: Sequence[FontFile] | None = None) -> FontChoice:
+    """The families that together have every character of `texts`, as few as possible; `fonts` instead of the installed.
+
+    Whole scripts are given to one font: conjuncts and vowel signs are shaped only inside a single font.
+    """
+    available = installed_fonts() if fonts is None else tuple(fonts)
+    wanted = {character for text in texts for character in text if _has_ink(character)}
+    families = [BASE_FAMILY]
+    wanted -= _glyphs_of(BASE_FAMILY, available)
+    missing: set[str] = set()
+    looked_again = fonts is not None
+    while wanted:
+        script = _script(min(wanted))
+        of_script = {character for character in wanted if _script(character) == script}
+        best, covered = _best_font(script, of_script, available)
+        if covered != of_script and not looked_again:
+            looked_again = True
+            _add_new_fonts()
+            available = installed_fonts()
+            continue
+        if best is not None:
+            families.append(best)
+        missing |= of_script - covered
+        wanted -= of_script
+    if any(font.family == BOXES_FAMILY for font in installed_fonts()):
+        # Named here, matplotlib draws its boxes without one warning for each character.
+        families.append(BOXES_FAMILY)
+    letters_first = sorted(missing, key=lambda character: (unicodedata.category(character)[0] == "M", character))
+    return FontChoice(tuple(families), "".join(letters_first))
+
+
+def warn_if_missing(choice: FontChoice) -> None:
+    """One `MissingFontWarning` for a whole figure."""
+    if choice.message:
+        warnings.warn(choice.message, MissingFontWarning, stacklevel=3)
+
+
+def installed_fonts() -> tuple[FontFile, ...]:
+    """Upright faces of normal weight that matplotlib knows."""
+    from matplotlib.font_manager import fontManager
+
+    upright = (e for e in fontManager.ttflist if e.style == "normal" and e.weight in (400, "normal", "regular"))
+    return tuple(FontFile(entry.name, entry.fname, entry.index) for entry in upright)
+
+
+def _add_new_fonts() -> None:
+    """Tell matplotlib of fonts that were installed after it cached its list."""
+    from matplotlib.font_manager import findSystemFonts, fontManager
+
+    known = {entry.fname for entry in fontManager.ttflist}
+    for path in sorted(set(findSystemFonts()) - known):
+        with suppress(OSError, RuntimeError, ValueError):  # a damaged file must not stop a drawing that never uses it
+            fontManager.addfont(path)
+
+
+def _best_font(script: str, wanted: set[str], fonts: Sequence[FontFile]) -> tuple[str | None, set[str]]:
+    """The first font in order of preference that has all of `wanted`, or else the one that has most."""
+    preferred = (*_PREFERRED.get(script, ()), _font_to_install(script)[0])
+
+    def order(font: FontFile) -> tuple[int, bool, bool, str]:
+        rank = preferred.index(font.family) if font.family in preferred else len(preferred)
+        return rank, script.lower() not in font.family.lower(), "sans" not in font.family.lower(), font.family
+
+    best: str | None = None
+    covered: set[str] = set()
+    for font in sorted(fonts, key=order):
+        if font.family == BOXES_FAMILY:
+            continue
+        has = wanted & _glyphs(font.path, font.face)
+        if len(has) > len(covered):
+            best, covered = font.family, has
+        if covered == wanted:
+            break
+    return best, covered
+
+
+def _glyphs_of(family: str, fonts: Sequence[FontFile]) -> set[str]:
+    faces = [font for font in fonts if font.family == family] or [f for f in installed_fonts() if f.family == family]
+    return set().union(*(_glyphs(face.path, face.face) for face in faces[:1]))
+
+
+@cache
+def _glyphs(path: str, face: int) -> frozenset[str]:
+    """Every character of a font file, read by the same FreeType that draws it; none for a file it cannot read."""
+    from matplotlib.ft2font import FT2Font
+
+    try:
+        return frozenset(chr(code) for code in FT2Font(path, face_index=face).get_charmap())
+    except (OSError, RuntimeError):
+        return frozenset()
+
+
+def _has_ink(character: str) -> bool:
+    return unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Zs", "Zl", "Zp")
+
+
+def _script(character: str) -> str:
+    """The first word of a letter's name, which is its script: DEVANAGARI, CJK, ETHIOPIC; anything else is a SYMBOL."""
+    if unicodedata.category(character)[0] not in "LM":
+        return "SYMBOL"
+    return unicodedata.name(character, "UNNAMED").split()[0].split("-")[0]
+
+
+def _font_to_install(script: str) -> tuple[str, str]:
+    """The name of a font that has this script, and the Debian package that holds it."""
+    if script in _EAST_ASIAN:
+        return "Noto Sans CJK", "fonts-noto-cjk"
+    return ("Symbola", "fonts-symbola") if script == "SYMBOL" else (f"Noto Sans {script.title()}", "fonts-noto-core")

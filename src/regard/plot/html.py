@@ -1,0 +1,217 @@
+"""Self-contained HTML pages: alignments for mouse and keyboard, and reports with scores and charts."""
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from importlib import resources
+
+from regard.plot.attention_map import AttentionMap, Label
+from regard.plot.chart import chart_html
+from regard.plot.curves import LengthQuality
+
+NO_ATTENTION = "One fixed vector, no alignment exists: this model has no attention."
+
+
+@dataclass(frozen=True)
+class Score:
+    """One line of a report's score table."""
+
+    name: str
+    value: str
+    meaning: str = ""
+
+
+def alignment_html(
+    attentions: Sequence[AttentionMap], *, title: str = "Where the model looked", meta: Mapping[str, str] | None = None
+) -> str:
+    """A page with one or several sentences, for mouse, keyboard and screen reader; needs no network and no server."""
+    if not attentions:
+        raise ValueError("no sentences for the page; wanted at least one AttentionMap")
+    return _page(title, meta, [_sentences(attentions, 2)], attentions)
+
+
+def report_html(
+    *,
+    title: str,
+    meta: Mapping[str, str] | None = None,
+    scores: Sequence[Score] = (),
+    quality: Sequence[LengthQuality] = (),
+    attentions: Sequence[AttentionMap] = (),
+    notes: Sequence[str] = (),
+) -> str:
+    """A page with scores, quality by length (chart and table) and example sentences with their heat-maps."""
+    sections = [f"<p>{escape(note)}</p>" for note in notes]
+    if scores:
+        sections.append(f"<section><h2>Scores</h2>{_score_table(scores)}</section>")
+    sections += [
+        f"<section><h2>{escape(each.measure)} by source length</h2>{chart_html(each)}</section>" for each in quality
+    ]
+    if attentions:
+        sections.append(f"<section><h2>Where the model looked</h2>{_sentences(attentions, 3)}</section>")
+    return _page(title, meta, sections, attentions)
+
+
+def _page(
+    title: str, meta: Mapping[str, str] | None, sections: Sequence[str], attentions: Sequence[AttentionMap]
+) -> str:
+    script, style = _asset("page.js"), _asset("page.css")
+    body = "\n".join(sections)
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{_policy(script)}">
+<meta name="generator" content="regard">
+<title>{escape(title)}</title>
+<style>
+{style}</style>
+</head>
+<body>
+<header><h1 dir="auto">{escape(title)}</h1>{_facts((meta or {}).items())}</header>
+<main>
+{body}
+</main>
+<script type="application/json" id="sentences">{_payload(attentions)}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+def _asset(name: str) -> str:
+    return resources.files("regard.plot").joinpath(name).read_text(encoding="utf-8")
+
+
+def _policy(script: str) -> str:
+    """Nothing from the network, and no script but ours: its hash is its permission."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    allowed = f"style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    return f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
+
+
+def _payload(attentions: Sequence[AttentionMap]) -> str:
+    """The numbers for the script, as JSON that cannot end the element it stands in."""
+    data = [
+        {
+            "source": [[label.shown, label.special] for label in attention.source],
+            "target": [[label.shown, label.special] for label in attention.target],
+            "weights": None if attention.weights is None else attention.weights.round(4).tolist(),
+            "sure": sorted(attention.sure),
+            "possible": sorted(attention.possible),
+            "languages": [_language(code) for code in attention.languages],
+        }
+        for attention in attentions
+    ]
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _sentences(attentions: Sequence[AttentionMap], level: int) -> str:
+    names = [_name(attention, number) for number, attention in enumerate(attentions, start=1)]
+    chooser = ""
+    if len(attentions) > 1:
+        options = "".join(f'<option value="{i}">{i + 1}. {escape(name)}</option>' for i, name in enumerate(names))
+        chooser = (
+            '<div class="chooser lively" hidden><label for="choose">Sentence</label>'
+            f'<select id="choose">{options}</select>'
+            '<button type="button" id="previous">← Previous</button>'
+            '<button type="button" id="next">Next →</button></div>'
+        )
+    articles = "\n".join(
+        _article(attention, name, number, level)
+        for number, (attention, name) in enumerate(zip(attentions, names, strict=True), start=1)
+    )
+    return f"{chooser}{articles}{_keys(attentions)}"
+
+
+def _keys(attentions: Sequence[AttentionMap]) -> str:
+    """How to read the colours and how to move; only where a script draws the map."""
+    frames = ""
+    if any(attention.sure for attention in attentions):
+        frames += ' <span><span class="key"></span> sure gold link</span>'
+    if any(attention.possible - attention.sure for attention in attentions):
+        frames += ' <span><span class="key possible"></span> possible gold link</span>'
+    if all(attention.weights is None for attention in attentions):
+        return ""
+    return (
+        f'<div class="lively" hidden><p class="scale">0 % <i></i> 100 %{frames}</p>'
+        '<p class="soft keys">Columns were read, rows were written. <kbd>Tab</kbd> enters the map, arrow keys,'
+        " <kbd>Home</kbd> and <kbd>End</kbd> move, <kbd>Enter</kbd> pins, <kbd>Esc</kbd> clears.</p></div>"
+    )
+
+
+def _article(attention: AttentionMap, name: str, number: int, level: int) -> str:
+    """One sentence: what is known about it, a stage for the script, and the numbers as a table for everyone."""
+    caption = f'<p class="soft">{escape(attention.caption)}</p>' if attention.caption else ""
+    if attention.weights is None:
+        content = f"<p>{NO_ATTENTION}</p>"
+    else:
+        lacking = ""
+        if attention.missing_mass > 0.02:
+            missing = f"up to {attention.missing_mass:.0%} of a row's attention is missing"
+            lacking = f'<p class="soft">Rows may sum to less than 1: {missing}.</p>'
+        label = escape(f"Attention map of {name}; rows written, columns read", quote=True)
+        content = (
+            f'<div class="stage" data-name="{label}"></div>{lacking}'
+            "<details><summary>The numbers as a table</summary>"
+            f'<div class="scroll" data-name="attention weights, table">{_table(attention)}</div></details>'
+        )
+    return (
+        f'<article id="sentence-{number}" data-sentence="{number}"><h{level} dir="auto">{escape(name)}</h{level}>'
+        f"{_facts(attention.facts)}{caption}{content}</article>"
+    )
+
+
+def _table(attention: AttentionMap) -> str:
+    """Rows written, columns read, weights from 0 to 1."""
+    source, target = attention.languages
+    heads = "".join(f'<th scope="col">{_word(label, source)}</th>' for label in attention.source)
+    rows = "".join(
+        f'<tr><th scope="row">{_word(label, target)}</th>'
+        + "".join(f'<td class="number">{weight:.3f}</td>' for weight in row)
+        + "</tr>"
+        for label, row in zip(attention.target, attention.drawn(), strict=True)
+    )
+    return (
+        '<table class="plain"><caption>Attention weights; rows written, columns read</caption>'
+        f"<thead><tr><td></td>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+    )
+
+
+def _word(label: Label, language: str) -> str:
+    if label.special:
+        return f'<span class="chip">{escape(label.shown)}</span>'
+    code = _language(language)
+    lang = f' lang="{code}"' if code else ""
+    return f'<bdi{lang} dir="auto">{escape(label.shown)}</bdi>'
+
+
+def _language(code: str) -> str:
+    """A language tag such as fr or hi-Deva; anything else is left out, for a wrong tag is worse than none."""
+    return code if re.fullmatch(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*", code) else ""
+
+
+def _name(attention: AttentionMap, number: int) -> str:
+    words = " ".join(label.shown for label in attention.source if not label.special)
+    return attention.title or words or f"sentence {number}"
+
+
+def _facts(facts: Iterable[tuple[str, str]]) -> str:
+    rows = "".join(f'<div><dt>{escape(k)}</dt><dd dir="auto">{escape(v)}</dd></div>' for k, v in facts)
+    return f'<dl class="facts">{rows}</dl>' if rows else ""
+
+
+def _score_table(scores: Sequence[Score]) -> str:
+    rows = "".join(
+        f'<tr><th scope="row">{escape(score.name)}</th><td class="number">{escape(score.value)}</td>'
+        f'<td class="soft">{escape(score.meaning)}</td></tr>'
+        for score in scores
+    )
+    return f'<div class="scroll" data-name="scores"><table class="plain"><tbody>{rows}</tbody></table></div>'

@@ -1,0 +1,182 @@
+"""Attention in a terminal: block characters that read without colour, aligned for every script, safe in a pipe."""
+
+from collections.abc import Sequence
+from math import isfinite
+from typing import TYPE_CHECKING
+
+from regard.plot.attention_map import AttentionMap, Label, Number, shortened, visible
+from regard.plot.curves import Bars
+
+if TYPE_CHECKING:
+    import rich.text
+
+NO_ATTENTION = "one fixed vector, no alignment exists: this model has no attention"
+LIT = 0.05
+"""From this weight on a word counts as looked at; weaker ones stay dark."""
+NARROWEST = 24
+_LONGEST_WORD = 12
+
+
+def cells(text: str) -> int:
+    """How many terminal columns a text takes: a combining mark none, a Chinese character two."""
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def padded(text: str, width: int, *, right: bool = False) -> str:
+    """Text in exactly `width` columns: shortened with … or filled with blanks."""
+    text = shortened(text, width, cells)
+    blanks = " " * (width - cells(text))
+    return blanks + text if right else text + blanks
+
+
+def wrapped_cells(text: str, width: int) -> str:
+    """Text on one logical line broken between words into lines of at most `width` columns."""
+    lines: list[str] = []
+    for part in visible(text, " ").split():
+        if lines and cells(lines[-1]) + 1 + cells(part) <= width:
+            lines[-1] += " " + part
+        else:
+            lines.append(shortened(part, width, cells))
+    return "\n".join(lines)
+
+
+def bar(value: Number, width: int = 10, *, ascii_only: bool = False) -> str:
+    """A bar for 0 to 1, exact to an eighth of a column, always `width` columns wide.
+
+    >>> bar(0.5, 4) + "|"
+    '██  |'
+    """
+    value = min(1.0, max(0.0, value)) if isfinite(value) else 0.0
+    if ascii_only:
+        return ("#" * round(value * width)).ljust(width)
+    full, eighths = divmod(round(value * width * 8), 8)
+    return ("█" * full + (" ▏▎▍▌▋▊▉"[eighths] if eighths else "")).ljust(width)
+
+
+def shade(weight: Number, *, ascii_only: bool = False) -> str:
+    """One character for a weight: blank below 5 %, then darker from 25, 50 and 75 %."""
+    steps = " .:+#" if ascii_only else " ░▒▓█"
+    return steps[sum(weight >= edge for edge in (LIT, 0.25, 0.5, 0.75))]
+
+
+def word(label: Label) -> str:
+    """A label as terminal text; a special one in brackets."""
+    return f"[{label.shown}]" if label.special else label.shown
+
+
+def terminal_heatmap(attention: AttentionMap, *, width: int = 80, ascii_only: bool = False) -> str:
+    """The heat-map as plain text without escape codes; source words that do not fit follow in further panels."""
+    return terminal_heatmap_rich(attention, width=width, ascii_only=ascii_only).plain
+
+
+def terminal_heatmap_rich(attention: AttentionMap, *, width: int = 80, ascii_only: bool = False) -> "rich.text.Text":
+    """The same heat-map for `rich.print`, with colour where the terminal has it."""
+    from rich.text import Text
+
+    width = max(width, NARROWEST)
+    picture = Text(no_wrap=True, overflow="ignore")
+    if attention.title:
+        picture.append(wrapped_cells(attention.title, width) + "\n", style="bold")
+    if attention.weights is None:
+        return picture.append(wrapped_cells(NO_ATTENTION, width))
+    side = min(max(cells(word(label)) for label in attention.target), _LONGEST_WORD + 2, width // 3)
+    marked = bool(attention.possible)
+    panels = _panels(attention, width - side - 1, marked)
+    for number, panel in enumerate(panels):
+        if len(panels) > 1:
+            first, last = panel[0][0] + 1, panel[-1][0] + 1
+            span = f"source words {first} to {last} of {len(attention.source)}"
+            picture.append(("\n\n" if number else "") + shortened(span, width, cells) + "\n", style="italic")
+        _append_panel(picture, attention, panel, side, ascii_only)
+    for line in _legend(attention, ascii_only):
+        picture.append("\n" + wrapped_cells(line, width), style="dim")
+    return picture
+
+
+def terminal_bars(stages: Sequence[Bars], *, width: int = 80, ascii_only: bool = False) -> str:
+    """A worked example as text: one line for each value, its bar to the right of zero or to the left."""
+    lines: list[str] = []
+    for stage in stages:
+        numbers = [value if value is not None and isfinite(value) else None for value in stage.values]
+        largest = max((abs(value) for value in numbers if value is not None), default=0.0) or 1.0
+        below = any(value is not None and value < 0 for value in numbers)
+        side = min(max(cells(visible(label)) for label in stage.labels), 16)
+        room = max(4, min(40, width - side - 13) // (2 if below else 1))
+        lines.append(wrapped_cells(stage.title, width))
+        for label, value in zip(stage.labels, numbers, strict=True):
+            left = right = " " * room
+            if value is None:
+                right = padded("masked", max(room, 6))
+            elif value < 0:
+                # Eighth blocks grow from the left only, so the left side counts in whole columns.
+                left = (("#" if ascii_only else "█") * round(-value / largest * room)).rjust(room)
+            else:
+                right = bar(value / largest, room, ascii_only=ascii_only)
+            number = " " * 7 if value is None else f"{value:7.3f}"
+            axis = f"{left}{'|' if ascii_only else '│'}" if below else ""
+            lines.append(f"  {padded(visible(label), side)} {number}  {axis}{right}".rstrip())
+        lines.append("")
+    return "\n".join(lines[:-1])
+
+
+Column = tuple[int, int]
+"""(source position, width in terminal columns)."""
+
+
+def _panels(attention: AttentionMap, room: int, marked: bool) -> list[list[Column]]:
+    """Source words dealt out to panels no wider than `room`."""
+    smallest = 6 if marked else 5
+    longest = max(smallest, min(_LONGEST_WORD, room - 1))
+    panels: list[list[Column]] = [[]]
+    used = 0
+    for position, label in enumerate(attention.source):
+        column = max(smallest, min(cells(word(label)), longest))
+        if panels[-1] and used + column + 1 > room:
+            panels.append([])
+            used = 0
+        panels[-1].append((position, column))
+        used += column + 1
+    return panels
+
+
+def _append_panel(
+    picture: "rich.text.Text", attention: AttentionMap, panel: Sequence[Column], side: int, ascii_only: bool
+) -> None:
+    """Header and rows of one panel, every line equally wide."""
+    weights = attention.drawn()
+    picture.append(" " * side)
+    for position, column in panel:
+        label = attention.source[position]
+        picture.append(" ").append(padded(word(label), column), style="dim" if label.special else "bold")
+    for row, label in enumerate(attention.target):
+        picture.append("\n").append(padded(word(label), side), style="dim" if label.special else "bold")
+        for position, column in panel:
+            weight = float(weights[row, position])
+            faint = ("  -" if ascii_only else "  ·") if weight >= 0.005 else "   "
+            percent = f"{weight:4.0%}"[:-1] if weight >= LIT else faint
+            link = (position, row)
+            mark = "*" if link in attention.sure else "o" if link in attention.possible else ""
+            text = shade(weight, ascii_only=ascii_only) * 2 + percent
+            picture.append(" ").append(padded(text + mark, column), style=_colour(weight))
+
+
+def _colour(weight: float) -> str:
+    """Theme colours only, so that they read on dark and on light terminals; the shade says the same without colour."""
+    if weight >= 0.5:
+        return "bold cyan"
+    return "cyan" if weight >= 0.25 else "" if weight >= LIT else "dim"
+
+
+def _legend(attention: AttentionMap, ascii_only: bool) -> list[str]:
+    shades = " ".join(shade(weight, ascii_only=ascii_only) for weight in (LIT, 0.25, 0.5, 0.75))
+    faint = "-" if ascii_only else "·"
+    lines = [f"rows: written, columns: read, in %; {faint} less than 5, {shades} from 5, 25, 50, 75"]
+    if attention.possible:
+        lines.append("* sure gold link" + (", o possible" if attention.possible != attention.sure else ""))
+    if attention.missing_mass > 0.02:
+        lines.append(f"up to {attention.missing_mass:.0%} of a row's attention is missing")
+    if attention.caption:
+        lines.append(attention.caption)
+    return lines

@@ -1,0 +1,158 @@
+"""Self-contained pages: everything escaped, nothing from the network, a table that says what the map shows."""
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from regard.plot import AttentionMap, LengthQuality, Score, System, alignment_html, report_html
+
+EVIL = "</script><script>alert('x')</script><img src=x onerror=alert(1)>&\"'"
+
+
+class Page(HTMLParser):
+    """Tags with their attributes, text by tag, and the content of scripts."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[str] = []
+        self.texts: list[str] = []
+        self.in_script = False
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag == "script":
+            self.in_script = True
+            self.scripts.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self.in_script = self.in_script and tag != "script"
+
+    def handle_data(self, data: str) -> None:
+        if self.in_script:
+            self.scripts[-1] += data
+        else:
+            self.texts.append(data)
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+@pytest.fixture
+def evil() -> AttentionMap:
+    facts, languages = [(EVIL, EVIL)], (EVIL, "hi-Deva")
+    return AttentionMap.of(
+        np.eye(2), [EVIL, "b"], [EVIL, None], title=EVIL, caption=EVIL, facts=facts, languages=languages
+    )
+
+
+def test_source_text_is_never_html(evil: AttentionMap) -> None:
+    quality = LengthQuality(EVIL, (EVIL,), (3,), (System(EVIL, (50,), (40,), (60,)),))
+    page = report_html(
+        title=EVIL,
+        meta={EVIL: EVIL},
+        scores=[Score(EVIL, EVIL, EVIL)],
+        quality=[quality],
+        attentions=[evil, evil],
+        notes=[EVIL],
+    )
+    parsed = Page(page)
+    assert len(parsed.all("script")) == 2, "the numbers and our own script, nothing else"
+    assert parsed.all("img") == []
+    assert not any(name.startswith("on") for _, attributes in parsed.tags for name in attributes)
+    data = json.loads(parsed.scripts[0])
+    assert data[0]["source"][0] == [EVIL.replace(" ", "␣"), False]
+    assert data[0]["target"][1] == ["EOS", True]
+    assert data[0]["languages"] == ["", "hi-Deva"], "a language that is none is left out"
+    assert not set("<>&") & set(parsed.scripts[0])
+
+
+def test_the_numbers_arrive(cat: AttentionMap) -> None:
+    data = json.loads(Page(alignment_html([cat])).scripts[0])[0]
+    np.testing.assert_allclose(data["weights"], cat.drawn(), atol=1e-4)
+    assert data["sure"] == [[0, 0], [1, 2], [2, 1], [3, 4]]
+    assert [3, 3] in data["possible"]
+
+
+def test_the_table_says_what_the_map_shows(cat: AttentionMap) -> None:
+    page = alignment_html([cat])
+    table = page[page.index('<table class="plain">') : page.index("</table>")]
+    heads = re.findall(r'<th scope="col">(.*?)</th>', table)
+    assert heads[1] == '<bdi lang="en" dir="auto">black</bdi>'
+    assert heads[4] == '<span class="chip">EOS</span>'
+    rows = re.findall(r'<tr><th scope="row">(.*?)</th>(.*?)</tr>', table)
+    assert rows[2][0] == '<bdi lang="fr" dir="auto">noir</bdi>'
+    assert re.findall(r">([\d.]+)<", rows[2][1]) == ["0.020", "0.930", "0.050", "0.000", "0.000"]
+
+
+def test_nothing_comes_from_the_network_and_only_our_script_may_run(cat: AttentionMap) -> None:
+    page = alignment_html([cat])
+    parsed = Page(page)
+    policy = next(str(a["content"]) for a in parsed.all("meta") if a.get("http-equiv") == "Content-Security-Policy")
+    digest = base64.b64encode(hashlib.sha256(parsed.scripts[1].encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in policy
+    assert policy.startswith("default-src 'none'")
+    assert not any("src" in attributes or "href" in attributes for _, attributes in parsed.tags)
+    addresses = set(re.findall(r"https?://[^\s\"')]+", page))
+    assert addresses <= {"http://www.w3.org/2000/svg"}, "a name of a vocabulary, never fetched"
+    assert "@import" not in page
+    assert "url(" not in page
+
+
+def test_the_end_mark_never_shows_as_markup() -> None:
+    page = alignment_html([AttentionMap.of(np.eye(2), ["a", "</s>"], ["b", None])])
+    assert "/s&gt;" not in page
+    assert "/s\\u003e" not in page
+
+
+def test_several_sentences_have_a_chooser_and_one_has_none(cat: AttentionMap, lights: AttentionMap) -> None:
+    assert "<select" not in alignment_html([cat])
+    page = alignment_html([cat, lights])
+    assert re.findall(r"<option value=\"(\d)\">(.*?)</option>", page) == [
+        ("0", "1. the black cat sat"),
+        ("1", "2. turn off the lights"),
+    ]
+    assert page.count("<article") == 2
+
+
+def test_a_model_without_attention_says_so_and_draws_no_map() -> None:
+    page = alignment_html([AttentionMap.of(None, ["a"], ["b"], title="vanilla")])
+    assert "One fixed vector, no alignment exists" in page
+    assert 'class="stage"' not in page
+
+
+def test_a_report_has_scores_and_a_chart_with_its_table() -> None:
+    attention = System("attention", (99.0, 97.5, None), (98, 95, None), (100, 99, None))
+    quality = LengthQuality("BLEU", ("3-5", "6-10", "11-20"), (40, 60, 0), (attention, System("none", (96, 0.5, None))))
+    page = report_html(title="Report", scores=[Score("exact match", "0.978", "of whole sentences")], quality=[quality])
+    assert '<th scope="row">exact match</th><td class="number">0.978</td>' in page
+    assert "n=40" in page
+    assert re.findall(r'<td class="number">(.*?)</td>', page[page.index("<caption>BLEU") :]) == [
+        *("40", "60", "0"),
+        *('99.0 <span class="soft">(98.0 to 100.0)</span>', '97.5 <span class="soft">(95.0 to 99.0)</span>', "–"),
+        *("96.0", "0.500", "–"),
+    ]
+    lines = re.findall(r'<path class="line"[^>]* d="([^"]*)"', page)
+    assert [line.count("L") for line in lines] == [1, 1], "two points joined, the empty bin left out"
+    heights = [float(y) for y in re.findall(r"[ML][\d.]+ ([\d.]+)", lines[0])]
+    assert heights[0] < heights[1], "99 stands above 97.5"
+
+
+def test_the_same_input_gives_the_same_page(cat: AttentionMap) -> None:
+    assert alignment_html([cat], meta={"model": "x"}) == alignment_html([cat], meta={"model": "x"})
+
+
+def test_a_page_without_sentences_is_refused() -> None:
+    with pytest.raises(ValueError, match="no sentences for the page"):
+        alignment_html([])
+
+
+def test_missing_mass_is_told() -> None:
+    assert "up to 40% of a row" in alignment_html([AttentionMap.of(np.array([[0.6]]), ["a"], ["x"])])
