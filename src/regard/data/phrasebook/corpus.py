@@ -60,6 +60,8 @@ def split_of(source: str) -> Split:
 def translate(tongue: Language, tree: Sentence) -> Pair:
     """One tree in both languages, with the links between them."""
     spoken, foreign = english.speak(tree), tongue.speak(tree)
+    if foreign is None:
+        raise ValueError(f"no words for {written(spoken.words)!r} in the other language of the phrasebook")
     links = foreign.links(spoken.places)
     if tongue.flipped:
         return Pair(written(foreign.words), written(spoken.words), links.flipped())
@@ -80,10 +82,13 @@ def _attempt(draw: Draw, tongue: Language, split: Split, shortest: int, longest:
     source = written(words)
     if split_of(source) != split or source in seen:
         return None
+    foreign = foreign or tongue.speak(tree)
     if foreign is None:
-        foreign = tongue.speak(tree)
-        return Pair(source, written(foreign.words), foreign.links(spoken.places))
-    return Pair(source, written(spoken.words), foreign.links(spoken.places).flipped())
+        return None
+    links = foreign.links(spoken.places)
+    if tongue.flipped:
+        return Pair(source, written(spoken.words), links.flipped())
+    return Pair(source, written(foreign.words), links)
 
 
 def _check(split: str, count: int, shortest: int, longest: int) -> None:

@@ -6,8 +6,21 @@ Lemmas are the keys of the French and the Hindi lexicon; a pair speaks of what b
 from dataclasses import dataclass
 from typing import Final, Literal
 
-Kind = Literal["person", "animal", "thing", "surface", "opening", "device", "dish", "food", "drink", "place", "story"]
-"""The meaning of a noun decides what may be said of it. Foods and drinks are masses: no plural, no numbers."""
+Kind = Literal[
+    "person",
+    "animal",
+    "thing",
+    "surface",
+    "opening",
+    "device",
+    "dish",
+    "food",
+    "drink",
+    "place",
+    "area",
+    "story",
+]
+"""The meaning of a noun decides what may be said of it: one goes to a place, not to an area; foods have no plural."""
 
 MASSES: Final = frozenset(["food", "drink"])
 NOUNS: Final[dict[Kind, tuple[str, ...]]] = {
@@ -23,10 +36,8 @@ NOUNS: Final[dict[Kind, tuple[str, ...]]] = {
     "dish": ("apple", "cake", "egg", "mango", "vegetable", "dish"),
     "food": ("bread", "fish", "cheese", "rice"),
     "drink": ("water", "milk", "tea", "coffee", "juice"),
-    "place": (
-        *("house", "garden", "park", "school", "museum", "market", "village", "city", "station", "temple"),
-        *("church", "hotel", "forest"),
-    ),
+    "place": ("house", "garden", "park", "school", "museum", "market", "station", "temple", "church", "hotel"),
+    "area": ("village", "city", "forest"),
     "story": ("story",),
 }
 PLURALS: Final = {"man": "men", "woman": "women", "child": "children"}
@@ -50,6 +61,7 @@ BEFORE: Final[dict[Kind, tuple[str, ...]]] = {
     "food": ("good",),
     "drink": ("good",),
     "place": ("big", "small", "old", "new", "beautiful"),
+    "area": ("big", "small", "old", "beautiful"),
     "story": ("good", "old", "new", "beautiful"),
 }
 """Adjectives that stand before the French noun."""
@@ -67,6 +79,7 @@ AFTER: Final[dict[Kind, tuple[str, ...]]] = {
     "food": ("hot", "cold", "expensive"),
     "drink": ("hot", "cold", "expensive"),
     "place": ("famous", "quiet"),
+    "area": ("famous", "quiet"),
     "story": ("sad", "famous"),
 }
 """Adjectives that stand after the French noun."""
@@ -130,13 +143,13 @@ class Verb:
 
 
 PEOPLE: Final = ("person", "person", "name", "name")
-SIGHTS: Final = ("place", "place", "country", "city")
-BELOVED: Final = (*PEOPLE, "animal", "place", "country")
+SIGHTS: Final = ("place", "place", "area", "country", "city")
+BELOVED: Final = (*PEOPLE, "animal", "place", "area", "country")
 SOUGHT: Final = (*PEOPLE, "animal", "thing")
 VERBS: Final = (
     Verb("visit", "visits", "visited", objects=SIGHTS, command=True, company=True),
     Verb("explore", "explores", "explored", objects=SIGHTS, command=True, company=True),
-    Verb("see", "sees", "saw", objects=(*PEOPLE, "animal", "thing", "place"), pronouns=True, animals=True),
+    Verb("see", "sees", "saw", objects=(*PEOPLE, "animal", "thing", "place", "area"), pronouns=True, animals=True),
     Verb("love", "loves", "loved", objects=BELOVED, pronouns=True, definite=True, animals=True),
     Verb("eat", "eats", "ate", objects=("dish", "food"), command=True, place=True, company=True),
     Verb("drink", "drinks", "drank", objects=("drink",), command=True, place=True, company=True),

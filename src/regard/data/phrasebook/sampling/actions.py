@@ -38,12 +38,22 @@ def tense(draw: Draw, spare: int) -> Tense:
     return chosen if COSTS[chosen] + 2 <= spare else draw.pick(TENSES[:6])
 
 
-def action(draw: Draw, subject: NounPhrase | None, when: Tense, spare: int, linked: bool = False) -> VerbPhrase:
-    """A verb phrase in at most `spare` words; a `linked` one belongs to a relative clause and has none itself."""
+def action(
+    draw: Draw,
+    subject: NounPhrase | None,
+    when: Tense,
+    spare: int,
+    linked: bool = False,
+    told: tuple[VerbPhrase, ...] = (),
+) -> VerbPhrase:
+    """A verb phrase in at most `spare` words, for somebody or something of whom `told` is known already.
+
+    A `linked` one belongs to a relative clause and has none itself.
+    """
     doer = doer_of(subject)
     if doer not in ("person", "animal", "command"):
         return quality(draw, subject, when)
-    plain = when in ("present", "past") and spare >= 2
+    plain = when in ("present", "past") and spare >= 2 and not any(other.adjective for other in told)
     if plain and subject is not None and draw.chance(0.12) and not _full(subject):
         return quality(draw, subject, when)
     end = draw.room - spare
@@ -51,12 +61,11 @@ def action(draw: Draw, subject: NounPhrase | None, when: Tense, spare: int, link
     negated = draw.room - end >= 4 and draw.chance(0.2)
     if negated and when != "can":
         draw.room -= 1 if when == "going" else 2
-    verb = draw.pick(draw.stock.doing(doer, draw.room - end))
-    if verb.goal == "seat" and when not in ("present", "past"):
-        verb = draw.pick(draw.stock.doing(doer, 2))
+    verb = _verb(draw, doer, when, draw.room - end, told)
     adverb = None
-    if when == "present" and not negated and verb.words() < draw.room - end and draw.chance(0.2):
-        adverb = draw.pick(("often", "always"))
+    seated = verb.goal == "seat"
+    if when == "present" and not negated and not seated and verb.words() < draw.room - end and draw.chance(0.2):
+        adverb = draw.pick(("often", "always")) if verb.base != "love" else "always"
         draw.room -= 1
     draw.room -= 1 + (verb.particle is not None)
     target = destination = None
@@ -69,8 +78,22 @@ def action(draw: Draw, subject: NounPhrase | None, when: Tense, spare: int, link
         destination = nouns.goal(draw, verb, subject, draw.room - end)
     around: tuple[Around | Moment, ...] = ()
     if not (isinstance(target, Nominal) and target.relative):
-        around = _surroundings(draw, verb, subject, None if adverb else when, draw.room - end)
+        timeless = adverb is not None or (seated and when == "present")
+        around = _surroundings(draw, verb, subject, None if timeless else when, draw.room - end)
     return VerbPhrase(verb, when, negated, adverb, target, destination, None, around)
+
+
+def _verb(draw: Draw, doer: str, when: Tense, spare: int, told: tuple[VerbPhrase, ...]) -> Verb:
+    """A verb that fits; one that was used already only if three draws in a row find no other."""
+    able = draw.stock.doing(doer, spare)
+    if when not in ("present", "past"):
+        able = tuple(verb for verb in able if verb.goal != "seat" and verb.base != "love")
+    verb = draw.pick(able)
+    for _ in range(3):
+        if all(verb is not other.verb for other in told):
+            break
+        verb = draw.pick(able)
+    return verb
 
 
 def _full(subject: NounPhrase) -> bool:
@@ -128,9 +151,10 @@ def related(draw: Draw, phrase: NounPhrase, spare: int) -> NounPhrase:
 def _relative(draw: Draw, head: Nominal, spare: int) -> Relative:
     when = draw.pick(TENSES[:6])
     takers = draw.stock.takers[head.kind]
-    if takers and draw.chance(0.4):
+    living = head.kind in ("person", "animal")
+    if takers and draw.chance(0.4 if living else 0.7):
         return _object_relative(draw, draw.pick(takers), spare)
-    if head.kind in ("person", "animal") and draw.chance(0.7):
+    if living and draw.chance(0.7):
         return Relative(action(draw, head, when, spare, linked=True))
     return Relative(quality(draw, head, when))
 

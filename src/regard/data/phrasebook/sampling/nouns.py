@@ -19,6 +19,7 @@ from regard.data.phrasebook.tree import (
 
 Use = Literal["subject", "object", "definite", "place"]
 Whereabouts = Literal["country", "city", "month"]
+NEARBY: Final[tuple[Kind, ...]] = ("place", "place", "area")
 ABROAD: Final[tuple[Whereabouts, ...]] = ("country", "country", "city")
 SINGULAR: Final[dict[Use, tuple[Determiner, ...]]] = {
     "subject": ("the", "the", "the", "the", "a", "my", "your", "this"),
@@ -112,6 +113,8 @@ def direct_object(draw: Draw, verb: Verb, tense: Tense, subject: NounPhrase | No
             return Pronoun(lemma)
         return direct_object(draw, verb, tense, subject, spare)
     kinds = verb.objects
+    if isinstance(subject, Nominal) and subject.kind == "animal":
+        kinds = tuple(kind for kind in kinds if kind in ("person", "name", "animal"))
     if spare < 2:
         kinds = tuple(kind for kind in kinds if kind in ("name", "country", "city", "food", "drink"))
     kind = draw.pick(kinds)
@@ -129,7 +132,7 @@ def place(draw: Draw, spare: int) -> Around:
     draw.room -= 1
     if spare < 3 or draw.chance(0.35):
         return Around("in", proper(draw, draw.pick(ABROAD), spare - 1))
-    return Around("in", nominal(draw, "place", "place", min(spare - 1, 3)))
+    return Around("in", nominal(draw, draw.pick(NEARBY), "place", min(spare - 1, 3)))
 
 
 def seat(draw: Draw, spare: int) -> Around:
@@ -137,7 +140,7 @@ def seat(draw: Draw, spare: int) -> Around:
     draw.room -= 1
     preposition = draw.pick(("on", "on", "on", "under", "in"))
     if preposition == "in":
-        return Around("in", nominal(draw, "place", "place", min(spare - 1, 3)))
+        return Around("in", nominal(draw, draw.pick(NEARBY), "place", min(spare - 1, 3)))
     return Around(preposition, nominal(draw, "surface", "place", min(spare - 1, 3)))
 
 

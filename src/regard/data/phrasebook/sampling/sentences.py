@@ -2,14 +2,14 @@
 
 from typing import Final
 
-from regard.data.phrasebook.lexicon.english import SAY, Kind
+from regard.data.phrasebook.lexicon.english import NOUNS, SAY, Kind
 from regard.data.phrasebook.sampling import nouns
-from regard.data.phrasebook.sampling.actions import SUBJECTS, action, related, tense
+from regard.data.phrasebook.sampling.actions import SUBJECTS, action, doer_of, related, tense
 from regard.data.phrasebook.sampling.draw import Draw
 from regard.data.phrasebook.tree import Clause, Couple, NounPhrase, Pronoun, Report, Sentence, VerbPhrase
 
 CONNECTORS: Final = ("and", "but", "because")
-THINGS: Final[tuple[Kind, ...]] = ("thing", "surface", "opening", "device", "dish", "food", "drink", "place", "story")
+THINGS: Final = tuple(kind for kind in NOUNS if kind not in ("person", "animal"))
 SHORTEST_CLAUSE: Final = 3
 SHORTEST_ACTION: Final = 3
 
@@ -74,11 +74,11 @@ def _actions(draw: Draw, subject: NounPhrase | None) -> tuple[tuple[VerbPhrase, 
         spare = draw.between(3, min(7, spare - SHORTEST_ACTION - 1))
     when = "command" if subject is None else tense(draw, spare)
     actions = [action(draw, subject, when, spare)]
-    listed = when in ("present", "past", "command")
+    listed = when in ("present", "past", "command") and doer_of(subject) in ("person", "animal", "command")
     while listed and draw.room > SHORTEST_ACTION and len(actions) < 6 and draw.chance(0.75):
         draw.room -= 1
         spare = draw.room if draw.room <= 7 else draw.between(3, 7)
-        actions.append(action(draw, subject, when, spare))
+        actions.append(action(draw, subject, when, spare, told=tuple(actions)))
     last = "and"
     if len(actions) == 2 and actions[0].negated != actions[1].negated:
         last = "but"
@@ -97,8 +97,7 @@ def _subject(draw: Draw) -> NounPhrase:
     if lot < 0.6 and room >= 5:
         return _couple(draw)
     if lot < 0.68 and room >= 4:
-        thing = nouns.nominal(draw, draw.pick(THINGS), "definite", min(room - 2, 3))
-        return related(draw, thing, draw.room - 2)
+        return nouns.nominal(draw, draw.pick(THINGS), "definite", min(room - 2, 3))
     kind: Kind = "animal" if lot > 0.85 else "person"
     living = nouns.nominal(draw, kind, "subject", min(max(room - 2, 2), 4))
     return related(draw, living, draw.room - 3)
