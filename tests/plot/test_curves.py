@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from regard.plot import Bars, LengthQuality, Series, System, bars, curves, picture, quality_by_length
+from regard.plot.curves import ceiling
 
 
 @pytest.fixture
@@ -54,6 +55,14 @@ def test_quality_shows_n_bands_and_a_gap_for_an_empty_bin(quality: LengthQuality
     assert axes.get_ylim() == (0, 103)
     assert len(axes.collections) == 1, "one system has a band"
     assert axes.lines[0].get_marker() != axes.lines[1].get_marker(), "never colour alone"
+
+
+@pytest.mark.parametrize(
+    ("measure", "scores", "top"),
+    [("exact match", (0.2, 0.3), 1), ("BLEU", (0.2, None), 100), ("exact match (%)", (0.5,), 100), ("x", (1.5,), 100)],
+)
+def test_a_score_axis_never_zooms_in(measure: str, scores: tuple[float | None, ...], top: float) -> None:
+    assert ceiling(measure, scores) == top
 
 
 def test_bars_say_which_place_is_masked_and_draw_below_zero() -> None:

@@ -32,13 +32,21 @@ def test_rows_are_target_and_columns_are_source(cat: AttentionMap) -> None:
     assert [text.get_text() for text in axes.get_xticklabels()] == ["the", "black", "cat", "sat", "EOS"]
     assert [text.get_text() for text in axes.get_yticklabels()] == ["le", "chat", "noir", "était", "assis", "EOS"]
     np.testing.assert_array_equal(axes.images[0].get_array(), cat.drawn())
-    assert axes.images[0].get_clim() == (0.0, 1.0)
     assert axes.images[0].get_cmap().name == "Blues"
     assert axes.yaxis_inverted(), "the first target word is at the top"
     assert axes.xaxis.get_ticks_position() == "top"
     names = [text.get_text() for text in axes.texts]
     assert "source (read) →" in names
     assert "← target (written)" in names
+
+
+def test_the_scale_is_the_same_for_every_sentence(lights: AttentionMap) -> None:
+    assert lights.drawn().max() < 1
+    assert matrix(heatmap(lights)).images[0].get_clim() == (0.0, 1.0)
+
+
+def test_a_long_title_is_broken_not_the_figure_widened(random_map: MapMaker) -> None:
+    assert heatmap(random_map(3, 3, title="word " * 40)).get_figwidth() < 6
 
 
 def test_the_number_at_noir_and_black_is_theirs(cat: AttentionMap) -> None:

@@ -18,7 +18,7 @@ def chart_html(quality: LengthQuality) -> str:
 
 
 def _svg(quality: LengthQuality) -> str:
-    ceiling = _ceiling(quality)
+    ceiling = quality.ceiling
     parts = []
     for tick in range(5):
         value = ceiling * tick / 4
@@ -46,13 +46,6 @@ def _svg(quality: LengthQuality) -> str:
 def _line(system: System, number: int, bins: int, ceiling: Number) -> str:
     """One system: its band, its line broken where a bin is empty, its markers."""
     colour = f"var(--series-{number % 5})"
-    band = ""
-    if system.low and system.high:
-        edges = [(p, lo, hi) for p, (lo, hi) in enumerate(zip(system.low, system.high, strict=True))]
-        known = [(p, lo, hi) for p, lo, hi in edges if lo is not None and hi is not None]
-        upper = [f"{_x(p, bins):.1f},{_y(hi, ceiling):.1f}" for p, _, hi in known]
-        lower = [f"{_x(p, bins):.1f},{_y(lo, ceiling):.1f}" for p, lo, _ in reversed(known)]
-        band = f'<polygon class="band" fill="{colour}" points="{" ".join(upper + lower)}"/>'
     path, pen_down, markers = [], False, []
     for place, score in enumerate(system.scores):
         if score is None:
@@ -64,7 +57,23 @@ def _line(system: System, number: int, bins: int, ceiling: Number) -> str:
         pen_down = True
     dash = _DASHES[number % 5]
     line = f'<path class="line" stroke="{colour}" stroke-dasharray="{dash}" d="{"".join(path)}"/>'
-    return band + line + "".join(markers)
+    return _band(system, colour, bins, ceiling) + line + "".join(markers)
+
+
+def _band(system: System, colour: str, bins: int, ceiling: Number) -> str:
+    """What lies between low and high, in pieces where a bin in between is empty."""
+    runs: list[list[tuple[int, Number, Number]]] = [[]]
+    for place, (low, high) in enumerate(zip(system.low, system.high, strict=True)):
+        if low is None or high is None:
+            runs.append([])
+        else:
+            runs[-1].append((place, low, high))
+    pieces = []
+    for run in filter(None, runs):
+        upper = [f"{_x(place, bins):.1f},{_y(high, ceiling):.1f}" for place, _, high in run]
+        lower = [f"{_x(place, bins):.1f},{_y(low, ceiling):.1f}" for place, low, _ in reversed(run)]
+        pieces.append(f'<polygon class="band" fill="{colour}" points="{" ".join(upper + lower)}"/>')
+    return "".join(pieces)
 
 
 def _marker(x: Number, y: Number, number: int) -> str:
@@ -85,34 +94,29 @@ def _table(quality: LengthQuality) -> str:
     counts = "".join(f'<td class="number">{count}</td>' for count in quality.counts)
     rows = [f'<tr><th scope="row">sentences</th>{counts}</tr>']
     for system in quality.systems:
-        values = "".join(f'<td class="number">{_value(system, place)}</td>' for place in range(len(quality.bins)))
-        rows.append(f'<tr><th scope="row">{escape(system.name)}</th>{values}</tr>')
+        values = (_value(system, place, quality.ceiling) for place in range(len(quality.bins)))
+        cells = "".join(f'<td class="number">{value}</td>' for value in values)
+        rows.append(f'<tr><th scope="row">{escape(system.name)}</th>{cells}</tr>')
     return (
         f'<table class="plain"><caption>{escape(quality.measure)} by source length in words</caption>'
         f"<thead><tr><td></td>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
     )
 
 
-def _value(system: System, place: int) -> str:
+def _value(system: System, place: int, ceiling: Number) -> str:
     score = system.scores[place]
     if score is None:
         return "–"
-    text = _number(score)
+    text = _number(score, ceiling)
     if system.low and system.high:
         low, high = system.low[place], system.high[place]
         if low is not None and high is not None:
-            text += f' <span class="soft">({_number(low)} to {_number(high)})</span>'
+            text += f' <span class="soft">({_number(low, ceiling)} to {_number(high, ceiling)})</span>'
     return text
 
 
-def _number(value: Number) -> str:
-    return f"{value:.3f}" if abs(value) <= 1 else f"{value:.1f}"
-
-
-def _ceiling(quality: LengthQuality) -> float:
-    """1 for fractions, 100 for BLEU and chrF: the axis never zooms."""
-    highest = max((score for system in quality.systems for score in system.scores if score is not None), default=1.0)
-    return 1.0 if highest <= 1 else max(100.0, float(highest))
+def _number(value: Number, ceiling: Number) -> str:
+    return f"{value:.3f}" if ceiling == 1 else f"{value:.1f}"
 
 
 def _x(place: int, bins: int) -> float:

@@ -83,6 +83,11 @@ class LengthQuality:
             if bool(system.low) != bool(system.high):
                 raise ValueError(f"system {system.name!r} has only one edge of its band; give low and high, or neither")
 
+    @property
+    def ceiling(self) -> float:
+        """The top of the axis."""
+        return ceiling(self.measure, (score for system in self.systems for score in system.scores))
+
 
 @dataclass(frozen=True)
 class Bars:
@@ -132,7 +137,8 @@ def curves(
             for number, series in enumerate(scores, start=2):
                 style = {"color": SERIES_COLOURS[number % 7], "marker": SERIES_MARKERS[number % 7], "markersize": 4}
                 lines += right.plot(series.x, series.y, label=series.name, linestyle=SERIES_DASHES[number % 7], **style)
-            right.set_ylim(bottom=0, top=_ceiling(scores))
+            highest = max(ceiling(series.name, series.y) for series in scores)
+            right.set_ylim(bottom=0, top=highest * 1.03)  # room for the marker
         _legend(top, lines, families)
         if title:
             top.set_title(wrapped(title, tuple(families), 12, 7), loc="left", pad=30, fontsize=12, family=families)
@@ -187,7 +193,7 @@ def quality_by_length(quality: LengthQuality, *, title: str = "") -> "matplotlib
         )
         axes.set_xlim(-0.4, len(quality.bins) - 0.6)
         _plain(axes, "source length in words, n sentences", quality.measure)
-        axes.set_ylim(0, _ceiling([Series.of(s.name, places, [v or 0.0 for v in s.scores]) for s in quality.systems]))
+        axes.set_ylim(0, quality.ceiling * 1.03)
         _legend(axes, axes.get_lines(), families)
         if title:
             axes.set_title(
@@ -261,10 +267,11 @@ def _legend(axes: "matplotlib.axes.Axes", lines: Sequence["matplotlib.lines.Line
     )
 
 
-def _ceiling(series: Sequence[Series]) -> float:
-    """The top of a score axis: 1 for fractions, 100 for BLEU and chrF, with room for the marker; never a zoom."""
-    highest = max((value for line in series for value in line.y if isfinite(value)), default=1.0)
-    return 1.03 if highest <= 1.0 else max(103.0, highest * 1.03)
+def ceiling(measure: str, values: Iterable[Number | None]) -> float:
+    """The top of a score axis: 100 for BLEU, chrF, TER and percentages, 1 for fractions; it never zooms in."""
+    highest = max((float(value) for value in values if value is not None and isfinite(value)), default=0.0)
+    of_hundred = highest > 1 or any(name in measure.lower() for name in ("bleu", "chrf", "ter", "%", "percent"))
+    return max(100.0, highest) if of_hundred else 1.0
 
 
 def _running_mean(values: Sequence[float]) -> tuple[float, ...]:
