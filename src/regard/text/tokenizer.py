@@ -105,7 +105,11 @@ class Tokenizer:
 
     def _chunk(self, chunk: str) -> list[int]:
         """The ids of what stands between two spaces, remembered: words never cross a space, and most come again."""
-        ids = [place.id for place in self._places(chunk, word_spans(chunk, self.config.words))]
+        words = word_spans(chunk, self.config.words)
+        if self._subwords is None:
+            ids = [self._listed.get(chunk[start:end], UNK) for start, end in words]
+        else:
+            ids = [number for word in marked_words(chunk, words) for number, _ in self._subwords(word)]
         if len(self._seen) >= _REMEMBERED:
             self._seen.clear()
         if len(chunk) < LONG:
