@@ -130,26 +130,27 @@ def _nominal(line: ForeignLine, phrase: Nominal, denied: bool) -> None:
 
 
 def _determiner(line: ForeignLine, phrase: Nominal, feminine: bool, vowel: bool, denied: bool) -> None:
-    """`vowel`: whether the next word begins with one (mon amie, cet homme)."""
+    """`vowel`: whether the next word begins with one (mon amie, cet homme). An article that English lacks leans on
+    the noun and on the adjective that may stand between (de nouveaux amis)."""
     determiner, plural = phrase.determiner, phrase.plural
-    cited, noun = (phrase, "determiner"), (phrase, "noun")
+    cited, noun, between = (phrase, "determiner"), (phrase, "noun"), (phrase, "before")
     if determiner == "the":
         line.say("les" if plural else "la" if feminine else "le", cited)
     elif determiner == "a":
         line.say("de" if denied else "une" if feminine else "un", cited)
     elif determiner == "none":
         if denied or (plural and phrase.before):
-            line.say("de", None, noun)
+            line.say("de", None, noun, between)
         elif plural:
             line.say("des", None, noun)
         else:
-            line.say("de", None, noun)
-            line.say("la" if feminine else "le", None, noun)
+            line.say("de", None, noun, between)
+            line.say("la" if feminine else "le", None, noun, between)
     elif determiner == "this":
         line.say("ces" if plural else "cette" if feminine else "cet" if vowel else "ce", cited)
     elif determiner == "many":
         line.say("beaucoup", cited)
-        line.say("de", None, cited, noun)
+        line.say("de", None, cited, noun, between)
     elif determiner in words.NUMBERS:
         line.say(words.NUMBERS[determiner], cited)
     else:

@@ -70,7 +70,7 @@ def _use(phrase: VerbPhrase) -> words.Use:
 def _subject(line: ForeignLine, subject: NounPhrase, first: VerbPhrase) -> None:
     """The subject as its first verb wants it, then its relative clause."""
     if _is_ergative(first):
-        say_agent(line, subject)
+        say_agent(line, subject, (first, "verb"))
     else:
         say_noun_phrase(line, subject, oblique=False)
     _relative_of(line, subject)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from regard.data.phrasebook.lexicon import hindi as words
 from regard.data.phrasebook.lexicon.english import NAMES
 from regard.data.phrasebook.line import ForeignLine
-from regard.data.phrasebook.tree import PERSONS, Couple, Name, Nominal, NounPhrase, Pronoun, Proper
+from regard.data.phrasebook.tree import PERSONS, Couple, Key, Name, Nominal, NounPhrase, Pronoun, Proper
 
 
 class Agreement(NamedTuple):
@@ -73,13 +73,13 @@ def say_noun_phrase(line: ForeignLine, phrase: NounPhrase, oblique: bool, owner:
         line.say(words.SUBJECTS[phrase.lemma], (phrase, "noun"))
 
 
-def say_agent(line: ForeignLine, phrase: NounPhrase) -> None:
-    """The subject of a past that takes ने."""
+def say_agent(line: ForeignLine, phrase: NounPhrase, verb: Key) -> None:
+    """The subject of a past that takes ने, which leans on the subject and on the verb that wants it."""
     if isinstance(phrase, Pronoun):
         line.say(words.AGENTS[phrase.lemma], (phrase, "noun"))
     else:
         say_noun_phrase(line, phrase, oblique=True)
-        line.say("ने", None, head_of(phrase))
+        line.say("ने", None, head_of(phrase), verb)
 
 
 def head_of(phrase: NounPhrase) -> tuple[NounPhrase, str]:

@@ -145,15 +145,16 @@ class Verb:
 PEOPLE: Final = ("person", "person", "name", "name")
 SIGHTS: Final = ("place", "place", "area", "country", "city")
 BELOVED: Final = (*PEOPLE, "animal", "place", "area", "country")
-SOUGHT: Final = (*PEOPLE, "animal", "thing")
+SEEN: Final = ("person", "name", "animal", "thing", "thing", "thing", "place", "area")
+SOUGHT: Final = ("person", "name", "animal", "thing", "thing", "thing", "thing")
 VERBS: Final = (
     Verb("visit", "visits", "visited", objects=SIGHTS, command=True, company=True),
     Verb("explore", "explores", "explored", objects=SIGHTS, command=True, company=True),
-    Verb("see", "sees", "saw", objects=(*PEOPLE, "animal", "thing", "place", "area"), pronouns=True, animals=True),
+    Verb("see", "sees", "saw", objects=SEEN, pronouns=True, animals=True),
     Verb("love", "loves", "loved", objects=BELOVED, pronouns=True, definite=True, animals=True),
     Verb("eat", "eats", "ate", objects=("dish", "food"), command=True, place=True, company=True),
     Verb("drink", "drinks", "drank", objects=("drink",), command=True, place=True, company=True),
-    Verb("buy", "buys", "bought", objects=("thing", "dish", "food", "drink"), command=True, place=True),
+    Verb("buy", "buys", "bought", objects=("thing", "thing", "dish", "food", "drink"), command=True, place=True),
     Verb("taste", "tastes", "tasted", objects=("dish", "food", "drink"), command=True, company=True),
     Verb("prepare", "prepares", "prepared", objects=("dish", "food"), command=True, company=True),
     Verb("open", "opens", "opened", objects=("opening",), command=True),
@@ -167,8 +168,8 @@ VERBS: Final = (
     Verb("call", "calls", "called", objects=PEOPLE, pronouns=True, command=True),
     Verb("meet", "meets", "met", objects=PEOPLE, pronouns=True, place=True),
     Verb("tell", "tells", "told", objects=("story",), command=True, place=True),
-    Verb("give", "gives", "gave", objects=("thing", "dish"), goal="receiver", command=True),
-    Verb("show", "shows", "showed", objects=("thing", "place"), goal="receiver", command=True),
+    Verb("give", "gives", "gave", objects=("thing", "thing", "dish"), goal="receiver", command=True),
+    Verb("show", "shows", "showed", objects=("thing", "thing", "place"), goal="receiver", command=True),
     Verb("talk", "talks", "talked", objects=PEOPLE, particle="to", command=True, place=True),
     Verb("sleep", "sleeps", "slept", animals=True, place=True),
     Verb("work", "works", "worked", place=True, company=True),

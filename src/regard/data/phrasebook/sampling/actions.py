@@ -19,7 +19,7 @@ from regard.data.phrasebook.tree import (
 
 COSTS: Final[dict[Tense, int]] = {"present": 0, "past": 0, "going": 3, "want": 2, "can": 1, "command": 0}
 TENSES: Final[tuple[Tense, ...]] = ("present", "present", "present", "past", "past", "past", "going", "want", "can")
-SUBJECTS: Final = ("i", "you", "he", "she", "they")
+SUBJECTS: Final = ("i", "i", "you", "you", "you", "he", "he", "she", "she", "they")
 PERSONAL: Final = AFTER["person"]
 
 

@@ -6,7 +6,7 @@ from regard.data.phrasebook.lexicon.english import NOUNS, SAY, Kind
 from regard.data.phrasebook.sampling import nouns
 from regard.data.phrasebook.sampling.actions import SUBJECTS, action, doer_of, related, tense
 from regard.data.phrasebook.sampling.draw import Draw
-from regard.data.phrasebook.tree import Clause, Couple, NounPhrase, Pronoun, Report, Sentence, VerbPhrase
+from regard.data.phrasebook.tree import Clause, Couple, Nominal, NounPhrase, Pronoun, Report, Sentence, VerbPhrase
 
 CONNECTORS: Final = ("and", "but", "because")
 THINGS: Final = tuple(kind for kind in NOUNS if kind not in ("person", "animal"))
@@ -76,6 +76,8 @@ def _actions(draw: Draw, subject: NounPhrase | None) -> tuple[tuple[VerbPhrase, 
     actions = [action(draw, subject, when, spare)]
     listed = when in ("present", "past", "command") and doer_of(subject) in ("person", "animal", "command")
     while listed and draw.room > SHORTEST_ACTION and len(actions) < 6 and draw.chance(0.75):
+        if isinstance(actions[-1].object, Nominal) and actions[-1].object.relative:
+            break  # another action would seem to belong to the relative clause
         draw.room -= 1
         spare = draw.room if draw.room <= 7 else draw.between(3, 7)
         actions.append(action(draw, subject, when, spare, told=tuple(actions)))

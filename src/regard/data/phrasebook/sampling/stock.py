@@ -2,8 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Final
 
 from regard.data.phrasebook.lexicon.english import AFTER, NOUNS, VERBS, Kind, Verb, before
+
+WEIGHTS: Final[dict[str | None, int]] = {"receiver": 2, "arrival": 2, "destination": 2}
+"""Verbs of many words fit into few sentences; these are drawn more often where they fit."""
 
 Doer = str
 """`person`, `animal` or `command`: who may do what a verb says."""
@@ -44,7 +48,7 @@ def build_stock(
         "command": tuple(each for each in known if each.command and command(each)),
     }
     verbs = {
-        (doer, words): tuple(each for each in able if each.words() <= words)
+        (doer, words): tuple(each for each in able for _ in range(WEIGHTS.get(each.goal, 1)) if each.words() <= words)
         for doer, able in doers.items()
         for words in range(1, 9)
     }
