@@ -4,7 +4,7 @@ import difflib
 import gzip
 import lzma
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from io import BufferedReader
 from pathlib import Path
 
@@ -38,41 +38,49 @@ def find_file(path: Path) -> Path:
 def read_lines(path: Path) -> Iterator[str]:
     """The lines, split at line feeds alone; a carriage return before one and a byte-order mark are dropped."""
     path = find_file(path)
+    with _open(path) as file:
+        yield from decode_lines(file, str(path))
+
+
+def decode_lines(stream: Iterable[bytes], name: str) -> Iterator[str]:
+    """The lines of an open binary file or stream, as `read_lines` gives them; `name` is what errors call it."""
     number = before = 0
     try:
-        with _open(path) as file:
-            for number, raw in enumerate(file, 1):
-                before += len(raw)
-                line = raw.removesuffix(b"\n").removesuffix(b"\r")
-                if number == 1:
-                    _refuse_foreign(line, path)
-                    line = line.removeprefix(_BYTE_ORDER_MARK)
-                try:
-                    yield line.decode()
-                except UnicodeDecodeError as problem:
-                    place = before - len(raw) + raw.index(line) + problem.start
-                    raise InputError(
-                        f"{path}, line {number}: byte {place} of the file (0x{line[problem.start]:02x}) is not UTF-8; "
-                        "convert the file, e.g. iconv -f LATIN1 -t UTF-8"
-                    ) from None
+        for number, raw in enumerate(stream, 1):
+            line = raw.removesuffix(b"\n").removesuffix(b"\r")
+            if number == 1:
+                _refuse_foreign(line, name)
+                line = line.removeprefix(_BYTE_ORDER_MARK)
+            try:
+                yield line.decode()
+            except UnicodeDecodeError as problem:
+                place = before + raw.index(line) + problem.start
+                raise InputError(
+                    f"{name}, line {number}: byte {place} of the file (0x{line[problem.start]:02x}) is not UTF-8; "
+                    "convert the file, e.g. iconv -f LATIN1 -t UTF-8"
+                ) from None
+            before += len(raw)
     except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as problem:
-        raise InputError(f"{path} is damaged after line {number}: {problem}; fetch or pack it again") from None
+        raise InputError(f"{name} is damaged after line {number}: {problem}; fetch or pack it again") from None
     except OSError as problem:
-        raise InputError(f"cannot read {path}: {problem.strerror or problem}") from None
+        raise InputError(f"cannot read {name}: {problem.strerror or problem}") from None
 
 
 def _open(path: Path) -> gzip.GzipFile | lzma.LZMAFile | BufferedReader:
     """By what the file begins with, whatever its name."""
-    with path.open("rb") as file:
-        begins = file.read(6)
-    if begins.startswith(b"\x1f\x8b"):
-        return gzip.open(path, "rb")
-    if begins == b"\xfd7zXZ\x00":
-        return lzma.open(path, "rb")
-    return path.open("rb")
+    try:
+        with path.open("rb") as file:
+            begins = file.read(6)
+        if begins.startswith(b"\x1f\x8b"):
+            return gzip.open(path, "rb")
+        if begins == b"\xfd7zXZ\x00":
+            return lzma.open(path, "rb")
+        return path.open("rb")
+    except OSError as problem:
+        raise InputError(f"cannot read {path}: {problem.strerror or problem}") from None
 
 
-def _refuse_foreign(line: bytes, path: Path) -> None:
+def _refuse_foreign(line: bytes, name: str) -> None:
     for begins, what in _FOREIGN.items():
         if line.startswith(begins) and (begins != b"BZ" or line[4:6] == b"1A"):
-            raise InputError(f"{path} {what}")
+            raise InputError(f"{name} {what}")

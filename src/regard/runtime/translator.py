@@ -1,7 +1,7 @@
 """`regard.load(path).translate(text)`: the Python API over a bundle."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+import difflib
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, overload
 
@@ -9,21 +9,27 @@ import torch
 from pydantic import ValidationError
 
 from regard.bundle.store import Bundle, load_bundle
-from regard.runtime.padded import Padded, pad
-from regard.runtime.translation import Translation, build_translation
+from regard.runtime.outcome import blank_translation, build_translation
+from regard.runtime.padded import pad
+from regard.runtime.reading import Reading, read
+from regard.runtime.translation import Translation
 from regard.search import Ensemble, SearchConfig, Stepper, decode, forced_search
 from regard.text.encoding import Encoding
 from regard.text.errors import InputError
-from regard.text.special import EOS
 
-ROWS = 64
-"""Sentences decoded together; they are sorted by length first and put back in order afterwards."""
+ROWS, PIECES = 64, 4096
+"""Sentences decoded together, and source pieces with padding: long sentences go in smaller groups."""
 
 
-def load(path: str | Path | Sequence[str | Path], device: str = "cpu") -> "Translator":
+def load(path: str | Path | Sequence[str | Path], device: str | torch.device = "cpu") -> "Translator":
     """A translator from a bundle or run folder; several paths make an ensemble over one vocabulary."""
     paths = [path] if isinstance(path, str | Path) else list(path)
-    return Translator([load_bundle(one, device) for one in paths])
+    try:
+        where = torch.device(device)
+        torch.empty(1, device=where)
+    except (RuntimeError, AssertionError) as error:
+        raise InputError(f"device '{device}' cannot be used here: {str(error).splitlines()[0]}") from None
+    return Translator([load_bundle(one, where) for one in paths])
 
 
 class Translator:
@@ -32,11 +38,10 @@ class Translator:
     def __init__(self, bundles: Bundle | Sequence[Bundle]) -> None:
         self.bundles = [bundles] if isinstance(bundles, Bundle) else list(bundles)
         if not self.bundles:
-            raise InputError("an ensemble needs at least one bundle")
+            raise InputError("an ensemble needs at least one bundle, got none")
         first = self.bundles[0]
         for other in self.bundles[1:]:
-            same = (first.source.fingerprint, first.target.fingerprint, first.manifest.source_eos)
-            if (other.source.fingerprint, other.target.fingerprint, other.manifest.source_eos) != same:
+            if _reads_and_writes(other) != _reads_and_writes(first):
                 raise InputError(
                     f"{other.path} and {first.path} have different vocabularies: an ensemble needs models that were "
                     "trained with the same tokenizers (train.start_from shares them)"
@@ -46,112 +51,157 @@ class Translator:
 
     @property
     def bundle(self) -> Bundle:
+        """The first of the bundles: its tokenizers are everybody's, its search settings count."""
         return self.bundles[0]
 
     @property
     def device(self) -> torch.device:
         return next(self.bundle.model.parameters()).device
 
-    @overload
-    def translate(self, text: str, **search: Any) -> Translation: ...
-    @overload
-    def translate(self, text: Sequence[str], **search: Any) -> list[Translation]: ...
-    def translate(self, text: str | Sequence[str], **search: Any) -> Translation | list[Translation]:
-        """Translate one text or a list of them.
+    @property
+    def longest_source(self) -> int:
+        """The most pieces of a text that are read."""
+        return min(bundle.manifest.longest_source for bundle in self.bundles)
 
-        `search` takes the keys of the recipe's [search] table (beam, nbest, longest …), and `prefix` or `target`:
-        the words a translation must begin with, or must be (forced decoding, to score and align a given target).
-        Both are one string for each text. `.alternatives` holds the rest of an n-best list.
+    @overload
+    def translate(
+        self, text: str, *, target: str | None = None, prefix: str | None = None, copy: bool = True, **search: Any
+    ) -> Translation: ...
+    @overload
+    def translate(
+        self,
+        text: Iterable[str],
+        *,
+        target: Sequence[str] | None = None,
+        prefix: Sequence[str] | None = None,
+        copy: bool = True,
+        **search: Any,
+    ) -> list[Translation]: ...
+    def translate(
+        self,
+        text: str | Iterable[str],
+        *,
+        target: str | Sequence[str] | None = None,
+        prefix: str | Sequence[str] | None = None,
+        copy: bool = True,
+        **search: Any,
+    ) -> Translation | list[Translation]:
+        """Translate one text, or many in their order.
+
+        `target` is what the translation must be (forced decoding, to score and align it), `prefix` what it must begin
+        with: one string for each text. `copy` puts source words that the model does not know into the translation.
+        `search` takes the keys of the recipe's [search] table: beam, nbest, temperature, longest and so on;
+        `.alternatives` holds the rest of an n-best list, or the further samples.
         """
-        texts = [text] if isinstance(text, str) else list(text)
-        given = {name: _one_each(name, search.pop(name, None), texts) for name in ("prefix", "target")}
-        if given["prefix"] and given["target"]:
-            raise InputError("give a prefix or a target, not both: a forced target has no free words")
+        texts = _texts(text)
         config = self._search(search)
-        encoded = [self._encode(one) for one in texts]
-        order = sorted((i for i, one in enumerate(encoded) if one.ids), key=lambda i: -len(encoded[i].ids))
-        done: dict[int, Translation] = {}
-        for first in range(0, len(order), ROWS):
-            rows = order[first : first + ROWS]
-            forced = {name: values and [values[i] for i in rows] for name, values in given.items()}
-            found = self._decode([encoded[i] for i in rows], config, forced["prefix"], forced["target"])
+        if target is not None and prefix is not None:
+            raise InputError("give a prefix or a target, not both: a forced target has no free words")
+        given = self._given("target", target, texts) or self._given("prefix", prefix, texts)
+        generator = None
+        if config.temperature is not None:
+            generator = torch.Generator(device=self.device).manual_seed(config.seed)
+        bundle, longest = self.bundle, self.longest_source
+        readings = [read(one, bundle.source, eos=bundle.manifest.source_eos, longest=longest) for one in texts]
+        done = {i: blank_translation(reading) for i, reading in enumerate(readings) if reading.blank}
+        for rows in _groups(readings):
+            found = self._decode(
+                [readings[i] for i in rows],
+                config,
+                given and [given[i] for i in rows],
+                target is not None,
+                copy,
+                generator,
+            )
             done.update(zip(rows, found, strict=True))
-        results = [self._finish(done.get(i), texts[i], encoded[i]) for i in range(len(texts))]
-        return results[0] if isinstance(text, str) else results
-
-    def _search(self, changes: dict[str, Any]) -> SearchConfig:
-        known = {**self.bundle.manifest.search, **changes}
-        if changes.get("nbest", 1) > known.get("beam", 1) and "beam" not in changes and not known.get("temperature"):
-            known["beam"] = changes["nbest"]
-        try:
-            return SearchConfig.model_validate(known)
-        except ValidationError as error:
-            first = error.errors()[0]
-            name = ".".join(str(part) for part in first["loc"])
-            if first["type"] == "extra_forbidden":
-                valid = ", ".join([*SearchConfig.model_fields, "prefix", "target"])
-                raise InputError(f"translate has no option '{name}': valid ones are {valid}") from error
-            message = first["msg"].removeprefix("Value error, ")
-            raise InputError(f"{name}: {message}" if name else message) from error
-
-    def _encode(self, text: str) -> Encoding:
-        """Pieces of the source, cut to the length the model was trained for; blank text has none."""
-        manifest = self.bundle.manifest
-        encoding = self.bundle.source.encode(text, eos=manifest.source_eos)
-        if not encoding.word_texts:
-            return replace(encoding, ids=())
-        limit = manifest.longest_source + (1 if manifest.source_eos else 0)
-        if len(encoding.ids) <= limit:
-            return encoding
-        keep = [*range(manifest.longest_source), *([len(encoding.ids) - 1] if manifest.source_eos else [])]
-
-        def cut(values: tuple[Any, ...]) -> tuple[Any, ...]:
-            return tuple(values[i] for i in keep)
-
-        words = cut(encoding.words)
-        seen = max((word for word in words if word is not None), default=-1) + 1
-        return replace(
-            encoding, ids=cut(encoding.ids), pieces=cut(encoding.pieces), spans=cut(encoding.spans), words=words,
-            word_texts=encoding.word_texts[:seen],
-        )  # fmt: skip
+        return done[0] if isinstance(text, str) else [done[i] for i in range(len(texts))]
 
     @torch.inference_mode()
     def _decode(
-        self, sources: list[Encoding], config: SearchConfig, prefixes: list[str] | None, targets: list[str] | None
+        self,
+        readings: Sequence[Reading],
+        config: SearchConfig,
+        given: Sequence[Encoding] | None,
+        forced: bool,
+        copy: bool,
+        generator: torch.Generator | None,
     ) -> list[Translation]:
-        batch: Padded = pad([one.ids for one in sources], self.device)
-        target = self.bundle.target
-        if targets is not None:
-            wanted = [[*target.encode_ids(text), EOS] for text in targets]
-            found = [[one] for one in forced_search(self.stepper, batch, wanted, device=self.device)]
+        batch = pad([one.encoding.ids for one in readings], self.device)
+        starts = None if given is None else [one.ids for one in given]
+        if forced and starts is not None:
+            found = [[one] for one in forced_search(self.stepper, batch, starts, device=self.device)]
         else:
-            starts = None if prefixes is None else [target.encode_ids(text) for text in prefixes]
-            found = decode(self.stepper, batch, batch.source_lengths, config, prefixes=starts)
+            _check_prefixes(starts, config.limits(batch.source_lengths).tolist())
+            found = decode(self.stepper, batch, batch.source_lengths, config, prefixes=starts, generator=generator)
+        begun: Sequence[Encoding | None] = given if given is not None else [None] * len(found)
         return [
-            build_translation(source, hypotheses, target, forced=None if targets is None else targets[row])
-            for row, (source, hypotheses) in enumerate(zip(sources, found, strict=True))
+            build_translation(reading, hypotheses, self.bundle.target, given=begin, forced=forced, copy=copy)
+            for reading, hypotheses, begin in zip(readings, found, begun, strict=True)
         ]
 
-    def _finish(self, translation: Translation | None, text: str, source: Encoding) -> Translation:
-        """Say what was odd about the input; a blank text becomes a blank translation."""
-        if translation is None:
-            return Translation.blank(text, source)
-        warnings = []
-        whole = self.bundle.source.encode(text)
-        if len(whole.ids) > self.bundle.manifest.longest_source:
-            warnings.append(
-                f"cut to {self.bundle.manifest.longest_source} of {len(whole.ids)} pieces, the most this model reads"
+    def _given(self, name: str, values: str | Sequence[str] | None, texts: Sequence[str]) -> list[Encoding] | None:
+        if values is None:
+            return None
+        values = [values] if isinstance(values, str) else list(values)
+        if len(values) != len(texts):
+            raise InputError(f"{len(texts)} texts but {len(values)} of '{name}': give one for each")
+        return [self.bundle.target.encode(value, eos=name == "target") for value in values]
+
+    def _search(self, changes: dict[str, Any]) -> SearchConfig:
+        """The bundle's settings with what this call changes; what contradicts a change gives way to it."""
+        known = {**self.bundle.manifest.search, **changes}
+        if "beam" in changes and "temperature" not in changes:
+            known |= {"temperature": None, "top_k": None, "top_p": None}
+        if known.get("temperature") is not None:
+            known["beam"] = changes.get("beam", 1)
+        elif "beam" not in changes and isinstance(known.get("nbest"), int):
+            known["beam"] = max(known.get("beam", 1), known["nbest"])
+        elif "nbest" not in changes:
+            known["nbest"] = 1
+        try:
+            return SearchConfig.model_validate(known)
+        except ValidationError as error:
+            raise InputError(_complaint(error)) from None
+
+
+def _reads_and_writes(bundle: Bundle) -> tuple[str, str, bool]:
+    return bundle.source.fingerprint, bundle.target.fingerprint, bundle.manifest.source_eos
+
+
+def _texts(text: str | Iterable[str]) -> list[str]:
+    texts = [text] if isinstance(text, str) else list(text)
+    for number, one in enumerate(texts):
+        if not isinstance(one, str):
+            raise InputError(f"text {number} (0-based) is {type(one).__name__}, wanted str")
+    return texts
+
+
+def _groups(readings: Sequence[Reading]) -> list[list[int]]:
+    """Numbers of the texts to decode together, the longest first: texts of like length need little padding."""
+    order = sorted((i for i, one in enumerate(readings) if not one.blank), key=lambda i: -len(readings[i].encoding.ids))
+    groups, first = [], 0
+    while first < len(order):
+        rows = max(1, min(ROWS, PIECES // len(readings[order[first]].encoding.ids)))
+        groups.append(order[first : first + rows])
+        first += rows
+    return groups
+
+
+def _check_prefixes(prefixes: Sequence[Sequence[int]] | None, limits: Sequence[int]) -> None:
+    for prefix, limit in zip(prefixes or (), limits, strict=False):
+        if len(prefix) > limit:
+            raise InputError(
+                f"a prefix of {len(prefix)} pieces is more than the {limit} its translation may have: raise longest"
             )
-        unknown = [piece for piece, number in zip(source.pieces, source.ids, strict=True) if number == 1]
-        if unknown:
-            warnings.append(f"unknown to this model: {' '.join(dict.fromkeys(unknown))}")
-        return replace(translation, warnings=(*translation.warnings, *warnings))
 
 
-def _one_each(name: str, values: Any, texts: list[str]) -> list[str] | None:
-    if values is None:
-        return None
-    values = [values] if isinstance(values, str) else list(values)
-    if len(values) != len(texts):
-        raise InputError(f"{len(texts)} texts but {len(values)} of '{name}': give one for each")
-    return values
+def _complaint(error: ValidationError) -> str:
+    first = error.errors()[0]
+    name = ".".join(str(part) for part in first["loc"])
+    if first["type"] != "extra_forbidden":
+        message = first["msg"].removeprefix("Value error, ")
+        return f"{name}: {message}, got {first['input']!r}" if name else message
+    valid = [*SearchConfig.model_fields, "prefix", "target", "copy"]
+    near = difflib.get_close_matches(name, valid, n=1)
+    hint = f"did you mean '{near[0]}'?" if near else f"valid ones are {', '.join(valid)}"
+    return f"translate has no option '{name}': {hint}"

@@ -1,0 +1,60 @@
+"""A text as a model reads it: its pieces, cut to what the model can read, and what is odd about it."""
+
+from dataclasses import dataclass, replace
+
+from regard.text.encoding import Encoding
+from regard.text.special import UNK
+from regard.text.tokenizer import Tokenizer
+
+NAMED = 5
+"""Unknown pieces that a warning names; the rest is counted."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The pieces that were read, and a sentence for each thing a person should know about the text."""
+
+    encoding: Encoding
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def blank(self) -> bool:
+        """Whether there is no word to translate."""
+        return not self.encoding.word_texts
+
+
+def read(text: str, tokenizer: Tokenizer, *, eos: bool, longest: int) -> Reading:
+    """At most `longest` pieces of a text, then EOS where the model's source carries one."""
+    encoding = tokenizer.encode(text, eos=eos)
+    if not encoding.word_texts:
+        return Reading(encoding, ("blank: nothing to translate",))
+    warnings = []
+    pieces = len(encoding.ids) - eos
+    if pieces > longest:
+        encoding = _cut(encoding, [*range(longest), *([pieces] if eos else [])])
+        warnings.append(f"too long: only the first {longest:,} of {pieces:,} pieces were read")
+    unknown = [piece for piece, number in zip(encoding.pieces, encoding.ids, strict=True) if number == UNK]
+    if unknown:
+        warnings.append(f"unknown to this model: {_named(list(dict.fromkeys(unknown)))}")
+    return Reading(encoding, tuple(warnings))
+
+
+def _cut(encoding: Encoding, keep: list[int]) -> Encoding:
+    """The same text with some of its pieces; words of which no piece is left are gone."""
+    words = tuple(encoding.words[i] for i in keep)
+    seen = max((word for word in words if word is not None), default=-1) + 1
+    return replace(
+        encoding,
+        ids=tuple(encoding.ids[i] for i in keep),
+        pieces=tuple(encoding.pieces[i] for i in keep),
+        spans=tuple(encoding.spans[i] for i in keep),
+        words=words,
+        word_texts=encoding.word_texts[:seen],
+    )
+
+
+def _named(pieces: list[str]) -> str:
+    """Pieces in quotes, so that a control character shows and a long one does not fill the screen."""
+    shown = [repr(piece if len(piece) <= 24 else piece[:23] + "…") for piece in pieces[:NAMED]]
+    more = f" and {len(pieces) - NAMED:,} more" if len(pieces) > NAMED else ""
+    return ", ".join(shown) + more
