@@ -1,6 +1,7 @@
 """A bilingual phrasebook: English, French and Hindi sentences from one grammar, with gold word alignments."""
 
-from regard.data.phrasebook.corpus import pairs, showcase
+from regard.data.phrasebook.corpus import pairs, showcase, split_of
 from regard.data.phrasebook.languages import PAIRS
+from regard.data.phrasebook.vocabulary import vocabulary
 
-__all__ = ["PAIRS", "pairs", "showcase"]
+__all__ = ["PAIRS", "pairs", "showcase", "split_of", "vocabulary"]

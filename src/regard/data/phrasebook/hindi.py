@@ -17,6 +17,7 @@ from regard.data.phrasebook.line import ForeignLine
 from regard.data.phrasebook.tree import (
     Around,
     Clause,
+    Key,
     Moment,
     Nominal,
     NounPhrase,
@@ -70,7 +71,7 @@ def _use(phrase: VerbPhrase) -> words.Use:
 def _subject(line: ForeignLine, subject: NounPhrase, first: VerbPhrase) -> None:
     """The subject as its first verb wants it, then its relative clause."""
     if _is_ergative(first):
-        say_agent(line, subject, (first, "verb"))
+        say_agent(line, subject, (first, "verb"), (first, "do"))
     else:
         say_noun_phrase(line, subject, oblique=False)
     _relative_of(line, subject)
@@ -134,10 +135,8 @@ def _around(line: ForeignLine, around: Around | Moment, owner: str | None) -> No
     if isinstance(around, Around):
         say_noun_phrase(line, around.phrase, True, owner)
         preposition = (around, "preposition")
-        *before, last = POSTPOSITIONS[around.preposition]
-        for word in before:
-            line.say(word, None, preposition, head_of(around.phrase))
-        line.say(last, preposition)
+        for word in POSTPOSITIONS[around.preposition]:
+            line.say(word, preposition, head_of(around.phrase))
     elif around.lemma == "every day":
         line.say("हर", (around, "every"))
         line.say("दिन", (around, "moment"))
@@ -206,8 +205,8 @@ def _verb(line: ForeignLine, phrase: VerbPhrase, doer: Agreement, patient: Agree
     """[companion] [नहीं] verb [auxiliary]: काम नहीं करता है, ख़रीदने वाला नहीं है, मत खोलो."""
     use, tense, verb = _use(phrase), phrase.tense, (phrase, "verb")
     forms = words.CONJUGATED[use.verb]
-    particle = (phrase, "particle")
     if use.companion:
+        particle = (phrase, "particle")
         line.say(use.companion, particle if phrase.verb.base == "turn" else verb, particle, verb)
     if tense == "command":
         _negation(line, phrase, "मत")
@@ -215,7 +214,7 @@ def _verb(line: ForeignLine, phrase: VerbPhrase, doer: Agreement, patient: Agree
     elif tense == "present":
         _negation(line, phrase, "नहीं")
         _form(line, phrase, doer.choose(forms.habitual))
-        line.say(doer.copula, None, verb, particle, (phrase, "do"))
+        line.say(doer.copula, None, verb, (phrase, "particle"), (phrase, "do"))
     elif tense == "past":
         _negation(line, phrase, "नहीं")
         if use.ergative:
@@ -226,13 +225,19 @@ def _verb(line: ForeignLine, phrase: VerbPhrase, doer: Agreement, patient: Agree
 
 
 def _form(line: ForeignLine, phrase: VerbPhrase, form: str) -> None:
-    """A conjugated form; one of two words cannot be negated."""
-    verb, particle = (phrase, "verb"), (phrase, "particle")
+    """A form of the verb. After a companion (काम करता) or a stem (खोल देता) it is an auxiliary and only leans.
+
+    A form of two words cannot be negated.
+    """
+    verb = (phrase, "verb")
     first, *rest = form.split(" ")
-    light = phrase.verb.base == "turn"
-    line.say(words.MISSING if rest and phrase.negated else first, None if light else verb, verb, particle)
+    others: list[Key] = [(phrase, role) for role in ("particle", "do", "modal", "to")]
+    if phrase.goal is not None and phrase.verb.goal != "receiver":
+        others.append((phrase.goal, "preposition"))  # one goes or arrives without a postposition
+    light = bool(_use(phrase).companion)
+    line.say(words.MISSING if rest and phrase.negated else first, None if light else verb, verb, *others)
     for word in rest:
-        line.say(word, None, verb)
+        line.say(word, None, verb, *others)
 
 
 def _modal(line: ForeignLine, phrase: VerbPhrase, forms: words.Verb, doer: Agreement) -> None:
@@ -243,12 +248,9 @@ def _modal(line: ForeignLine, phrase: VerbPhrase, forms: words.Verb, doer: Agree
         "can": (forms.stem, "able"),
     }[phrase.tense]
     modal, to = (phrase, "modal"), (phrase, "to")
-    first, *rest = form.split(" ")
     if phrase.tense == "can":
         _negation(line, phrase, "नहीं")
-    line.say(first, (phrase, "verb"), to, (phrase, "particle"))
-    for word in rest:
-        line.say(word, None, (phrase, "verb"), to)
+    _form(line, phrase, form)
     if phrase.tense == "want":
         _negation(line, phrase, "नहीं")
     line.say(words.ADJECTIVES[auxiliary].form(doer.feminine, doer.plural), modal, to, (phrase, "be"))

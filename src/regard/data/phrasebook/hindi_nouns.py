@@ -73,13 +73,13 @@ def say_noun_phrase(line: ForeignLine, phrase: NounPhrase, oblique: bool, owner:
         line.say(words.SUBJECTS[phrase.lemma], (phrase, "noun"))
 
 
-def say_agent(line: ForeignLine, phrase: NounPhrase, verb: Key) -> None:
+def say_agent(line: ForeignLine, phrase: NounPhrase, *verb: Key) -> None:
     """The subject of a past that takes ने, which leans on the subject and on the verb that wants it."""
     if isinstance(phrase, Pronoun):
         line.say(words.AGENTS[phrase.lemma], (phrase, "noun"))
     else:
         say_noun_phrase(line, phrase, oblique=True)
-        line.say("ने", None, head_of(phrase), verb)
+        line.say("ने", None, head_of(phrase), *verb)
 
 
 def head_of(phrase: NounPhrase) -> tuple[NounPhrase, str]:
@@ -112,7 +112,8 @@ def _determiner(line: ForeignLine, phrase: Nominal, feminine: bool, oblique: boo
         line.say(("इन" if plural else "इस") if oblique else ("ये" if plural else "यह"), cited)
     elif determiner == "the":
         if phrase.relative is not None:
-            line.say(("उन" if plural else "उस") if oblique else ("वे" if plural else "वह"), cited)
+            word = ("उन" if plural else "उस") if oblique else ("वे" if plural else "वह")
+            line.say(word, cited, (phrase.relative, "marker"))
     elif determiner in words.NUMBERS:
         line.say(words.NUMBERS[determiner], cited)
     elif determiner != "none":

@@ -48,6 +48,7 @@ def _french_stock(source: bool) -> Stock:
         adjective=lambda adjective, kind: adjective in french_words.ADJECTIVES,
         verb=lambda verb: verb.goal == "seat" or verb.lemma in french_words.VERBS,
         command=lambda verb: True,
+        relative=lambda verb: True,
         singular=INVARIABLE,
         blurred=frozenset(blurred if source else ()),
     )
@@ -62,5 +63,6 @@ def _hindi_stock() -> Stock:
         adjective=lambda adjective, kind: adjective in hindi_words.ADJECTIVES,
         verb=lambda verb: verb.goal == "seat" or verb.lemma in verbs,
         command=lambda verb: hindi_words.CONJUGATED[verbs[verb.lemma].verb].imperative != missing,
+        relative=lambda verb: verbs[verb.lemma].case not in ("का", "की"),
         singular=frozenset(lemma for lemma, noun in nouns.items() if noun.directs == missing),
     )

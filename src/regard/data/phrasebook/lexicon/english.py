@@ -131,6 +131,11 @@ class Verb:
     def lemma(self) -> str:
         return f"{self.base} {self.particle}" if self.particle else self.base
 
+    @property
+    def simple(self) -> bool:
+        """Whether it stands in present and past only: nobody is going to sit, wants to love."""
+        return self.goal == "seat" or self.base == "love"
+
     def words(self) -> int:
         """The fewest words a phrase with this verb takes."""
         if self.goal:

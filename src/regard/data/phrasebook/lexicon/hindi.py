@@ -275,10 +275,8 @@ RELATIVES: Final = {
     "ने": ("जिसने", "जिन्होंने"),
     "को": ("जिसे", "जिन्हें"),
     "से": ("जिससे", "जिनसे"),
-    "का": ("जिसका", "जिनका"),
-    "की": ("जिसकी", "जिनकी"),
 }
-"""`who`, `that` by case, singular and plural."""
+"""`who`, `that` by case, singular and plural; verbs with का or की have no relative clause of their own."""
 
 NAMES: Final = {
     "jane": "जेन",

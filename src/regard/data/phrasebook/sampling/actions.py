@@ -87,7 +87,7 @@ def _verb(draw: Draw, doer: str, when: Tense, spare: int, told: tuple[VerbPhrase
     """A verb that fits; one that was used already only if three draws in a row find no other."""
     able = draw.stock.doing(doer, spare)
     if when not in ("present", "past"):
-        able = tuple(verb for verb in able if verb.goal != "seat" and verb.base != "love")
+        able = tuple(verb for verb in able if not verb.simple)
     verb = draw.pick(able)
     for _ in range(3):
         if all(verb is not other.verb for other in told):

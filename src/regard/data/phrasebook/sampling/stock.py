@@ -36,12 +36,14 @@ def build_stock(
     adjective: Callable[[str, Kind], bool],
     verb: Callable[[Verb], bool],
     command: Callable[[Verb], bool],
+    relative: Callable[[Verb], bool],
     singular: frozenset[str],
     blurred: frozenset[str] = frozenset(),
 ) -> Stock:
-    """The stock that four questions leave: is this noun, adjective, verb, command known?"""
+    """The stock that five questions leave: is this noun, adjective, verb known, as a command, after `that jane`?"""
     nouns = {kind: tuple(filter(noun, lemmas)) for kind, lemmas in NOUNS.items()}
     known = tuple(each for each in VERBS if verb(each))
+    linking = tuple(each for each in known if each.goal != "seat" and relative(each))
     doers: dict[Doer, tuple[Verb, ...]] = {
         "person": known,
         "animal": tuple(each for each in known if each.animals),
@@ -53,7 +55,7 @@ def build_stock(
         for words in range(1, 9)
     }
     takers = {
-        kind: tuple(each for each in known if kind in each.objects and not each.particle and not each.goal)
+        kind: tuple(each for each in linking if kind in each.objects and not each.particle and not each.goal)
         for kind in NOUNS
     }
     return Stock(
