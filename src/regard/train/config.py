@@ -15,13 +15,15 @@ class TrainConfig(BaseModel):
     epochs: int | None = Field(None, ge=1)
     steps: int | None = Field(None, ge=1, description="optimizer steps; ends the run even inside an epoch")
     batch_sentences: int | None = Field(None, ge=1)
-    batch_tokens: int | None = Field(None, ge=1, description="padding counted, on the longer side")
+    batch_tokens: int | None = Field(None, ge=1, description="on each side, padding counted")
+    bucket: bool = Field(True, description="batches of similar length; without, every batch is a fair sample")
     accumulate: int = Field(1, ge=1, description="batches for each optimizer step")
 
     optimizer: Literal["adam", "adamw", "adadelta"] = "adam"
-    learning_rate: float = Field(1e-3, gt=0)
+    learning_rate: float = Field(1e-3, gt=0, allow_inf_nan=False, description="adadelta usually takes 1.0")
     betas: tuple[float, float] = (0.9, 0.999)
-    epsilon: float = Field(1e-8, gt=0)
+    rho: float = Field(0.95, gt=0, lt=1, description="of adadelta")
+    epsilon: float | None = Field(None, gt=0, description="1e-8, adadelta 1e-6, if left out")
     weight_decay: float = Field(0.0, ge=0)
     schedule: Literal["constant", "cosine", "inverse-sqrt", "plateau"] = "constant"
     warmup: int = Field(0, ge=0, description="steps of linear warm-up")
@@ -30,18 +32,19 @@ class TrainConfig(BaseModel):
     plateau_patience: int = Field(2, ge=0, description="validations without improvement before the rate falls")
     clip: float | None = Field(1.0, gt=0, description="largest gradient norm")
     label_smoothing: float = Field(0.0, ge=0, lt=1)
+    hide_words: float = Field(0.0, ge=0, lt=1, description="share of words equal on both sides that become unknown")
 
     teacher_forcing: float = Field(1.0, ge=0, le=1, description="share of steps that read the true previous word")
     teacher_forcing_schedule: Literal["constant", "linear", "exponential", "inverse-sigmoid"] = "constant"
     teacher_forcing_end: float = Field(0.0, ge=0, le=1, description="where a falling schedule stops")
-    teacher_forcing_speed: float = Field(5.0, gt=0, description="how sharply exponential and inverse-sigmoid fall")
+    teacher_forcing_speed: float = Field(5.0, gt=0, le=100, description="how sharply the two curved ones fall")
 
     validate_every: int | None = Field(None, ge=1, description="steps; once an epoch if left out")
     validate_sentences: int = Field(500, ge=1)
     metric: Metric = "bleu"
     patience: int | None = Field(None, ge=1, description="validations without improvement before the run ends early")
-    checkpoint_every: int | None = Field(None, ge=1, description="steps; with every validation if left out")
-    average: int = Field(0, ge=0, description="how many of the last validated checkpoints to average at the end")
+    checkpoint_every: int | None = Field(None, ge=1, description="steps, besides every validation")
+    average: int = Field(0, ge=0, description="how many of the last validated weights to average at the end")
     start_from: str | None = Field(None, description="a bundle whose weights and tokenizers this run starts with")
 
     seed: int = 0
@@ -57,8 +60,11 @@ class TrainConfig(BaseModel):
             raise ValueError("neither epochs nor steps is set: say how long to train")
         if (self.batch_sentences is None) == (self.batch_tokens is None):
             raise ValueError("set exactly one of batch_sentences and batch_tokens")
+        if not all(0 <= beta < 1 for beta in self.betas):
+            raise ValueError(f"betas = {list(self.betas)}: both must be at least 0 and less than 1")
         if self.teacher_forcing_schedule != "constant" and self.teacher_forcing_end > self.teacher_forcing:
             raise ValueError(
-                f"teacher forcing falls from {self.teacher_forcing} to {self.teacher_forcing_end}: the end must not be higher"
+                f"teacher forcing falls from {self.teacher_forcing} to {self.teacher_forcing_end}: "
+                "the end must not be higher"
             )
         return self

@@ -1,7 +1,11 @@
 """The run folder: who may write into it, and what a resumed run must find unchanged."""
 
 import json
+import os
 import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -9,57 +13,119 @@ from regard.bundle.folder import explain, recover, write_whole
 from regard.text.errors import InputError
 from regard.train.recipe import Recipe, parse_recipe
 
+if sys.platform != "win32":
+    import fcntl
 
-def claim_folder(folder: Path, recipe: Recipe, *, resume: bool, overwrite: bool) -> None:
-    """Make the run folder ours, or say why it cannot be."""
-    written = folder / "recipe.json"
-    for name in ("last", "best"):
-        recover(folder / name)
-    if resume:
-        if not written.is_file():
-            raise InputError(f"nothing to resume in {folder}: there is no run; leave --resume out to start one")
-        _refuse_changes(written, recipe)
-        return
+RECIPE = "recipe.json"
+OURS = ("last", "best", "average", "tensorboard", "journal.jsonl", "curve.png")
+"""What a run leaves behind, besides its recipe."""
+
+
+def check_folder(folder: Path, recipe: Recipe, *, resume: bool, overwrite: bool) -> None:
+    """Refuse a folder that a run must not touch; nothing is written yet."""
+    if resume and overwrite:
+        raise InputError("--resume goes on with a run and --overwrite replaces it: choose one")
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file: name a folder with --out")
-    if folder.is_dir() and any(folder.iterdir()):
+    if resume:
+        if not _is_run(folder):
+            raise InputError(f"nothing to resume in {folder}: there is no run; leave --resume out to start one")
+        _refuse_changes(folder, recipe)
+    elif not _is_empty(folder):
+        if not _is_run(folder):
+            raise InputError(f"{folder} holds something else than a run, which is left alone: name another with --out")
         if not overwrite:
             raise InputError(
                 f"{folder} exists already: --resume goes on with that run, --overwrite starts anew, "
                 "--out names another folder"
             )
-        if not written.is_file():
-            raise InputError(f"{folder} is not a run of ours, so it is not overwritten: name another folder with --out")
-        _clear(folder)
-    write_whole(written, recipe.model_dump_json(indent=2))
 
 
-def _refuse_changes(written: Path, recipe: Recipe) -> None:
+@contextmanager
+def claimed(folder: Path, recipe: Recipe, *, resume: bool) -> Iterator[None]:
+    """The folder is ours alone while the block runs; a new run first removes what an old one left, and only that.
+
+    The recipe is written last and never missing in between, so a kill leaves a run that can be overwritten again.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = _lock(folder)
+    except OSError as error:
+        raise explain(error, folder) from error
+    try:
+        if not resume:
+            _clear(folder, recipe)
+        yield
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
+def _clear(folder: Path, recipe: Recipe) -> None:
+    try:
+        for name in OURS:
+            _remove(folder / name)
+    except OSError as error:
+        raise explain(error, folder) from error
+    write_whole(folder / RECIPE, recipe.model_dump_json(indent=2))
+
+
+def _remove(path: Path) -> None:
+    recover(path)
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _lock(folder: Path) -> int | None:
+    """Hold the folder until the file descriptor is closed; the lock dies with the process, however that ends."""
+    if sys.platform == "win32":
+        return None
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(descriptor)
+        raise InputError(f"another process is training in {folder}: wait for it, or stop it first") from error
+    except OSError:
+        os.close(descriptor)  # a file system without locks
+        return None
+    return descriptor
+
+
+def _is_empty(folder: Path) -> bool:
+    """Whether nothing is in it but what a killed process had only begun to write."""
+    return not folder.exists() or all(path.name.startswith(".") and path.suffix == ".part" for path in folder.iterdir())
+
+
+def _is_run(folder: Path) -> bool:
+    """Whether we wrote its recipe: another program's recipe.json has no such tables."""
+    try:
+        written = json.loads((folder / RECIPE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(written, dict) and {"data", "text", "model", "train", "search"} <= written.keys()
+
+
+def _refuse_changes(folder: Path, recipe: Recipe) -> None:
+    written = folder / RECIPE
     before = parse_recipe(json.loads(written.read_text(encoding="utf-8")), str(written))
     changed = differences(before.model_dump(mode="json"), recipe.model_dump(mode="json"))
     if changed:
         raise InputError(
-            f"{written.parent} was started with another recipe ({'; '.join(changed)}): resume with the same one, "
-            "or start a new run with --out"
+            f"{folder} was started with another recipe ({'; '.join(changed)}): resume with the same one, or start a "
+            f"new run with --out (train.start_from={folder} begins with its weights)"
         )
 
 
 def differences(before: dict[str, Any], after: dict[str, Any], path: str = "") -> list[str]:
+    """The keys whose values differ, with both values; a description may change."""
     changed = []
-    for key in sorted({*before, *after}):
+    for key in sorted({*before, *after} - {"description"}):
         old, new = before.get(key), after.get(key)
         if isinstance(old, dict) and isinstance(new, dict):
             changed += differences(old, new, f"{path}{key}.")
         elif old != new:
             changed.append(f"{path}{key} was {old!r}, is {new!r}")
     return changed
-
-
-def _clear(folder: Path) -> None:
-    try:
-        for name in ("last", "best", "last.old", "best.old", "average"):
-            shutil.rmtree(folder / name, ignore_errors=True)
-        for name in ("journal.jsonl", "recipe.json", "curve.png"):
-            (folder / name).unlink(missing_ok=True)
-    except OSError as error:
-        raise explain(error, folder) from error

@@ -1,17 +1,21 @@
-"""What happens during a run, as events: told to a listener and kept as JSON lines."""
+"""What happens during a run, as events: told to listeners and kept as JSON lines."""
 
 import json
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from regard.bundle.folder import explain
+from regard.bundle.folder import explain, write_whole
+from regard.train.config import Metric
+
+NAME = "journal.jsonl"
 
 
 @dataclass(frozen=True)
 class Started:
-    """The run is about to take its first step."""
+    """The run is about to take its next step."""
 
     kind = "started"
     parameters: int
@@ -44,14 +48,14 @@ class Stepped:
 
 @dataclass(frozen=True)
 class Validated:
-    """The model decoded the development set."""
+    """The model decoded the development set; `train_loss` is the mean since the last time."""
 
     kind = "validated"
     step: int
     epoch: int
     train_loss: float
     loss: float
-    metric: str
+    metric: Metric
     score: float
     best: bool
     sample: tuple[str, str, str]
@@ -59,10 +63,24 @@ class Validated:
 
 
 @dataclass(frozen=True)
+class Averaged:
+    """The mean of the last weights decoded the development set; where it is best it becomes the bundle."""
+
+    kind = "averaged"
+    step: int
+    count: int
+    loss: float
+    metric: Metric
+    score: float
+    best: bool
+
+
+@dataclass(frozen=True)
 class Warned:
     """Something the user should know; the run goes on."""
 
     kind = "warning"
+    step: int
     message: str
 
 
@@ -78,42 +96,49 @@ class Finished:
     seconds: float
 
 
-Event = Started | Stepped | Validated | Warned | Finished
+Event = Started | Stepped | Validated | Averaged | Warned | Finished
 Listener = Callable[[Event], None]
 
 
 class Journal:
-    """Appends every event to `journal.jsonl`; after a resume, lines that a kill made obsolete are cut off."""
+    """Appends every event to a file; after a resume, lines that a kill made obsolete are cut off."""
 
-    def __init__(self, path: Path, listener: Listener | None = None) -> None:
-        self.path = path
-        self.listener = listener
+    def __init__(self, folder: Path, listeners: Sequence[Listener] = ()) -> None:
+        self.path = folder / NAME
+        self.listeners = listeners
 
     def rewind(self, step: int) -> None:
-        """Forget what happened after `step`, and a last line that was only half written."""
-        kept = [
-            entry for entry in read_journal(self.path) if entry.get("step", 0) <= step and entry["event"] != "finished"
-        ]
-        self.path.write_text("".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in kept), encoding="utf-8")
+        """Forget what happened after `step`, how the run ended, and a last line that was only half written."""
+        kept = [one for one in read_journal(self.path) if one.get("step", 0) <= step and one["event"] != "finished"]
+        write_whole(self.path, "".join(_line(entry) for entry in kept))
 
     def tell(self, event: Event) -> None:
-        line = json.dumps({"event": event.kind, **asdict(event)}, ensure_ascii=False)
         try:
             with self.path.open("a", encoding="utf-8") as file:
-                file.write(line + "\n")
+                file.write(_line({"event": event.kind, **asdict(event)}))
         except OSError as error:
             raise explain(error, self.path) from error
-        if self.listener is not None:
-            self.listener(event)
+        for listener in self.listeners:
+            listener(event)
 
 
 def read_journal(path: Path) -> list[dict[str, Any]]:
-    """The events of a run, oldest first; a half-written last line is passed over."""
+    """The events of a run, oldest first; a half-written line is passed over. null stands for no finite number."""
     entries = []
     if path.exists():
-        for line in path.read_text(encoding="utf-8").splitlines():
+        for line in path.read_bytes().split(b"\n"):
             try:
-                entries.append(json.loads(line))
-            except json.JSONDecodeError:
+                entry = json.loads(line)
+            except ValueError:
                 continue
+            if isinstance(entry, dict) and "event" in entry:
+                entries.append(entry)
     return entries
+
+
+def _line(entry: dict[str, Any]) -> str:
+    """JSON knows no NaN and no infinity."""
+    plain = {
+        key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in entry.items()
+    }
+    return json.dumps(plain, ensure_ascii=False) + "\n"

@@ -3,28 +3,23 @@
 import itertools
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import partial
 
 import torch
 from torch import Tensor
-from torch.optim import Optimizer
 
-from regard.bundle.store import Bundle, save_bundle, weights_of
-from regard.data.batch import Batch
-from regard.data.batching import Batcher
-from regard.data.pair import Pair
-from regard.train.average import keep_weights
-from regard.train.checkpoint import Progress, save_checkpoint
-from regard.train.config import TrainConfig
-from regard.train.interrupt import Interrupt
-from regard.train.journal import Finished, Journal, Stepped, Validated, Warned
+from regard.bundle.store import save_bundle
+from regard.models.seq2seq import Seq2Seq
+from regard.train.average import averaged, keep_weights
+from regard.train.checkpoint import save_checkpoint
+from regard.train.job import Job
+from regard.train.journal import Averaged, Stepped, Validated, Warned
 from regard.train.optimizer import set_learning_rate
-from regard.train.recipe import Recipe
+from regard.train.progress import Progress, better
 from regard.train.schedule import learning_rate, teacher_forcing
-from regard.train.step import train_step
-from regard.train.validate import better, validate
+from regard.train.step import Outcome, Portion, train_step
+from regard.train.validate import validate
 
 HOPELESS = 20
 """Steps in a row without a finite gradient before a run gives up."""
@@ -35,151 +30,150 @@ class Diverged(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Job:
-    """The parts of a run that do not change while it runs."""
+class Group:
+    """The batches of one optimizer step, and where they leave the epoch."""
 
-    recipe: Recipe
-    folder: Path
-    bundle: Bundle
-    optimizer: Optimizer
-    generator: torch.Generator
-    batcher: Batcher
-    dev: list[Pair]
-    dev_batcher: Batcher
-    journal: Journal
-    interrupt: Interrupt
-    about: dict[str, Any]
-    total: int
-    autocast: torch.dtype | None
-
-    @property
-    def config(self) -> TrainConfig:
-        return self.recipe.train
-
-    @property
-    def device(self) -> torch.device:
-        return next(self.bundle.model.parameters()).device
+    portions: list[Portion]
+    epoch: int
+    batches_done: int
+    ends_epoch: bool
+    ends_run: bool
 
 
 def run_loop(job: Job, progress: Progress) -> Progress:
     """Train until the steps are done, validation stands still, or somebody interrupts."""
-    model, config = job.bundle.model, job.config
-    model.train()
-    began, lost, unsaved = time.perf_counter() - progress.seconds, 0, False
-    reason = "steps"
-    for epoch, group, last in _groups(job, progress):
-        start = time.perf_counter()
-        step = progress.step + 1
-        rate = learning_rate(config, step, job.total, progress.plateau)
+    config = job.config
+    began, lost = time.perf_counter() - progress.seconds, 0
+    job.model.train()
+    for group in _groups(job, progress):
+        rate = learning_rate(config, progress.step + 1, job.total, progress.plateau)
         set_learning_rate(job.optimizer, rate)
+        start = time.perf_counter()
         outcome = train_step(
-            model, job.optimizer, group, config,
-            forced=lambda n: _coins(job, n, teacher_forcing(config, step, job.total)),
-            autocast=job.autocast,
-            warn=lambda message: job.journal.tell(Warned(message)),
+            job.model, job.optimizer, group.portions, config,
+            room=job.room, autocast=job.autocast, warn=partial(_warn, job, progress.step + 1),
         )  # fmt: skip
-        lost = _check_finite(job, outcome.gradient_norm, step, lost)
         now = time.perf_counter()
-        progress = progress.moved(
-            step=step, epoch=epoch + 1 if last else epoch, batch=0 if last else progress.batch + len(group),
-            seconds=now - began, loss_sum=progress.loss_sum + outcome.loss, loss_steps=progress.loss_steps + 1,
-        )  # fmt: skip
+        progress = _advance(progress, group, outcome, now - began)
+        lost = 0 if outcome.finite else _lose(job, progress.step, lost)
         speed = outcome.tokens / (now - start)
-        job.journal.tell(Stepped(step, epoch, outcome.loss, rate, outcome.gradient_norm, speed, progress.seconds))
-        unsaved = True
-        if last if config.validate_every is None else step % config.validate_every == 0:
-            progress = _validate(job, progress, began)
-            _save(job, progress)
-            unsaved = False
-            if config.patience is not None and progress.stale >= config.patience:
-                reason = "early"
-                break
-        elif config.checkpoint_every is not None and step % config.checkpoint_every == 0:
-            _save(job, progress)
-            unsaved = False
-        if job.interrupt.asked:
-            reason = "interrupted"
+        job.journal.tell(
+            Stepped(progress.step, group.epoch, outcome.loss, rate, outcome.gradient_norm, speed, progress.seconds)
+        )
+
+        validating = group.ends_run or _is_due(progress.step, config.validate_every, group.ends_epoch)
+        if validating:
+            progress = replace(_validate(job, progress), seconds=time.perf_counter() - began)
+        if group.ends_run:
+            progress = replace(progress, finished="steps")
+        elif config.patience is not None and progress.stale >= config.patience:
+            progress = replace(progress, finished="early")
+        if progress.finished and config.average:
+            progress = _average(job, progress)
+        if validating or job.interrupt.asked or _is_due(progress.step, config.checkpoint_every, False):
+            save_checkpoint(job, progress)
+        if progress.finished or job.interrupt.asked:
             break
-        if step >= job.total and config.steps is not None:
-            break
-    if unsaved:
-        if reason != "interrupted":
-            progress = _validate(job, progress, began)
-        _save(job, progress)
-    job.journal.tell(Finished(progress.step, reason, progress.best_score, progress.best_step, progress.seconds))
     return progress
 
 
-def _groups(job: Job, progress: Progress) -> Iterator[tuple[int, list[Batch], bool]]:
-    """The batches of each optimizer step from where the run stands: (epoch, batches, whether they end the epoch)."""
-    epochs = range(progress.epoch, job.config.epochs) if job.config.epochs else itertools.count(progress.epoch)
-    skip = progress.batch
-    for epoch in epochs:
-        plan = job.batcher.plan(epoch)
-        for first in range(skip, len(plan), job.config.accumulate):
-            after = min(first + job.config.accumulate, len(plan))
-            yield epoch, [job.batcher.batch(items).to(job.device) for items in plan[first:after]], after == len(plan)
+def _groups(job: Job, progress: Progress) -> Iterator[Group]:
+    """The work of each optimizer step from where the run stands."""
+    config, skip = job.config, progress.batch
+    step = progress.step
+    for epoch in itertools.count(progress.epoch):
+        batcher = job.data.batcher_for(epoch)
+        plan = batcher.plan(epoch)
+        for first in range(skip, len(plan), config.accumulate):
+            step += 1
+            after = min(first + config.accumulate, len(plan))
+            share = teacher_forcing(config, step, job.total)
+            batches = [batcher.batch(items) for items in plan[first:after]]
+            portions = [Portion(batch, _coins(job.generator, batch.target_in.size(1), share)) for batch in batches]
+            ends_epoch = after == len(plan)
+            ends_run = step == config.steps or (ends_epoch and epoch + 1 == config.epochs)
+            yield Group(portions, epoch, after, ends_epoch, ends_run)
         skip = 0
 
 
-def _coins(job: Job, steps: int, share: float) -> Tensor | None:
+def _coins(generator: torch.Generator, steps: int, share: float) -> Tensor | None:
     """Which decoder steps read the true word: one coin for each step of the batch, heads with probability `share`."""
-    if share >= 1:
-        return None
-    return torch.rand(steps, generator=job.generator) < share
+    return None if share >= 1 else torch.rand(steps, generator=generator) < share
 
 
-def _check_finite(job: Job, norm: float, step: int, lost: int) -> int:
-    if norm == norm and abs(norm) != float("inf"):
-        return 0
+def _advance(progress: Progress, group: Group, outcome: Outcome, seconds: float) -> Progress:
+    return replace(
+        progress,
+        step=progress.step + 1,
+        epoch=group.epoch + 1 if group.ends_epoch else group.epoch,
+        batch=0 if group.ends_epoch else group.batches_done,
+        loss_sum=progress.loss_sum + (outcome.loss if outcome.finite else 0.0),
+        loss_steps=progress.loss_steps + outcome.finite,
+        seconds=seconds,
+    )
+
+
+def _is_due(step: int, every: int | None, otherwise: bool) -> bool:
+    return otherwise if every is None else step % every == 0
+
+
+def _warn(job: Job, step: int, message: str) -> None:
+    job.journal.tell(Warned(step, message))
+
+
+def _lose(job: Job, step: int, lost: int) -> int:
+    """Count the updates that were left out in a row; too many, and there is no hope."""
     if lost == 0:
-        job.journal.tell(Warned(f"step {step}: the gradient is not finite; this update was left out"))
-    if lost + 1 >= HOPELESS:
+        _warn(job, step, f"step {step}: the gradient is not finite; this update was left out")
+    if lost + 1 == HOPELESS:
+        kept = f"; the checkpoint in {job.last} is kept" if job.last.exists() else ""
         raise Diverged(
             f"no finite gradient in {HOPELESS} steps up to step {step}: lower train.learning_rate "
-            f"(now {job.config.learning_rate}) or train.clip, then start again; the last good checkpoint is kept"
+            f"(now {job.config.learning_rate}) or train.clip (now {job.config.clip}), and start again{kept}"
         )
     return lost + 1
 
 
-def _validate(job: Job, progress: Progress, began: float) -> Progress:
+def _validate(job: Job, progress: Progress) -> Progress:
     config = job.config
-    verdict = validate(job.bundle, job.dev, job.dev_batcher, config.metric, job.recipe.search)
-    improved = better(config.metric, verdict.score, progress.best_score)
-    plateau_stale = 0 if improved else progress.plateau_stale + 1
-    fell = plateau_stale > config.plateau_patience
-    train_loss = progress.loss_sum / max(1, progress.loss_steps)
-    progress = progress.moved(
-        best_score=verdict.score if improved else progress.best_score,
-        best_step=progress.step if improved else progress.best_step,
-        stale=0 if improved else progress.stale + 1,
-        plateau=progress.plateau + fell,
-        plateau_stale=0 if fell else plateau_stale,
-        loss_sum=0.0,
-        loss_steps=0,
-        seconds=time.perf_counter() - began,
-    )
-    if improved:
-        about = {**job.about, "trained": {"steps": progress.step, config.metric: verdict.score}}
-        save_bundle(job.folder / "best", job.bundle.model, job.bundle.source, job.bundle.target, **about)
+    verdict = validate(job.model, job.data, config.metric, job.recipe.search)
+    judged = progress.judged(verdict.score, config)
+    best = judged.best_step == progress.step
+    if best:
+        _save_best(job, job.model, steps=progress.step, **{config.metric: verdict.score})
     if config.average:
-        keep_weights(job.folder, weights_of(job.bundle.model), progress.step, config.average)
+        keep_weights(job, progress.step)
     job.journal.tell(
         Validated(
-            progress.step,
-            progress.epoch,
-            train_loss,
-            verdict.loss,
-            config.metric,
-            verdict.score,
-            improved,
-            verdict.sample,
-            progress.seconds,
-        )  # fmt: skip
+            step=progress.step,
+            epoch=progress.epoch,
+            train_loss=progress.train_loss,
+            loss=verdict.loss,
+            metric=config.metric,
+            score=verdict.score,
+            best=best,
+            sample=verdict.sample,
+            seconds=progress.seconds,
+        )
     )
+    return judged
+
+
+def _average(job: Job, progress: Progress) -> Progress:
+    """Put the averaged weights into `best/` where they beat it on the development set."""
+    mean = averaged(job)
+    if mean is None:
+        return progress
+    model, count = mean
+    metric = job.config.metric
+    verdict = validate(model, job.data, metric, job.recipe.search)
+    best = better(metric, verdict.score, progress.best_score)
+    if best:
+        _save_best(job, model, steps=progress.step, averaged=count, **{metric: verdict.score})
+        progress = replace(progress, best_score=verdict.score, best_step=progress.step)
+    job.journal.tell(Averaged(progress.step, count, verdict.loss, metric, verdict.score, best))
     return progress
 
 
-def _save(job: Job, progress: Progress) -> None:
-    about = {**job.about, "trained": {"steps": progress.step}}
-    save_checkpoint(job.folder / "last", job.bundle, job.optimizer, progress, job.generator, about)
+def _save_best(job: Job, model: Seq2Seq, **trained: float) -> None:
+    save_bundle(job.best, model, job.data.source, job.data.target, **job.about(**trained))

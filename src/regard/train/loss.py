@@ -5,7 +5,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from regard.data.batch import Batch
-from regard.models.seq2seq import PAD, Seq2Seq
+from regard.models.seq2seq import Seq2Seq
+from regard.text.special import PAD
 
 
 def batch_loss(

@@ -1,41 +1,42 @@
 """`regard.train`: a recipe becomes a run folder with the best model in it."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import torch
 
-from regard.bundle.store import Bundle, load_bundle, save_bundle
+from regard.bundle.store import Bundle, load_bundle
 from regard.models.seq2seq import Seq2Seq
 from regard.text.errors import InputError
-from regard.train.average import average_weights, forget_after
-from regard.train.checkpoint import Progress, load_checkpoint, restore
-from regard.train.device import Determinism, pick_device, pick_precision, pick_threads, rehearse
-from regard.train.folder import claim_folder, differences
+from regard.train.average import forget_after
+from regard.train.board import Board
+from regard.train.checkpoint import Checkpoint, load_checkpoint, restore
+from regard.train.config import Metric
+from regard.train.device import pick_device, pick_precision, surroundings
+from regard.train.folder import check_folder, claimed, differences
 from regard.train.interrupt import Interrupt
-from regard.train.journal import Journal, Listener, Started, Validated, Warned, read_journal
-from regard.train.loop import Job, run_loop
+from regard.train.job import Job
+from regard.train.journal import Finished, Journal, Listener, Started, Warned
+from regard.train.loop import run_loop
 from regard.train.optimizer import build_optimizer
 from regard.train.picture import draw_curve
 from regard.train.prepare import Prepared, prepare
-from regard.train.recipe import Recipe, load_recipe
-from regard.train.validate import better, validate
-
-
-LONGEST_SOURCE = 1000
-"""Pieces a model accepts at most where the recipe sets no limit."""
+from regard.train.progress import Progress
+from regard.train.recipe import Recipe, load_recipe, parse_recipe
+from regard.train.rehearse import rehearse
+from regard.train.step import Room
 
 
 @dataclass(frozen=True)
 class Result:
-    """Where a run ended and what it found."""
+    """Where a run ended and what it found; `reason` is steps, early or interrupted, `steps` what this call trained."""
 
     folder: Path
     progress: Progress
     reason: str
-    metric: str
+    metric: Metric
+    steps: int
 
 
 def train(
@@ -47,122 +48,127 @@ def train(
     overwrite: bool = False,
     listener: Listener | None = None,
 ) -> Result:
-    """Train what `recipe` describes into the folder `out`; `regard.load(out)` then translates with it."""
+    """Train what `recipe` describes into the folder `out`; `regard.load(out)` then translates with it.
+
+    Until everything is ready for the first step, nothing on the disk changes.
+    """
     name = "run" if isinstance(recipe, Recipe) else Path(recipe).stem
-    if not isinstance(recipe, Recipe):
+    if isinstance(recipe, Recipe):
+        recipe = parse_recipe(recipe.model_dump(), overrides=overrides)
+    else:
         recipe = load_recipe(recipe, overrides)
     folder = Path(out) if out is not None else Path("runs") / name
-    claim_folder(folder, recipe, resume=resume, overwrite=overwrite)
-    journal = Journal(folder / "journal.jsonl", listener)
+    check_folder(folder, recipe, resume=resume, overwrite=overwrite)
     device = pick_device(recipe.train.device)
-    with Interrupt() as interrupt, Determinism(recipe.train.deterministic):
-        job, progress = _set_up(recipe, folder, journal, interrupt, device, resume)
-        if progress.step < job.total or job.config.steps is None:
+    listeners: list[Listener] = [
+        *([listener] if listener else []),
+        *([Board(folder)] if recipe.train.tensorboard else []),
+    ]
+    journal = Journal(folder, listeners)
+    with surroundings(recipe.train.seed, device, recipe.train.deterministic):
+        checkpoint = load_checkpoint(folder / "last", device) if resume else None
+        if checkpoint is not None and checkpoint.progress.finished:
+            with claimed(folder, recipe, resume=True):
+                journal.rewind(checkpoint.progress.step)
+                return _end(folder, recipe, journal, checkpoint.progress, steps=0)
+        job = _set_up(recipe, folder, journal, device, checkpoint)
+        progress = checkpoint.progress if checkpoint else Progress()
+        threads, warnings = rehearse(job, progress.threads if checkpoint else None)
+        if checkpoint is not None:
+            restore(checkpoint, job)
+        torch.set_num_threads(threads)
+        with job.interrupt, claimed(folder, recipe, resume=resume):
+            journal.rewind(progress.step)
+            forget_after(folder, progress.step)
+            before, progress = progress.step, replace(progress, threads=threads)
+            journal.tell(_started(job, progress, warnings))
             progress = run_loop(job, progress)
-        if not interrupt.asked:
-            _average(job)
-    _draw(folder, journal)
-    entries = read_journal(folder / "journal.jsonl")
-    reason = next((entry["reason"] for entry in reversed(entries) if entry["event"] == "finished"), "steps")
-    return Result(folder, progress, reason, recipe.train.metric)
+            return _end(folder, recipe, journal, progress, steps=progress.step - before)
 
 
-def _set_up(
-    recipe: Recipe, folder: Path, journal: Journal, interrupt: Interrupt, device: torch.device, resume: bool
-) -> tuple[Job, Progress]:
+def _set_up(recipe: Recipe, folder: Path, journal: Journal, device: torch.device, checkpoint: Checkpoint | None) -> Job:
     config = recipe.train
-    resumed = load_checkpoint(folder / "last", device) if resume and (folder / "last").exists() else None
-    known = resumed.bundle if resumed else load_bundle(config.start_from, device) if config.start_from else None
-    prepared = prepare(recipe, known)
-    torch.manual_seed(config.seed)
-    bundle = _model_for(recipe, prepared, known, device, folder)
-    optimizer = build_optimizer(bundle.model, config)
-    generator = torch.Generator().manual_seed(config.seed)
-    autocast = pick_precision(config.precision, device)
-    steps = -(-len(prepared.batcher.plan()) // config.accumulate)
-    total = config.steps if config.steps is not None else steps * (config.epochs or 1)
-    if config.epochs is not None:
-        total = min(total, steps * config.epochs)
-    job = Job(
-        recipe, folder, bundle, optimizer, generator, prepared.batcher, prepared.dev, prepared.dev_batcher,
-        journal, interrupt, _about(recipe), total, autocast,
-    )  # fmt: skip
-    threads = resumed.progress.threads if resumed else pick_threads(job)
-    torch.set_num_threads(threads)
-    if resumed is None:
-        rehearse(job)
-        journal.rewind(-1)
-        progress = Progress(threads=threads)
-    else:
-        restore(resumed, optimizer, generator)
-        progress = resumed.progress
-        journal.rewind(progress.step)
-        forget_after(folder, progress.step)
-    journal.tell(_started(job, prepared, progress, device))
-    return job, progress
+    known = checkpoint.bundle if checkpoint else load_bundle(config.start_from, device) if config.start_from else None
+    if known is not None:
+        _check_known(known, recipe)
+    data = prepare(recipe, known)
+    if checkpoint is not None and checkpoint.data != data.fingerprint:
+        raise InputError(
+            f"the training pairs are not those that {folder} was started with: put the old data back, or start a new "
+            f"run with --out (train.start_from={folder} begins with its weights)"
+        )
+    model = known.model if known is not None else _new_model(recipe, data, device)
+    steps = -(-len(data.batcher.plan()) // config.accumulate)
+    limits = (config.steps, None if config.epochs is None else steps * config.epochs)
+    return Job(
+        recipe=recipe,
+        folder=folder,
+        data=data,
+        model=model,
+        optimizer=build_optimizer(model, config),
+        generator=torch.Generator().manual_seed(config.seed),
+        room=Room(),
+        journal=journal,
+        interrupt=Interrupt(),
+        total=min(limit for limit in limits if limit is not None),
+        autocast=pick_precision(config.precision, device),
+    )
 
 
-def _model_for(recipe: Recipe, prepared: Prepared, known: Bundle | None, device: torch.device, folder: Path) -> Bundle:
-    """A new model, or the known one; a known one of another shape is refused."""
-    if known is None:
-        model = Seq2Seq(recipe.model, len(prepared.source), len(prepared.target)).to(device)
-        return Bundle(model, prepared.source, prepared.target, None, folder)  # type: ignore[arg-type]
-    if known.model.config != recipe.model:
-        changed = differences(known.model.config.model_dump(), recipe.model.model_dump())
-        raise InputError(f"{known.path} holds another model than the recipe's [model]: {'; '.join(changed)}")
-    return Bundle(known.model.train(), known.source, known.target, known.manifest, folder)
-
-
-def _about(recipe: Recipe) -> dict[str, Any]:
-    return {
-        "source_eos": recipe.text.source_eos,
-        "longest_source": recipe.text.longest_source or LONGEST_SOURCE,
-        "search": recipe.search.model_dump(mode="json"),
-        "recipe": recipe.model_dump(mode="json"),
+def _check_known(known: Bundle, recipe: Recipe) -> None:
+    """Refuse a bundle of another shape, or with other tokenizers, than the recipe describes."""
+    text = recipe.text
+    before = {
+        "model": known.model.config.model_dump(mode="json"),
+        "text": {
+            "source": known.source.config.model_dump(mode="json"),
+            "target": known.target.config.model_dump(mode="json"),
+            "source_eos": known.manifest.source_eos,
+        },
     }
+    after = {
+        "model": recipe.model.model_dump(mode="json"),
+        "text": {
+            "source": text.source.model_dump(mode="json"),
+            "target": text.target.model_dump(mode="json"),
+            "source_eos": text.source_eos,
+        },
+    }
+    changed = differences(before, after)
+    if changed:
+        raise InputError(f"{known.path} is another model than the recipe describes: {'; '.join(changed)}")
 
 
-def _started(job: Job, prepared: Prepared, progress: Progress, device: torch.device) -> Started:
+def _new_model(recipe: Recipe, data: Prepared, device: torch.device) -> Seq2Seq:
+    try:
+        return Seq2Seq(recipe.model, len(data.source), len(data.target)).to(device)
+    except ValueError as error:
+        raise InputError(f"[model] cannot be built: {error}") from error
+
+
+def _started(job: Job, progress: Progress, warnings: tuple[str, ...]) -> Started:
+    data = job.data
     return Started(
-        parameters=job.bundle.model.parameters_count,
-        train_pairs=len(job.batcher.data),
-        dev_pairs=len(job.dev_batcher.data),
-        source_vocabulary=len(prepared.source),
-        target_vocabulary=len(prepared.target),
+        parameters=job.model.parameters_count,
+        train_pairs=len(data.batcher.data),
+        dev_pairs=len(data.dev_batcher.data),
+        source_vocabulary=len(data.source),
+        target_vocabulary=len(data.target),
         total_steps=job.total,
         first_step=progress.step + 1,
-        device=str(device),
+        device=str(job.device),
         precision="float32" if job.autocast is None else "bf16",
         threads=progress.threads,
-        padding=1 - job.batcher.efficiency(),
-        notes=prepared.notes,
+        padding=1 - data.batcher.efficiency(),
+        notes=(*data.notes, *warnings),
     )
 
 
-def _average(job: Job) -> None:
-    """Put the averaged weights into `best/` where they beat it on the development set."""
-    weights = average_weights(job.folder) if job.config.average else None
-    if weights is None:
-        return
-    model = load_bundle(job.folder / "last", job.device)
-    model.model.load_state_dict(weights, strict=False)
-    verdict = validate(model, job.dev, job.dev_batcher, job.config.metric, job.recipe.search)
-    entries = [entry for entry in read_journal(job.journal.path) if entry["event"] == "validated"]
-    best = next((entry["score"] for entry in reversed(entries) if entry["best"]), None)
-    improved = better(job.config.metric, verdict.score, best)
-    step = entries[-1]["step"] if entries else 0
-    if improved:
-        about = {
-            **job.about,
-            "trained": {"steps": step, "averaged": job.config.average, job.config.metric: verdict.score},
-        }
-        save_bundle(job.folder / "best", model.model, model.source, model.target, **about)
-    job.journal.tell(
-        Validated(step, 0, 0.0, verdict.loss, job.config.metric, verdict.score, improved, verdict.sample, 0.0)
-    )
-
-
-def _draw(folder: Path, journal: Journal) -> None:
-    message = draw_curve(folder)
-    if message is not None:
-        journal.tell(Warned(message))
+def _end(folder: Path, recipe: Recipe, journal: Journal, progress: Progress, steps: int) -> Result:
+    """The last line of the journal, the picture, and what to tell the caller."""
+    reason = progress.finished or "interrupted"
+    journal.tell(Finished(progress.step, reason, progress.best_score, progress.best_step, progress.seconds))
+    problem = draw_curve(folder)
+    if problem is not None:
+        journal.tell(Warned(progress.step, problem))
+    return Result(folder, progress, reason, recipe.train.metric, steps)

@@ -1,9 +1,11 @@
 """One optimizer step: gradients over one or several batches, and what to do when memory runs out."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
+from jaxtyping import Bool
 from torch import Tensor
 from torch.optim import Optimizer
 
@@ -13,84 +15,119 @@ from regard.train.config import TrainConfig
 from regard.train.loss import batch_loss
 
 
+class OutOfMemory(RuntimeError):
+    """Not even a single sentence fits."""
+
+
+@dataclass(frozen=True)
+class Portion:
+    """A batch, in main memory, and which of its decoder steps read the true word (None: all)."""
+
+    batch: Batch
+    forced: Bool[Tensor, " target"] | None = None
+
+    def halves(self) -> tuple["Portion", "Portion"]:
+        """The same work in two parts: the coins of the batch hold for both."""
+        first, second = self.batch.halves()
+        return self._with(first), self._with(second)
+
+    def _with(self, batch: Batch) -> "Portion":
+        return Portion(batch, None if self.forced is None else self.forced[: batch.target_in.size(1)])
+
+
+class Room:
+    """How much fits into memory, learnt from the first batch that does not: larger ones are split before they fail."""
+
+    def __init__(self) -> None:
+        self.limit: int | None = None
+
+    def divide(self, portion: Portion) -> list[Portion]:
+        if self.limit is None or portion.batch.slots < self.limit or portion.batch.rows == 1:
+            return [portion]
+        return [part for half in portion.halves() for part in self.divide(half)]
+
+    def shrink(self, batch: Batch) -> str:
+        """Take note of a batch that did not fit; what to tell the user about it."""
+        width, height = batch.source.size(1), batch.target_out.size(1)
+        if batch.rows == 1:
+            raise OutOfMemory(
+                f"a single sentence pair of {width} source and {height} target pieces does not fit into memory: "
+                "lower [text] longest_source and longest_target, or use a smaller model"
+            )
+        self.limit = batch.slots
+        return (
+            f"out of memory with {batch.rows} sentences of up to {width} + {height} pieces: "
+            "batches of this size are split in two from now on; a smaller batch avoids this"
+        )
+
+
 @dataclass(frozen=True)
 class Outcome:
-    """Mean loss for each target word, the gradient's norm before clipping, and how many words there were."""
+    """Mean loss for each target piece, the gradient's norm before clipping, and how many pieces there were."""
 
     loss: float
     gradient_norm: float
     tokens: int
 
-
-class OutOfMemory(RuntimeError):
-    """Not even a single sentence fits."""
+    @property
+    def finite(self) -> bool:
+        return math.isfinite(self.gradient_norm)
 
 
 def train_step(
     model: Seq2Seq,
     optimizer: Optimizer,
-    batches: Sequence[Batch],
+    portions: Sequence[Portion],
     config: TrainConfig,
     *,
-    forced: Callable[[int], Tensor | None],
+    room: Room,
     autocast: torch.dtype | None = None,
     warn: Callable[[str], None] = lambda message: None,
 ) -> Outcome:
-    """Accumulate, clip, update. `forced(n)` draws which of n decoder steps read the true word.
-
-    The loss is divided by the words of all batches together, so accumulation equals one large batch.
-    """
-    tokens = sum(int(batch.target_lengths.sum()) for batch in batches)
-    loss = gradients(model, list(batches), config, tokens, forced=forced, autocast=autocast, warn=warn)
-    limit = config.clip if config.clip is not None else float("inf")
-    norm = torch.nn.utils.clip_grad_norm_(model.parameters(), limit)
-    if torch.isfinite(norm):
+    """Accumulate, clip, update; an update that is not finite is left out."""
+    tokens = sum(int(portion.batch.target_lengths.sum()) for portion in portions)
+    loss = gradients(model, portions, config.label_smoothing, tokens, room=room, autocast=autocast, warn=warn)
+    norm = float(torch.nn.utils.clip_grad_norm_(model.parameters(), config.clip or math.inf))
+    outcome = Outcome(loss, norm, tokens)
+    if outcome.finite:
         optimizer.step()
-    return Outcome(loss, float(norm), tokens)
+    return outcome
 
 
 def gradients(
     model: Seq2Seq,
-    batches: list[Batch],
-    config: TrainConfig,
+    portions: Sequence[Portion],
+    smoothing: float,
     tokens: int,
     *,
-    forced: Callable[[int], Tensor | None],
+    room: Room,
     autocast: torch.dtype | None,
     warn: Callable[[str], None],
 ) -> float:
-    """Fill the gradients; a batch that does not fit is split in two and everything starts again."""
+    """Fill the gradients of the mean loss over `tokens`, so that any number of portions equals one large batch."""
+    device = next(model.parameters()).device
     while True:
         model.zero_grad(set_to_none=True)
-        total, position = 0.0, 0
-        try:
-            for position, batch in enumerate(batches):
-                device = batch.source.device.type
-                with torch.autocast(device, dtype=autocast, enabled=autocast is not None):
-                    loss = batch_loss(
-                        model, batch, smoothing=config.label_smoothing, forced=forced(batch.target_in.size(1))
-                    )
-                (loss / tokens).backward()
-                total += float(loss.detach())
-            return total / tokens
-        except RuntimeError as error:
-            if not _is_out_of_memory(error):
-                raise
-            batches = _split(batches, position, warn)
-
-
-def _split(batches: list[Batch], position: int, warn: Callable[[str], None]) -> list[Batch]:
-    batch = batches[position]
-    rows, width = batch.source.shape
-    if rows == 1:
-        raise OutOfMemory(
-            f"a single sentence pair of {width} source and {batch.target.size(1)} target pieces does not fit into memory: "
-            "lower [text] longest_source and longest_target, or use a smaller model"
-        )
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()
-    warn(f"out of memory on a batch of {rows} × {width}: split in two and tried again; a smaller batch avoids this")
-    return [*batches[:position], *batch.halves(), *batches[position + 1 :]]
+        total = torch.zeros((), device=device)
+        too_large = None
+        for portion in [part for whole in portions for part in room.divide(whole)]:
+            try:
+                with torch.autocast(device.type, dtype=autocast, enabled=autocast is not None):
+                    batch = portion.batch.to(device)
+                    loss = batch_loss(model, batch, smoothing=smoothing, forced=portion.forced)
+                torch.autograd.backward(loss / tokens)
+                total += loss.detach()
+            except RuntimeError as error:
+                if not _is_out_of_memory(error):
+                    raise
+                too_large = portion.batch
+                break
+        if too_large is None:
+            return float(total) / tokens
+        # Outside of `except`, whose traceback holds on to the tensors of the failed attempt.
+        warn(room.shrink(too_large))
+        if device.type == "cuda":
+            torch.cuda.empty_cache()
 
 
 def _is_out_of_memory(error: RuntimeError) -> bool:

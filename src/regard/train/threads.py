@@ -2,29 +2,41 @@
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 
+GAIN = 2 / 3
+"""What more threads must bring the time down to before they are used."""
+REPEATS = 3
+PATIENCE = 1.0
+"""Seconds: a step that takes longer is not repeated."""
 
-def best_threads(step: Callable[[], object], candidates: tuple[int, ...] | None = None, repeats: int = 3) -> int:
+
+def best_threads(step: Callable[[], object], candidates: Sequence[int] | None = None) -> int:
     """Run `step` a few times with each number of threads and return the quickest; small tensors often want one.
 
-    More threads must win by a tenth: on a busy machine they lose what they gain on an idle one.
+    More threads must win by half: on a busy machine, small tensors on two threads run many times slower than on one.
     """
-    if candidates is None:
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        candidates = tuple(count for count in (1, 2, 4, 8, 16) if count <= cores)
     before = torch.get_num_threads()
-    best, best_time = candidates[0], float("inf")
-    for count in candidates:
-        torch.set_num_threads(count)
-        step()
-        quickest = min(_seconds(step) for _ in range(repeats))
-        if quickest < best_time * (0.9 if best_time < float("inf") else 1.0):
-            best, best_time = count, quickest
-    torch.set_num_threads(before)
+    best, best_time = 1, float("inf")
+    try:
+        for count in candidates or _powers_of_two():
+            torch.set_num_threads(count)
+            step()
+            quickest = _seconds(step)
+            if quickest < PATIENCE:
+                quickest = min(quickest, *(_seconds(step) for _ in range(REPEATS - 1)))
+            if best_time == float("inf") or quickest < best_time * GAIN:
+                best, best_time = count, quickest
+    finally:
+        torch.set_num_threads(before)
     return best
+
+
+def _powers_of_two() -> list[int]:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return [count for count in (1, 2, 4, 8, 16) if count <= cores]
 
 
 def _seconds(step: Callable[[], object]) -> float:

@@ -1,0 +1,132 @@
+"""What is wrong with a recipe, in one line: pydantic's findings as a person would put them."""
+
+import difflib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+
+_WANTED = {
+    "int": "a whole number",
+    "float": "a number",
+    "finite_number": "a finite number",
+    "bool": "true or false",
+    "string": "text in quotes",
+    "path": "a path in quotes",
+    "tuple": "a list",
+    "list": "a list",
+    "model": "a table",
+    "dict": "a table",
+}
+"""By the first part of pydantic's name for a finding: int_parsing, int_type, model_attributes_type …"""
+
+_LIMITS = {
+    "greater_than": ("more than", "gt"),
+    "greater_than_equal": ("at least", "ge"),
+    "less_than": ("less than", "lt"),
+    "less_than_equal": ("at most", "le"),
+}
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A key as the user wrote it, and the models that may stand there."""
+
+    keys: tuple[str, ...]
+    models: tuple[type[BaseModel], ...]
+
+    @property
+    def written(self) -> str:
+        return ".".join(self.keys)
+
+    @property
+    def valid(self) -> list[str]:
+        return sorted({key for model in self.models for key in model.model_fields})
+
+
+def complain(error: ValidationError, model: type[BaseModel], extra: dict[str, tuple[str, ...]] | None = None) -> str:
+    """The finding that helps most; `extra` names keys that a table takes besides those of its model."""
+    findings: list[Any] = error.errors(include_url=False)
+    first = next((one for one in findings if one["type"] == "extra_forbidden"), findings[0])
+    kind = str(first["type"])
+    if kind == "extra_forbidden":
+        place = _find(model, first["loc"][:-1])
+        key = str(first["loc"][-1])
+        valid = [*place.valid, *(extra or {}).get(place.written, ())]
+        return f"unknown key {'.'.join([*place.keys, key])}: {nearest(key, valid, 'keys')}"
+    place = _find(model, first["loc"])
+    if kind == "missing":
+        return f"{place.written} is missing"
+    if kind.startswith("union_tag"):
+        return _untagged(place, kind, first["ctx"])
+    if kind == "value_error":
+        return f"{place.written}: {first['msg'].removeprefix('Value error, ')}".removeprefix(": ")
+    if kind == "literal_error":
+        choices = re.findall(r"'([^']*)'", first["ctx"]["expected"])
+        return f"{place.written} = {first['input']!r}: {nearest(str(first['input']), choices, 'choices')}"
+    same = [one for one in findings if _find(model, one["loc"]).keys == place.keys]
+    wanted = " or ".join(dict.fromkeys(_wanted(one) for one in same))
+    return f"{place.written} = {first['input']!r}: wanted {wanted}"
+
+
+def nearest(given: str, valid: Iterable[str], what: str) -> str:
+    """'did you mean …?' if something is near, else everything that is valid."""
+    valid = list(valid)
+    near = difflib.get_close_matches(given, valid, n=1, cutoff=0.5)
+    return f"did you mean '{near[0]}'?" if near else f"valid {what} are {', '.join(valid)}"
+
+
+def _find(model: type[BaseModel], location: Iterable[str | int]) -> _Place:
+    """Follow pydantic's path; the variant of a union is a part of it that no user ever wrote."""
+    keys: list[str] = []
+    models: tuple[type[BaseModel], ...] = (model,)
+    for part in location:
+        if isinstance(part, int):
+            keys.append(str(part + 1))
+            continue
+        annotations = [one.model_fields[part].annotation for one in models if part in one.model_fields]
+        if annotations:
+            keys.append(part)
+            models = tuple(found for annotation in annotations for found in _models_in(annotation))
+        else:
+            models = tuple(one for one in models if one.__name__ == part or part in _tags(one)) or models
+    return _Place(tuple(keys), models)
+
+
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for argument in get_args(annotation) for model in _models_in(argument)]
+
+
+def _tags(model: type[BaseModel], key: str | None = None) -> list[str]:
+    """The values that choose this model in a union; of the field `key` if it is known."""
+    fields = model.model_fields.items()
+    return [
+        tag
+        for name, field in fields
+        if get_origin(field.annotation) is Literal and key in (None, name)
+        for tag in get_args(field.annotation)
+    ]
+
+
+def _untagged(place: _Place, kind: str, context: dict[str, Any]) -> str:
+    """A table whose kind is missing or unheard of."""
+    key = context["discriminator"].strip("'")
+    choices = [tag for model in place.models for tag in _tags(model, key)]
+    if kind == "union_tag_invalid":
+        return f"{place.written}.{key} = {context['tag']!r}: {nearest(str(context['tag']), choices, 'choices')}"
+    return f"{place.written}.{key} is missing: valid choices are {', '.join(choices)}"
+
+
+def _wanted(finding: Any) -> str:
+    kind = str(finding["type"])
+    if kind in _LIMITS:
+        words, key = _LIMITS[kind]
+        return f"{words} {finding['ctx'][key]}"
+    if kind in ("too_long", "too_short"):
+        return f"{finding['ctx'].get('max_length', finding['ctx'].get('min_length'))} values"
+    named = (_WANTED[name] for name in _WANTED if kind.startswith(name))
+    return next(named, finding["msg"][:1].lower() + finding["msg"][1:])

@@ -1,0 +1,64 @@
+"""Names become unknown words now and then, on both sides at once: so a model learns to copy what it never saw."""
+
+from dataclasses import replace
+
+import numpy as np
+from jaxtyping import Int64
+
+from regard.data.dataset import EncodedPairs, Sequences
+from regard.text.special import EOS, UNK
+from regard.text.tokenizer import Tokenizer
+
+Words = Int64[np.ndarray, "words"]
+
+
+def hide_words(pairs: EncodedPairs, source: Tokenizer, target: Tokenizer, share: float, seed: int) -> EncodedPairs:
+    """Replace words by UNK where they stand equally often on both sides of a pair, each with probability `share`.
+
+    A word of a pair is hidden everywhere or nowhere in it; punctuation is left alone.
+
+        jane visits africa in may    →    UNK visits africa in may
+        jane visite l' afrique …     →    UNK visite l' afrique …
+    """
+    if not share:
+        return pairs
+    alike = _same_words(source, target)
+    left, right = _keys(pairs.source, alike, len(target)), _keys(pairs.target, _known(target), len(target))
+    common = _equally_often(left[left >= 0], right[right >= 0])
+    drawn = np.random.RandomState(seed & 0xFFFFFFFF).random_sample(len(common)) < share
+    hidden = common[drawn]
+    return replace(pairs, source=_hide(pairs.source, left, hidden), target=_hide(pairs.target, right, hidden))
+
+
+def _same_words(source: Tokenizer, target: Tokenizer) -> Words:
+    """For each source id the target id of the same word, -1 where the target has no such word."""
+    known = dict(zip(target.pieces, _known(target).tolist(), strict=True))
+    special = EOS + 1
+    return np.array([-1] * special + [known.get(piece, -1) for piece in source.pieces[special:]], np.int64)
+
+
+def _known(target: Tokenizer) -> Words:
+    """Each target id that may be hidden as itself, every other one as -1."""
+    words = [any(character.isalnum() for character in piece) for piece in target.pieces]
+    numbers = np.arange(len(words))
+    return np.where(np.array(words) & (numbers > EOS), numbers, -1)
+
+
+def _keys(side: Sequences, words: Words, vocabulary: int) -> Words:
+    """One number for each piece that says which word it is in which pair; -1 for what is never hidden."""
+    pair = np.repeat(np.arange(len(side)), side.lengths)
+    word = words[side.ids]
+    return np.where(word >= 0, pair * vocabulary + word, -1)
+
+
+def _equally_often(left: Words, right: Words) -> Words:
+    """The keys that both sides hold, and hold as many times."""
+    ours, our_counts = np.unique(left, return_counts=True)
+    theirs, their_counts = np.unique(right, return_counts=True)
+    common, ours_at, theirs_at = np.intersect1d(ours, theirs, assume_unique=True, return_indices=True)
+    equal: Words = common[our_counts[ours_at] == their_counts[theirs_at]]
+    return equal
+
+
+def _hide(side: Sequences, keys: Words, hidden: Words) -> Sequences:
+    return replace(side, ids=np.where(np.isin(keys, hidden), np.int32(UNK), side.ids))

@@ -1,0 +1,64 @@
+"""The parts of a run, put together once; what changes while it runs is its progress."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.optim import Optimizer
+
+from regard.models.seq2seq import Seq2Seq
+from regard.train.config import TrainConfig
+from regard.train.interrupt import Interrupt
+from regard.train.journal import Journal
+from regard.train.prepare import Prepared
+from regard.train.recipe import Recipe
+from regard.train.step import Room
+
+LONGEST_SOURCE = 1000
+"""Pieces a model accepts at most where the recipe sets no limit."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """`total` steps are planned; `generator` throws the coins of teacher forcing."""
+
+    recipe: Recipe
+    folder: Path
+    data: Prepared
+    model: Seq2Seq
+    optimizer: Optimizer
+    generator: torch.Generator
+    room: Room
+    journal: Journal
+    interrupt: Interrupt
+    total: int
+    autocast: torch.dtype | None
+
+    @property
+    def config(self) -> TrainConfig:
+        return self.recipe.train
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.model.parameters()).device
+
+    @property
+    def last(self) -> Path:
+        """The checkpoint to go on from."""
+        return self.folder / "last"
+
+    @property
+    def best(self) -> Path:
+        """The bundle to translate with."""
+        return self.folder / "best"
+
+    def about(self, **trained: Any) -> dict[str, Any]:
+        """What the manifest of a bundle says about the run it comes from."""
+        return {
+            "source_eos": self.recipe.text.source_eos,
+            "longest_source": self.recipe.text.longest_source or LONGEST_SOURCE,
+            "search": self.recipe.search.model_dump(mode="json"),
+            "recipe": self.recipe.model_dump(mode="json"),
+            "trained": trained,
+        }

@@ -1,0 +1,50 @@
+"""Where a run stands: everything about it that changes while it runs, except weights and random states."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from regard.train.config import Metric, TrainConfig
+
+Ending = Literal["steps", "early"]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """`batch` counts the batches of `epoch` that are done; `finished` says why nothing is left to do."""
+
+    step: int = 0
+    epoch: int = 0
+    batch: int = 0
+    best_score: float | None = None
+    best_step: int | None = None
+    stale: int = 0
+    plateau: int = 0
+    plateau_stale: int = 0
+    loss_sum: float = 0.0
+    loss_steps: int = 0
+    seconds: float = 0.0
+    threads: int = 1
+    finished: Ending | None = None
+
+    @property
+    def train_loss(self) -> float:
+        """The mean loss of the steps since the last validation."""
+        return self.loss_sum / self.loss_steps if self.loss_steps else float("nan")
+
+    def judged(self, score: float, config: TrainConfig) -> "Progress":
+        """After a validation: is it the best, has it stood still, does the plateau schedule fall?"""
+        if better(config.metric, score, self.best_score):
+            counted = replace(self, best_score=score, best_step=self.step, stale=0, plateau_stale=0)
+        else:
+            counted = replace(self, stale=self.stale + 1, plateau_stale=self.plateau_stale + 1)
+        if counted.plateau_stale > config.plateau_patience:
+            counted = replace(counted, plateau=counted.plateau + 1, plateau_stale=0)
+        return replace(counted, loss_sum=0.0, loss_steps=0)
+
+
+def better(metric: Metric, score: float, best: float | None) -> bool:
+    """Loss falls, everything else rises; what is not a number is never better."""
+    if math.isnan(score) or best is None:
+        return not math.isnan(score)
+    return score < best if metric == "loss" else score > best
