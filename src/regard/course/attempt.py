@@ -1,0 +1,135 @@
+"""A learner's file as the grader sees it: loaded from text, every way it can be unready put into words."""
+
+import builtins
+import difflib
+import inspect
+import linecache
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+
+class Unready(Exception):
+    """The file cannot be graded yet; `kind` says how bad that is, `details` where."""
+
+    def __init__(self, kind: str, headline: str, details: tuple[str, ...] = ()) -> None:
+        super().__init__(headline)
+        self.kind = kind
+        self.headline = headline
+        self.details = details
+
+
+class Attempt:
+    """The functions of an exercise, the learner's or ours, as attributes."""
+
+    def __init__(self, functions: Mapping[str, Callable[..., Any]], path: Path | None = None) -> None:
+        self.functions = dict(functions)
+        self.path = path
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        try:
+            return self.functions[name]
+        except KeyError:
+            raise AttributeError(f"the exercise has no function {name}; it has {', '.join(self.functions)}") from None
+
+    def replaced(self, functions: Mapping[str, Callable[..., Any]]) -> "Attempt":
+        return Attempt({**self.functions, **functions})
+
+
+def load_attempt(path: Path, functions: tuple[str, ...], reference: Mapping[str, Callable[..., Any]]) -> Attempt:
+    """Run the learner's file (not its `__main__` part) and take the functions out of it."""
+    source = _read(path)
+    try:
+        code = compile(source, str(path), "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        raise _unparsable(error) from None
+    linecache.cache[str(path)] = (len(source), None, source.splitlines(keepends=True), str(path))
+    module = ModuleType("exercise")
+    module.__file__ = str(path)
+    sys.modules["exercise"] = module
+    sys.path.append(str(path.parent))
+    try:
+        exec(code, module.__dict__)
+    except BaseException as error:
+        raise Unready("broken", _what(error, "Running your file"), where(error, path)) from None
+    return Attempt({name: _pick(module, name, reference[name]) for name in functions}, path)
+
+
+def where(error: BaseException, path: Path | None) -> tuple[str, ...]:
+    """The learner's line that raised, if one did."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if path and frame.filename == str(path)]
+    return tuple(f"line {frame.lineno}:  {frame.line}" for frame in frames[-2:])
+
+
+def _read(path: Path) -> str:
+    try:
+        source = path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise Unready("missing", f"{path.name} is not there. `regard learn reset` puts the starter back.") from None
+    except IsADirectoryError:
+        raise Unready("missing", f"{path.name} is a folder, wanted a Python file.") from None
+    except UnicodeDecodeError:
+        raise Unready("half", f"{path.name} is not UTF-8 text. Is it saved half-way?") from None
+    except OSError as error:
+        raise Unready("missing", f"{path.name} cannot be read: {error.strerror}.") from None
+    if not source.strip():
+        raise Unready("half", f"{path.name} is empty. Is it saved half-way? I look again at the next save.")
+    return source
+
+
+def _unparsable(error: SyntaxError | ValueError) -> Unready:
+    if not isinstance(error, SyntaxError):
+        return Unready("half", f"Python cannot read your file: {error}.")
+    lines = []
+    if error.lineno is not None and error.text:
+        text = error.text.rstrip()
+        shown = text.lstrip()
+        lines.append(f"line {error.lineno}:  {shown}")
+        if error.offset is not None:
+            lines.append(" " * (len(lines[0]) - len(shown) + max(error.offset - 1 - (len(text) - len(shown)), 0)) + "^")
+    headline = f"Python cannot read your file yet: {error.msg}. Still typing? I look again at the next save."
+    return Unready("half", headline, tuple(lines))
+
+
+def _what(error: BaseException, doing: str) -> str:
+    if isinstance(error, SystemExit):
+        return f"{doing} called exit: the checks never began. Take sys.exit() out."
+    if isinstance(error, EOFError):
+        return f"{doing} asked for keyboard input: there is none while the grader runs. Take input() out."
+    message = str(error).strip().splitlines()
+    return f"{doing} raised {type(error).__name__}" + (f": {message[0]}" if message else "")
+
+
+def raised(error: BaseException, function: str) -> str:
+    """One line for what a learner's function raised."""
+    return _what(error, f"{function}()")
+
+
+def _pick(module: ModuleType, name: str, reference: Callable[..., Any]) -> Callable[..., Any]:
+    found = getattr(module, name, None)
+    if found is None:
+        mine = [key for key in vars(module) if not key.startswith("_") and not hasattr(builtins, key)]
+        close = difflib.get_close_matches(name, mine, n=1)
+        meant = f" There is `{close[0]}`: did you rename it?" if close else " Put the starter's `def` back."
+        raise Unready("broken", f"I look for `{name}` in your file and cannot find it.{meant}")
+    if not callable(found):
+        raise Unready("broken", f"`{name}` in your file is a {type(found).__name__}, wanted a function.")
+    _check_parameters(name, found, reference)
+    picked: Callable[..., Any] = found
+    return picked
+
+
+def _check_parameters(name: str, found: Callable[..., Any], reference: Callable[..., Any]) -> None:
+    try:
+        mine = list(inspect.signature(found).parameters)
+        wanted = list(inspect.signature(reference).parameters)
+        inspect.signature(found).bind(**dict.fromkeys(wanted))
+    except TypeError:
+        raise Unready(
+            "broken", f"{name}({', '.join(mine)}) must take the parameters of the starter: ({', '.join(wanted)})."
+        ) from None
+    except ValueError:  # a built-in has no signature to look at
+        return

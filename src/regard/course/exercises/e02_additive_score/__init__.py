@@ -1,0 +1,1 @@
+"""Exercise 2: Bahdanau's additive score."""

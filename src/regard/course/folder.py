@@ -1,0 +1,104 @@
+"""The learner's folder: made once, added to when the course grows, never overwritten."""
+
+import os
+import tempfile
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+from regard.course.catalogue import Entry, entries
+from regard.text.errors import InputError
+
+DEFAULT = Path("regard-course")
+FILES = ("README.md", "exercise.py", "hint.md")
+
+WELCOME = """\
+# Learn attention by writing it
+
+Run `regard learn` in the folder above this one and keep the terminal open beside your editor: each time you save an
+`exercise.py`, it is graded. Each folder here is one exercise, in this order:
+
+{table}
+
+In a folder: `README.md` says what to write, `exercise.py` is where you write it (it also runs alone, with a small
+experiment: `python exercise.py`), `hint.md` has three hints, the last one nearly the code.
+A solution is shown when yours passes: `regard learn solution 1`.
+"""
+
+
+@dataclass(frozen=True)
+class CourseFolder:
+    """Where the learner works, and what had to be said about it."""
+
+    path: Path
+    created: bool
+    notes: tuple[str, ...] = ()
+
+    def file(self, entry: Entry) -> Path:
+        return self.path / entry.name / "exercise.py"
+
+
+def open_folder(wanted: Path | None) -> CourseFolder:
+    """The folder as asked for, made if need be; without a wish ./regard-course, elsewhere if that cannot be written."""
+    path = DEFAULT if wanted is None else wanted
+    try:
+        return CourseFolder(path, _fill(path))
+    except OSError as error:
+        if any((path / entry.name / "exercise.py").is_file() for entry in entries()):
+            return CourseFolder(path, False)  # read-only, but there: it can be graded
+        if wanted is not None:
+            raise InputError(
+                f"{path} cannot be written: {error.strerror}; give another folder with --folder"
+            ) from error
+        elsewhere = spare_place() / "course"
+        note = (
+            f"{Path.cwd()} cannot be written ({error.strerror}), so your course is in {elsewhere}. "
+            f"That place is temporary: `regard learn --folder PATH` puts it where you like."
+        )
+        return CourseFolder(elsewhere, _fill(elsewhere), (note,))
+
+
+def spare_place() -> Path:
+    """A private folder outside the home, for machines whose home cannot be written."""
+    place = Path(tempfile.gettempdir()) / f"regard-{os.getuid()}"
+    place.mkdir(mode=0o700, exist_ok=True)
+    if place.is_symlink() or place.stat().st_uid != os.getuid():
+        raise InputError(f"{place} belongs to somebody else; set TMPDIR to a folder of yours")
+    return place
+
+
+def reset(folder: CourseFolder, entry: Entry) -> Path | None:
+    """Put the starter back; what was there is kept beside it under the name that is returned."""
+    path = folder.file(entry)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    kept: Path | None = None
+    if path.is_file() and path.read_bytes() != entry.starter.encode():
+        names = (path.with_name(f"exercise.before-reset-{number}.py") for number in count(1))
+        kept = next(name for name in names if not name.exists())
+        path.replace(kept)
+    path.write_text(entry.starter, encoding="utf-8")
+    return kept
+
+
+def _fill(path: Path) -> bool:
+    if path.exists() and not path.is_dir():
+        raise InputError(f"{path} is a file, wanted a folder; give another one with --folder")
+    created = not path.exists()
+    if not created and any(path.iterdir()) and not any((path / entry.name).is_dir() for entry in entries()):
+        raise InputError(f"{path} holds other things; give an empty or new folder with --folder")
+    path.mkdir(parents=True, exist_ok=True)
+    rows = "\n".join(f"{entry.number:>4}. `{entry.name}/` {entry.title}" for entry in entries())
+    _write_new(path / "README.md", WELCOME.format(table=rows))
+    for entry in entries():
+        place = path / entry.name
+        if not place.exists():
+            place.mkdir()
+            _write_new(place / "exercise.py", entry.starter)
+        _write_new(place / "README.md", entry.readme)
+        _write_new(place / "hint.md", (entry.home / "hint.md").read_text(encoding="utf-8"))
+    return created
+
+
+def _write_new(path: Path, text: str) -> None:
+    if not path.exists():
+        path.write_text(text, encoding="utf-8")

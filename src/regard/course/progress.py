@@ -1,0 +1,103 @@
+"""What a learner has done so far: a small JSON file that a kill leaves either old or new, never half."""
+
+import hashlib
+import json
+import os
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from regard.course.catalogue import Entry, entries
+from regard.course.folder import spare_place
+from regard.course.verdict import Verdict
+
+NAME = ".progress.json"
+VERSION = 1
+
+
+@dataclass
+class Progress:
+    """Read it with `load_progress`; `save` after each change."""
+
+    place: Path
+    current: str = ""
+    passed: dict[str, str] = field(default_factory=dict)
+    """Exercise name to the moment it first passed."""
+    attempts: dict[str, int] = field(default_factory=dict)
+    hints: dict[str, int] = field(default_factory=dict)
+    """How many tiers of its hint were seen."""
+    notes: tuple[str, ...] = ()
+
+    def record(self, entry: Entry, verdict: Verdict) -> None:
+        """Count an attempt (an untouched starter is none); note the first success."""
+        if verdict.status in ("unfinished", "missing"):
+            return
+        self.attempts[entry.name] = self.attempts.get(entry.name, 0) + 1
+        if verdict.passed:
+            self.passed.setdefault(entry.name, datetime.now(UTC).isoformat(timespec="seconds"))
+
+    def current_entry(self) -> Entry:
+        """Where the learner is: the exercise last worked on, else the first that has not passed."""
+        for entry in entries():
+            if entry.name == self.current:
+                return entry
+        return next((entry for entry in entries() if entry.name not in self.passed), entries()[-1])
+
+    def save(self) -> None:
+        """In one move. Where the folder cannot be written the state goes to a temporary place, and a note says so."""
+        try:
+            _write(self.place, self._text())
+        except OSError as error:
+            elsewhere = _elsewhere(self.place.parent)
+            if self.place == elsewhere:
+                raise
+            self.notes = (*self.notes, _said(self.place.parent, error, elsewhere))
+            self.place = elsewhere
+            _write(self.place, self._text())
+
+    def _text(self) -> str:
+        state = {key: value for key, value in asdict(self).items() if key not in ("place", "notes")}
+        return json.dumps({"version": VERSION, **state}, indent=1) + "\n"
+
+
+def load_progress(folder: Path) -> Progress:
+    """The state of a course folder; a damaged file is set aside and said, not fatal."""
+    place = folder / NAME
+    elsewhere = _elsewhere(folder)
+    if elsewhere.is_file() and (not place.is_file() or elsewhere.stat().st_mtime > place.stat().st_mtime):
+        place = elsewhere
+    if not place.is_file():
+        return Progress(place)
+    try:
+        state = json.loads(place.read_text(encoding="utf-8"))
+        if state.pop("version") != VERSION:
+            raise ValueError("another version")
+        return Progress(place, **state)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        aside = place.with_name(place.name + ".damaged")
+        with suppress(OSError):
+            place.replace(aside)
+        return Progress(place, notes=(f"{place} was damaged, so progress starts anew (the old file: {aside.name}).",))
+
+
+def _write(place: Path, text: str) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    draft = place.with_name(f"{place.name}.{os.getpid()}.part")
+    try:
+        with open(draft, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, place)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _elsewhere(folder: Path) -> Path:
+    name = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:16]
+    return spare_place() / f"progress-{name}.json"
+
+
+def _said(folder: Path, error: OSError, elsewhere: Path) -> str:
+    return f"{folder} cannot be written ({error.strerror}), so your progress is kept in {elsewhere}."

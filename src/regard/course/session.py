@@ -1,0 +1,91 @@
+"""One learner at work: which exercise is current, grading it, hints, solutions; what watch mode and the verbs share."""
+
+from pathlib import Path
+
+from regard.course.catalogue import TIERS, Entry, entries
+from regard.course.folder import CourseFolder, open_folder, reset
+from regard.course.process import Grader
+from regard.course.progress import Progress, load_progress
+from regard.course.verdict import Verdict
+from regard.text.errors import InputError
+
+
+class Session:
+    """The course folder, the progress in it, and a grading process that is loading while the learner types."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder: CourseFolder = open_folder(folder)
+        self.progress: Progress = load_progress(self.folder.path)
+        self.spare: Grader | None = None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What had to be said about folders that cannot be written and the like."""
+        return (*self.folder.notes, *self.progress.notes)
+
+    @property
+    def current(self) -> Entry:
+        return self.progress.current_entry()
+
+    def choose(self, entry: Entry) -> None:
+        self.progress.current = entry.name
+        self.progress.save()
+
+    def next(self) -> Entry | None:
+        """The next exercise that has not passed, after the current one and then from the start."""
+        order = [*entries()[self.current.number :], *entries()[: self.current.number]]
+        return next((entry for entry in order if entry.name not in self.progress.passed), None)
+
+    def prepare(self) -> None:
+        """Start a grading process for the current exercise, so that it has loaded by the time of the next save."""
+        if self.spare is not None and self.spare.entry != self.current:
+            self.close()
+        if self.spare is None:
+            self.spare = Grader(self.current)
+
+    def grade(self, entry: Entry | None = None) -> Verdict:
+        """Grade an exercise of the folder (the current one) and record it."""
+        entry = entry or self.current
+        path = self.folder.file(entry)
+        grader = self.spare if self.spare is not None and self.spare.entry == entry else Grader(entry)
+        if grader is self.spare:
+            self.spare = None
+        with grader:
+            verdict = grader.grade(path)
+        if not verdict.half:
+            self.progress.record(entry, verdict)
+            self.progress.save()
+        return verdict
+
+    def hint(self, entry: Entry, tier: int | None = None) -> str:
+        """A tier of the hint (1 to 3), or the next one that was not seen yet."""
+        seen = self.progress.hints.get(entry.name, 0)
+        wanted = min(seen + 1, len(TIERS)) if tier is None else tier
+        if not 1 <= wanted <= len(TIERS):
+            raise InputError(
+                f"there is no hint {wanted}: the tiers are 1 (nudge), 2 (concept) and 3 (shape of the code)"
+            )
+        self.progress.hints[entry.name] = max(seen, wanted)
+        self.progress.save()
+        title = f"Hint {wanted} of {len(TIERS)} for exercise {entry.number}: {TIERS[wanted - 1]}"
+        return f"{title}\n\n{entry.hints[wanted - 1]}"
+
+    def solution(self, entry: Entry) -> str:
+        """Ours, once theirs has passed."""
+        if entry.name not in self.progress.passed:
+            raise InputError(
+                f"the solution of exercise {entry.number} is shown once yours passes; "
+                f"`regard learn hint {entry.number} 3` is nearly the code"
+            )
+        return entry.solution
+
+    def reset(self, entry: Entry) -> str:
+        """The starter again; a sentence about what happened to the old file."""
+        kept = reset(self.folder, entry)
+        said = f"{self.folder.file(entry)} is the starter again"
+        return f"{said}; your version is kept as {kept.name}" if kept else said
+
+    def close(self) -> None:
+        if self.spare is not None:
+            self.spare.close()
+            self.spare = None

@@ -1,0 +1,45 @@
+"""The course checks itself: every exercise, every mistake, every text."""
+
+import subprocess
+import sys
+
+import pytest
+
+from regard.course.catalogue import Entry, entries
+from regard.course.selfcheck import mistake_problems, solution_problems, starter_problems, text_problems
+
+ENTRIES = pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
+
+
+@ENTRIES
+def test_starter_fails_kindly(entry: Entry) -> None:
+    assert list(starter_problems(entry, entry.load())) == []
+
+
+@ENTRIES
+def test_solution_and_alternatives_pass_and_every_check_asserts(entry: Entry) -> None:
+    assert list(solution_problems(entry, entry.load())) == []
+
+
+@ENTRIES
+def test_each_mistake_gets_its_own_message(entry: Entry) -> None:
+    assert list(mistake_problems(entry.load())) == []
+
+
+@ENTRIES
+def test_texts(entry: Entry) -> None:
+    assert list(text_problems(entry)) == []
+
+
+def test_numbers_have_no_gap() -> None:
+    assert [entry.number for entry in entries()] == list(range(1, len(entries()) + 1))
+
+
+@pytest.mark.parametrize("entry", [one for one in entries() if one.needs == "numpy"], ids=lambda entry: entry.name)
+def test_numpy_exercises_are_graded_without_torch(entry: Entry) -> None:
+    code = (
+        f"import sys, {entry.module}.check, {entry.module}.solution, regard.course.grade, regard.course.child;"
+        "print([name for name in ('torch', 'pydantic', 'typer', 'rich') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
