@@ -41,4 +41,4 @@ def one_too_few(scores: ndarray, lengths: ndarray) -> ndarray:
 
 
 def added_constant(scores: ndarray, lengths: ndarray) -> ndarray:
-    return softmax(scores - 1e9 * ~_real(scores, lengths))
+    return softmax(np.where(_real(scores, lengths), scores, scores - 1e9))
