@@ -1,5 +1,6 @@
 """The classics by name: a preset is a starting point that any key of [model] may change."""
 
+from difflib import get_close_matches
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -80,10 +81,13 @@ def preset(name: str, size: str | None = None, **changes: Any) -> RecurrentConfi
     'output'
     """
     if name not in PRESETS:
-        raise ValueError(f"no preset '{name}': valid choices are {', '.join(PRESETS)}")
+        nearest = get_close_matches(name, PRESETS, n=1)
+        meant = f"did you mean '{nearest[0]}'? " if nearest else ""
+        raise ValueError(f"no preset '{name}': {meant}valid choices are {', '.join(PRESETS)}")
     sizes = PRESETS[name]
     key = size if size is not None or None in sizes else "small"
     if key not in sizes:
-        valid = ", ".join(s for s in sizes if s) or "none: its size is part of the preset, change single keys instead"
-        raise ValueError(f"preset '{name}' has no size '{size}': valid choices are {valid}")
+        valid = ", ".join(one for one in sizes if one is not None)
+        why = f"valid choices are {valid}" if valid else "its size is part of it, change single keys instead"
+        raise ValueError(f"preset '{name}' has no size '{size}': {why}")
     return _MODEL.validate_python({"architecture": "rnn", **sizes[key], **changes})

@@ -7,13 +7,16 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
+from regard.attention.additive.module import BahdanauAttention
 from regard.attention.build import build_attention
 from regard.attention.protocol import Attended, Attention, Memory
+from regard.attention.window import GlobalWindow
 from regard.models.config import RecurrentConfig
 from regard.models.rnn.bridge import Bridge
 from regard.models.rnn.cells import Layer, ready, recur
 from regard.models.rnn.encoder import Encoded
 from regard.models.rnn.readout import Readout
+from regard.models.rnn.recurrence import attend_and_recur
 from regard.models.step import Decoded, Step, given_weights
 
 
@@ -126,6 +129,8 @@ class RecurrentDecoder(nn.Module):
         own = [] if forced is None else [t for t, given in enumerate(forced.tolist()) if t and not given]
         if not self.context_width and not self.feed_width and not own:
             return self._at_once(tokens, state, want_weights)
+        if not own and self._fits_one_operation(state):
+            return self._in_one_operation(tokens, state, want_weights)
         layers, embedded = self._layers(), self._embed(tokens.T)
         gates, words = list(self._gates(embedded, layers).unbind(0)), list(embedded.unbind(0))
         moments: list[_Moment] = []
@@ -148,6 +153,32 @@ class RecurrentDecoder(nn.Module):
         return Decoded(
             self.readout.features(outputs, attended.context, embedded), None if weights is None else weights[:, None]
         )
+
+    def _fits_one_operation(self, state: RecurrentState) -> bool:
+        """Whether the recurrence with the hand-written backward pass computes just what the step loop would."""
+        attention = self.attention
+        return (
+            isinstance(attention, BahdanauAttention)
+            and isinstance(attention.window, GlobalWindow)
+            and not (attention.dropout and attention.training)
+            and bool(self.context_width)
+            and not self.feed_width
+            and len(state.hidden) == 1
+            and not torch.is_autocast_enabled(state.hidden[0].device.type)
+        )
+
+    def _in_one_operation(self, tokens: Tensor, state: RecurrentState, want_weights: bool) -> Decoded:
+        """Additive attention at the input of one layer: all steps and their gradients in one differentiable call."""
+        assert isinstance(self.attention, BahdanauAttention)
+        (layer,), embedded = self._layers(), self._embed(tokens.T)
+        bias = torch.zeros_like(layer.bias) if layer.recurrent_bias is None else layer.recurrent_bias
+        states, contexts, weights = attend_and_recur(
+            self._gates(embedded, (layer,)), state.hidden[0], None if state.cell is None else state.cell[0],
+            state.memory.keys, state.memory.values, state.memory.real,
+            self.attention.W_s, self.attention.v, layer.inputs[1], layer.recurrent, bias,
+        )  # fmt: skip
+        features = self.readout.features(states.transpose(0, 1), contexts.transpose(0, 1), embedded.transpose(0, 1))
+        return Decoded(features, weights.permute(1, 0, 2)[:, None, None] if want_weights else None)
 
     def _advance(
         self,

@@ -1,0 +1,111 @@
+"""The recurrence with the hand-written backward pass equals the plain loop, values and gradients."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from regard.attention.masking import masked_softmax
+from regard.models.config import RecurrentConfig
+from regard.models.presets import preset
+from regard.models.rnn.cells import gru_step, lstm_step
+from regard.models.rnn.decoder import RecurrentDecoder
+from regard.models.rnn.recurrence import attend_and_recur, quick_tanh_
+from regard.models.seq2seq import Seq2Seq
+
+from ..zoo import Sentences
+
+TARGET, BATCH, SOURCE, WIDTH, VALUE, UNITS = 5, 4, 6, 3, 7, 2
+
+
+def plain_loop(
+    gates: Tensor,
+    hidden: Tensor,
+    cell: Tensor | None,
+    keys: Tensor,
+    values: Tensor,
+    mask: Tensor,
+    W_s: Tensor,
+    v: Tensor,
+    W_c: Tensor,
+    U: Tensor,
+    b_u: Tensor,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The same recurrence, one step after the other, gradients by autograd."""
+    states, contexts, weights = [], [], []
+    for gate in gates:
+        weight = masked_softmax(torch.tanh((hidden @ W_s.T)[:, None] + keys) @ v, mask)
+        context = (weight[:, None] @ values)[:, 0]
+        given = gate + context @ W_c.T
+        if cell is None:
+            hidden = gru_step(given, hidden, U, b_u)
+        else:
+            hidden, cell = lstm_step(given + b_u, hidden, cell, U)
+        states.append(hidden)
+        contexts.append(context)
+        weights.append(weight)
+    return torch.stack(states), torch.stack(contexts), torch.stack(weights)
+
+
+def arguments(kind: str) -> list[Tensor | None]:
+    torch.manual_seed(3)
+    gates = (3 if kind == "gru" else 4) * UNITS
+    shapes = [
+        (TARGET, BATCH, gates), (BATCH, UNITS), (BATCH, UNITS), (BATCH, SOURCE, WIDTH), (BATCH, SOURCE, VALUE), None,
+        (WIDTH, UNITS), (WIDTH,), (gates, VALUE), (gates, UNITS), (gates,),
+    ]  # fmt: skip
+    made: list[Tensor | None] = [
+        torch.randn(shape, dtype=torch.float64, requires_grad=True) if shape else None for shape in shapes
+    ]
+    if kind == "gru":
+        made[2] = None
+    mask = torch.arange(SOURCE) < torch.tensor([[6], [3], [1], [0]])
+    made[5] = mask
+    return made
+
+
+@pytest.mark.parametrize("kind", ["gru", "lstm"])
+def test_values_and_gradients_equal_the_plain_loop(kind: str) -> None:
+    made = arguments(kind)
+    learned = [one for one in made if one is not None and one.requires_grad]
+    found = []
+    for operation in (plain_loop, attend_and_recur):
+        outputs = operation(*made)
+        torch.manual_seed(4)
+        total = torch.stack([(output * torch.randn_like(output)).sum() for output in outputs]).sum()
+        found.append([*outputs, *torch.autograd.grad(total, learned)])
+    for wanted, given in zip(*found, strict=True):
+        torch.testing.assert_close(given, wanted, rtol=1e-10, atol=1e-12)
+
+
+def test_a_blank_sentence_gets_zeros_and_no_nan() -> None:
+    _, contexts, weights = attend_and_recur(*arguments("gru"))
+    assert (contexts[:, 3] == 0).all()
+    assert (weights[:, 3] == 0).all()
+    assert not weights.isnan().any()
+
+
+def test_quick_tanh_is_tanh() -> None:
+    x = torch.linspace(-30, 30, 4001)
+    torch.testing.assert_close(quick_tanh_(x.clone()), torch.tanh(x), rtol=0, atol=3e-7)
+
+
+@pytest.mark.parametrize("name", ["bahdanau", "tutorial-lstm"])
+def test_the_decoder_learns_the_same_either_way(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.manual_seed(0)
+    size = {"embedding": 5, "encoder_units": 4, "decoder_units": 3, "dropout": 0.0}
+    config = preset(name, "tiny" if name == "bahdanau" else None, **size)
+    assert isinstance(config, RecurrentConfig)
+    model = Seq2Seq(config, 11, 12).double()
+    source = Sentences(torch.tensor([[5, 6, 7], [8, 9, 0]]), torch.tensor([3, 2]))
+    tokens = torch.tensor([[2, 4, 5, 6], [2, 7, 8, 0]])
+    found = []
+    for fast in (True, False):
+        if not fast:
+            monkeypatch.setattr(RecurrentDecoder, "_fits_one_operation", lambda self, state: False)
+        model.zero_grad()
+        decoded = model(source, tokens, want_weights=True)
+        model.logits(decoded.features).square().sum().backward()
+        gradients = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
+        found.append([decoded.features.detach(), decoded.weights.detach(), *gradients])
+    for fast_value, plain_value in zip(*found, strict=True):
+        torch.testing.assert_close(fast_value, plain_value, rtol=1e-10, atol=1e-12)
