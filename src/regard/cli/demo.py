@@ -1,4 +1,8 @@
-"""Train on the embedded phrasebook, translate, and see the alignment, in about three minutes."""
+"""Train on the embedded phrasebook, translate, and see the alignment, in about three minutes.
+
+regard demo
+regard demo --pair en-hi --out runs/hindi
+"""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,31 +11,37 @@ import typer
 
 
 def demo(
-    pair: Annotated[str, typer.Option(help="en-fr, fr-en or en-hi.")] = "en-fr",
-    seed: Annotated[int, typer.Option(help="Another seed trains on other sentences.")] = 0,
-    out: Annotated[Path, typer.Option(help="Run folder.")] = Path("runs/demo"),
+    pair: Annotated[str, typer.Option(metavar="PAIR", help="en-fr (if left out), fr-en or en-hi.")] = "en-fr",
+    seed: Annotated[int, typer.Option(metavar="N", help="Another seed trains on other sentences; 0 if left out.")] = 0,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Run folder; runs/demo if left out.")] = Path("runs/demo"),
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted demo.")] = False,
 ) -> None:
     from regard.cli.progress import TrainingDisplay
-    from regard.cli.screen import console, show_map, show_measured
-    from regard.lab.demo import run_demo
+    from regard.cli.screen import console, progress, show_map, show_measured, warn
+    from regard.lab.demo import LONGER, SAMPLE, SENTENCES, as_written, show_demo, train_demo
 
     with TrainingDisplay() as display:
-        done = run_demo(pair, out, seed=seed, overwrite=not resume, resume=resume, listener=display)
-    screen = console()
-    wanted, first = done.showcase[0]
-    show_map(screen, first)
-    for gold, translation in done.showcase:
-        mark = "✓" if translation.text == gold.target else f"✗ (wanted: {gold.target})"
-        screen.print(f"{gold.source}\n  → {translation.text} {mark}", markup=False, highlight=False)
-    screen.print()
-    show_measured(screen, done.measured, done.longer)
-    screen.print(
-        f"\nTrained in {done.train_seconds:.0f} s. Look: {out / 'report.html'}, {out / 'alignment.png'}\n"
-        f'Go on:  regard translate {out} "{wanted.source}" --walk',
-        markup=False,
-        highlight=False,
-    )
-    if done.interrupted:
-        typer.echo(f"interrupted; go on with: regard demo --pair {pair} --seed {seed} --out {out} --resume", err=True)
+        result = train_demo(pair, out, seed=seed, resume=resume, listener=display)
+    if result.reason == "interrupted":
+        warn(f"interrupted; go on with: regard demo --pair {pair} --seed {seed} --out {out} --resume")
         raise typer.Exit(130)
+    seconds = result.progress.seconds
+    with progress("measuring", SENTENCES + SAMPLE * len(LONGER)) as tell:
+        done = show_demo(pair, out, seed=seed, train_seconds=seconds, progress=tell)
+    screen = console()
+    screen.print()
+    first = as_written(done.showcase[0][0].source)
+    screen.print(f"{first}  →  {done.showcase[0][1].text}\n")
+    show_map(screen, done.showcase[0][1])
+    for wanted, translation in done.showcase:
+        mark = "✓" if translation.text == wanted.target else f"✗  wanted: {wanted.target}"
+        screen.print(f"{as_written(wanted.source)}\n  → {translation.text}  {mark}")
+    screen.print()
+    sentences = done.measured.evaluation.sentences
+    show_measured(screen, f"{sentences:,} sentences that the model never saw:", done.measured, done.longer)
+    screen.print(
+        f"\nTrained in {seconds:.0f} s. Now look at {out / 'report.html'} and {out / 'alignment.png'}, and go on:\n"
+        f"  regard translate {out}                       type sentences of your own\n"
+        f'  regard translate {out} "{first}" --walk\n'
+        f"  regard explain additive                         the equation behind the picture, in small numbers"
+    )

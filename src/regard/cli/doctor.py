@@ -1,4 +1,8 @@
-"""Check this machine, or a recipe, a data file or a bundle: what it is, what is odd about it, what to do."""
+"""Check this machine, or a recipe, a data file or a bundle: what it is, what is odd about it, what to do.
+
+regard doctor
+regard doctor corpus.tsv
+"""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,7 +11,10 @@ import typer
 
 
 def doctor(
-    path: Annotated[Path | None, typer.Argument(help="A recipe, a data file, a bundle; this machine if left out.")] = None,
+    path: Annotated[
+        Path | None,
+        typer.Argument(metavar="PATH", help="A recipe, data file, bundle or run folder; this machine if left out."),
+    ] = None,
 ) -> None:
     from regard.lab.doctor import examine
 

@@ -1,4 +1,8 @@
-"""One decoder step of an attention mechanism: the equation, then scores, mask, weights and context in small numbers."""
+"""One decoder step of an attention mechanism: the equation, then scores, mask, weights and context in small numbers.
+
+regard explain additive
+regard explain local-p --plot local-p.png
+"""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,15 +12,26 @@ import typer
 
 def explain(
     mechanism: Annotated[
-        str, typer.Argument(help="additive, dot, general, concat, scaled-dot, multi-head, local-m, local-p or none.")
-    ],
-    plot: Annotated[Path | None, typer.Option(help="Also draw the step as PNG or SVG.")] = None,
+        str | None,
+        typer.Argument(metavar="MECHANISM", help="Its name or its author's; a list of them if left out."),
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Also draw the step as PNG, SVG or PDF.")] = None,
 ) -> None:
+    from regard.cli.picture import check_picture, write_picture
+    from regard.cli.screen import warn
     from regard.lab.explain import explain as work
-    from regard.lab.worked_text import draw_explanation, write_explanation
+    from regard.lab.worked_text import draw_explanation, list_mechanisms, write_explanation
+    from regard.text.errors import InputError
 
+    if mechanism is None:
+        if plot is not None:
+            raise InputError("--plot draws one mechanism: name it")
+        typer.echo(list_mechanisms())
+        return
     explanation = work(mechanism)
+    if plot is not None:
+        check_picture(plot)
     typer.echo(write_explanation(explanation))
     if plot is not None:
-        draw_explanation(explanation, plot)
-        typer.echo(f"drawn: {plot}", err=True)
+        write_picture(draw_explanation(explanation), plot)
+        warn(f"drawn: {plot}")

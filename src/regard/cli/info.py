@@ -1,4 +1,4 @@
-"""What a bundle holds: the model and its size, vocabularies, how it was trained, versions and checksums."""
+"""What a bundle holds: the model and its size, vocabularies, how it was trained, versions."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,8 +7,8 @@ import typer
 
 
 def info(
-    bundle: Annotated[Path, typer.Argument(help="A bundle or run folder.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print the manifest as JSON.")] = False,
+    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="A bundle or run folder.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print the manifest as JSON, checksums included.")] = False,
 ) -> None:
     from regard.bundle.store import load_bundle
     from regard.lab.describe import describe
@@ -18,4 +18,4 @@ def info(
         typer.echo(loaded.manifest.model_dump_json(indent=2))
         return
     for name, value in describe(loaded):
-        typer.echo(f"{name:<14} {value}")
+        typer.echo(f"{name:<12}{value}")

@@ -1,96 +1,119 @@
-"""The command itself: which verbs there are, and how an error becomes one clear line."""
+"""The command itself: which verbs there are, and how whatever happens becomes an exit code and one clear line."""
 
+import difflib
+import io
 import os
 import sys
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
-import click
 import typer
-from typer.core import TyperGroup
+
+from regard.cli.failure import describe_failure
+from regard.cli.usage import command_help, command_list
 
 VERBS = {
-    "demo": "Train on the embedded phrasebook, translate, and see the alignment, in about three minutes.",
+    "demo": "Train on the embedded phrasebook, translate, see the alignment: three minutes.",
     "train": "Train what a recipe describes.",
     "translate": "Translate text, and show where the model looked.",
     "evaluate": "Measure a model on its test set or on your data.",
     "info": "What a bundle holds.",
     "explain": "One decoder step of an attention mechanism, worked in small numbers.",
-    "plot": "Draw attention heat-maps or a run's loss curve.",
+    "plot": "Draw attention heat-maps, or a run's loss curve.",
+    "learn": "Learn attention by writing it: exercises, graded on save.",
     "doctor": "Check this machine, a recipe, a data file or a bundle.",
 }
-
-
-class _Verbs(TyperGroup):
-    """Imports a verb's file when the verb is used: `regard --help` waits for nothing."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(VERBS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in VERBS:
-            return None
-        if ctx.resilient_parsing or not any(argument == cmd_name for argument in sys.argv[1:]):
-            return click.Command(cmd_name, help=VERBS[cmd_name], short_help=VERBS[cmd_name])
-        app = typer.Typer(add_completion=False, rich_markup_mode=None)
-        module: Any = import_module(f"regard.cli.{cmd_name}")
-        app.command(cmd_name, help=module.__doc__)(getattr(module, cmd_name))
-        return typer.main.get_command(app)
-
-
-app = typer.Typer(
-    cls=_Verbs,
-    help="Sequence-to-sequence models that show where they look.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-)
-
-
-@app.callback(invoke_without_command=True)
-def _root(
-    context: typer.Context, version: bool = typer.Option(False, "--version", help="Print the version and exit.")
-) -> None:
-    if version:
-        import regard
-
-        typer.echo(regard.__version__)
-        raise typer.Exit
+HELP = ("-h", "--help")
 
 
 def main() -> None:
+    """The entry point of the command `regard`."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
     """Exit codes: 0 done, 1 failed, 2 wrong use, 130 interrupted. REGARD_DEBUG=1 shows tracebacks."""
+    _prepare_streams()
+    verb = arguments[0] if arguments else ""
     try:
-        app(standalone_mode=False)
-        code = 0
-    except click.exceptions.Exit as stop:
-        code = stop.exit_code
-    except click.ClickException as error:
-        error.show()
-        code = 2
-    except (KeyboardInterrupt, click.Abort):
-        code = _say("interrupted", 130)
+        code = _run_verb(verb, arguments[1:]) if verb in VERBS else _run_alone(arguments)
+        sys.stdout.flush()
+        return code
+    except (KeyboardInterrupt, typer.Abort):
+        return _say("interrupted", 130)
     except BrokenPipeError:
-        sys.stderr.close()
-        code = 0
+        _drop_output()
+        return 0  # whoever read our output has seen enough: `| head -1`
     except Exception as error:
         if os.environ.get("REGARD_DEBUG"):
             raise
-        code = _explain(error)
-    sys.exit(code)
+        if isinstance(error, OSError):
+            _drop_output()
+        return _say(*describe_failure(error, verb))
 
 
-def _explain(error: Exception) -> int:
-    from regard.text.errors import InputError
+def _run_verb(verb: str, arguments: Sequence[str]) -> int:
+    """A verb's file is imported when the verb is used: `regard --help` waits for nothing."""
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+    module: Any = import_module(f"regard.cli.{verb}")
+    app.command(verb, add_help_option=False)(getattr(module, verb))
+    command: Any = typer.main.get_command(app)
+    options = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    if any(option in HELP for option in options):
+        typer.echo(command_help(f"regard {verb}", module.__doc__ or "", command.params))
+        return 0
+    try:
+        with command.make_context(f"regard {verb}", list(arguments)) as context:
+            command.invoke(context)
+    except typer.Exit as stop:
+        return stop.exit_code
+    return 0
 
-    if isinstance(error, InputError):
-        return _say(str(error), 2)
-    known = type(error).__module__.startswith("regard.") or isinstance(error, OSError)
-    if known:
-        return _say(str(error), 1)
-    return _say(f"unexpected {type(error).__name__}: {error} (REGARD_DEBUG=1 shows where)", 1)
+
+def _run_alone(arguments: Sequence[str]) -> int:
+    """`regard` without a verb: help, the version, or the verb that was meant."""
+    first = arguments[0] if arguments else ""
+    if first == "help" and len(arguments) > 1 and arguments[1] in VERBS:
+        return _run_verb(arguments[1], HELP[:1])
+    if first in ("", "help", *HELP):
+        typer.echo(command_list(VERBS))
+        return 0 if first else 2
+    if first == "--version":
+        import regard
+
+        typer.echo(regard.__version__)
+        return 0
+    near = difflib.get_close_matches(first, VERBS, n=1)
+    hint = f"did you mean 'regard {near[0]}'? " if near else ""
+    return _say(f"there is no 'regard {first}': {hint}The verbs are {', '.join(VERBS)}.", 2)
+
+
+def _prepare_streams() -> None:
+    """What we read is UTF-8, so what we write is too; a terminal of another mind gets ? for what it cannot show."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            if stream.isatty():
+                stream.reconfigure(errors="replace")
+            else:
+                stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    warnings.showwarning = _show_warning
+
+
+def _drop_output() -> None:
+    """What standard output did not take must not be tried again when Python ends."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+    """Our own warnings are for people; those of libraries are not."""
+    if category.__module__.startswith("regard.") or os.environ.get("REGARD_DEBUG"):
+        _say(str(message), 0)
 
 
 def _say(message: str, code: int) -> int:
-    typer.echo(f"regard: {message}", err=True)
+    sys.stderr.write("regard: " + " ".join(message.split()) + "\n")
     return code

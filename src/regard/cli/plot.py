@@ -1,4 +1,8 @@
-"""Draw attention heat-maps of sentences (PNG, SVG or HTML by the file's ending), or a run's loss curve."""
+"""Draw attention heat-maps of sentences (PNG, SVG, PDF or HTML by the file's ending), or a run's loss curve.
+
+regard plot runs/demo "The black cat sat on the mat." --out cat.png
+regard plot runs/demo                                              its loss curve
+"""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,32 +11,59 @@ import typer
 
 
 def plot(
-    bundle: Annotated[Path, typer.Argument(help="A bundle or run folder.")],
-    texts: Annotated[list[str] | None, typer.Argument(metavar="[TEXT]...", help="Sentences; a run's loss curve if left out.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Picture; attention.png or curve.png if left out.")] = None,
+    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="A bundle or run folder.")],
+    texts: Annotated[
+        list[str] | None, typer.Argument(metavar="TEXT", help="Sentences to draw; the run's loss curve if left out.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The picture; attention.png or curve.png if left out.")
+    ] = None,
     words: Annotated[bool, typer.Option("--words", help="Whole words instead of pieces and EOS.")] = False,
-    target: Annotated[str | None, typer.Option(help="Force this translation of the one sentence given.")] = None,
+    target: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Force this translation of the one sentence given.")
+    ] = None,
+    layer: Annotated[
+        int | None, typer.Option(metavar="N", help="A layer, from 0; the mean of all if left out.")
+    ] = None,
+    head: Annotated[int | None, typer.Option(metavar="N", help="A head, from 0; the mean of all if left out.")] = None,
 ) -> None:
-    from regard.bundle.folder import explain, write_whole
-    from regard.plot import alignment_html, heatmaps, save
+    from regard.cli.picture import check_picture, write_picture
+
+    path = out or Path("attention.png" if texts else "curve.png")
+    check_picture(path, *([".html"] if texts else []))
+    if not texts:
+        from regard.train.picture import curve
+
+        write_picture(curve(_run_folder(bundle)), path)
+        typer.echo(str(path))
+        return
+    from regard.bundle.folder import write_whole
+    from regard.cli.screen import Warnings, warn
+    from regard.plot import alignment_html, heatmaps
     from regard.runtime.translator import load
     from regard.text.errors import InputError
-    from regard.train.picture import curve
 
+    if target is not None and len(texts) > 1:
+        raise InputError(f"--target forces one translation, but {len(texts)} sentences were given")
+    translations = load(bundle).translate(texts, target=None if target is None else [target])
+    for number, one in enumerate(translations, start=1):
+        Warnings().tell(one, number if len(texts) > 1 else None)
     try:
-        if not texts:
-            path = out or Path("curve.png")
-            save(curve(bundle), path)
+        drawn = [one for one in translations if one.source_words]
+        maps = [one.attention_map(words=words, layer=layer, head=head) for one in drawn]
+        if path.suffix.lower() == ".html":
+            write_whole(path, alignment_html(maps))
         else:
-            path = out or Path("attention.png")
-            if target is not None and len(texts) > 1:
-                raise InputError(f"--target forces one translation, but {len(texts)} sentences were given")
-            forced = {} if target is None else {"target": [target]}
-            maps = [one.attention_map(words=words) for one in load(bundle).translate(texts, **forced)]
-            if path.suffix.lower() in (".html", ".htm"):
-                write_whole(path, alignment_html(maps))
-            else:
-                save(heatmaps(maps), path)
-    except OSError as error:
-        raise explain(error, out or Path(".")) from error
+            write_picture(heatmaps(maps), path)
+    except ValueError as error:  # no attention, no such layer or head, nothing but blank texts
+        raise InputError(str(error)) from error
+    for one in drawn:
+        warn(f"{one.source} → {one.text}")
     typer.echo(str(path))
+
+
+def _run_folder(path: Path) -> Path:
+    """The run that a bundle belongs to: best/ and last/ lie in it."""
+    if not (path / "journal.jsonl").exists() and (path.parent / "journal.jsonl").exists():
+        return path.parent
+    return path

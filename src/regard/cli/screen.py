@@ -1,56 +1,104 @@
-"""What verbs print for people: tables, heat-maps, walks; data goes to stdout, talk to stderr."""
+"""What verbs print for people: tables, heat-maps, walks and progress; data goes to stdout, talk to stderr."""
 
 import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from rich.console import Console
 from rich.table import Table
 
-from regard.lab.evaluate import Measured
+from regard.evaluation import LengthScores
+from regard.lab.evaluate import Measured, length_name
 from regard.plot import terminal_heatmap_rich, walk_rich
 from regard.runtime.translation import Translation
+
+SHOWN = 10
+"""Warnings that are printed; the rest is counted."""
 
 
 def console() -> Console:
     """Standard output; plain text where it is piped."""
-    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    return Console(highlight=False, markup=False, emoji=False, soft_wrap=not sys.stdout.isatty())
 
 
 def warn(message: str) -> None:
     sys.stderr.write(f"regard: {message}\n")
 
 
+class Warnings:
+    """Prints what is odd about lines as they pass, and counts what would be too much to read."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def tell(self, translation: Translation, number: int | None = None) -> None:
+        for warning in translation.warnings:
+            self.count += 1
+            if self.count <= SHOWN:
+                warn(warning if number is None else f"line {number}: {warning}")
+
+    def close(self) -> None:
+        if self.count > SHOWN:
+            warn(f"{self.count - SHOWN:,} further warnings are not shown")
+
+
+@contextmanager
+def progress(what: str, total: int | None, wanted: bool = True) -> Iterator[Callable[[int], None]]:
+    """A bar on stderr while the block runs; the function it gives says how much is done."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    screen = Console(stderr=True)
+    with Progress(*columns, console=screen, transient=True, disable=not (wanted and screen.is_terminal)) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda done: bar.update(task, completed=done)
+
+
 def show_map(screen: Console, translation: Translation) -> None:
     """The terminal heat-map of a translation."""
-    screen.print(terminal_heatmap_rich(translation.attention_map(), width=screen.width))
+    ascii_only = screen.options.ascii_only
+    screen.print(terminal_heatmap_rich(translation.attention_map(), width=screen.width, ascii_only=ascii_only))
     screen.print()
 
 
 def show_walk(screen: Console, translation: Translation) -> None:
     """The spotlight, step by step."""
-    screen.print(walk_rich(translation.attention_map(), width=screen.width))
+    ascii_only = screen.options.ascii_only
+    steps = walk_rich(
+        translation.attention_map(),
+        width=screen.width,
+        probabilities=translation.probabilities,
+        ascii_only=ascii_only,
+    )
+    screen.print(steps)
     screen.print()
 
 
-def show_measured(screen: Console, measured: Measured, longer: Measured | None = None) -> None:
+def show_measured(screen: Console, heading: str, measured: Measured, longer: Measured | None = None) -> None:
     """Scores of a test set, then by source length."""
     evaluation = measured.evaluation
-    screen.print(f"{evaluation.sentences:,} sentences the model never saw:")
+    screen.print(heading)
     screen.print(f"  exact match           {evaluation.exact_match:.1%}")
     if evaluation.aer is not None:
         screen.print(f"  alignment error rate  {evaluation.aer:.3f}")
     screen.print(f"  BLEU                  {evaluation.bleu:.2f}   {evaluation.signatures['bleu']}")
     screen.print(f"  chrF                  {evaluation.chrf:.2f}   {evaluation.signatures['chrf']}")
-    rows = [one for one in evaluation.by_length if one.sentences]
-    beyond = [one for one in longer.evaluation.by_length if one.sentences] if longer is not None else []
-    if len(rows) + len(beyond) < 2:
-        return
-    table = Table("source words", "sentences", "exact match", "BLEU", "AER", box=None, padding=(0, 2, 0, 0))
-    for one in [*rows, *beyond]:
-        table.add_row(
-            f"{one.shortest}–{one.longest}" if one.longest is not None else f"{one.shortest}+",
-            f"{one.sentences:,}",
-            f"{one.exact_match:.1%}",
-            f"{one.bleu:.1f}",
-            "" if one.aer is None else f"{one.aer:.3f}",
-        )
-    screen.print(table)
+    for note in measured.notes:
+        screen.print(f"  {note}")
+    rows = [*evaluation.by_length, *(longer.evaluation.by_length if longer is not None else ())]
+    rows = [one for one in rows if one.sentences]
+    if len(rows) > 1:
+        screen.print()
+        screen.print(_by_length(rows))
+
+
+def _by_length(rows: Sequence[LengthScores]) -> Table:
+    aligned = any(one.aer is not None for one in rows)
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for name in ("source words", "sentences", "exact match", "BLEU", "chrF", *(["AER"] if aligned else [])):
+        table.add_column(name, justify="left" if name == "source words" else "right")
+    for one in rows:
+        scores = f"{one.exact_match:.1%}", f"{one.bleu:.1f}", f"{one.chrf:.1f}"
+        aer = [] if not aligned else ["–" if one.aer is None else f"{one.aer:.3f}"]
+        table.add_row(length_name(one), f"{one.sentences:,}", *scores, *aer)
+    return table

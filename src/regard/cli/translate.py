@@ -1,102 +1,139 @@
-"""Translate text: arguments, a file, standard input, or a prompt on a terminal; one output line for each input line."""
+"""Translate text: arguments, a file, standard input, or a prompt on a terminal; one output line for each input line.
+
+regard translate runs/demo "The black cat sat on the mat." --walk
+regard translate runs/demo --input news.en --output news.fr --beam 5
+regard translate runs/demo < news.en > news.fr
+"""
 
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
 if TYPE_CHECKING:
     from regard.runtime.translation import Translation
-    from regard.runtime.translator import Translator
 
 CHUNK = 256
 """Lines translated together from a stream: enough to batch well, few enough to see progress."""
+PAGE = 200
+"""Sentences on a page at most."""
 
 
 def translate(
-    bundle: Annotated[Path, typer.Argument(help="A bundle or run folder.")],
-    texts: Annotated[list[str] | None, typer.Argument(metavar="[TEXT]...", help="Standard input if left out.")] = None,
-    input_: Annotated[Path | None, typer.Option("--input", help="Read lines from this file.")] = None,
-    output: Annotated[Path | None, typer.Option("--output", help="Write to this file.")] = None,
-    beam: Annotated[int | None, typer.Option(min=1, help="Beam width; the recipe's if left out.")] = None,
-    nbest: Annotated[int, typer.Option(min=1, help="How many translations for each line.")] = 1,
-    ensemble: Annotated[list[Path], typer.Option(help="A further bundle that votes (repeatable).")] = [],  # noqa: B006
+    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="A bundle or run folder.")],
+    texts: Annotated[
+        list[str] | None, typer.Argument(metavar="TEXT", help="Texts to translate; standard input if left out.")
+    ] = None,
+    input_: Annotated[Path | None, typer.Option("--input", metavar="FILE", help="Read lines from this file.")] = None,
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write to this file.")] = None,
+    beam: Annotated[int | None, typer.Option(metavar="N", help="Beam width; the recipe's if left out.")] = None,
+    nbest: Annotated[
+        int | None, typer.Option(metavar="N", help="N lines for each text: its number, score and translation.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line, attention included.")] = False,
-    alignment: Annotated[bool, typer.Option("--alignment", help="Add a tab and word links, 0-based source-target.")] = False,
-    html: Annotated[Path | None, typer.Option(help="Write a page with heat-maps here.")] = None,
+    alignment: Annotated[
+        bool, typer.Option("--alignment", help="Add a tab and word links, source-target counted from 0.")
+    ] = False,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page with heat-maps.")] = None,
     walk: Annotated[bool, typer.Option("--walk", help="Show step by step where the model looked.")] = False,
+    ensemble: Annotated[
+        list[Path] | None, typer.Option(metavar="BUNDLE", help="A further bundle that votes (repeatable).")
+    ] = None,
+    device: Annotated[str, typer.Option(metavar="NAME", help="Where to compute; cpu if left out.")] = "cpu",
 ) -> None:
+    from regard.cli.converse import converse
+    from regard.cli.output import open_output
+    from regard.cli.screen import Warnings, progress
     from regard.runtime.translator import load
     from regard.text.errors import InputError
 
     if texts and input_ is not None:
-        raise InputError("give texts or --input, not both")
-    search = {"nbest": nbest, **({} if beam is None else {"beam": beam})}
-    translator = load([bundle, *ensemble])
-    prompt = not texts and input_ is None and sys.stdin.isatty()
+        raise InputError("texts and --input were both given: leave one of them out")
+    if as_json and (walk or alignment):
+        raise InputError("--json holds alignment and attention already: leave --walk and --alignment out")
+    total = None if input_ is None else _count(input_)
+    search: dict[str, Any] = {name: value for name, value in (("beam", beam), ("nbest", nbest)) if value is not None}
+    translator = load([bundle, *(ensemble or [])], device)
+    form = Form(as_json, alignment, walk, (nbest or 1) > 1)
     shown: list[Translation] = []
-    with _Writer(output) as file:
-        if prompt:
-            _converse(translator, search, walk)
-            return
-        total = 0
-        for batch in _chunks(_lines(texts or [], input_)):
-            results = translator.translate(batch, **search)
-            _warn(results, total)
-            for translation in results:
-                _print(translation, file, as_json=as_json, alignment=alignment, walk=walk)
-            shown += results if html is not None and len(shown) < CHUNK else []
-            total += len(batch)
-            _progress(total, input_ is not None)
+    if not texts and input_ is None and output is None and sys.stdin.isatty() and sys.stdout.isatty():
+        shown = converse(translator, search, form)
+    else:
+        warnings = Warnings()
+        done = 0
+        with open_output(output) as file, progress("translating", total, output is not None) as tell:
+            for batch in _chunks(iter(texts) if texts else _lines(input_)):
+                for number, one in enumerate(translator.translate(batch, **search), start=done + 1):
+                    warnings.tell(one, number if len(texts or ()) != 1 else None)
+                    form.write(one, number, file)
+                    shown += [one] if html is not None and len(shown) <= PAGE else []
+                done += len(batch)
+                tell(done)
+                file.flush()
+        warnings.close()
     if html is not None:
-        _page(html, shown)
+        _write_page(html, shown)
 
 
-class _Writer:
-    """Standard output, or a file that appears only when it is complete."""
+@dataclass(frozen=True)
+class Form:
+    """How a translation is written."""
 
-    def __init__(self, path: Path | None) -> None:
-        self.path = path
-        self.draft = None if path is None else path.with_name(f".{path.name}.part")
+    json: bool = False
+    alignment: bool = False
+    walk: bool = False
+    numbered: bool = False
 
-    def __enter__(self) -> TextIO:
-        if self.draft is None:
-            return sys.stdout
-        from regard.bundle.folder import explain
-
-        try:
-            self.file = self.draft.open("w", encoding="utf-8")
-        except OSError as error:
-            raise explain(error, self.path or self.draft) from error
-        return self.file
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if self.draft is None or self.path is None:
+    def write(self, translation: "Translation", number: int, file: TextIO) -> None:
+        if self.json:
+            file.write(json.dumps(translation.json(), ensure_ascii=False) + "\n")
             return
-        from regard.bundle.folder import explain
+        for one in (translation, *translation.alternatives):
+            line = f"{number}\t{one.normalised_score:.4f}\t{one.text}" if self.numbered else one.text
+            if self.alignment:
+                line += "\t" + " ".join(f"{source}-{target}" for source, target in sorted(one.alignment))
+            file.write(line + "\n")
+        if self.walk and translation.source_words:
+            self._write_walk(translation, file)
 
-        try:
-            self.file.close()
-            if kind is None:
-                self.draft.replace(self.path)
-        except OSError as problem:
-            raise explain(problem, self.path) from problem
-        finally:
-            self.draft.unlink(missing_ok=True)
+    def _write_walk(self, translation: "Translation", file: TextIO) -> None:
+        from regard.plot import walk
+
+        if file is sys.stdout:
+            from regard.cli.screen import console, show_walk
+
+            show_walk(console(), translation)
+        else:
+            file.write(walk(translation.attention_map(), probabilities=translation.probabilities) + "\n\n")
 
 
-def _lines(texts: list[str], path: Path | None) -> Iterator[str]:
-    """Lines to translate; only a newline ends a line, and bytes that are not UTF-8 are refused with their place."""
-    if texts:
-        yield from texts
-        return
+def _lines(path: Path | None) -> Iterator[str]:
+    """Lines to translate; only a line feed ends a line, and bytes that are not UTF-8 are refused with their place."""
     from regard.data.lines import decode_lines, read_lines
 
-    yield from read_lines(path) if path is not None else decode_lines(sys.stdin.buffer, "standard input")
+    if path is None:
+        yield from decode_lines(sys.stdin.buffer, "standard input")
+    elif _is_stream(path):
+        with path.open("rb") as stream:
+            yield from decode_lines(stream, str(path))
+    else:
+        yield from read_lines(path)
+
+
+def _count(path: Path) -> int | None:
+    """How many lines a file has, all of them checked before any is translated; a stream can be read only once."""
+    from regard.data.lines import read_lines
+
+    return None if _is_stream(path) else sum(1 for _ in read_lines(path))
+
+
+def _is_stream(path: Path) -> bool:
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def _chunks(lines: Iterator[str]) -> Iterator[list[str]]:
@@ -104,68 +141,15 @@ def _chunks(lines: Iterator[str]) -> Iterator[list[str]]:
         yield batch
 
 
-def _warn(results: "list[Translation]", before: int) -> None:
-    from regard.cli.screen import warn
-
-    for number, translation in enumerate(results, start=before + 1):
-        for warning in translation.warnings:
-            warn(f"line {number}: {warning}")
-
-
-def _print(translation: "Translation", file: TextIO, *, as_json: bool, alignment: bool, walk: bool) -> None:
-    if as_json:
-        file.write(json.dumps(translation.json(), ensure_ascii=False) + "\n")
-        return
-    for one in (translation, *translation.alternatives):
-        line = one.text
-        if translation.alternatives:
-            line = f"{one.normalised_score:.4f}\t{line}"
-        if alignment:
-            line += "\t" + " ".join(f"{source}-{target}" for source, target in sorted(one.alignment))
-        file.write(line + "\n")
-    if walk:
-        from regard.plot import walk as spotlight
-
-        if file is sys.stdout and sys.stdout.isatty():
-            from regard.cli.screen import console, show_walk
-
-            show_walk(console(), translation)
-        else:
-            file.write(spotlight(translation.attention_map()) + "\n\n")
-
-
-def _converse(translator: "Translator", search: dict[str, int], walk: bool) -> None:
-    from regard.cli.screen import console, show_map, show_walk
-
-    screen = console()
-    typer.echo("Type a sentence; an empty line ends.", err=True)
-    while True:
-        try:
-            line = input("> ").strip()
-        except EOFError:
-            return
-        if not line:
-            return
-        translation = translator.translate(line, **search)
-        _warn([translation], 0)
-        screen.print(translation.text, markup=False, style="bold")
-        for other in translation.alternatives:
-            screen.print(f"  {other.normalised_score:.4f}  {other.text}", markup=False)
-        if translation.attention is not None:
-            (show_walk if walk else show_map)(screen, translation)
-
-
-def _progress(total: int, wanted: bool) -> None:
-    if wanted and sys.stderr.isatty():
-        sys.stderr.write(f"\r{total:,} lines")
-        sys.stderr.flush()
-
-
-def _page(path: Path, translations: "list[Translation]") -> None:
+def _write_page(path: Path, translations: "list[Translation]") -> None:
     from regard.bundle.folder import write_whole
+    from regard.cli.screen import warn
     from regard.plot import alignment_html
 
-    maps = [one.attention_map() for one in translations if one.text]
-    if maps:
-        write_whole(path, alignment_html(maps))
-        typer.echo(f"written: {path}", err=True)
+    maps = [one.attention_map() for one in translations if one.source_words]
+    if not maps:
+        warn(f"{path} was not written: there is no translation to show")
+        return
+    write_whole(path, alignment_html(maps[:PAGE]))
+    more = f", the first {PAGE} sentences" if len(maps) > PAGE else ""
+    warn(f"written: {path}{more}")

@@ -28,6 +28,8 @@ def find_file(path: Path) -> Path:
             return candidate
     if path.is_dir():
         raise InputError(f"{path} is a folder, wanted a file")
+    if path.exists():
+        raise InputError(f"{path} is a device or a pipe, wanted a file that can be read twice")
     folder = path.parent
     if not folder.is_dir():
         raise InputError(f"no file {path}: there is no folder {folder}")

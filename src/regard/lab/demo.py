@@ -1,6 +1,7 @@
 """The first three minutes: train on the phrasebook, translate, look, and say how good it is."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,49 +12,60 @@ from regard.lab.evaluate import Measured, measure
 from regard.lab.report import report_page
 from regard.plot import heatmaps, save
 from regard.runtime.translation import Translation
-from regard.runtime.translator import Translator, load
+from regard.runtime.translator import load
 from regard.text.errors import InputError
 from regard.train.journal import Listener
 from regard.train.recipe import load_recipe
-from regard.train.run import train
+from regard.train.run import Result, train
 
 SENTENCES = 600
 LONGER = ((21, 30), (31, 40), (41, 60))
 """Beyond what the demo trains on: reported by bin, not counted."""
+SAMPLE = 60
+"""Sentences in each of these bins."""
+DRAWN = 4
+"""Showcase sentences in the picture."""
+_MADE = "Made by `regard demo`: "
 
 
 @dataclass(frozen=True)
 class Demo:
-    """What the demo leaves behind, and what it shows."""
+    """What the demo shows."""
 
-    folder: Path
-    translator: Translator
     showcase: list[tuple[Pair, Translation]]
     measured: Measured
     longer: Measured
-    train_seconds: float
-    interrupted: bool = False
 
 
-def run_demo(
-    pair: str, out: Path, *, seed: int = 0, overwrite: bool = False, resume: bool = False, listener: Listener | None = None
-) -> Demo:
-    """Train the demo recipe for `pair` into `out` and measure it on sentences it never saw."""
+def train_demo(
+    pair: str, out: Path, *, seed: int = 0, resume: bool = False, listener: Listener | None = None
+) -> Result:
+    """Train the demo recipe for `pair` into `out`; an earlier demo there is replaced, anything else is not."""
     if pair not in phrasebook.PAIRS:
         raise InputError(f"no phrasebook '{pair}': valid choices are {', '.join(phrasebook.PAIRS)}")
-    recipe = load_recipe("demo", [f"data.pair={pair}", f"train.seed={seed}"])
-    result = train(recipe, out, resume=resume, overwrite=overwrite, listener=listener)
+    about = _MADE + load_recipe("demo").description
+    changes = [f"data.pair={pair}", f"data.seed={seed}", f"train.seed={seed}", f"description={json.dumps(about)}"]
+    if not resume:
+        _refuse_other_runs(out)
+    return train(load_recipe("demo", changes), out, resume=resume, overwrite=not resume, listener=listener)
+
+
+def show_demo(
+    pair: str, out: Path, *, seed: int, train_seconds: float, progress: Callable[[int], None] = lambda done: None
+) -> Demo:
+    """Measure the model in `out` on sentences it never saw, and write report.json, report.html and alignment.png."""
     translator = load(out)
-    unseen = phrasebook.pairs(pair, "test", SENTENCES, seed=seed)
-    measured = measure(translator, unseen)
-    longer = measure(translator, [
-        one for shortest, longest in LONGER
-        for one in phrasebook.pairs(pair, "test", 60, seed=seed, shortest=shortest, longest=longest)
-    ])  # fmt: skip
-    showcase = phrasebook.showcase(pair)
-    shown = list(zip(showcase, translator.translate([as_written(one.source) for one in showcase]), strict=True))
-    demo = Demo(out, translator, shown, measured, longer, result.progress.seconds, result.reason == "interrupted")
-    _write(demo, pair, seed)
+    shown = phrasebook.showcase(pair)
+    translations = translator.translate([as_written(one.source) for one in shown])
+    measured = measure(translator, phrasebook.pairs(pair, "test", SENTENCES, seed=seed), progress=progress)
+    beyond = [
+        one
+        for shortest, longest in LONGER
+        for one in phrasebook.pairs(pair, "test", SAMPLE, seed=seed, shortest=shortest, longest=longest)
+    ]
+    longer = measure(translator, beyond, progress=lambda done: progress(SENTENCES + done))
+    demo = Demo(list(zip(shown, translations, strict=True)), measured, longer)
+    _write(demo, pair, out, {"pair": pair, "seed": seed, "train_seconds": round(train_seconds, 1)})
     return demo
 
 
@@ -62,24 +74,34 @@ def as_written(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:] + ("।" if "\u0900" <= sentence[-1:] <= "\u097f" else ".")
 
 
-def _write(demo: Demo, pair: str, seed: int) -> None:
-    evaluation = demo.measured.evaluation
-    report = {
-        "pair": pair,
-        "seed": seed,
-        "exact_match": evaluation.exact_match,
-        "aer": evaluation.aer,
-        "bleu": evaluation.bleu,
-        "chrf": evaluation.chrf,
-        "sentences": evaluation.sentences,
-        "train_seconds": round(demo.train_seconds, 1),
-        "by_length": demo.measured.json()["by_length"] + demo.longer.json()["by_length"],
-        "signatures": evaluation.signatures,
-    }
-    write_whole(demo.folder / "report.json", json.dumps(report, ensure_ascii=False, indent=2) + "\n")
-    maps = [translation.attention_map() for _, translation in demo.showcase]
-    write_whole(demo.folder / "report.html", report_page(f"regard demo, {pair}", demo.measured, demo.longer, maps))
+def _refuse_other_runs(out: Path) -> None:
+    """A run that somebody trained is never taken for an old demo; folders that are no run are refused by `train`."""
     try:
-        save(heatmaps(maps[:4]), demo.folder / "alignment.png")
+        recipe = json.loads((out / "recipe.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return
+    if not isinstance(recipe, dict) or not str(recipe.get("description", "")).startswith(_MADE):
+        raise InputError(f"{out} holds a run that `regard demo` did not make: name another folder with --out")
+
+
+def _write(demo: Demo, pair: str, out: Path, about: dict[str, object]) -> None:
+    scores = demo.measured.json()
+    report = {
+        **about,
+        **{name: scores[name] for name in ("exact_match", "aer", "bleu", "chrf", "sentences", "signatures")},
+        "by_length": scores["by_length"] + demo.longer.json()["by_length"],
+        "showcase": [
+            {"source": one.source, "text": translation.text, "right": translation.text == one.target}
+            for one, translation in demo.showcase
+        ],
+    }
+    write_whole(out / "report.json", json.dumps(report, ensure_ascii=False, indent=2) + "\n")
+    maps = [translation.attention_map() for _, translation in demo.showcase]
+    unseen = "that the model never saw"
+    page = report_page(f"regard demo, {pair}", demo.measured, demo.longer, maps, name="demo", about=unseen)
+    write_whole(out / "report.html", page)
+    picture = out / "alignment.png"
+    try:
+        save(heatmaps(maps[:DRAWN]), picture)
     except OSError as error:
-        raise explain(error, demo.folder / "alignment.png") from error
+        raise explain(error, picture) from error

@@ -1,35 +1,38 @@
 """A bundle in a few lines a person can read."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from regard.bundle.store import Bundle
 from regard.models.config import RecurrentConfig, TransformerConfig
+from regard.text.tokenizer import Tokenizer
 
 
 def describe(bundle: Bundle) -> list[tuple[str, str]]:
     """Name and value of everything worth knowing about a bundle."""
     manifest = bundle.manifest
     size = sum(entry.bytes for entry in manifest.files.values())
+    data = manifest.recipe.get("data") or {}
     lines = [
         ("bundle", f"{bundle.path} ({size / 1e6:.1f} MB, format version {manifest.version})"),
+        ("about", str(manifest.recipe.get("description") or "")),
         ("model", describe_model(manifest.model)),
         ("parameters", f"{bundle.model.parameters_count:,}"),
-        ("source", f"{bundle.source.config.kind} tokens, vocabulary {len(bundle.source):,}"),
-        ("target", f"{bundle.target.config.kind} tokens, vocabulary {len(bundle.target):,}"),
-        ("reads", f"up to {manifest.longest_source} pieces{', then EOS' if manifest.source_eos else ''}"),
+        ("source", _describe_tokenizer(bundle.source)),
+        ("target", _describe_tokenizer(bundle.target)),
+        ("reads", f"up to {manifest.longest_source:,} pieces{', then EOS' if manifest.source_eos else ''}"),
+        ("trained", ", ".join(_pairs(manifest.trained))),
+        ("data", ", ".join([*([str(data["kind"])] if "kind" in data else []), *_pairs(data)])),
         ("made with", f"regard {manifest.regard}, torch {manifest.torch}"),
     ]
-    if manifest.trained:
-        lines.append(("trained", ", ".join(f"{name} {_short(value)}" for name, value in manifest.trained.items())))
-    data = manifest.recipe.get("data")
-    if data:
-        lines.append(("data", ", ".join(f"{name} {value}" for name, value in data.items() if value is not None)))
-    return lines
+    return [(name, value) for name, value in lines if value]
 
 
 def describe_model(config: RecurrentConfig | TransformerConfig) -> str:
     """One line: what a practitioner would say of the architecture.
 
     >>> describe_model(RecurrentConfig())
-    'GRU, 1 × 128 bidirectional encoder, 1 × 128 decoder, additive attention, global, context at the input'
+    'GRU, 1 × 128 bidirectional encoder, 1 × 128 decoder, additive attention, context at the input'
     """
     if isinstance(config, TransformerConfig):
         return (
@@ -37,13 +40,32 @@ def describe_model(config: RecurrentConfig | TransformerConfig) -> str:
             f"{config.heads} heads, {config.positions} positions"
         )
     direction = "bidirectional" if config.bidirectional else "unidirectional"
-    attention = "no attention" if config.score == "none" else f"{config.score} attention, {config.window}"
+    attention = "no attention: one fixed vector" if config.score == "none" else f"{config.score} attention"
+    if config.window != "global":
+        attention += f", {config.window} window ± {config.reach}"
     feeding = ", input feeding" if config.input_feeding else ""
     return (
         f"{config.cell.upper()}, {config.encoder_layers} × {config.encoder_units} {direction} encoder, "
-        f"{config.decoder_layers} × {config.decoder_units} decoder, {attention}, context at the {config.placement}{feeding}"
+        f"{config.decoder_layers} × {config.decoder_units} decoder, {attention}, "
+        f"context at the {config.placement}{feeding}"
     )
 
 
-def _short(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+def _describe_tokenizer(tokenizer: Tokenizer) -> str:
+    chosen = tokenizer.config.normalise
+    said = [
+        (chosen.lowercase, "lower case"),
+        (chosen.drop_final_stop, "no final stop"),
+        (tokenizer.config.words == "spaces", "split at spaces"),
+    ]
+    names = [f"{tokenizer.config.kind} pieces", f"vocabulary {len(tokenizer):,}", *(name for yes, name in said if yes)]
+    return ", ".join(names)
+
+
+def _pairs(values: Mapping[str, Any]) -> list[str]:
+    """What a table says, but for what it leaves open and its kind, which is said first."""
+    return [
+        f"{name.replace('_', ' ')} {value:.4g}" if isinstance(value, float) else f"{name.replace('_', ' ')} {value}"
+        for name, value in values.items()
+        if value is not None and name != "kind"
+    ]

@@ -91,12 +91,9 @@ def _scaled_dot() -> Explanation:
 
 def _multi_head() -> Explanation:
     eye = np.eye(4)
-    worked = _score(
-        lambda view: scaled_dot.multi_head(QUERY, STATES, view, 2, W_q=2 * eye, W_k=2 * eye, W_v=eye, W_o=eye)
-    )
-    note = (
-        "two heads: the first scores with dimensions 1 and 2, the second with 3 and 4, so they look at different words"
-    )
+    projections = {"W_q": np.diag([-6.0, -6.0, 2.0, 2.0]), "W_k": 2 * eye, "W_v": eye, "W_o": eye}
+    worked = _score(lambda view: scaled_dot.multi_head(QUERY, STATES, view, 2, **projections))
+    note = "the first head scores with dimensions 1 and 2, the second with 3 and 4: they look at different words"
     return _explained("multi-head", "multi-head attention", scaled_dot.MULTI_HEAD_EQUATION, _VASWANI, worked, note)
 
 
@@ -111,17 +108,17 @@ def _local_m() -> Explanation:
 def _local_p() -> Explanation:
     view = local.local_p(QUERY, REAL, reach=2, W_p=W_S, v_p=np.array([-0.5, 1.0, 0.6]))
     center = float(view.center[0]) if view.center is not None else 0.0
-    note = f"p_t = {center:.2f} of S = 4 real words, D = 2; the Gaussian is not renormalised, so weights sum to less than 1"
+    note = f"p_t = {center:.2f} of S = 4 real words, D = 2; the Gaussian is not renormalised: the sum is below 1"
     return _explained(
         "local-p", "predictive local attention", local.LOCAL_P_EQUATION, _LUONG, _score(_general, view), note
     )
 
 
 def _none() -> Explanation:
-    context = none.fixed_vector(STATES, REAL)
+    context = none.fixed_vector(STATES, REAL, bidirectional=True)
     return Explanation(
         "none", "no attention: the fixed vector", none.EQUATION, "Sutskever et al. 2014; Cho et al. 2014", QUERY[0],
-        None, context, "one fixed vector for every step, no alignment exists",
+        None, context, "two numbers of each state are forward, two backward; one fixed vector, no alignment exists",
     )  # fmt: skip
 
 

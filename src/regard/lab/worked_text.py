@@ -1,15 +1,17 @@
 """A worked attention step as text with bars, and as a picture."""
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from regard.bundle.folder import explain as explain_disk
-from regard.lab.explain import REAL, STATES, WORDS, Explanation
-from regard.plot import Bars, bar, bars, save
+from regard.lab.explain import ALIASES, MECHANISMS, REAL, STATES, WORDS, Explanation
+from regard.plot import Bars, bar, bars
 from regard.text.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def write_explanation(explanation: Explanation) -> str:
@@ -30,14 +32,15 @@ def write_explanation(explanation: Explanation) -> str:
         if explanation.worked.scores.ndim == 3:
             lines.append(f"Head {head}")
         lines += _rows(explanation, scores, weights)
-    lines += ["", f"Context  c = Σ α h = {_vector(explanation.context)}"]
+    heads = explanation.worked.scores.ndim == 3
+    lines += ["", f"Context  c = {'W_o [c^1; c^2]' if heads else 'Σ α h'} = {_vector(explanation.context)}"]
     if explanation.note:
         lines += ["", explanation.note]
     return "\n".join(lines)
 
 
-def draw_explanation(explanation: Explanation, path: Path) -> None:
-    """Scores and weights as two rows of bars."""
+def draw_explanation(explanation: Explanation) -> "Figure":
+    """Scores and weights as rows of bars."""
     if explanation.worked is None:
         raise InputError("without attention there is nothing to draw: one fixed vector, no alignment exists")
     stages = []
@@ -49,10 +52,15 @@ def draw_explanation(explanation: Explanation, path: Path) -> None:
             Bars(f"scores e{name}", WORDS, shown),
             Bars(f"weights α{name}", WORDS, tuple(float(weight) for weight in weights)),
         ]
-    try:
-        save(bars(stages, title=f"{explanation.title}: {explanation.equation}"), path)
-    except OSError as error:
-        raise explain_disk(error, path) from error
+    return bars(stages, title=f"{explanation.title}: {explanation.equation}")
+
+
+def list_mechanisms() -> str:
+    """Every mechanism with its equation."""
+    found = [make() for make in MECHANISMS.values()]
+    lines = [f"{one.name:<12}{one.title}\n{'':<12}{one.equation}" for one in found]
+    others = ", ".join(f"{alias} is {name}" for alias, name in ALIASES.items())
+    return "\n".join([*lines, "", f"By other names: {others}."])
 
 
 def _heads(explanation: Explanation) -> list[tuple[ndarray, ndarray]]:
@@ -68,7 +76,8 @@ def _rows(explanation: Explanation, scores: Float[ndarray, " source"], weights: 
     worked = explanation.worked
     assert worked is not None
     fade = worked.gaussian
-    lines = [f"  {'word':<8} {'score e':>8}  {'mask':<7}" + (f"{'gauss':>6}  " if fade is not None else "") + "weight α"]
+    gauss = f"{'gauss':>6}  " if fade is not None else ""
+    lines = [f"  {'word':<8} {'score e':>8}  {'mask':<7}{gauss}weight α"]
     for place, word in enumerate(WORDS):
         mask = "ok" if worked.mask[0, place] else "window" if REAL[place] else "padding"
         gauss = f"{fade[0, place]:6.2f}  " if fade is not None else ""

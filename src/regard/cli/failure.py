@@ -1,0 +1,34 @@
+"""What went wrong, as one line and an exit code: 1 where the machine failed, 2 where the command was wrong."""
+
+import errno
+
+MISNAMED = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG)
+"""Errors of the system that say the path is wrong; the others (disk full, read-only, no permission) are failures."""
+
+
+def describe_failure(error: Exception, verb: str = "") -> tuple[str, int]:
+    """The line to print and the exit code."""
+    from regard.text.errors import InputError
+
+    if hasattr(error, "format_message"):  # the parser of the command line complains in this way
+        message = str(error.format_message()).rstrip(".")
+        return f"{message}; see: regard {verb} --help", 2
+    if isinstance(error, InputError):
+        return str(error), 1 if _disk_failed(error) else 2
+    if isinstance(error, OSError):
+        return f"{error.filename or 'standard output'}: {error.strerror or error}", 1
+    if isinstance(error, MemoryError):
+        return "out of memory: translate fewer or shorter lines at once, or use a smaller batch", 1
+    if type(error).__module__.startswith("regard.") or type(error) is ValueError:
+        return str(error), 1
+    first = str(error).strip().splitlines()[0] if str(error).strip() else "no reason given"
+    return f"unexpected {type(error).__name__}: {first} (REGARD_DEBUG=1 shows where)", 1
+
+
+def _disk_failed(error: Exception) -> bool:
+    """Whether the system refused to write, rather than the user to name the right place."""
+    cause = error.__cause__
+    if isinstance(cause, OSError):
+        return cause.errno not in MISNAMED
+    # safetensors has an error of its own for a full disk, which reaches us through a folder that could not be written.
+    return type(cause).__name__ == "SafetensorError" and str(error).startswith("cannot write")

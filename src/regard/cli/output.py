@@ -1,0 +1,41 @@
+"""Where translations go: standard output, or a file that bears its name only when it is complete."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+from regard.bundle.folder import explain
+from regard.cli.screen import warn
+
+
+@contextmanager
+def open_output(path: Path | None) -> Iterator[TextIO]:
+    """What was written before something went wrong stays in NAME.part; a device or pipe is written to as it is."""
+    if path is None:
+        yield sys.stdout
+        return
+    place = Path(os.path.realpath(path))
+    whole = place.is_file() or not place.exists()
+    draft = place.with_name(f"{place.name}.part") if whole else place
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with draft.open("w", encoding="utf-8", newline="\n") as file:
+            yield file
+        if whole:
+            draft.replace(place)
+    except BaseException as error:
+        if whole and draft.is_file():
+            _leave(draft)
+        if isinstance(error, OSError):
+            raise explain(error, path) from error
+        raise
+
+
+def _leave(draft: Path) -> None:
+    if draft.stat().st_size:
+        warn(f"what was translated so far is in {draft}")
+    else:
+        draft.unlink()
