@@ -2,22 +2,23 @@
 
 import time
 from types import TracebackType
-from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from regard.train.journal import Event, Finished, Started, Stepped, Validated, Warned
+from regard.train.journal import Averaged, Event, Finished, Started, Stepped, Validated, Warned
 
-LOG_SECONDS = 15
+LOG_SECONDS = 15.0
 """How often a line is printed where there is no terminal to draw a bar on."""
+MEMORY = 0.95
+"""How much of the running means of loss and speed stays with every step."""
 
 
 class TrainingDisplay:
     """A listener for `regard.train`; everything goes to stderr."""
 
     def __init__(self, console: Console | None = None) -> None:
-        self.console = console or Console(stderr=True, highlight=False)
+        self.console = console or Console(stderr=True, highlight=False, markup=False, emoji=False)
         self.bar = Progress(
             TextColumn("training"),
             BarColumn(),
@@ -28,12 +29,12 @@ class TrainingDisplay:
             disable=not self.console.is_terminal,
         )
         self.task: TaskID | None = None
-        self.total = 0
-        self.loss: float | None = None
+        self.first = self.total = 0
+        self.loss = self.speed = 0.0
         self.score = ""
-        self.told = time.monotonic()
+        self.began = self.told = time.monotonic()
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "TrainingDisplay":
         self.bar.start()
         return self
 
@@ -50,57 +51,71 @@ class TrainingDisplay:
                 self._stepped(event)
             case Validated():
                 self._validated(event)
+            case Averaged():
+                self._averaged(event)
             case Warned():
                 self._line(f"warning: {event.message}")
             case Finished():
-                self._finished(event)
+                if event.reason == "early":
+                    self._line(f"stopped early at step {event.step:,}: validation stood still")
 
     def _line(self, text: str) -> None:
-        self.bar.console.print(text, markup=False, soft_wrap=True)
+        self.bar.console.print(text, soft_wrap=True)
 
     def _started(self, event: Started) -> None:
         for note in event.notes:
             self._line(f"note: {note}")
-        threads = "thread" if event.threads == 1 else "threads"
+        threads = "1 thread" if event.threads == 1 else f"{event.threads} threads"
         self._line(
             f"{event.train_pairs:,} pairs to learn from, {event.dev_pairs:,} to check with; vocabulary "
             f"{event.source_vocabulary:,} → {event.target_vocabulary:,}; {event.parameters:,} parameters; "
-            f"{event.device}, {event.precision}, {event.threads} {threads}; {event.padding:.0%} padding"
+            f"{event.device}, {event.precision}, {threads}; {event.padding:.0%} padding"
         )
         if event.first_step > 1:
             self._line(f"resumed at step {event.first_step:,} of {event.total_steps:,}")
-        self.total = event.total_steps
+        self.first, self.total = event.first_step, event.total_steps
+        self.began = self.told = time.monotonic()
         self.task = self.bar.add_task("", total=event.total_steps, completed=event.first_step - 1, figures="")
 
     def _stepped(self, event: Stepped) -> None:
-        self.loss = event.loss if self.loss is None else 0.95 * self.loss + 0.05 * event.loss
-        figures = f"loss {self.loss:.3f} · {event.tokens_per_second:,.0f} words/s{self.score}"
+        memory = MEMORY if event.step > self.first else 0.0
+        if event.loss == event.loss:  # one loss that is not a number must not swallow the mean
+            self.loss = memory * self.loss + (1 - memory) * event.loss
+        self.speed = memory * self.speed + (1 - memory) * event.tokens_per_second
+        figures = f"loss {self.loss:.3f} · {self.speed:,.0f} tokens/s{self.score}"
         if self.task is not None:
             self.bar.update(self.task, completed=event.step, figures=figures)
-        if not self.console.is_terminal and time.monotonic() - self.told > LOG_SECONDS:
-            self.told = time.monotonic()
-            self._line(f"step {event.step:,} of {self.total:,} · {figures}")
+        now = time.monotonic()
+        if not self.console.is_terminal and now - self.told >= LOG_SECONDS:
+            self.told = now
+            left = (now - self.began) / (event.step - self.first + 1) * (self.total - event.step)
+            self._line(f"step {event.step:,} of {self.total:,} · {figures} · {show_time(left)} left")
 
     def _validated(self, event: Validated) -> None:
         shown = show_score(event.metric, event.score)
         self.score = f" · {shown}"
-        star = " *" if event.best else ""
         self._line(
-            f"step {event.step:,}: training loss {event.train_loss:.4f}, validation loss {event.loss:.4f}, {shown}{star}"
+            f"step {event.step:,}: training loss {event.train_loss:.4f}, validation loss {event.loss:.4f}, {shown}"
+            f"{' *' if event.best else ''}"
         )
 
-    def _finished(self, event: Finished) -> None:
-        if event.reason == "early":
-            self._line(f"stopped early at step {event.step:,}: validation stood still")
+    def _averaged(self, event: Averaged) -> None:
+        used = "*" if event.best else "(not better: left aside)"
+        self._line(f"mean of the last {event.count} weights: {show_score(event.metric, event.score)} {used}")
 
 
 def show_score(metric: str, score: float) -> str:
     """A score as people read it: fractions as percentages."""
-    name = metric.replace("_", " ")
-    return (
-        f"{name} {score:.1%}"
-        if metric == "exact_match"
-        else f"{name} {score:.4f}"
-        if metric == "loss"
-        else f"{name} {score:.2f}"
-    )
+    form = {"exact_match": ".1%", "loss": ".4f"}.get(metric, ".2f")
+    return f"{metric.replace('_', ' ')} {score:{form}}"
+
+
+def show_time(seconds: float) -> str:
+    """About how long: seconds, minutes or hours.
+
+    >>> show_time(59), show_time(150), show_time(9000)
+    ('59 s', '2 min', '2.5 h')
+    """
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

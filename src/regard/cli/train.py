@@ -1,5 +1,6 @@
 """Train what a recipe describes: a published name (`regard train reverse`) or the path of a TOML file."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -22,11 +23,14 @@ def train(
         result = run(recipe, out, overrides=overrides, resume=resume, overwrite=overwrite, listener=display)
     progress = result.progress
     if result.reason == "interrupted":
-        words = [f"regard train {recipe}", *(f"--set {one}" for one in set_), f"--out {result.folder}", "--resume"]
-        typer.echo(f"interrupted at step {progress.step:,}; saved. Go on with: {' '.join(words)}", err=True)
+        changes = [word for one in set_ for word in ("--set", one)] + ["--deterministic"] * deterministic
+        command = shlex.join(["regard", "train", recipe, *changes, "--out", str(result.folder), "--resume"])
+        typer.echo(f"interrupted at step {progress.step:,}; saved. Go on with: {command}", err=True)
         raise typer.Exit(130)
+    if not result.steps:
+        typer.echo(f"{result.folder} is finished already, at step {progress.step:,}; --overwrite starts anew", err=True)
     if progress.best_score is not None:
-        metric = result.metric
-        typer.echo(f"best {show_score(metric, progress.best_score)} at step {progress.best_step:,}", err=True)
-    typer.echo(f"translate with: regard translate {result.folder}", err=True)
+        shown = show_score(result.metric, progress.best_score)
+        typer.echo(f"best {shown} at step {progress.best_step:,}", err=True)
+    typer.echo(f"translate with: regard translate {shlex.quote(str(result.folder))}", err=True)
     typer.echo(str(result.folder))

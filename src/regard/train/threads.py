@@ -13,7 +13,11 @@ PATIENCE = 1.0
 """Seconds: a step that takes longer is not repeated."""
 
 
-def best_threads(step: Callable[[], object], candidates: Sequence[int] | None = None) -> int:
+def best_threads(
+    step: Callable[[], object],
+    candidates: Sequence[int] | None = None,
+    clock: Callable[[], float] = time.perf_counter,
+) -> int:
     """Run `step` a few times with each number of threads and return the quickest; small tensors often want one.
 
     More threads must win by half: on a busy machine, small tensors on two threads run many times slower than on one.
@@ -24,9 +28,9 @@ def best_threads(step: Callable[[], object], candidates: Sequence[int] | None = 
         for count in candidates or _powers_of_two():
             torch.set_num_threads(count)
             step()
-            quickest = _seconds(step)
+            quickest = _seconds(step, clock)
             if quickest < PATIENCE:
-                quickest = min(quickest, *(_seconds(step) for _ in range(REPEATS - 1)))
+                quickest = min(quickest, *(_seconds(step, clock) for _ in range(REPEATS - 1)))
             if best_time == float("inf") or quickest < best_time * GAIN:
                 best, best_time = count, quickest
     finally:
@@ -39,7 +43,7 @@ def _powers_of_two() -> list[int]:
     return [count for count in (1, 2, 4, 8, 16) if count <= cores]
 
 
-def _seconds(step: Callable[[], object]) -> float:
-    start = time.perf_counter()
+def _seconds(step: Callable[[], object], clock: Callable[[], float]) -> float:
+    start = clock()
     step()
-    return time.perf_counter() - start
+    return clock() - start

@@ -1,0 +1,1 @@
+"""Training, tested with models small enough to train in a second."""
