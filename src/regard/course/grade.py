@@ -27,7 +27,7 @@ def grade(exercise: Exercise, attempt: Attempt, tell: Callable[[Verdict], None] 
     if verdict.status in ("failed", "unstable", "broken") and verdict.kind not in ("dtype", "changed"):
         if tell is not None:
             tell(verdict)
-        mistake = diagnose(exercise, attempt, list(_trials(exercise, attempt)))
+        mistake = diagnose(exercise, attempt, list(_trials(exercise, attempt, verdict.check)))
         if mistake is not None:
             status = "failed" if verdict.status == "broken" else verdict.status
             verdict = verdict.with_(status=status, mistake=mistake.name, advice=mistake.message)
@@ -124,9 +124,13 @@ def _unfinished(error: BaseException) -> Verdict:
     return Verdict("unfinished", str(error) or "The TODO is still to be written.")
 
 
-def _trials(exercise: Exercise, attempt: Attempt) -> Iterator[Trial]:
+def _trials(exercise: Exercise, attempt: Attempt, failed: str) -> Iterator[Trial]:
+    """Inputs for the diagnosis: those of the function that failed; of all where a law failed."""
     reference = Attempt(exercise.reference)
+    functions = {family.function for family in exercise.families if family.name == failed}
     for family in exercise.families:
+        if functions and family.function not in functions:
+            continue
         for index in range(min(DIAGNOSTIC_DRAWS, family.count)):
             arguments = draw(family, sizes_of(family, index), index)
             yield Trial(family, arguments, run(attempt, family, arguments), run(reference, family, arguments))

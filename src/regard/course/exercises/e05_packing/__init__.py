@@ -1,0 +1,1 @@
+"""Exercise 5: batching, padding and packing."""

@@ -1,0 +1,1 @@
+"""Exercise 6: an encoder that reads both ways."""

@@ -1,0 +1,1 @@
+"""Exercise 7: one step of Bahdanau's decoder."""

@@ -1,0 +1,1 @@
+"""Exercise 8: teacher forcing and the loss."""
