@@ -43,11 +43,11 @@ def train_demo(
     """Train the demo recipe for `pair` into `out`; an earlier demo there is replaced, anything else is not."""
     if pair not in phrasebook.PAIRS:
         raise InputError(f"no phrasebook '{pair}': valid choices are {', '.join(phrasebook.PAIRS)}")
-    about = _MADE + load_recipe("demo").description
-    changes = [f"data.pair={pair}", f"data.seed={seed}", f"train.seed={seed}", f"description={json.dumps(about)}"]
+    recipe = load_recipe("demo", [f"data.pair={pair}", f"data.seed={seed}", f"train.seed={seed}"])
+    recipe = recipe.model_copy(update={"description": _MADE + recipe.description})
     if not resume:
         _refuse_other_runs(out)
-    return train(load_recipe("demo", changes), out, resume=resume, overwrite=not resume, listener=listener)
+    return train(recipe, out, resume=resume, overwrite=not resume, listener=listener)
 
 
 def show_demo(
