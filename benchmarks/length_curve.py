@@ -1,4 +1,4 @@
-"""Vanilla against attention by sentence length: trains both on phrasebook sentences of 3 to 120 words and draws the curve.
+"""Vanilla against attention by length: trains both on phrasebook sentences of 3 to 120 words and draws the curve.
 
     python benchmarks/length_curve.py --out docs/results [--steps 3000] [--device cuda]
 

@@ -63,7 +63,9 @@ class Textbook(nn.Module):
             state, hidden = self.decoder(torch.cat([word, context], dim=-1)[:, None], hidden)
             logits.append(self.output(torch.cat([state[:, 0], context], dim=-1)))
         wanted = batch.target_out
-        return F.cross_entropy(torch.stack(logits, dim=1).flatten(0, 1), wanted.flatten(), ignore_index=0, reduction="sum")
+        return F.cross_entropy(
+            torch.stack(logits, dim=1).flatten(0, 1), wanted.flatten(), ignore_index=0, reduction="sum"
+        )
 
 
 def ours_with(weights: Textbook) -> Seq2Seq:
@@ -120,7 +122,7 @@ def products(batches: list[Batch]) -> float:
 
     def run() -> None:
         for left, right, gradient in matrices:
-            left @ right, gradient @ right.t(), left.t() @ gradient  # noqa: B018
+            left @ right, gradient @ right.t(), left.t() @ gradient
 
     run()
     return min(_seconds(run) for _ in range(5))

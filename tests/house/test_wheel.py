@@ -1,0 +1,34 @@
+"""What `pip install .` brings along: everything the command needs is in the wheel."""
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def contents(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    from hatchling.builders.wheel import WheelBuilder
+
+    folder = tmp_path_factory.mktemp("wheel")
+    (wheel,) = WheelBuilder(str(ROOT)).build(directory=str(folder), versions=["standard"])
+    with zipfile.ZipFile(wheel) as archive:
+        return set(archive.namelist())
+
+
+def test_everything_in_the_package_is_in_the_wheel(contents: set[str]) -> None:
+    source = ROOT / "src"
+    wanted = {
+        str(path.relative_to(source))
+        for path in (source / "regard").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert not wanted - contents
+    assert "regard/py.typed" in contents
+    assert "regard/recipes/demo.toml" in contents
+
+
+def test_nothing_else_is_in_it(contents: set[str]) -> None:
+    assert not [name for name in contents if not name.startswith(("regard/", "regard-"))]
