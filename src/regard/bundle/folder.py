@@ -7,7 +7,7 @@ import secrets
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from glob import escape
 from pathlib import Path
 
@@ -28,22 +28,22 @@ def whole_folder(target: Path) -> Iterator[Path]:
     under a hidden name, from which `recover` puts it back. The next write removes drafts of processes that are gone.
     A folder that holds anything but a bundle is never replaced.
     """
-    place = Path(os.path.realpath(target))
-    draft = place.parent / f".{place.name}-{secrets.token_hex(4)}.part"
+    place, draft = Path(os.path.realpath(target)), None
     try:
         _check_replaceable(place, target)
         place.parent.mkdir(parents=True, exist_ok=True)
         recover(place)
         _sweep(place)
-        draft.mkdir()
-        with _locked(draft):
+        with ExitStack() as lock:
+            draft = _new_draft(place, lock)
             yield draft
             _settle(draft)
             _swap(draft, place)
     except (OSError, SafetensorError) as error:
         raise explain(error, target) from error
     finally:
-        shutil.rmtree(draft, ignore_errors=True)
+        if draft is not None:
+            _remove(draft)
 
 
 def recover(target: Path) -> None:
@@ -117,9 +117,20 @@ def _set_aside(place: Path) -> Path:
     return place.parent / f".{place.name}.old"
 
 
+def _new_draft(place: Path, lock: ExitStack) -> Path:
+    """A folder that is ours; another writer's sweep may take it away before it is locked: then another one."""
+    while True:
+        draft = place.parent / f".{place.name}-{secrets.token_hex(4)}.part"
+        draft.mkdir()
+        with suppress(FileNotFoundError, BlockingIOError):
+            lock.enter_context(_locked(draft))
+            if draft.exists():
+                return draft
+
+
 @contextmanager
 def _locked(draft: Path) -> Iterator[None]:
-    """Hold the draft, or raise OSError where another process holds it; the lock dies with the process."""
+    """Hold a draft, or raise OSError where another process holds it; the lock dies with its process."""
     if sys.platform == "win32":
         yield
     else:
@@ -165,7 +176,7 @@ def _swap(draft: Path, place: Path) -> None:
     old = _set_aside(place)
     while draft.exists():
         if place.exists():
-            shutil.rmtree(old, ignore_errors=True)
+            _remove(old)
             place.rename(old)
         try:
             draft.rename(place)
@@ -174,5 +185,10 @@ def _swap(draft: Path, place: Path) -> None:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                 recover(place)
                 raise
-    shutil.rmtree(old, ignore_errors=True)
-    _sync(place.parent)
+    _remove(old)
+    with suppress(OSError):  # the new folder is in its place, whatever happens now
+        _sync(place.parent)
+
+
+def _remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)

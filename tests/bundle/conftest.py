@@ -1,0 +1,67 @@
+"""A small trained-looking model with its tokenizers, and the bundle it makes."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from regard.bundle import Manifest, save_bundle
+from regard.models import Seq2Seq, preset
+from regard.text.tokenizer import Tokenizer, TokenizerConfig
+
+SMALL = {"embedding": 4, "encoder_units": 5, "decoder_units": 5, "dropout": 0.0}
+ABOUT: dict[str, Any] = {"source_eos": True, "longest_source": 40, "trained": {"steps": 7}}
+
+
+@pytest.fixture(scope="session")
+def source() -> Tokenizer:
+    return Tokenizer.train(["the black cat sat on the mat", "turn off the lights"], TokenizerConfig())
+
+
+@pytest.fixture(scope="session")
+def target() -> Tokenizer:
+    return Tokenizer.train(["le chat noir était assis sur le tapis", "éteins les lumières"], TokenizerConfig())
+
+
+@pytest.fixture
+def model(source: Tokenizer, target: Tokenizer) -> Seq2Seq:
+    torch.manual_seed(0)
+    return Seq2Seq(preset("bahdanau", "tiny", **SMALL), len(source), len(target)).eval()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, model: Seq2Seq, source: Tokenizer, target: Tokenizer) -> Path:
+    """A bundle on disk."""
+    save_bundle(tmp_path / "run" / "best", model, source, target, **ABOUT)
+    return tmp_path / "run" / "best"
+
+
+@pytest.fixture
+def save(source: Tokenizer, target: Tokenizer) -> Any:
+    def save(folder: Path, model: Seq2Seq) -> Manifest:
+        return save_bundle(folder, model, source, target, **ABOUT)
+
+    return save
+
+
+def names(folder: Path) -> list[str]:
+    """Everything in a folder, hidden things too."""
+    return sorted(path.name for path in folder.iterdir())
+
+
+@contextmanager
+def somebody_else() -> Iterator[None]:
+    """Without the rights of root, where the tests have them."""
+    import os
+
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)

@@ -1,0 +1,250 @@
+"""What is not a whole bundle of a version we know is refused, with the file and the way out."""
+
+import json
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from regard.bundle import BundleError, find_bundle, load_bundle
+from regard.bundle.manifest import FileEntry
+from regard.models import Seq2Seq, preset
+from regard.text.errors import InputError
+from regard.text.tokenizer import Tokenizer, TokenizerConfig
+
+from .conftest import SMALL, somebody_else
+
+AGAIN = "copy the whole bundle again"
+
+
+def refusal(folder: Path) -> str:
+    with pytest.raises(InputError) as caught:
+        load_bundle(folder)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def edit(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    change(manifest)
+    path.write_text(json.dumps(manifest), encoding="utf-8")
+
+
+def accept(folder: Path, name: str) -> None:
+    """Put a changed file into the manifest, as somebody would who means harm or knows better."""
+    entry = FileEntry.of(folder / name).model_dump()
+    edit(folder, lambda manifest: manifest["files"].update({name: entry}))
+
+
+FILES = ["model.safetensors", "source.tokenizer.json", "target.tokenizer.json"]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_missing_file(folder: Path, name: str) -> None:
+    (folder / name).unlink()
+    assert refusal(folder) == f"{folder / name} is missing: the bundle is incomplete, copy the whole folder again"
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("keep", [0, 100])
+def test_a_truncated_file(folder: Path, name: str, keep: int) -> None:
+    data = (folder / name).read_bytes()
+    (folder / name).write_bytes(data[:keep])
+    wanted = f"{folder / name} has {keep} bytes instead of {len(data)}: it was cut short, {AGAIN}"
+    assert refusal(folder) == wanted
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_one_flipped_bit(folder: Path, name: str) -> None:
+    data = bytearray((folder / name).read_bytes())
+    data[len(data) // 2] ^= 1
+    (folder / name).write_bytes(data)
+    assert refusal(folder) == f"{folder / name} is damaged (its checksum is not the manifest's): {AGAIN}"
+
+
+def test_swapped_tokenizers(folder: Path) -> None:
+    one, other = folder / FILES[1], folder / FILES[2]
+    data = one.read_bytes()
+    one.write_bytes(other.read_bytes())
+    other.write_bytes(data)
+    assert refusal(folder).startswith(f"{one} has ")
+
+
+def test_another_model_s_tokenizer_is_told_by_its_size(folder: Path) -> None:
+    Tokenizer.train(["only three words"], TokenizerConfig()).save(folder / FILES[2])
+    accept(folder, FILES[2])
+    message = refusal(folder)
+    assert message.startswith(f"{folder / FILES[2]} has 7 entries, but the model was trained with ")
+    assert message.endswith(f"this is another model's tokenizer, {AGAIN}")
+
+
+def test_a_tokenizer_that_is_none(folder: Path) -> None:
+    (folder / FILES[1]).write_text("{}")
+    accept(folder, FILES[1])
+    assert refusal(folder).startswith(f"{folder / FILES[1]} is no tokenizer file")
+
+
+@pytest.mark.parametrize("data", [b"", b'{"format"', b"\xff\xfe", b"[" * 100_000, b"9" * 5000], ids=range(5))
+def test_a_damaged_manifest(folder: Path, data: bytes) -> None:
+    (folder / "manifest.json").write_bytes(data)
+    message = refusal(folder)
+    assert message.startswith(f"{folder / 'manifest.json'} is ")
+    assert message.endswith((AGAIN, "`regard train` wrote"))
+
+
+@pytest.mark.parametrize("content", ["[]", "3", "{}", '{"name": "a browser extension", "manifest_version": 3}'])
+def test_a_foreign_manifest(folder: Path, content: str) -> None:
+    (folder / "manifest.json").write_text(content)
+    assert refusal(folder) == (
+        f"{folder / 'manifest.json'} is not a regard manifest: its 'format' is not 'regard-bundle'; "
+        "name a folder that `regard train` wrote"
+    )
+
+
+def test_a_newer_version(folder: Path) -> None:
+    edit(folder, lambda manifest: manifest.update(version=2, regard="9.1", surprise=1))
+    assert refusal(folder) == (
+        f"{folder / 'manifest.json'} has bundle version 2, written by regard 9.1; this is regard {version('regard')}, "
+        "which reads up to version 1: upgrade regard"
+    )
+
+
+@pytest.mark.parametrize("number", [None, "1", 0, -1, 1.5])
+def test_a_version_that_is_no_number(folder: Path, number: object) -> None:
+    edit(folder, lambda manifest: manifest.update(version=number))
+    assert refusal(folder).endswith(f"is damaged (version {number!r} is not a number from 1): {AGAIN}")
+
+
+def test_keys_of_a_later_release_in_the_manifest_do_no_harm(folder: Path) -> None:
+    edit(folder, lambda manifest: manifest.update(regard="0.9", mood="sunny"))
+    assert load_bundle(folder).manifest.regard == "0.9"
+
+
+def test_a_model_key_of_a_later_release(folder: Path) -> None:
+    edit(folder, lambda manifest: (manifest.update(regard="0.9"), manifest["model"].update(coverage=True)))
+    assert refusal(folder) == (
+        f"{folder / 'manifest.json'} was written by regard 0.9 and this is {version('regard')}: model.coverage: "
+        "Extra inputs are not permitted; install that version"
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        (lambda manifest: manifest.pop("source_eos"), "(source_eos: Field required)"),
+        (lambda manifest: manifest["model"].update(coverage=True), "(model.coverage: Extra inputs are not permitted)"),
+        (lambda manifest: manifest["model"].update(architecture="cnn"), "(model: Input tag 'cnn'"),
+        (lambda manifest: manifest["model"].update(score="dot"), "(model: score 'dot' compares states of one width"),
+        (lambda manifest: manifest.update(files=3), "(files: Input should be a valid dictionary)"),
+    ],
+)
+def test_a_manifest_that_says_nonsense(folder: Path, change: Callable[[dict[str, Any]], object], where: str) -> None:
+    edit(folder, change)
+    message = refusal(folder)
+    assert message.startswith(f"{folder / 'manifest.json'} is damaged {where}")
+    assert message.endswith(AGAIN)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_manifest_that_forgets_a_file(folder: Path, name: str) -> None:
+    edit(folder, lambda manifest: manifest["files"].pop(name))
+    assert refusal(folder) == f"{folder / 'manifest.json'} is damaged (it does not list {name}): {AGAIN}"
+
+
+def test_weights_of_another_shape(folder: Path) -> None:
+    edit(folder, lambda manifest: manifest["model"].update(decoder_units=6))
+    message = refusal(folder)
+    assert message.startswith(f"{folder / FILES[0]} holds another model than its manifest describes: decoder.")
+    assert re.search(r" is \[\d+(, \d+)?\] and should be \[\d+(, \d+)?\] and \d+ more; ", message)
+    assert message.endswith(AGAIN)
+
+
+def test_weights_with_one_too_few_and_one_too_many(folder: Path) -> None:
+    weights = load_file(folder / FILES[0])
+    weights["somebody.else"] = weights.pop("decoder.readout.output.bias")
+    save_file(weights, folder / FILES[0])
+    accept(folder, FILES[0])
+    assert "decoder.readout.output.bias is absent and should be [" in refusal(folder)
+
+
+def test_weights_that_are_no_safetensors(folder: Path) -> None:
+    (folder / FILES[0]).write_bytes(b"PK\x03\x04 a pickle, perhaps")
+    accept(folder, FILES[0])
+    message = refusal(folder)
+    assert message.startswith(f"{folder / FILES[0]} cannot be read as safetensors (")
+    assert message.endswith(AGAIN)
+
+
+def test_somebody_s_own_mechanism_that_is_not_installed_here(folder: Path) -> None:
+    edit(folder, lambda manifest: manifest["model"].update(score="nowhere.to_be:Found"))
+    message = refusal(folder)
+    assert message.startswith(f"the model of {folder / 'manifest.json'} cannot be built: ")
+    assert 'module "nowhere.to_be", which cannot be imported' in message
+
+
+def test_no_such_folder(tmp_path: Path) -> None:
+    with pytest.raises(BundleError, match=r"nowhere: there is no such folder; check the spelling, or train one"):
+        find_bundle(tmp_path / "nowhere")
+
+
+def test_a_file_instead_of_a_folder(folder: Path) -> None:
+    with pytest.raises(BundleError, match=r"this is a file; a bundle is the folder that holds manifest.json"):
+        load_bundle(folder / FILES[0])
+
+
+def test_a_folder_without_a_bundle(tmp_path: Path) -> None:
+    (tmp_path / "best").mkdir()
+    with pytest.raises(
+        BundleError, match=r"neither it nor its best/ or last/ holds a manifest.json; name a folder that"
+    ):
+        load_bundle(tmp_path)
+
+
+def test_a_name_the_system_does_not_take() -> None:
+    with pytest.raises(BundleError, match=r"File name too long"):
+        load_bundle("x" * 5000)
+
+
+@pytest.fixture
+def public(model: Seq2Seq, save: Any) -> Iterator[Path]:
+    """A bundle where everybody can reach it."""
+    place = Path(tempfile.mkdtemp())
+    place.chmod(0o755)
+    save(place / "bundle", model)
+    yield place / "bundle"
+    shutil.rmtree(place)
+
+
+@pytest.mark.parametrize("name", ["manifest.json", *FILES])
+def test_a_file_one_may_not_read(public: Path, name: str) -> None:
+    (public / name).chmod(0)
+    with somebody_else():
+        assert refusal(public) == f"cannot read {public / name}: Permission denied"
+
+
+def test_a_folder_one_may_not_enter(public: Path) -> None:
+    public.parent.chmod(0)
+    try:
+        with somebody_else():
+            assert refusal(public) == f"cannot read {public}: Permission denied"
+    finally:
+        public.parent.chmod(0o755)
+
+
+def test_a_tied_model_s_bundle_is_not_an_untied_one(
+    tmp_path: Path, source: Tokenizer, target: Tokenizer, save: Any
+) -> None:
+    config = preset("bahdanau", "tiny", **{**SMALL, "embedding": 5}, readout="attentional", tie="target")
+    torch.manual_seed(0)
+    save(tmp_path / "bundle", Seq2Seq(config, len(source), len(target)))
+    edit(tmp_path / "bundle", lambda manifest: manifest["model"].update(tie="none"))
+    assert "decoder.readout.output.weight is absent" in refusal(tmp_path / "bundle")

@@ -1,0 +1,1 @@
+"""Cells, encoder, bridge and readout on their own, and whole models against NumPy."""

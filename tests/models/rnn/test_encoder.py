@@ -1,0 +1,68 @@
+"""The reader: packed sentences against each sentence read alone by the library."""
+
+import pytest
+import torch
+
+from regard.models.rnn.encoder import RecurrentEncoder
+
+from ..zoo import SOURCE, recurrent, sentences, shared
+
+shapes = pytest.mark.parametrize(
+    ("cell", "layers", "bidirectional"),
+    [(cell, layers, both) for cell in ("gru", "lstm") for layers in (1, 2, 3) for both in (True, False)],
+)
+EXACT = {"atol": 1e-12, "rtol": 1e-12}
+
+
+def encoder(cell: str, layers: int, bidirectional: bool) -> RecurrentEncoder:
+    found = shared(recurrent(cell=cell, encoder_layers=layers, bidirectional=bidirectional)).encoder
+    assert isinstance(found, RecurrentEncoder)
+    return found
+
+
+@shapes
+def test_every_sentence_is_read_as_if_alone(cell: str, layers: int, bidirectional: bool) -> None:
+    reader = encoder(cell, layers, bidirectional)
+    batch = sentences(*SOURCE, seed=1)
+    encoded = reader(batch.source, batch.source_lengths)
+    for row, words in enumerate(SOURCE):
+        outputs, final = reader.recurrence(reader.embedding(torch.tensor([words])))
+        hidden, memory = final if cell == "lstm" else (final, None)
+        torch.testing.assert_close(encoded.states[row, : len(words)], outputs[0], **EXACT)
+        assert encoded.real[row].tolist() == [place < len(words) for place in range(5)]
+        torch.testing.assert_close(encoded.hidden[:, :, row].flatten(0, 1), hidden[:, 0], **EXACT)
+        if memory is not None:
+            assert encoded.cell is not None
+            torch.testing.assert_close(encoded.cell[:, :, row].flatten(0, 1), memory[:, 0], **EXACT)
+
+
+@shapes
+def test_final_states_are_the_last_word_forwards_and_the_first_backwards(
+    cell: str, layers: int, bidirectional: bool
+) -> None:
+    reader = encoder(cell, layers, bidirectional)
+    batch = sentences(*SOURCE)
+    encoded = reader(batch.source, batch.source_lengths)
+    for row, words in enumerate(SOURCE):
+        forward, *backward = encoded.states[row].split(3, dim=-1)
+        torch.testing.assert_close(encoded.hidden[-1, 0, row], forward[len(words) - 1], **EXACT)
+        if bidirectional:
+            torch.testing.assert_close(encoded.hidden[-1, 1, row], backward[0][0], **EXACT)
+
+
+@shapes
+def test_a_blank_sentence_ends_in_zeros(cell: str, layers: int, bidirectional: bool) -> None:
+    """Whatever stands in its padding, and also where a batch holds nothing else."""
+    reader = encoder(cell, layers, bidirectional)
+    for batch, row in ((sentences([5, 6], [], seed=2), 1), (sentences([], []), 0)):
+        encoded = reader(batch.source, batch.source_lengths)
+        assert encoded.states.shape[:2] == batch.source.shape
+        assert not encoded.real[row].any()
+        assert not encoded.hidden[:, :, row].any()
+        assert encoded.cell is None or not encoded.cell[:, :, row].any()
+
+
+def test_a_length_beyond_the_ids_is_refused() -> None:
+    reader = encoder("gru", 1, True)
+    with pytest.raises((ValueError, RuntimeError)):
+        reader(torch.tensor([[5, 6]]), torch.tensor([3]))

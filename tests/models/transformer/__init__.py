@@ -1,0 +1,1 @@
+"""The Transformer against torch's own, its positions, its caches and its weights."""
