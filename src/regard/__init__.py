@@ -1,13 +1,21 @@
 """regard: sequence-to-sequence models that show where they look.
 
+Example:
+    translator = regard.load("runs/demo")
+    translation = translator.translate("The black cat sat on the mat.")
+    print(translation.text, translation.alignment)
+
 Importing it costs nothing: each name is loaded when it is first used, so the NumPy references need no torch.
 """
 
+import sys
 from importlib import import_module
 from importlib.metadata import version
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from regard import attention, testing
     from regard.runtime.translation import Translation
     from regard.runtime.translator import Translator, load
     from regard.train.run import train
@@ -18,13 +26,15 @@ _HOMES = {
     "Translation": "regard.runtime.translation",
     "Translator": "regard.runtime.translator",
     "load": "regard.runtime.translator",
-    "train": "regard.train.run",
 }
+_FOLDERS = ("attention", "testing", "train")
 
-__all__ = ["Translation", "Translator", "__version__", "load", "train"]
+__all__ = ["Translation", "Translator", "__version__", "attention", "load", "testing", "train"]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _FOLDERS:
+        return import_module(f"regard.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'regard' has no attribute '{name}'")
     return getattr(import_module(_HOMES[name]), name)
@@ -32,3 +42,24 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+class _Train(ModuleType):
+    """The folder `regard.train`, which can be called: `regard.train("reverse")`."""
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        from regard.train.run import train as run
+
+        return run(*arguments, **options)
+
+
+class _Regard(ModuleType):
+    """Python puts a folder that is imported into its package, where it would hide the function of the same name."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "train" and isinstance(value, ModuleType):
+            value.__class__ = _Train
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Regard

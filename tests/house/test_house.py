@@ -16,11 +16,28 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 
 def test_public_surface() -> None:
-    assert regard.__all__ == ["Translation", "Translator", "__version__", "load", "train"]
+    assert regard.__all__ == ["Translation", "Translator", "__version__", "attention", "load", "testing", "train"]
     for name in regard.__all__:
         assert getattr(regard, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'translat'"):
         regard.translat  # noqa: B018
+
+
+def test_train_is_a_function_whatever_was_imported_before() -> None:
+    code = """
+import regard
+first = regard.train
+import regard.train.run as run
+from regard import train
+assert callable(first) and callable(regard.train) and callable(train)
+try:
+    regard.train("no-such-recipe")
+except ValueError as error:
+    print(error, run.__name__)
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "no recipe 'no-such-recipe'" in result.stdout
+    assert result.stdout.strip().endswith("regard.train.run")
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))

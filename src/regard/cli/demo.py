@@ -1,7 +1,8 @@
 """Train on the embedded phrasebook, translate, and see the alignment, in about three minutes.
 
-regard demo
-regard demo --pair en-hi --out runs/hindi
+Examples:
+    regard demo
+    regard demo --pair en-hi --out runs/hindi
 """
 
 from pathlib import Path
@@ -30,12 +31,12 @@ def demo(
         done = show_demo(pair, out, seed=seed, train_seconds=seconds, progress=tell)
     screen = console()
     screen.print()
-    first = as_written(done.showcase[0][0].source)
-    screen.print(f"{first}  →  {done.showcase[0][1].text}\n")
-    show_map(screen, done.showcase[0][1])
-    for wanted, translation in done.showcase:
-        mark = "✓" if translation.text == wanted.target else f"✗  wanted: {wanted.target}"
-        screen.print(f"{as_written(wanted.source)}\n  → {translation.text}  {mark}")
+    first = as_written(done.showcase[0].translation.source)
+    screen.print(f"{first}  →  {done.showcase[0].translation.text}\n")
+    show_map(screen, done.showcase[0].translation)
+    for one in done.showcase:
+        mark = "✓" if one.right else f"✗  wanted: {one.reference}"
+        screen.print(f"{as_written(one.translation.source)}\n  → {one.translation.text}  {mark}")
     screen.print()
     sentences = done.measured.evaluation.sentences
     show_measured(screen, f"{sentences:,} sentences that the model never saw:", done.measured, done.longer)

@@ -1,7 +1,8 @@
 """Check this machine, or a recipe, a data file or a bundle: what it is, what is odd about it, what to do.
 
-regard doctor
-regard doctor corpus.tsv
+Examples:
+    regard doctor
+    regard doctor corpus.tsv
 """
 
 from pathlib import Path

@@ -1,8 +1,9 @@
 """Measure a model: BLEU, chrF, exact match, and alignment error where gold links are known, all by source length.
 
-regard evaluate runs/demo                              the test split of its recipe
-regard evaluate runs/demo news.tsv                     lines of source TAB target
-regard evaluate runs/demo --source news.en --target news.fr --links news.align
+Examples:
+    regard evaluate runs/demo                              the test split of its recipe
+    regard evaluate runs/demo news.tsv                     lines of source TAB target
+    regard evaluate runs/demo --source news.en --target news.fr --links news.align
 """
 
 import json

@@ -1,7 +1,8 @@
 """One decoder step of an attention mechanism: the equation, then scores, mask, weights and context in small numbers.
 
-regard explain additive
-regard explain local-p --plot local-p.png
+Examples:
+    regard explain additive
+    regard explain local-p --plot local-p.png
 """
 
 from pathlib import Path

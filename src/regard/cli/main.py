@@ -16,7 +16,7 @@ from regard.cli.failure import describe_failure
 from regard.cli.usage import command_help, command_list
 
 VERBS = {
-    "demo": "Train on the embedded phrasebook, translate, see the alignment: three minutes.",
+    "demo": "Train on the embedded phrasebook, translate, see the alignment.",
     "train": "Train what a recipe describes.",
     "translate": "Translate text, and show where the model looked.",
     "evaluate": "Measure a model on its test set or on your data.",

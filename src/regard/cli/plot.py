@@ -1,7 +1,8 @@
 """Draw attention heat-maps of sentences (PNG, SVG, PDF or HTML by the file's ending), or a run's loss curve.
 
-regard plot runs/demo "The black cat sat on the mat." --out cat.png
-regard plot runs/demo                                              its loss curve
+Examples:
+    regard plot runs/demo "The black cat sat on the mat." --out cat.png
+    regard plot runs/demo                                              its loss curve
 """
 
 from pathlib import Path
@@ -48,14 +49,16 @@ def plot(
     translations = load(bundle).translate(texts, target=None if target is None else [target])
     for number, one in enumerate(translations, start=1):
         Warnings().tell(one, number if len(texts) > 1 else None)
+    drawn = [one for one in translations if one.source_words]
+    if not drawn:
+        raise InputError("nothing to draw: there is no word in what was given")
     try:
-        drawn = [one for one in translations if one.source_words]
         maps = [one.attention_map(words=words, layer=layer, head=head) for one in drawn]
         if path.suffix.lower() == ".html":
             write_whole(path, alignment_html(maps))
         else:
             write_picture(heatmaps(maps), path)
-    except ValueError as error:  # no attention, no such layer or head, nothing but blank texts
+    except ValueError as error:  # no attention, or no such layer or head
         raise InputError(str(error)) from error
     for one in drawn:
         warn(f"{one.source} → {one.text}")

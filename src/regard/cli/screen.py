@@ -94,7 +94,7 @@ def show_measured(screen: Console, heading: str, measured: Measured, longer: Mea
 
 def _by_length(rows: Sequence[LengthScores]) -> Table:
     aligned = any(one.aer is not None for one in rows)
-    table = Table(box=None, padding=(0, 2, 0, 0))
+    table = Table(box=None, padding=(0, 0, 0, 2), pad_edge=False)
     for name in ("source words", "sentences", "exact match", "BLEU", "chrF", *(["AER"] if aligned else [])):
         table.add_column(name, justify="left" if name == "source words" else "right")
     for one in rows:

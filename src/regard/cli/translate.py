@@ -1,8 +1,9 @@
 """Translate text: arguments, a file, standard input, or a prompt on a terminal; one output line for each input line.
 
-regard translate runs/demo "The black cat sat on the mat." --walk
-regard translate runs/demo --input news.en --output news.fr --beam 5
-regard translate runs/demo < news.en > news.fr
+Examples:
+    regard translate runs/demo "The black cat sat on the mat." --walk
+    regard translate runs/demo --input news.en --output news.fr --beam 5
+    regard translate runs/demo < news.en > news.fr
 """
 
 import json

@@ -7,11 +7,9 @@ from pathlib import Path
 
 from regard.bundle.folder import explain, write_whole
 from regard.data import phrasebook
-from regard.data.pair import Pair
-from regard.lab.evaluate import Measured, measure
+from regard.lab.evaluate import Example, Measured, measure
 from regard.lab.report import report_page
 from regard.plot import heatmaps, save
-from regard.runtime.translation import Translation
 from regard.runtime.translator import load
 from regard.text.errors import InputError
 from regard.train.journal import Listener
@@ -32,7 +30,7 @@ _MADE = "Made by `regard demo`: "
 class Demo:
     """What the demo shows."""
 
-    showcase: list[tuple[Pair, Translation]]
+    showcase: list[Example]
     measured: Measured
     longer: Measured
 
@@ -56,7 +54,8 @@ def show_demo(
     """Measure the model in `out` on sentences it never saw, and write report.json, report.html and alignment.png."""
     translator = load(out)
     shown = phrasebook.showcase(pair)
-    translations = translator.translate([as_written(one.source) for one in shown])
+    translated = translator.translate([as_written(one.source) for one in shown])
+    showcase = [Example.of(one, other, translator.bundle) for one, other in zip(shown, translated, strict=True)]
     measured = measure(translator, phrasebook.pairs(pair, "test", SENTENCES, seed=seed), progress=progress)
     beyond = [
         one
@@ -64,7 +63,7 @@ def show_demo(
         for one in phrasebook.pairs(pair, "test", SAMPLE, seed=seed, shortest=shortest, longest=longest)
     ]
     longer = measure(translator, beyond, progress=lambda done: progress(SENTENCES + done))
-    demo = Demo(list(zip(shown, translations, strict=True)), measured, longer)
+    demo = Demo(showcase, measured, longer)
     _write(demo, pair, out, {"pair": pair, "seed": seed, "train_seconds": round(train_seconds, 1)})
     return demo
 
@@ -91,17 +90,17 @@ def _write(demo: Demo, pair: str, out: Path, about: dict[str, object]) -> None:
         **{name: scores[name] for name in ("exact_match", "aer", "bleu", "chrf", "sentences", "signatures")},
         "by_length": scores["by_length"] + demo.longer.json()["by_length"],
         "showcase": [
-            {"source": one.source, "text": translation.text, "right": translation.text == one.target}
-            for one, translation in demo.showcase
+            {"source": one.translation.source, "text": one.translation.text, "right": one.right}
+            for one in demo.showcase
         ],
     }
     write_whole(out / "report.json", json.dumps(report, ensure_ascii=False, indent=2) + "\n")
-    maps = [translation.attention_map() for _, translation in demo.showcase]
+    maps = [one.attention_map() for one in demo.showcase]
     unseen = "that the model never saw"
     page = report_page(f"regard demo, {pair}", demo.measured, demo.longer, maps, name="demo", about=unseen)
     write_whole(out / "report.html", page)
     picture = out / "alignment.png"
     try:
-        save(heatmaps(maps[:DRAWN]), picture)
+        save(heatmaps([one.translation.attention_map() for one in demo.showcase[:DRAWN]]), picture)
     except OSError as error:
         raise explain(error, picture) from error

@@ -11,6 +11,7 @@ from regard.data.config import Corpus, load_split
 from regard.data.corpora import read_parallel, read_tsv
 from regard.data.pair import Pair
 from regard.evaluation import Evaluation, LengthScores, bleu, evaluate
+from regard.plot import AttentionMap
 from regard.runtime.translation import Translation
 from regard.runtime.translator import Translator
 from regard.text.errors import InputError
@@ -26,12 +27,34 @@ NO_ALIGNMENT = "no alignment error rate: one fixed vector, no alignment exists"
 
 
 @dataclass(frozen=True)
+class Example:
+    """What was wanted and what came out; reference and gold links are about the text as the model sees it."""
+
+    reference: str
+    links: Links | None
+    translation: Translation
+
+    @classmethod
+    def of(cls, pair: Pair, translation: Translation, bundle: Bundle) -> "Example":
+        """Texts are compared as the target tokenizer normalises them: case counts only where the model knows case."""
+        reference = bundle.target.config.normalise(pair.target)
+        return cls(reference, _seen_links(pair, bundle.source, bundle.target), translation)
+
+    @property
+    def right(self) -> bool:
+        return self.translation.text == self.reference
+
+    def attention_map(self) -> AttentionMap:
+        """The heat-map, with the gold links framed where the translation is the reference."""
+        return self.translation.attention_map(links=self.links if self.right else None)
+
+
+@dataclass(frozen=True)
 class Measured:
     """The scores, and what was translated to what."""
 
     evaluation: Evaluation
-    pairs: list[Pair]
-    translations: list[Translation]
+    examples: list[Example]
     notes: tuple[str, ...] = ()
 
     def json(self) -> dict[str, Any]:
@@ -49,31 +72,29 @@ def measure(
     progress: Callable[[int], None] = lambda done: None,
     **search: Any,
 ) -> Measured:
-    """Translate the sources and score them; AER comes from forcing the references whose gold links are known.
-
-    Texts are compared as the target tokenizer normalises them, so case counts only where the model knows case.
-    """
+    """Translate the sources and score them; AER comes from forcing the references whose gold links are known."""
     if not pairs:
         raise InputError("nothing to measure: the data holds no pairs")
     _check_tokenizer(tokenize)
-    source, target = translator.bundle.source, translator.bundle.target
+    bundle = translator.bundle
     translations: list[Translation] = []
     for first in range(0, len(pairs), CHUNK):
         translations += translator.translate([pair.source for pair in pairs[first : first + CHUNK]], **search)
         progress(len(translations))
-    gold = [_seen_links(pair, source, target) for pair in pairs]
+    examples = [Example.of(pair, one, bundle) for pair, one in zip(pairs, translations, strict=True)]
+    gold = [one.links for one in examples]
     known = any(links is not None for links in gold)
     attends = any(one.attention is not None for one in translations)
     evaluation = evaluate(
         [one.text for one in translations],
-        [target.config.normalise(pair.target) for pair in pairs],
-        lengths=[_count_words(pair.source, source) for pair in pairs],
+        [one.reference for one in examples],
+        lengths=[_count_words(pair.source, bundle.source) for pair in pairs],
         edges=EDGES,
         predicted=_forced_links(translator, pairs, gold) if known and attends else None,
         gold=gold if known and attends else None,
         tokenize=tokenize,
     )
-    return Measured(evaluation, list(pairs), translations, (NO_ALIGNMENT,) if known and not attends else ())
+    return Measured(evaluation, examples, (NO_ALIGNMENT,) if known and not attends else ())
 
 
 def recipe_pairs(bundle: Bundle) -> Corpus:

@@ -31,8 +31,7 @@ def report_page(
         scores.insert(1, Score("Alignment error rate", f"{evaluation.aer:.3f}", meaning))
     rows = [*evaluation.by_length, *(longer.evaluation.by_length if longer is not None else ())]
     if not maps:
-        translated = [one for one in measured.translations if one.source_words]
-        maps = [one.attention_map() for one in translated[:EXAMPLES]]
+        maps = [one.attention_map() for one in measured.examples[:EXAMPLES] if one.translation.source_words]
     quality = _quality([one for one in rows if one.sentences], name)
     return report_html(title=title, scores=scores, quality=quality, attentions=maps, notes=measured.notes)
 
@@ -42,11 +41,13 @@ def _quality(rows: Sequence[LengthScores], name: str) -> list[LengthQuality]:
         return []
     bins = tuple(length_name(one) for one in rows)
     counts = tuple(one.sentences for one in rows)
+    measures = {
+        "exact match": tuple(one.exact_match for one in rows),
+        "BLEU": tuple(one.bleu for one in rows),
+        "alignment error rate": tuple(one.aer for one in rows),
+    }
     return [
-        LengthQuality("exact match (%)", bins, counts, (System(name, tuple(_percent(one) for one in rows)),)),
-        LengthQuality("BLEU", bins, counts, (System(name, tuple(one.bleu for one in rows)),)),
+        LengthQuality(measure, bins, counts, (System(name, values),))
+        for measure, values in measures.items()
+        if any(value is not None for value in values)
     ]
-
-
-def _percent(scores: LengthScores) -> float | None:
-    return None if scores.exact_match is None else 100 * scores.exact_match

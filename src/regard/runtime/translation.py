@@ -125,7 +125,7 @@ class Translation:
     def attention_map(
         self, *, words: bool = False, links: Links | None = None, layer: int | None = None, head: int | None = None
     ) -> "AttentionMap":
-        """Labels and numbers as the drawing functions want them: pieces with EOS, or whole words with gold links.
+        """Labels and numbers as the drawing functions want them: pieces with EOS, or whole words; `links` are framed.
 
         The mean over layers and heads, unless `layer` or `head` (from 0) chooses one.
         """
@@ -134,11 +134,17 @@ class Translation:
         if not self.source_words:
             raise ValueError("a blank text was not translated: there is no attention to draw")
         facts = (("translation", self.text), ("log-probability", f"{self.score:.2f}"))
-        if words or links is not None:
+        if words or (links is not None and not self._pieces_are_words):
             matrix = self._between_words(layer, head)
             return AttentionMap.of(matrix, self.source_words, self.target_words, links=links, facts=facts)
         matrix = None if self.attention is None else combine_heads(self.attention, layer, head)
-        return AttentionMap.of(matrix, self.source_pieces, self.target_pieces, facts=facts)
+        return AttentionMap.of(matrix, self.source_pieces, self.target_pieces, links=links, facts=facts)
+
+    @property
+    def _pieces_are_words(self) -> bool:
+        """Whether piece i is word i, so that links between words are links between pieces."""
+        source, target = (*range(len(self.source_words)),), (*range(len(self.target_words)),)
+        return self.source_word_of in (source, (*source, None)) and self.target_word_of in (target, (*target, None))
 
     def _between_words(self, layer: int | None, head: int | None) -> Float[np.ndarray, "target source"] | None:
         """A row and a column for each word, zeros for a word that no piece begins."""
