@@ -15,13 +15,11 @@ Split = Literal["train", "dev", "test"]
 SPLITS: Final[tuple[Split, ...]] = ("train", "dev", "test")
 SHORTEST: Final = 3
 LONGEST: Final = 120
-PATIENCE: Final = 20_000
+PATIENCE: Final = 5_000
 """Sentences drawn in vain, one after the other, before a range counts as used up."""
 
 
-def pairs(
-    pair: str, split: Split, count: int, seed: int = 0, shortest: int = SHORTEST, longest: int = 20
-) -> list[Pair]:
+def pairs(pair: str, split: str, count: int, seed: int = 0, shortest: int = SHORTEST, longest: int = 20) -> list[Pair]:
     """`count` pairs with distinct sources of `shortest` to `longest` words; the same arguments give the same pairs."""
     tongue = language(pair)
     _check(split, count, shortest, longest)
@@ -68,7 +66,7 @@ def translate(tongue: Language, tree: Sentence) -> Pair:
     return Pair(written(spoken.words), written(foreign.words), links)
 
 
-def _attempt(draw: Draw, tongue: Language, split: Split, shortest: int, longest: int, seen: set[str]) -> Pair | None:
+def _attempt(draw: Draw, tongue: Language, split: str, shortest: int, longest: int, seen: set[str]) -> Pair | None:
     """One random sentence, or None where it has the wrong length, is of another split or was seen before.
 
     Nothing is spent on the other language before the source is known to be wanted.

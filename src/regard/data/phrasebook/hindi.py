@@ -105,8 +105,8 @@ def _verb_phrase(line: ForeignLine, phrase: VerbPhrase, doer: Agreement, kind: s
     for around in sorted(phrase.around, key=_earliness):
         _around(line, around, doer.owner)
     if phrase.adjective:
-        other = doer.plural
-        line.say(adjective(phrase.adjective, kind).form(doer.feminine, other), (phrase, "adjective"))
+        line.say(adjective(phrase.adjective, kind).form(doer.feminine, doer.plural), (phrase, "adjective"))
+        _negation(line, phrase, "नहीं")
         _copula(line, phrase, doer, (phrase, "be"))
         return
     if phrase.verb.goal == "seat":
@@ -183,15 +183,15 @@ def _is_place(phrase: NounPhrase) -> bool:
 def _seated(line: ForeignLine, phrase: VerbPhrase, doer: Agreement) -> None:
     _negation(line, phrase, "नहीं")
     line.say(words.ADJECTIVES["sitting"].form(doer.feminine, doer.plural), (phrase, "verb"))
-    _copula(line, phrase, doer, None, (phrase, "verb"), (phrase, "do"))
+    _copula(line, phrase, doer, None, (phrase, "verb"), (phrase, "do"), *doer.heads)
 
 
 def _copula(
     line: ForeignLine,
     phrase: VerbPhrase,
     doer: Agreement,
-    sure: tuple[VerbPhrase, str] | None,
-    *possible: tuple[VerbPhrase, str],
+    sure: Key | None,
+    *possible: Key,
 ) -> None:
     line.say(doer.was if phrase.tense == "past" else doer.copula, sure, *possible)
 
@@ -214,12 +214,13 @@ def _verb(line: ForeignLine, phrase: VerbPhrase, doer: Agreement, patient: Agree
     elif tense == "present":
         _negation(line, phrase, "नहीं")
         _form(line, phrase, doer.choose(forms.habitual))
-        line.say(doer.copula, None, verb, (phrase, "particle"), (phrase, "do"))
+        line.say(doer.copula, None, verb, (phrase, "particle"), (phrase, "do"), *doer.heads)
     elif tense == "past":
         _negation(line, phrase, "नहीं")
+        agreed = doer
         if use.ergative:
-            doer = Agreement(3, False, use.feminine) if use.noun else patient
-        _form(line, phrase, doer.choose(forms.perfective))
+            agreed = Agreement(3, False, use.feminine) if use.noun else patient
+        _form(line, phrase, agreed.choose(forms.perfective))
     else:
         _modal(line, phrase, forms, doer)
 
@@ -256,6 +257,6 @@ def _modal(line: ForeignLine, phrase: VerbPhrase, forms: words.Verb, doer: Agree
     line.say(words.ADJECTIVES[auxiliary].form(doer.feminine, doer.plural), modal, to, (phrase, "be"))
     if phrase.tense == "going":
         _negation(line, phrase, "नहीं")
-        line.say(doer.copula, (phrase, "be"), modal)
+        line.say(doer.copula, (phrase, "be"), modal, *doer.heads)
     else:
-        line.say(doer.copula, None, modal, (phrase, "do"))
+        line.say(doer.copula, None, modal, (phrase, "do"), *doer.heads)

@@ -9,11 +9,15 @@ from regard.data.phrasebook.tree import PERSONS, Couple, Key, Name, Nominal, Nou
 
 
 class Agreement(NamedTuple):
-    """What a verb agrees with; the first and second person own what is `my` and `your`."""
+    """What a verb agrees with; the first and second person own what is `my` and `your`.
+
+    `heads` is the English word of a subject: हूँ, हो and है lean on it.
+    """
 
     person: int
     plural: bool
     feminine: bool
+    heads: tuple[Key, ...] = ()
 
     @property
     def owner(self) -> str | None:
@@ -44,14 +48,16 @@ HEARER = Agreement(2, True, False)
 
 def agreement(phrase: NounPhrase) -> Agreement:
     """Person, number and gender of a subject or object."""
+    heads = (head_of(phrase),)
     if isinstance(phrase, Pronoun):
         person, plural, feminine = PERSONS[phrase.lemma]
-        return HEARER if person == 2 else Agreement(person, plural, feminine)
+        return Agreement(person, plural or person == 2, feminine, heads)
     if isinstance(phrase, Nominal):
-        return Agreement(3, phrase.plural, words.NOUNS[phrase.noun].feminine)
+        return Agreement(3, phrase.plural, words.NOUNS[phrase.noun].feminine, heads)
     if isinstance(phrase, Couple):
-        return Agreement(3, True, agreement(phrase.first).feminine and agreement(phrase.second).feminine)
-    return Agreement(3, False, NAMES.get(phrase.lemma) == "feminine")
+        feminine = agreement(phrase.first).feminine and agreement(phrase.second).feminine
+        return Agreement(3, True, feminine, heads)
+    return Agreement(3, False, NAMES.get(phrase.lemma) == "feminine", heads)
 
 
 def say_noun_phrase(line: ForeignLine, phrase: NounPhrase, oblique: bool, owner: str | None = None) -> None:
@@ -97,7 +103,9 @@ def _nominal(line: ForeignLine, phrase: Nominal, oblique: bool, owner: str | Non
     for role, lemma in (("before", phrase.before), ("after", phrase.after)):
         if lemma:
             line.say(adjective(lemma, phrase.kind).form(feminine, other), (phrase, role))
-    line.say(entry.form(oblique, plural), (phrase, "noun"), (phrase, "determiner"))
+    unsaid = phrase.determiner == "the" and phrase.relative is None
+    leaning: tuple[Key, ...] = ((phrase, "determiner"),) if unsaid else ()
+    line.say(entry.form(oblique, plural), (phrase, "noun"), *leaning)
 
 
 def adjective(lemma: str, kind: str) -> words.Adjective:

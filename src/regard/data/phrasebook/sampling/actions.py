@@ -52,10 +52,10 @@ def action(
     """
     doer = doer_of(subject)
     if doer not in ("person", "animal", "command"):
-        return quality(draw, subject, when)
+        return quality(draw, subject, when, spare)
     plain = when in ("present", "past") and spare >= 2 and not any(other.adjective for other in told)
     if plain and subject is not None and draw.chance(0.12) and not _full(subject):
-        return quality(draw, subject, when)
+        return quality(draw, subject, when, spare)
     end = draw.room - spare
     draw.room -= COSTS[when]
     negated = draw.room - end >= 4 and draw.chance(0.2)
@@ -101,15 +101,16 @@ def _full(subject: NounPhrase) -> bool:
     return isinstance(subject, Nominal) and subject.before is not None and subject.after is not None
 
 
-def quality(draw: Draw, subject: NounPhrase | None, when: Tense) -> VerbPhrase:
-    """`is happy`: `be` with an adjective that suits the subject and does not quarrel with one it bears."""
-    draw.room -= 2
+def quality(draw: Draw, subject: NounPhrase | None, when: Tense, spare: int) -> VerbPhrase:
+    """`is [not] happy`: `be` with an adjective that suits the subject and does not quarrel with one it bears."""
+    negated = spare >= 3 and draw.chance(0.2)
+    draw.room -= 2 + negated
     adjectives = PERSONAL
     if isinstance(subject, Nominal):
         before = () if subject.before else draw.stock.before[subject.noun]
         after = () if subject.after else draw.stock.after[subject.noun]
         adjectives = tuple(adjective for adjective in before + after if adjective not in UNSAID)
-    return VerbPhrase(BE, "past" if when == "past" else "present", adjective=draw.pick(adjectives))
+    return VerbPhrase(BE, "past" if when == "past" else "present", negated, adjective=draw.pick(adjectives))
 
 
 def _surroundings(
@@ -156,7 +157,7 @@ def _relative(draw: Draw, head: Nominal, spare: int) -> Relative:
         return _object_relative(draw, draw.pick(takers), spare)
     if living and draw.chance(0.7):
         return Relative(action(draw, head, when, spare, linked=True))
-    return Relative(quality(draw, head, when))
+    return Relative(quality(draw, head, when, spare))
 
 
 def _object_relative(draw: Draw, verb: Verb, spare: int) -> Relative:

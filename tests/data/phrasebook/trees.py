@@ -1,0 +1,78 @@
+"""Short names to build trees with, and gold links as people write them: `0-0 1-2`, possible ones as `3?1`."""
+
+from typing import Any
+
+from regard.data.pair import Pair
+from regard.data.phrasebook.corpus import translate
+from regard.data.phrasebook.languages import language
+from regard.data.phrasebook.lexicon.english import BE, NOUNS, SAY, VERBS
+from regard.data.phrasebook.tree import (
+    Around,
+    Clause,
+    Name,
+    Nominal,
+    NounPhrase,
+    Pronoun,
+    Proper,
+    Report,
+    Sentence,
+    VerbPhrase,
+)
+
+VERB = {verb.lemma: verb for verb in (*VERBS, BE, SAY)}
+KIND = {noun: kind for kind, nouns in NOUNS.items() for noun in nouns}
+
+
+def noun(lemma: str, determiner: Any = "the", **others: Any) -> Nominal:
+    return Nominal(lemma, KIND[lemma], determiner, **others)
+
+
+def nouns(lemma: str, determiner: Any = "the", **others: Any) -> Nominal:
+    return noun(lemma, determiner, plural=True, **others)
+
+
+def act(verb: str, tense: Any = "present", target: NounPhrase | None = None, **others: Any) -> VerbPhrase:
+    return VerbPhrase(VERB[verb], tense, object=target, **others)
+
+
+def be(adjective: str, tense: Any = "present", **others: Any) -> VerbPhrase:
+    return VerbPhrase(BE, tense, adjective=adjective, **others)
+
+
+def country(lemma: str) -> Proper:
+    return Proper(lemma, "country")
+
+
+def around(preposition: str, phrase: NounPhrase) -> Around:
+    return Around(preposition, phrase)
+
+
+def month(lemma: str) -> Around:
+    return Around("in", Proper(lemma, "month"))
+
+
+def say(subject: NounPhrase | str | None, *actions: VerbPhrase, last: str = "and") -> Sentence:
+    if isinstance(subject, str):
+        subject = Pronoun(subject) if subject in ("i", "you", "he", "she", "they") else Name(subject)
+    return Sentence((Clause(subject, actions, last),))
+
+
+def join(first: Sentence, connector: str, second: Sentence) -> Sentence:
+    return Sentence(first.clauses + second.clauses, (connector,))
+
+
+def report(name: str, tense: Any, rest: Sentence) -> Sentence:
+    return Sentence(rest.clauses, rest.connectors, (Report(Name(name), act("say", tense)),))
+
+
+def said(pair: str, tree: Sentence) -> Pair:
+    return translate(language(pair), tree)
+
+
+def gold(pair: Pair) -> str:
+    """The links in order of the target."""
+    assert pair.links is not None
+    links = sorted(pair.links.possible, key=lambda link: (link[1], link[0]))
+    return " ".join(
+        f"{source}{'-' if (source, target) in pair.links.sure else '?'}{target}" for source, target in links
+    )
