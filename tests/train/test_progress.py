@@ -35,7 +35,14 @@ def test_what_is_not_a_number_is_never_best() -> None:
 
 
 def test_the_plateau_falls_after_its_patience_and_waits_again() -> None:
-    assert [judge([5.0, *[1.0] * stood], config(plateau_patience=1)).plateau for stood in range(6)] == [0, 0, 1, 1, 2, 2]
+    assert [judge([5.0, *[1.0] * stood], config(plateau_patience=1)).plateau for stood in range(6)] == [
+        0,
+        0,
+        1,
+        1,
+        2,
+        2,
+    ]
 
 
 def test_the_training_loss_is_the_mean_since_the_last_validation() -> None:

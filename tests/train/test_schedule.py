@@ -1,6 +1,7 @@
 """Learning rate and teacher forcing as functions of the step."""
 
 import math
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -55,7 +56,7 @@ def test_falling_forcing_goes_from_start_to_end_and_never_rises(
     ]
     assert shares[0] == pytest.approx(start)
     assert shares[-1] == pytest.approx(end, abs=1e-9)
-    assert all(later <= earlier + 1e-12 for earlier, later in zip(shares, shares[1:], strict=False))
+    assert all(later <= earlier + 1e-12 for earlier, later in pairwise(shares))
 
 
 def test_the_three_falls_have_their_shapes() -> None:

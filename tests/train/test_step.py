@@ -1,6 +1,5 @@
 """One optimizer step: accumulation, label smoothing, clipping, and batches that do not fit into memory."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from regard.train.config import TrainConfig
 from regard.train.loss import batch_loss
 from regard.train.optimizer import build_optimizer
 from regard.train.step import OutOfMemory, Portion, Room, gradients, train_step
+
 from .tiny import model_and_batch
 
 
@@ -90,7 +90,13 @@ def test_every_optimizer_learns(optimizer: str) -> None:
 
 def test_adamw_decays_weights_and_adam_takes_its_betas() -> None:
     config = TrainConfig(
-        steps=1, batch_sentences=1, optimizer="adamw", weight_decay=0.3, betas=(0.8, 0.9), epsilon=1e-5, learning_rate=0.1
+        steps=1,
+        batch_sentences=1,
+        optimizer="adamw",
+        weight_decay=0.3,
+        betas=(0.8, 0.9),
+        epsilon=1e-5,
+        learning_rate=0.1,
     )
     updater = build_optimizer(nn.Linear(2, 2), config)
     group = updater.param_groups[0]
@@ -114,10 +120,10 @@ class Scarce:
 
 
 @pytest.fixture
-def scarce(monkeypatch: pytest.MonkeyPatch) -> Iterator[Scarce]:
+def scarce(monkeypatch: pytest.MonkeyPatch) -> Scarce:
     memory = Scarce(40)
     monkeypatch.setattr(step, "batch_loss", memory.loss)
-    yield memory
+    return memory
 
 
 @pytest.mark.parametrize("forced", [None, torch.tensor([True, False, False, True, False, True, False, False])])
@@ -134,7 +140,9 @@ def test_a_batch_that_does_not_fit_is_split_and_its_gradient_stays_the_same(
     warnings: list[str] = []
     room = Room()
     assert_same(whole, fill(model, portions, room, warnings.append))
-    assert warnings[0].startswith("out of memory with 9 sentences of up to 8 + 8 pieces: batches of this size are split")
+    assert warnings[0].startswith(
+        "out of memory with 9 sentences of up to 8 + 8 pieces: batches of this size are split"
+    )
     scarce.tried.clear()
     told = len(warnings)
     assert_same(whole, fill(model, portions, room, warnings.append))
@@ -170,7 +178,9 @@ def test_other_failures_are_not_taken_for_a_lack_of_memory(monkeypatch: pytest.M
 def test_a_single_sentence_that_does_not_fit_says_what_to_change(scarce: Scarce) -> None:
     model, batch = model_and_batch(rows=2)
     scarce.slots = 1
-    with pytest.raises(OutOfMemory, match=r"a single sentence pair of \d source and \d target pieces does not fit.*long"):
+    with pytest.raises(
+        OutOfMemory, match=r"a single sentence pair of \d source and \d target pieces does not fit.*long"
+    ):
         fill(model, [Portion(batch)])
 
 

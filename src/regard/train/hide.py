@@ -9,7 +9,10 @@ from regard.data.dataset import EncodedPairs, Sequences
 from regard.text.special import EOS, UNK
 from regard.text.tokenizer import Tokenizer
 
-Words = Int64[np.ndarray, "words"]
+Words = Int64[np.ndarray, "vocabulary"]
+"""For each id of a vocabulary: the word it stands for in the target's numbering, -1 for what is never hidden."""
+Keys = Int64[np.ndarray, "_"]
+"""Numbers that say which word it is in which pair."""
 
 
 def hide_words(pairs: EncodedPairs, source: Tokenizer, target: Tokenizer, share: float, seed: int) -> EncodedPairs:
@@ -31,34 +34,34 @@ def hide_words(pairs: EncodedPairs, source: Tokenizer, target: Tokenizer, share:
 
 
 def _same_words(source: Tokenizer, target: Tokenizer) -> Words:
-    """For each source id the target id of the same word, -1 where the target has no such word."""
+    """Each source id as the target id of the same word."""
     known = dict(zip(target.pieces, _known(target).tolist(), strict=True))
     special = EOS + 1
     return np.array([-1] * special + [known.get(piece, -1) for piece in source.pieces[special:]], np.int64)
 
 
 def _known(target: Tokenizer) -> Words:
-    """Each target id that may be hidden as itself, every other one as -1."""
+    """Each target id as itself, unless it is special or punctuation."""
     words = [any(character.isalnum() for character in piece) for piece in target.pieces]
     numbers = np.arange(len(words))
     return np.where(np.array(words) & (numbers > EOS), numbers, -1)
 
 
-def _keys(side: Sequences, words: Words, vocabulary: int) -> Words:
-    """One number for each piece that says which word it is in which pair; -1 for what is never hidden."""
+def _keys(side: Sequences, words: Words, vocabulary: int) -> Keys:
+    """The key of every piece, -1 where it is never hidden."""
     pair = np.repeat(np.arange(len(side)), side.lengths)
     word = words[side.ids]
     return np.where(word >= 0, pair * vocabulary + word, -1)
 
 
-def _equally_often(left: Words, right: Words) -> Words:
+def _equally_often(left: Keys, right: Keys) -> Keys:
     """The keys that both sides hold, and hold as many times."""
     ours, our_counts = np.unique(left, return_counts=True)
     theirs, their_counts = np.unique(right, return_counts=True)
     common, ours_at, theirs_at = np.intersect1d(ours, theirs, assume_unique=True, return_indices=True)
-    equal: Words = common[our_counts[ours_at] == their_counts[theirs_at]]
+    equal: Keys = common[our_counts[ours_at] == their_counts[theirs_at]]
     return equal
 
 
-def _hide(side: Sequences, keys: Words, hidden: Words) -> Sequences:
+def _hide(side: Sequences, keys: Keys, hidden: Keys) -> Sequences:
     return replace(side, ids=np.where(np.isin(keys, hidden), np.int32(UNK), side.ids))

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -175,5 +176,5 @@ def _average(job: Job, progress: Progress) -> Progress:
     return progress
 
 
-def _save_best(job: Job, model: Seq2Seq, **trained: float) -> None:
+def _save_best(job: Job, model: Seq2Seq, **trained: Any) -> None:
     save_bundle(job.best, model, job.data.source, job.data.target, **job.about(**trained))
