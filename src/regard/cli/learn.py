@@ -1,7 +1,7 @@
 """Learn attention by writing it: exercises graded on save, with a diagnosis instead of "assertion failed".
 
-Without an action it makes the folder of exercises and watches it. Actions: list; run [N]; hint N [TIER]; reset N;
-solution N (after success); check [N] (for authors: does the course keep its own rules?).
+Without an action it makes the folder of exercises and watches it. Actions: list; run [N]; hint [N [TIER]]; reset [N];
+solution [N] (after success); check [N] (for authors: does the course keep its own rules?). For teachers: --grade DIR.
 """
 
 import json
@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from regard.course.catalogue import Entry
     from regard.course.report import Paint
     from regard.course.session import Session
+    from regard.course.verdict import Verdict
 
 ACTIONS = ("watch", "list", "run", "hint", "reset", "solution", "check")
 
@@ -25,13 +27,19 @@ def learn(
     exercise: Annotated[str | None, typer.Argument(help="Number or name; the current one if left out.")] = None,
     tier: Annotated[int | None, typer.Argument(help="Which hint: 1, 2 or 3; the next one if left out.")] = None,
     folder: Annotated[Path | None, typer.Option(help="The exercises' folder; ./regard-course if left out.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print results as JSON.")] = False,
+    grade: Annotated[Path | None, typer.Option(help="Grade the learners in this folder; runs their code.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print results as JSON (run, list, --grade).")] = False,
 ) -> None:
     from regard.course.session import Session
     from regard.text.errors import InputError
 
+    if sys.platform == "win32":
+        raise InputError("regard learn needs Linux or macOS; on Windows use the Windows Subsystem for Linux")
     if action not in ACTIONS:
         raise InputError(f"there is no action {action!r}; there are {', '.join(ACTIONS)}")
+    if grade is not None:
+        _grade_class(grade, as_json)
+        return
     if action == "check":
         _check(exercise)
         return
@@ -46,29 +54,86 @@ def learn(
 
 def _act(session: "Session", action: str, exercise: str | None, tier: int | None, as_json: bool) -> None:
     from regard.course.catalogue import find
-    from regard.course.report import list_lines, plain, progress_line, verdict_lines
+    from regard.course.report import plain
 
     entry = session.current if exercise is None else find(exercise)
-    paint, width = _paint(), shutil.get_terminal_size().columns
-    if action == "list":
-        typer.echo(
-            plain([*list_lines(session.progress, paint), progress_line(session.progress, paint, width)], _encoding())
-        )
+    if action == "watch":
+        _watch(session, None if exercise is None else entry)
+    elif action == "list":
+        _list(session, as_json)
     elif action == "hint":
-        typer.echo(plain([session.hint(entry, tier)], _encoding()))
+        typer.echo(plain([session.hint(entry, tier)], sys.stdout.encoding))
     elif action == "reset":
         typer.echo(session.reset(entry))
     elif action == "solution":
-        typer.echo(session.solution(entry))
+        typer.echo(plain([session.solution(entry)], sys.stdout.encoding))
     else:
+        _run(session, entry, as_json)
+
+
+def _watch(session: "Session", entry: "Entry | None") -> None:
+    from regard.course.watch import watch
+    from regard.course.watch.keys import Keys
+    from regard.course.watch.screen import Screen
+
+    if entry is not None:
         session.choose(entry)
-        verdict = session.grade(entry)
-        if as_json:
-            typer.echo(json.dumps({"exercise": entry.name, **verdict.json()}, ensure_ascii=False, indent=2))
-        else:
-            typer.echo(plain(verdict_lines(entry, verdict, paint, width), _encoding()))
-        if not verdict.passed:
-            raise typer.Exit(1)
+    watch(session, Keys(), Screen())
+
+
+def _run(session: "Session", entry: "Entry", as_json: bool) -> None:
+    from regard.course.report import plain, verdict_lines
+
+    session.choose(entry)
+    verdict = session.grade(entry)
+    if as_json:
+        typer.echo(json.dumps({"exercise": entry.name, **verdict.json()}, ensure_ascii=False, indent=2))
+    else:
+        lines = verdict_lines(entry, verdict, _paint(), shutil.get_terminal_size().columns)
+        typer.echo(plain(lines, sys.stdout.encoding))
+    if not verdict.passed:
+        raise typer.Exit(1)
+
+
+def _list(session: "Session", as_json: bool) -> None:
+    from regard.course.catalogue import entries
+    from regard.course.report import list_lines, plain, progress_line
+
+    progress = session.progress
+    if as_json:
+        rows = [
+            {
+                "number": entry.number,
+                "exercise": entry.name,
+                "title": entry.title,
+                "passed": progress.passed.get(entry.name),
+                "attempts": progress.attempts.get(entry.name, 0),
+                "hints": progress.hints.get(entry.name, 0),
+            }
+            for entry in entries()
+        ]
+        typer.echo(json.dumps(rows, ensure_ascii=False, indent=2))
+        return
+    paint = _paint()
+    lines = [*list_lines(progress, paint), progress_line(progress, paint, shutil.get_terminal_size().columns)]
+    typer.echo(plain(lines, sys.stdout.encoding))
+
+
+def _grade_class(directory: Path, as_json: bool) -> None:
+    from regard.course.classroom import grade_class, table_lines
+    from regard.course.report import plain
+
+    def tell(learner: str, entry: "Entry", verdict: "Verdict") -> None:
+        if sys.stderr.isatty():
+            typer.echo(f"{learner}: {entry.number} {verdict.status}", err=True)
+
+    graded = grade_class(directory, tell)
+    if as_json:
+        typer.echo(json.dumps([one.json() for one in graded], ensure_ascii=False, indent=2))
+    else:
+        typer.echo(plain(table_lines(graded), sys.stdout.encoding))
+    if not all(verdict.passed for one in graded for verdict in one.verdicts.values()):
+        raise typer.Exit(1)
 
 
 def _check(exercise: str | None) -> None:
@@ -79,9 +144,7 @@ def _check(exercise: str | None) -> None:
     for entry in entries() if exercise is None else [find(exercise)]:
         found = problems(entry)
         wrong += len(found)
-        typer.echo(f"{entry.number:>2} {entry.title}: {'good' if not found else ''}")
-        for problem in found:
-            typer.echo(f"     {problem}")
+        typer.echo(f"{entry.number:>2} {entry.title}: {'; '.join(found) or 'good'}")
     if wrong:
         raise typer.Exit(1)
 
@@ -89,8 +152,4 @@ def _check(exercise: str | None) -> None:
 def _paint() -> "Paint":
     from regard.course.report import Paint
 
-    return Paint(sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb")
-
-
-def _encoding() -> str | None:
-    return sys.stdout.encoding
+    return Paint(sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb")

@@ -43,6 +43,7 @@ def main() -> None:
     if not line:  # a spare that nobody needed
         return
     job = json.loads(line)
+    os.chdir(Path(job["file"]).parent)  # files that an experiment writes stay with the exercise
     _close_input()
     needs, seconds = str(job["needs"]), float(job["seconds"])
     if needs in MOST_MEMORY_BYTES:

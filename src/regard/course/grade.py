@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,20 +19,29 @@ DIAGNOSTIC_DRAWS = 4
 """Inputs of each family on which the named mistakes are compared with the attempt."""
 
 
+@dataclass(frozen=True)
+class _Found:
+    """A verdict, and the input that led to it."""
+
+    verdict: Verdict
+    family: Family | None = None
+    arguments: Arguments | None = None
+
+
 def grade(exercise: Exercise, attempt: Attempt, tell: Callable[[Verdict], None] | None = None) -> Verdict:
     """The verdict on an attempt; `tell` hears it early, before the diagnosis, in case that takes too long."""
     started = time.perf_counter()
     counts: dict[str, int] = {}
-    verdict = _examine(exercise, attempt, counts)
-    verdict = verdict.with_(checks=sum(counts.values()), counts=counts, seconds=time.perf_counter() - started)
+    found = _examine(exercise, attempt, counts)
+    verdict = found.verdict.with_(checks=sum(counts.values()), counts=counts, seconds=time.perf_counter() - started)
     if verdict.status in ("failed", "unstable", "broken") and verdict.kind not in ("dtype", "changed"):
         if tell is not None:
             tell(verdict)
-        mistake = diagnose(exercise, attempt, list(_trials(exercise, attempt, verdict.check)))
+        mistake = diagnose(exercise, attempt, list(_trials(exercise, attempt, found)))
         if mistake is not None:
             status = "failed" if verdict.status == "broken" else verdict.status
             verdict = verdict.with_(status=status, mistake=mistake.name, advice=mistake.message)
-    return verdict.with_(seconds=time.perf_counter() - started)
+    return verdict.with_(notes=_done_so_far(exercise, verdict), seconds=time.perf_counter() - started)
 
 
 def unready(error: Unready) -> Verdict:
@@ -40,23 +50,23 @@ def unready(error: Unready) -> Verdict:
     return Verdict("missing" if error.kind == "missing" else "broken", error.headline, error.details, half=half)
 
 
-def _examine(exercise: Exercise, attempt: Attempt, counts: dict[str, int]) -> Verdict:
+def _examine(exercise: Exercise, attempt: Attempt, counts: dict[str, int]) -> _Found:
     kinds: tuple[Kind, ...] = ("spec", "stability")
     for kind in kinds:
         for family in exercise.families:
             if family.kind == kind:
-                verdict = _try_family(exercise, attempt, family, counts)
-                if verdict is not None:
-                    return verdict
+                found = _try_family(exercise, attempt, family, counts)
+                if found is not None:
+                    return found
         for law in exercise.laws:
             if law.kind == kind:
                 verdict = _try_law(attempt, law, counts)
                 if verdict is not None:
-                    return verdict
-    return Verdict("passed", exercise.praise or "Every check passed.")
+                    return _Found(verdict)
+    return _Found(Verdict("passed", exercise.praise or "Every check passed."))
 
 
-def _try_family(exercise: Exercise, attempt: Attempt, family: Family, counts: dict[str, int]) -> Verdict | None:
+def _try_family(exercise: Exercise, attempt: Attempt, family: Family, counts: dict[str, int]) -> _Found | None:
     reference = Attempt(exercise.reference)
 
     def compare(arguments: Arguments) -> tuple[Outcome, Difference | None]:
@@ -72,16 +82,15 @@ def _try_family(exercise: Exercise, attempt: Attempt, family: Family, counts: di
         if found is None:
             continue
         if isinstance(yours.error, NotImplementedError):
-            return _unfinished(yours.error)
-        kind = found.kind
+            return _Found(_unfinished(yours.error, family.name))
 
-        def fails(smaller: Arguments, kind: str = kind) -> bool:
+        def fails(smaller: Arguments, first: Difference = found) -> bool:
             again = compare(smaller)[1]
-            return again is not None and again.kind == kind
+            return again is not None and again.kind == first.kind and (again.visible or not first.visible)
 
         smallest = shrink(family, sizes, index, arguments, fails)
         yours, again = compare(smallest)
-        return _family_verdict(attempt, family, smallest, yours, again or found)
+        return _Found(_family_verdict(attempt, family, smallest, yours, again or found), family, smallest)
     return None
 
 
@@ -111,7 +120,7 @@ def _try_law(attempt: Attempt, law: Law, counts: dict[str, int]) -> Verdict | No
         details = (f"law: {law.meaning}", "", *broken.details)
         return Verdict("unstable" if unstable else "failed", headline, details, "law", law.name)
     except NotImplementedError as error:
-        return _unfinished(error)
+        return _unfinished(error, law.name)
     except BaseException as error:
         details = (*where(error, attempt.path), f"while trying the law: {law.meaning}")
         return Verdict("broken", raised(error, "Your function"), details, "error", law.name)
@@ -120,17 +129,29 @@ def _try_law(attempt: Attempt, law: Law, counts: dict[str, int]) -> Verdict | No
     return None
 
 
-def _unfinished(error: BaseException) -> Verdict:
-    return Verdict("unfinished", str(error) or "The TODO is still to be written.")
+def _unfinished(error: BaseException, check: str) -> Verdict:
+    return Verdict("unfinished", str(error) or "The TODO is still to be written.", check=check)
 
 
-def _trials(exercise: Exercise, attempt: Attempt, failed: str) -> Iterator[Trial]:
-    """Inputs for the diagnosis: those of the function that failed; of all where a law failed."""
+def _done_so_far(exercise: Exercise, verdict: Verdict) -> tuple[str, ...]:
+    """The functions that are right already, where another is still to be written."""
+    if verdict.status != "unfinished":
+        return ()
+    open_ones = {family.function for family in exercise.families if family.name == verdict.check}
+    begun = {family.function for family in exercise.families if verdict.counts.get(family.name)}
+    return tuple(f"`{name}` is right." for name in exercise.functions if name in begun - open_ones)
+
+
+def _trials(exercise: Exercise, attempt: Attempt, found: _Found) -> Iterator[Trial]:
+    """Inputs for the diagnosis: the one that is shown, and those of the function that failed (of all, for a law)."""
     reference = Attempt(exercise.reference)
-    functions = {family.function for family in exercise.families if family.name == failed}
+    if found.family is not None and found.arguments is not None:
+        yield _trial(attempt, reference, found.family, found.arguments)
     for family in exercise.families:
-        if functions and family.function not in functions:
-            continue
-        for index in range(min(DIAGNOSTIC_DRAWS, family.count)):
-            arguments = draw(family, sizes_of(family, index), index)
-            yield Trial(family, arguments, run(attempt, family, arguments), run(reference, family, arguments))
+        if found.family is None or family.function == found.family.function:
+            for index in range(min(DIAGNOSTIC_DRAWS, family.count)):
+                yield _trial(attempt, reference, family, draw(family, sizes_of(family, index), index))
+
+
+def _trial(attempt: Attempt, reference: Attempt, family: Family, arguments: Arguments) -> Trial:
+    return Trial(family, arguments, run(attempt, family, arguments), run(reference, family, arguments))

@@ -46,6 +46,18 @@ class Difference:
     yours: Leaf | None = None
     wanted: Leaf | None = None
 
+    @property
+    def visible(self) -> bool:
+        """Whether three printed digits show it."""
+        if self.kind != "value" or self.yours is None or self.wanted is None:
+            return True
+        if not isinstance(self.wanted.value, ndarray) or not self.wanted.value.size:
+            return True
+        mine, want = self.yours.value.astype(float), self.wanted.value.astype(float)
+        with np.errstate(all="ignore"):
+            gaps = np.abs(mine - want)
+            return bool((~np.isfinite(gaps) | (gaps > 0.02 * (np.abs(mine) + np.abs(want)))).any())
+
 
 def run(attempt: Attempt, family: Family, arguments: Arguments) -> Outcome:
     """Call the attempt with copies of the arguments."""

@@ -10,11 +10,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import IO
 
 from regard.course.catalogue import Entry
 from regard.course.descendants import MARK, adopting, end_all, family_of
@@ -65,7 +66,7 @@ class Grader:
         os.close(events_child)
         self.started = time.monotonic()
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Grader":
         return self
 
     def __exit__(
@@ -73,8 +74,8 @@ class Grader:
     ) -> None:
         self.close()
 
-    def grade(self, path: Path) -> Verdict:
-        """The verdict on a file; never raises for what the file does."""
+    def grade(self, path: Path, interrupted: Callable[[], bool] = lambda: False) -> Verdict:
+        """The verdict on a file; never raises for what the file does. `interrupted` is asked often: True stops it."""
         began = time.monotonic()
         job = {"file": str(path.resolve()), "needs": self.entry.needs, "seconds": self.entry.seconds}
         assert self.process.stdin is not None
@@ -82,7 +83,7 @@ class Grader:
             with suppress(BrokenPipeError):  # it died while loading: _listen will see
                 self.process.stdin.write(json.dumps(job).encode() + b"\n")
                 self.process.stdin.flush()
-            reason = self._listen()
+            reason = self._listen(interrupted)
             outlived = self._end()
         verdict = self._verdict(reason, path)
         notes = verdict.notes
@@ -95,7 +96,7 @@ class Grader:
         self._end()
         self.trace.close()
 
-    def _listen(self) -> str:
+    def _listen(self, interrupted: Callable[[], bool]) -> str:
         """Collect events and output until the process ends ("ended") or a limit is passed (which one)."""
         assert self.process.stdout is not None
         deadline: float | None = None
@@ -111,6 +112,8 @@ class Grader:
                     self._hear(key.data, data)
                 if ended:
                     return "ended"
+                if interrupted():
+                    return "interrupted"
                 if self.heard.output_bytes > MOST_OUTPUT_BYTES:
                     return "output"
                 if len(family_of(self.process.pid)) > MOST_PROCESSES:
@@ -152,6 +155,8 @@ class Grader:
     def _verdict(self, reason: str, path: Path) -> Verdict:
         if self.heard.verdict is not None:
             return self.heard.verdict
+        if reason == "interrupted":
+            return Verdict("stopped", "Stopped before there was a verdict.")
         if reason == "time":
             line = self._hanging_line(path)
             return Verdict(

@@ -18,7 +18,23 @@ MARKS = {
     "missing": "?",
 }
 SHADES = {"passed": "green", "unstable": "yellow", "unfinished": "blue"}
-ASCII = str.maketrans({"✓": "v", "≈": "~", "✗": "x", "·": ".", "→": ">", "█": "#", "░": "-", "…": ".", "–": "-"})
+ASCII = str.maketrans(
+    {
+        "✓": "v",
+        "≈": "~",
+        "✗": "x",
+        "·": ".",
+        "→": ">",
+        "█": "#",
+        "░": "-",
+        "…": ".",
+        "–": "-",
+        "←": "<",
+        "×": "x",
+        "■": "#",
+        "□": "-",
+    }
+)
 
 
 class Paint:
@@ -39,14 +55,14 @@ def verdict_lines(entry: Entry, verdict: Verdict, paint: Paint, width: int = 80)
     title = f"{MARKS[verdict.status]} {entry.number} {entry.title}"
     lines = [paint(title, shade, "bold")]
     lines += _wrapped(verdict.headline, width, "  ")
-    if verdict.check:
+    if verdict.check and verdict.status != "unfinished":
         lines += [paint(line, "faint") for line in _wrapped(f"(check: {verdict.check})", width, "  ")]
     if verdict.details:
         lines += ["", *(_cut("    " + line, width) for line in verdict.details)]
     if verdict.advice:
         lines += ["", *(paint(line, "yellow") for line in _wrapped("→ " + verdict.advice, width, "  "))]
     for note in verdict.notes:
-        lines += _wrapped(f"note: {note}", width, "  ")
+        lines += _wrapped(note, width, "  ")
     if verdict.printed.strip():
         printed = verdict.printed.rstrip().splitlines()
         lines += ["", paint("  your file printed:", "faint"), *(_cut("    " + line, width) for line in printed[:8])]
@@ -90,7 +106,8 @@ def plain(lines: Iterable[str], encoding: str | None) -> str:
 
 
 def _wrapped(text: str, width: int, indent: str) -> list[str]:
-    return textwrap.wrap(text, max(20, width - 1), initial_indent=indent, subsequent_indent=indent) or [""]
+    room = max(20, width - 1)
+    return textwrap.wrap(text, room, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False) or [""]
 
 
 def _cut(line: str, width: int) -> str:

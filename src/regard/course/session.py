@@ -1,5 +1,6 @@
 """One learner at work: which exercise is current, grading it, hints, solutions; what watch mode and the verbs share."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from regard.course.catalogue import TIERS, Entry, entries
@@ -17,6 +18,9 @@ class Session:
         self.folder: CourseFolder = open_folder(folder)
         self.progress: Progress = load_progress(self.folder.path)
         self.spare: Grader | None = None
+        if self.current.name in self.progress.passed:
+            self.progress.current = (self.next() or self.current).name
+        self.progress.current = self.current.name
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -43,7 +47,7 @@ class Session:
         if self.spare is None:
             self.spare = Grader(self.current)
 
-    def grade(self, entry: Entry | None = None) -> Verdict:
+    def grade(self, entry: Entry | None = None, interrupted: Callable[[], bool] = lambda: False) -> Verdict:
         """Grade an exercise of the folder (the current one) and record it."""
         entry = entry or self.current
         path = self.folder.file(entry)
@@ -51,8 +55,8 @@ class Session:
         if grader is self.spare:
             self.spare = None
         with grader:
-            verdict = grader.grade(path)
-        if not verdict.half:
+            verdict = grader.grade(path, interrupted)
+        if not verdict.half and not interrupted():
             self.progress.record(entry, verdict)
             self.progress.save()
         return verdict
@@ -75,7 +79,7 @@ class Session:
         if entry.name not in self.progress.passed:
             raise InputError(
                 f"the solution of exercise {entry.number} is shown once yours passes; "
-                f"`regard learn hint {entry.number} 3` is nearly the code"
+                f"hint 3 (`regard learn hint {entry.number} 3`) is nearly the code"
             )
         return entry.solution
 

@@ -48,7 +48,8 @@ def arguments_lines(arguments: Mapping[str, Any]) -> list[str]:
                 f"{name:<{width}}  {text if len(text) <= 60 and chr(10) not in text else type(value).__name__}"
             )
             continue
-        rows = _rows(array, "")
+        rows = [] if array.ndim < 3 else [f"shape {list(array.shape)}"]
+        rows += _rows(array, "")
         head = f"{name:<{width}}  "
         lines.append(head + rows[0])
         lines.extend(" " * len(head) + row for row in rows[1:])
@@ -159,4 +160,5 @@ def _first_column(mine: ndarray, want: ndarray) -> int:
 def _marks(mine: ndarray, want: ndarray, first: int) -> str:
     errors = _errors(mine, want)[first : first + MOST_COLUMNS]
     scale = 1e-6 * (1 + np.abs(np.nan_to_num(want[first : first + MOST_COLUMNS].astype(float), posinf=0, neginf=0)))
-    return "        " + ("  " if first else "") + " ".join(f"{'^' if bad else '':>7}" for bad in errors > scale)
+    marks = " ".join(f"{'^' if bad else '':>7}" for bad in errors > scale)
+    return ("        " + ("  " if first else "") + marks).rstrip()

@@ -109,8 +109,8 @@ EXERCISE = Exercise(
         ),
         Mistake(
             "state_at_padding",
-            "You read the state at the padding: for a short sentence that is not the state after its last word. Pack "
-            "the batch, and take the last states that the gru returns.",
+            "You read the state at the padding: the network went on through it, and for a short sentence the last "
+            "column is not the state after its last word. Pack the batch, and take the last states the gru returns.",
             (
                 {"encode": mistakes.not_packed},
                 {"encode": mistakes.not_packed_but_masked},

@@ -1,0 +1,86 @@
+"""A real terminal (a pty) with a program in it, as a person sees it: the last picture, without the escape codes."""
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+CLEAR = "\x1b[H\x1b[2J"
+
+
+class Terminal:
+    """Start a command in a pty; press keys, wait for words on the screen, resize."""
+
+    def __init__(self, command: list[str], folder: Path, environment: Mapping[str, str] | None = None) -> None:
+        self.master, slave = pty.openpty()
+        self.set_size(slave, 40, 100)
+        variables = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "", "LINES": "", **(environment or {})}
+        variables = {name: value for name, value in variables.items() if value}
+        self.process = subprocess.Popen(
+            command, stdin=slave, stdout=slave, stderr=slave, cwd=folder, env=variables, start_new_session=True
+        )
+        os.close(slave)
+        self.output = ""
+
+    @staticmethod
+    def set_size(descriptor: int, rows: int, columns: int) -> None:
+        fcntl.ioctl(descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def resize(self, rows: int, columns: int) -> None:
+        self.set_size(self.master, rows, columns)
+        self.process.send_signal(signal.SIGWINCH)
+
+    def press(self, keys: str) -> None:
+        os.write(self.master, keys.encode())
+
+    def picture(self) -> str:
+        """What stands on the screen now."""
+        last = self.output.rsplit(CLEAR, 1)[-1].replace("\r\n", "\n")
+        return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", last)
+
+    def wait_for(self, *words: str, seconds: float = 40, gone: str = "grading …") -> str:
+        """The picture, once all the words are on it."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            self._read(0.05)
+            picture = self.picture()
+            if all(word in picture for word in words) and gone not in picture:
+                return picture
+            if self.process.poll() is not None:
+                self._read(0.2)
+                break
+        raise AssertionError(f"{words} did not come; the screen was:\n{self.picture()}")
+
+    def wait_for_end(self, seconds: float = 10) -> int:
+        deadline = time.monotonic() + seconds
+        while self.process.poll() is None and time.monotonic() < deadline:
+            self._read(0.05)
+        return self.process.wait(timeout=0.1)
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        os.close(self.master)
+
+    def _read(self, seconds: float) -> None:
+        ready, _, _ = select.select([self.master], [], [], seconds)
+        if ready:
+            try:
+                self.output += os.read(self.master, 65536).decode("utf-8", errors="replace")
+            except OSError:  # the other end is closed
+                time.sleep(seconds)
+
+
+def learn(folder: Path, *arguments: str, **environment: str) -> Terminal:
+    """`regard learn` in a pty."""
+    return Terminal([sys.executable, "-m", "regard", "learn", *arguments], folder, environment)

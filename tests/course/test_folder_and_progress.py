@@ -1,0 +1,159 @@
+"""The learner's folder is made once and never overwritten; progress survives kills, damage and read-only disks."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from regard.course import folder as folder_module
+from regard.course import progress as progress_module
+from regard.course.catalogue import entries, find
+from regard.course.folder import open_folder, reset
+from regard.course.progress import NAME, load_progress
+from regard.course.session import Session
+from regard.course.verdict import Verdict
+from regard.text.errors import InputError
+
+
+def test_a_folder_is_made_once_and_never_overwritten(tmp_path: Path) -> None:
+    course = open_folder(tmp_path / "course")
+    assert course.created
+    for entry in entries():
+        assert sorted(path.name for path in (course.path / entry.name).iterdir()) == [
+            "README.md",
+            "exercise.py",
+            "hint.md",
+        ]
+        assert course.file(entry).read_text(encoding="utf-8") == entry.starter
+    mine = course.file(entries()[0])
+    mine.write_text("# my work\n")
+    (course.path / entries()[1].name / "exercise.py").unlink()
+    again = open_folder(tmp_path / "course")
+    assert not again.created
+    assert mine.read_text() == "# my work\n"
+    assert not again.file(entries()[1]).exists()  # what a learner took away stays away until a reset
+    (course.path / entries()[2].name).rename(tmp_path / "elsewhere")
+    assert open_folder(tmp_path / "course").file(entries()[2]).exists()  # an exercise that the course has since gained
+
+
+def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("precious")
+    with pytest.raises(InputError, match="holds other things; give an empty or new folder with --folder"):
+        open_folder(tmp_path)
+    with pytest.raises(InputError, match="is a file, wanted a folder"):
+        open_folder(tmp_path / "thesis.txt")
+
+
+def test_reset_keeps_what_was_there(tmp_path: Path) -> None:
+    course = open_folder(tmp_path / "course")
+    entry = find("1")
+    assert reset(course, entry) is None
+    for number in (1, 2):
+        course.file(entry).write_text(f"# version {number}\n")
+        kept = reset(course, entry)
+        assert kept is not None
+        assert kept.name == f"exercise.before-reset-{number}.py"
+        assert kept.read_text() == f"# version {number}\n"
+    assert course.file(entry).read_text(encoding="utf-8") == entry.starter
+
+
+def refuse(*_: object, **__: object) -> None:
+    raise OSError(30, "Read-only file system")
+
+
+def test_a_read_only_place_is_said_and_another_one_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folder_module.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(folder_module, "DEFAULT", Path("/proc/regard-course"))
+    course = open_folder(None)
+    assert course.path.is_relative_to(tmp_path)
+    assert "cannot be written" in course.notes[0]
+    assert "--folder PATH" in course.notes[0]
+    with pytest.raises(InputError, match=r"cannot be written: .*--folder"):
+        open_folder(Path("/proc/regard-course"))
+
+
+def test_progress_goes_elsewhere_where_the_folder_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folder_module.tempfile, "gettempdir", lambda: str(tmp_path))
+    open_folder(tmp_path / "course")
+    progress = load_progress(tmp_path / "course")
+    write = progress_module._write
+
+    def only_elsewhere(place: Path, text: str) -> None:
+        if place.parent == tmp_path / "course":
+            refuse()
+        write(place, text)
+
+    monkeypatch.setattr(progress_module, "_write", only_elsewhere)
+    progress.record(find("1"), Verdict("passed", ""))
+    progress.save()
+    assert "your progress is kept in" in progress.notes[0]
+    assert "Read-only file system" in progress.notes[0]
+    assert list(load_progress(tmp_path / "course").passed) == [find("1").name]
+
+
+def test_a_damaged_file_is_set_aside_and_said(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_text('{"version": 1, "passed"')
+    progress = load_progress(tmp_path)
+    assert progress.passed == {}
+    assert "was damaged" in progress.notes[0]
+    assert (tmp_path / f"{NAME}.damaged").exists()
+    progress.save()
+    assert json.loads((tmp_path / NAME).read_text())["passed"] == {}
+
+
+def test_a_kill_at_any_moment_leaves_a_whole_file(tmp_path: Path) -> None:
+    code = f"""
+from pathlib import Path
+from regard.course.progress import load_progress
+progress = load_progress(Path({str(tmp_path)!r}))
+number = 0
+while True:
+    number += 1
+    progress.attempts = {{str(one): number for one in range(2000)}}
+    progress.save()
+"""
+    for attempt in range(4):
+        process = subprocess.Popen([sys.executable, "-c", code])
+        while not (tmp_path / NAME).exists():
+            time.sleep(0.01)
+        time.sleep(0.05 * attempt)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        progress = load_progress(tmp_path)
+        assert progress.notes == ()
+        assert len(set(progress.attempts.values())) == 1
+
+
+def test_the_current_exercise(tmp_path: Path) -> None:
+    session = Session(tmp_path / "course")
+    assert session.current.number == 1
+    session.progress.record(session.current, Verdict("unfinished", ""))
+    assert session.progress.attempts == {}  # an untouched starter is no attempt
+    session.progress.record(session.current, Verdict("failed", ""))
+    session.progress.record(session.current, Verdict("passed", ""))
+    assert session.progress.attempts == {entries()[0].name: 2}
+    assert session.current.number == 1  # a success does not jump away
+    session.choose(find("3"))
+    session.progress.record(find("3"), Verdict("passed", ""))
+    following = session.next()
+    assert following is not None
+    assert following.number == 4
+    session.progress.save()
+    assert Session(tmp_path / "course").current.number == 4  # the next session goes on with what is open
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
+def test_a_read_only_folder_can_still_be_graded(tmp_path: Path) -> None:
+    course = open_folder(tmp_path / "course")
+    course.path.chmod(0o500)
+    try:
+        assert open_folder(tmp_path / "course").file(entries()[0]).exists()
+    finally:
+        course.path.chmod(0o700)

@@ -1,0 +1,196 @@
+"""Whatever a learner's file does, a verdict comes back in time and nothing is left running."""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from regard.course import process
+from regard.course.catalogue import Entry, entries, find
+from regard.course.descendants import marked
+from regard.course.process import Grader, grade_file
+from regard.course.verdict import Verdict
+
+Write = Callable[[str], Path]
+
+GOOD = """
+import numpy as np
+
+def softmax(scores):
+    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return weights / weights.sum(axis=-1, keepdims=True)
+"""
+
+
+def quick(entry: Entry, seconds: float = 1.5) -> Entry:
+    return replace(entry, seconds=seconds)
+
+
+def graded(entry: Entry, path: Path) -> Verdict:
+    """Grade, and hold that no process with the run's mark survives."""
+    with Grader(entry) as grader:
+        verdict = grader.grade(path)
+        assert marked(grader.mark) == set()
+    return verdict
+
+
+def test_a_right_file_passes(softmax_entry: Entry, write: Write) -> None:
+    verdict = graded(softmax_entry, write(GOOD))
+    assert verdict.passed
+    assert verdict.checks > 50
+    assert "800" in verdict.headline
+
+
+def test_an_endless_loop_is_stopped_and_its_line_named(softmax_entry: Entry, write: Write) -> None:
+    path = write("def softmax(scores):\n    while True:\n        scores = scores + 0\n")
+    began = time.monotonic()
+    verdict = graded(quick(softmax_entry), path)
+    assert time.monotonic() - began < 8
+    assert verdict.status == "stopped"
+    assert "still running after 1.5 s" in verdict.headline
+    assert "line 3:  scores = scores + 0" in verdict.details[0] or "line 2:  while True:" in verdict.details[0]
+
+
+def test_an_endless_loop_on_import_that_ignores_signals(softmax_entry: Entry, write: Write) -> None:
+    path = write("""
+        import signal, time
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        while True:
+            try:
+                time.sleep(100)
+            except BaseException:
+                pass
+    """)
+    assert graded(quick(softmax_entry), path).status == "stopped"
+
+
+def test_a_forked_copy_has_no_say_and_is_ended(softmax_entry: Entry, write: Write) -> None:
+    path = write("import os, time\nif os.fork() == 0:\n    time.sleep(1000)\n" + GOOD)
+    verdict = graded(softmax_entry, path)
+    assert verdict.passed
+    assert "left 1 process running; I ended" in verdict.notes[0]
+
+
+def test_a_forked_copy_that_grades_too(softmax_entry: Entry, write: Write) -> None:
+    verdict = graded(softmax_entry, write("import os\nos.fork()\n" + GOOD))
+    assert verdict.passed
+
+
+def test_a_daemon_that_left_the_group_is_found(softmax_entry: Entry, write: Write) -> None:
+    path = write(
+        """
+        import os, time
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                time.sleep(1000)
+            os._exit(0)
+        time.sleep(0.3)
+        """
+        + GOOD.replace("\n", "\n        ")
+    )
+    verdict = graded(softmax_entry, path)
+    assert verdict.passed
+    assert any("process" in note for note in verdict.notes)
+
+
+def test_a_fork_bomb_is_stopped(softmax_entry: Entry, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "MOST_PROCESSES", 8)
+    path = write("""
+        import os, time
+        for _ in range(5):
+            os.fork()
+        time.sleep(1000)
+    """)
+    verdict = graded(softmax_entry, path)
+    assert verdict.status == "stopped"
+    assert "more than 8 processes" in verdict.headline
+
+
+def test_megabytes_of_print_are_stopped(softmax_entry: Entry, write: Write) -> None:
+    verdict = graded(softmax_entry, write("while True:\n    print('x' * 10000)\n"))
+    assert verdict.status == "stopped"
+    assert "more than a megabyte" in verdict.headline
+    assert len(verdict.printed) < 3000
+
+
+def test_some_print_is_shown(softmax_entry: Entry, write: Write) -> None:
+    verdict = graded(softmax_entry, write("print('look:', 42)\n" + GOOD))
+    assert verdict.passed
+    assert verdict.printed == "look: 42\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "headline"),
+    [
+        ("import sys\nsys.exit(0)\n", "called exit"),
+        ("import os\nos._exit(0)\n", "ended the whole process (exit code 0)"),
+        ("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n", "crashed Python itself (SIGSEGV)"),
+        ("input('name? ')\n", "asked for keyboard input"),
+        ("raise KeyboardInterrupt\n", "raised KeyboardInterrupt"),
+        (
+            "import nonsense_that_is_not_there\n",
+            "raised ModuleNotFoundError: No module named 'nonsense_that_is_not_there'",
+        ),
+        ("def softmax(scores):\n    return softmax(scores)\n", "raised RecursionError"),
+        ("def softmax(scores):\n    raise SystemExit\n", "softmax() called exit"),
+        ("softmax = 3\n", "`softmax` in your file is a int, wanted a function"),
+        ("def soft_max(scores):\n    return scores\n", "There is `soft_max`: did you rename it?"),
+        ("x = 1\n", "Put the starter's `def` back"),
+        ("def softmax(scores, axis):\n    return scores\n", "must take the parameters of the starter: (scores)"),
+        ("def softmax(scores):\n    scores / 2\n", "None: did you forget `return`?"),
+        ("", "exercise.py is empty"),
+        ("def softmax(scores:\n", "Python cannot read your file yet"),
+        ("def softmax(scores):\nreturn 1\n", "expected an indented block"),
+    ],
+)
+def test_each_way_to_be_unready_is_put_into_words(softmax_entry: Entry, write: Write, text: str, headline: str) -> None:
+    verdict = grade_file(softmax_entry, write(text))
+    assert headline in verdict.headline
+    assert not verdict.passed
+
+
+def test_binary_rubbish_and_missing_files(softmax_entry: Entry, tmp_path: Path) -> None:
+    path = tmp_path / "exercise.py"
+    assert grade_file(softmax_entry, path).status == "missing"
+    path.write_bytes(b"\xff\xfe\x00rubbish")
+    assert grade_file(softmax_entry, path).half
+    path.write_bytes(b"def f(:\n\x00")
+    assert grade_file(softmax_entry, path).half
+
+
+def test_a_module_of_the_learner_never_shadows_the_library(softmax_entry: Entry, write: Write, tmp_path: Path) -> None:
+    (tmp_path / "random.py").write_text("raise RuntimeError('shadowed')\n")
+    (tmp_path / "json.py").write_text("raise RuntimeError('shadowed')\n")
+    (tmp_path / "my_part.py").write_text("from numpy import exp\n")
+    path = write("import random, json\nfrom my_part import exp\n" + GOOD)
+    assert graded(softmax_entry, path).passed
+
+
+def test_too_much_memory_is_an_error_of_the_file(softmax_entry: Entry, write: Write) -> None:
+    verdict = graded(softmax_entry, write("import numpy as np\nkeep = np.ones(2 * 10**9)\n"))
+    assert verdict.status == "broken"
+    assert "MemoryError" in verdict.headline or "allocate" in verdict.headline
+
+
+def test_a_spare_that_nobody_needs_ends(softmax_entry: Entry) -> None:
+    grader = Grader(softmax_entry)
+    grader.close()
+    assert grader.process.returncode is not None
+    assert marked(grader.mark) == set()
+
+
+def test_the_learner_s_time_starts_when_torch_is_loaded(write: Write) -> None:
+    """A torch exercise with less time than torch takes to load still gets its verdict."""
+    entry = replace(find("packing"), seconds=1.0)
+    verdict = graded(entry, write(entry.starter))
+    assert verdict.status == "unfinished"
+
+
+@pytest.mark.parametrize("entry", entries()[:5], ids=lambda entry: entry.name)
+def test_solutions_pass_as_files_in_their_own_process(entry: Entry, write: Write) -> None:
+    verdict = graded(entry, write(entry.solution))
+    assert verdict.passed, verdict
