@@ -1,0 +1,1 @@
+"""Exercise 9: a training loop; copy and reverse learned from nothing."""

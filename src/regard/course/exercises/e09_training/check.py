@@ -1,0 +1,172 @@
+"""Exercise 9: a few updates watched closely, then two models trained for real."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from numpy.random import Generator
+from torch.nn.utils import parameters_to_vector
+from torch.optim import SGD
+
+from regard.course.attempt import Attempt
+from regard.course.check import Check
+from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
+from regard.course.exercises.e09_training import mistakes, solution
+from regard.course.exercises.e09_training.material import (
+    examine,
+    small_model,
+    small_optimizer,
+    training_batches,
+)
+from regard.data.synthetic import Task
+from regard.models import Seq2Seq
+
+ENOUGH = 0.95
+LINE = 0.6
+"""Mean weight on the (anti-)diagonal; trained models reach more than 0.9, uniform weights 0.2."""
+SECONDS = 60.0
+
+
+def a_few_updates(sizes: Mapping[str, int], random: Generator) -> Arguments:
+    """Small numbers only: the model is built from the seed when the loop is watched."""
+    return {
+        "seed": int(random.integers(2**31)),
+        "updates": sizes["updates"],
+        "every": sizes["every"],
+        "clip": 0.05,
+        "comes_in": "training mode" if sizes["mode"] else "evaluation mode",
+    }
+
+
+def watch(attempt: Attempt, given: Arguments) -> dict[str, Any]:
+    """Let the loop run on a tiny model and note modes, losses and what became of the weights."""
+    torch.manual_seed(given["seed"])
+    model = small_model(units=4).double()
+    model.train(given["comes_in"] == "training mode")
+    updates: list[str] = []
+    looks: list[str] = []
+    model.register_forward_pre_hook(lambda *_: updates.append(_mode(model)))
+    batches = training_batches("reverse", steps=given["updates"], rows=2)
+    optimizer = SGD(model.parameters(), lr=4.0)
+    losses = attempt.train(
+        model, optimizer, iter(batches), given["clip"], lambda seen: looks.append(_mode(seen)), given["every"]
+    )
+    if isinstance(losses, list):
+        losses = torch.tensor([float(loss) for loss in losses], dtype=torch.float64)
+    return {
+        "the mode at each update": updates,
+        "the mode at each validation": looks,
+        "the losses": losses,
+        "the weights at the end": parameters_to_vector(model.parameters()),
+    }
+
+
+def _mode(model: Seq2Seq) -> str:
+    return "train" if model.training else "eval"
+
+
+def shown(given: Arguments) -> list[str]:
+    return [
+        f"{given['updates']} updates, validation after every {given['every']}, clip {given['clip']}; "
+        f"the model comes in {given['comes_in']}"
+    ]
+
+
+def learns(task: Task, line: str) -> Any:
+    """The law for one task: both the words and the places."""
+
+    def trial(attempt: Attempt, check: Check, random: Generator) -> None:
+        torch.manual_seed(1)
+        model = small_model()
+        batches = training_batches(task)
+        began = time.process_time()
+        losses = attempt.train(model, small_optimizer(model), batches, 1.0, lambda seen: None, 100)
+        seconds = time.process_time() - began
+        exam = examine(model, task)
+        check.that(
+            exam.exact >= ENOUGH,
+            f"{task.capitalize()}: after {len(batches)} updates {exam.exact:.0%} of unseen sequences come out exactly "
+            f"right; wanted at least {ENOUGH:.0%}.",
+            f"loss {losses[0]:.2f} at first, {losses[-1]:.2f} at last",
+        )
+        check.that(
+            exam.on_the_line >= LINE,
+            f"The words are right, but only {exam.on_the_line:.2f} of the weight lies on the {line}.",
+        )
+        check.that(seconds < SECONDS, f"The training took {seconds:.0f} s of computing; wanted less than {SECONDS:g}.")
+
+    return trial
+
+
+EXERCISE = Exercise(
+    functions=("train",),
+    reference={"train": solution.train},
+    families=(
+        Family(
+            "a few updates, watched",
+            a_few_updates,
+            {"updates": (3, 4), "every": (1, 2), "mode": (0, 1)},
+            call=watch,
+            describe=shown,
+            count=3,
+            tolerance=1e-4,
+            shrink=False,
+        ),
+    ),
+    laws=(
+        Law(
+            "copy is learned",
+            "300 updates teach a small model to copy; its weights become the diagonal",
+            learns("copy", "diagonal"),
+        ),
+        Law(
+            "reverse is learned",
+            "300 updates teach a small model to reverse; its weights become the anti-diagonal",
+            learns("reverse", "anti-diagonal"),
+        ),
+    ),
+    mistakes=(
+        Mistake(
+            "no_zero_grad",
+            "The old gradients are never forgotten: backward() adds to what is there, so every update also repeats all "
+            "earlier ones. Call optimizer.zero_grad() before the gradients of each batch.",
+            ({"train": mistakes.no_zero_grad},),
+        ),
+        Mistake(
+            "zeroed_too_late",
+            "You forget the gradients after computing them and before using them: every step is a step of nothing. "
+            "zero_grad() belongs before backward().",
+            ({"train": mistakes.zeroed_too_late},),
+        ),
+        Mistake(
+            "no_clipping",
+            "The gradients are used at their full length. Call clip_grad_norm_(model.parameters(), clip) between "
+            "backward() and step(); before or after that pair it does nothing.",
+            ({"train": mistakes.no_clipping},),
+        ),
+        Mistake(
+            "clipped_values",
+            "You clip each number by itself, which bends the gradient into another direction. clip_grad_norm_ shortens "
+            "all of them together.",
+            ({"train": mistakes.clipped_values},),
+        ),
+        Mistake(
+            "left_in_eval",
+            "The model learns in evaluation mode: dropout and its kind are switched off. model.train() belongs before "
+            "the first update and after every validation; the mode stays until you change it.",
+            (
+                {"train": mistakes.left_in_eval},
+                {"train": mistakes.never_in_train},
+                {"train": mistakes.late_in_train},
+            ),
+        ),
+        Mistake(
+            "validated_in_train",
+            "You validate in training mode: with dropout on, the model would be judged by what it says half asleep. "
+            "Call model.eval() before validate(model), and model.train() after it.",
+            ({"train": mistakes.validated_in_train},),
+        ),
+    ),
+    praise="Your loop taught two models where to look, and nobody ever told them: the loss on the words was enough.",
+)
