@@ -36,8 +36,8 @@ NOUNS: Final[dict[Kind, tuple[str, ...]]] = {
     "dish": ("apple", "cake", "egg", "mango", "vegetable", "dish"),
     "food": ("bread", "fish", "cheese", "rice"),
     "drink": ("water", "milk", "tea", "coffee", "juice"),
-    "place": ("house", "garden", "park", "school", "museum", "market", "station", "temple", "church", "hotel"),
-    "area": ("village", "city", "forest"),
+    "place": ("house", "park", "school", "museum", "market", "station", "temple", "church", "hotel"),
+    "area": ("village", "city", "forest", "garden"),
     "story": ("story",),
 }
 PLURALS: Final = {"man": "men", "woman": "women", "child": "children"}

@@ -49,7 +49,7 @@ def _share(draw: Draw) -> int:
     """How many of the words that are left one clause gets."""
     if draw.room <= 9 or (draw.room <= 20 and draw.chance(0.4)):
         return draw.room
-    return draw.between(5, min(draw.room - SHORTEST_CLAUSE - 1, 20))
+    return draw.between(9 if draw.room > 22 else 5, min(draw.room - SHORTEST_CLAUSE - 1, 24))
 
 
 def _clause(draw: Draw) -> Clause:
