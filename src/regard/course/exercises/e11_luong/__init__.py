@@ -1,0 +1,1 @@
+"""Exercise 11: Luong's three scores and his decoder step."""
