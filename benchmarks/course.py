@@ -1,0 +1,81 @@
+"""From save to verdict, for every exercise of the course: `python benchmarks/course.py [NUMBER ...]`.
+
+A file is saved into a fresh course folder; the clock stops when the verdict is there. Looking for the change is part of
+it, as in watch mode. "first" is a process that starts after the save (as `regard learn run`), "watching" one that has
+been loading since the last verdict (as watch mode keeps it). "wrong" is a named mistake: it is shrunk and diagnosed.
+Exercises that train (9, 17) take as long as training takes.
+"""
+
+import os
+import platform
+import sys
+import tempfile
+import time
+from datetime import date
+from pathlib import Path
+
+from regard.course.catalogue import Entry, entries, find
+from regard.course.session import Session
+from regard.course.watch.files import Files
+
+LIMITS = {"numpy": 1.0, "torch": 5.0}
+TRAINS = (9, 17)
+POLL_SECONDS = 0.1
+LOADED_SECONDS = 60.0
+
+
+def mistaken(entry: Entry) -> str:
+    """A learner's file with the first named mistake in it."""
+    functions = entry.load().mistakes[0].variants[0]
+    lines = [f"from {entry.module}.mistakes import {one.__name__} as {name}" for name, one in functions.items()]
+    return "\n".join([entry.solution, *lines, ""])
+
+
+def save_to_verdict(session: Session, entry: Entry, text: str) -> tuple[float, str]:
+    """Seconds, and what the verdict was."""
+    files = Files(session.folder)
+    began = time.perf_counter()
+    session.folder.file(entry).write_text(text, encoding="utf-8")
+    while files.changed() is None:
+        time.sleep(POLL_SECONDS)
+    verdict = session.grade(entry)
+    return time.perf_counter() - began, verdict.mistake or verdict.status
+
+
+def loaded(session: Session) -> None:
+    """Wait until the spare process has loaded, as it has by the time a person has typed something."""
+    session.prepare()
+    assert session.spare is not None
+    session.spare.wait_until_ready(LOADED_SECONDS)
+
+
+def measure(session: Session, entry: Entry) -> list[tuple[str, float, str]]:
+    session.choose(entry)
+    session.close()
+    rows = [("first", *save_to_verdict(session, entry, entry.solution))]
+    loaded(session)
+    rows.append(("watching", *save_to_verdict(session, entry, entry.solution + "\n")))
+    loaded(session)
+    rows.append(("watching, wrong", *save_to_verdict(session, entry, mistaken(entry))))
+    session.close()
+    return rows
+
+
+def main() -> None:
+    chosen = [find(number) for number in sys.argv[1:]] or list(entries())
+    machine = f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
+    print(f"{date.today()}, {machine}, Python {platform.python_version()}")
+    print(f"{'exercise':<34} {'needs':<6} {'how':<16} {'seconds':>7}  {'limit':>5}  verdict")
+    with tempfile.TemporaryDirectory() as folder:
+        session = Session(Path(folder) / "course")
+        for entry in chosen:
+            limit = None if entry.number in TRAINS else LIMITS[entry.needs]
+            for how, seconds, verdict in measure(session, entry):
+                late = " over the limit" if limit is not None and seconds > limit else ""
+                shown = "-" if limit is None else f"{limit:g}"
+                row = f"{entry.name:<34} {entry.needs:<6} {how:<16} {seconds:>7.2f}  {shown:>5}  {verdict}{late}"
+                print(row, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -5,7 +5,6 @@ import os
 import pty
 import re
 import select
-import signal
 import struct
 import subprocess
 import sys
@@ -26,7 +25,15 @@ class Terminal:
         variables = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "", "LINES": "", **(environment or {})}
         variables = {name: value for name, value in variables.items() if value}
         self.process = subprocess.Popen(
-            command, stdin=slave, stdout=slave, stderr=slave, cwd=folder, env=variables, start_new_session=True
+            command,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            cwd=folder,
+            env=variables,
+            start_new_session=True,
+            # Ours is the terminal that sends Ctrl-C, window sizes and hang-ups to the program.
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
         )
         os.close(slave)
         self.output = ""
@@ -37,7 +44,6 @@ class Terminal:
 
     def resize(self, rows: int, columns: int) -> None:
         self.set_size(self.master, rows, columns)
-        self.process.send_signal(signal.SIGWINCH)
 
     def press(self, keys: str) -> None:
         os.write(self.master, keys.encode())
@@ -66,11 +72,17 @@ class Terminal:
             self._read(0.05)
         return self.process.wait(timeout=0.1)
 
+    def hang_up(self) -> None:
+        """Close the window."""
+        os.close(self.master)
+        self.master = -1
+
     def close(self) -> None:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
-        os.close(self.master)
+        if self.master >= 0:
+            os.close(self.master)
 
     def _read(self, seconds: float) -> None:
         ready, _, _ = select.select([self.master], [], [], seconds)

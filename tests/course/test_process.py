@@ -11,6 +11,7 @@ from regard.course import process
 from regard.course.catalogue import Entry, entries, find
 from regard.course.descendants import marked
 from regard.course.process import Grader, grade_file
+from regard.course.session import Session
 from regard.course.verdict import Verdict
 
 Write = Callable[[str], Path]
@@ -137,6 +138,8 @@ def test_some_print_is_shown(softmax_entry: Entry, write: Write) -> None:
         ),
         ("def softmax(scores):\n    return softmax(scores)\n", "raised RecursionError"),
         ("def softmax(scores):\n    raise SystemExit\n", "softmax() called exit"),
+        ("import sys\nsys.stdout.close()\nsys.exit()\n", "called exit"),
+        ("def softmax(scores):\n    a = []\n    a.append(a)\n    return a\n", "softmax() raised RecursionError"),
         ("softmax = 3\n", "`softmax` in your file is a int, wanted a function"),
         ("def soft_max(scores):\n    return scores\n", "There is `soft_max`: did you rename it?"),
         ("x = 1\n", "Put the starter's `def` back"),
@@ -181,6 +184,25 @@ def test_a_spare_that_nobody_needs_ends(softmax_entry: Entry) -> None:
     grader.close()
     assert grader.process.returncode is not None
     assert marked(grader.mark) == set()
+
+
+def test_a_spare_may_wait_long(softmax_entry: Entry, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "LOADING_SECONDS", 2.0)
+    with Grader(softmax_entry) as grader:
+        assert grader.wait_until_ready(30.0)
+        grader.started -= 3600
+        assert grader.grade(write(GOOD)).passed
+
+
+def test_a_spare_that_died_is_replaced(tmp_path: Path) -> None:
+    session = Session(tmp_path / "course")
+    session.folder.file(session.current).write_text(GOOD)
+    session.prepare()
+    assert session.spare is not None
+    session.spare.process.kill()
+    session.spare.process.wait()
+    assert session.grade().passed
+    session.close()
 
 
 def test_the_learner_s_time_starts_when_torch_is_loaded(write: Write) -> None:

@@ -98,22 +98,22 @@ def test_a_file_that_vanishes_and_returns(terminal: Terminal, tmp_path: Path) ->
     terminal.wait_for("✓ 1")
 
 
-def test_a_closed_window_leaves_nothing_behind(terminal: Terminal) -> None:
+@pytest.mark.parametrize("end", ["window closed", "killed"])
+def test_an_end_by_force_leaves_nothing_behind(terminal: Terminal, end: str) -> None:
     children = Path(f"/proc/{terminal.process.pid}/task/{terminal.process.pid}/children")
     deadline = time.monotonic() + 10
     while not children.read_text().split() and time.monotonic() < deadline:
         time.sleep(0.05)
-    spare = int(children.read_text().split()[0])
-    terminal.process.send_signal(signal.SIGKILL)
-    terminal.process.wait()
-    deadline = time.monotonic() + 5
-    while Path(f"/proc/{spare}").exists() and time.monotonic() < deadline:
-        state = Path(f"/proc/{spare}/stat").read_text().split()[2] if Path(f"/proc/{spare}/stat").exists() else "Z"
-        if state == "Z":
-            break
-        time.sleep(0.05)
+    spare = Path(f"/proc/{children.read_text().split()[0]}/cmdline")
+    if end == "killed":
+        terminal.process.send_signal(signal.SIGKILL)
     else:
-        assert not Path(f"/proc/{spare}").exists()
+        terminal.hang_up()
+    terminal.process.wait(timeout=10)
+    deadline = time.monotonic() + 5
+    while spare.exists() and spare.read_bytes() and time.monotonic() < deadline:  # a zombie's is empty
+        time.sleep(0.05)
+    assert not spare.exists() or not spare.read_bytes()
 
 
 def test_the_terminal_is_put_back(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import os
 import resource
 import signal
 import sys
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -57,8 +58,9 @@ def main() -> None:
     except Unready as error:
         verdict = unready(error)
     faulthandler.cancel_dump_traceback_later()
-    sys.stdout.flush()
-    sys.stderr.flush()
+    with suppress(Exception):  # the learner's file may have closed them
+        sys.stdout.flush()
+        sys.stderr.flush()
     send(verdict=verdict.json())
     os._exit(0)  # threads and exit handlers of the learner's file end here
 

@@ -69,10 +69,11 @@ def run(attempt: Attempt, family: Family, arguments: Arguments) -> Outcome:
             else:
                 name = family.function or next(iter(attempt.functions))
                 answer = attempt.functions[name](**given)
+        leaves = flatten(answer, family.outputs)
     except BaseException as error:
         return Outcome(error=error)
     changed = next((name for name in arguments if not _unchanged(arguments[name], given[name])), None)
-    return Outcome(flatten(answer, family.outputs), changed=changed if family.pure else None)
+    return Outcome(leaves, changed=changed if family.pure else None)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import secrets
+import select
 import selectors
 import signal
 import subprocess
@@ -76,7 +77,7 @@ class Grader:
 
     def grade(self, path: Path, interrupted: Callable[[], bool] = lambda: False) -> Verdict:
         """The verdict on a file; never raises for what the file does. `interrupted` is asked often: True stops it."""
-        began = time.monotonic()
+        began = self.started = time.monotonic()  # a spare may have waited long; that was not loading
         job = {"file": str(path.resolve()), "needs": self.entry.needs, "seconds": self.entry.seconds}
         assert self.process.stdin is not None
         with adopting():
@@ -90,6 +91,18 @@ class Grader:
         if outlived:
             notes = (*notes, f"Your file left {outlived} process{'es' if outlived > 1 else ''} running; I ended them.")
         return verdict.with_(printed=self._printed(), notes=notes, seconds=time.monotonic() - began)
+
+    @property
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
+    def wait_until_ready(self, seconds: float) -> bool:
+        """Whether the process has loaded within this time."""
+        deadline = time.monotonic() + seconds
+        while self.heard.phase != "ready" and self.process.poll() is None and time.monotonic() < deadline:
+            if select.select([self.events], [], [], POLL_SECONDS)[0]:
+                self._hear("events", os.read(self.events, 65536))
+        return self.heard.phase == "ready"
 
     def close(self) -> None:
         """End the process if it still runs; used or not."""
@@ -229,4 +242,4 @@ def _crash(code: int | None) -> str:
         name = signal.Signals(-code).name
         hint = " It may have used too much memory." if name == "SIGKILL" else ""
         return f"Your file crashed Python itself ({name}).{hint}"
-    return f"Your file ended the whole process (exit code {code}) before the checks were done. Take os._exit() out."
+    return f"Your file ended the whole process (exit code {code}) before the checks were done. Does it call os._exit()?"

@@ -37,7 +37,8 @@ class Session:
 
     def next(self) -> Entry | None:
         """The next exercise that has not passed, after the current one and then from the start."""
-        order = [*entries()[self.current.number :], *entries()[: self.current.number]]
+        place = entries().index(self.current) + 1
+        order = [*entries()[place:], *entries()[:place]]
         return next((entry for entry in order if entry.name not in self.progress.passed), None)
 
     def prepare(self) -> None:
@@ -51,9 +52,9 @@ class Session:
         """Grade an exercise of the folder (the current one) and record it."""
         entry = entry or self.current
         path = self.folder.file(entry)
-        grader = self.spare if self.spare is not None and self.spare.entry == entry else Grader(entry)
-        if grader is self.spare:
-            self.spare = None
+        if self.spare is not None and (self.spare.entry != entry or not self.spare.alive):
+            self.close()
+        grader, self.spare = self.spare or Grader(entry), None
         with grader:
             verdict = grader.grade(path, interrupted)
         if not verdict.half and not interrupted():

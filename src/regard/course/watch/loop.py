@@ -169,12 +169,16 @@ class Watcher:
         if entry is None:
             self.show([self.screen.paint(f"All {len(entries())} exercises pass. You have written attention.", "green")])
         elif not passed:
-            self.go(min(self.session.current.number + 1, len(entries())))
+            self.move(1)
         else:
             self.go(entry.number)
 
     def previous(self) -> None:
-        self.go(max(1, self.session.current.number - 1))
+        self.move(-1)
+
+    def move(self, by: int) -> None:
+        place = entries().index(self.session.current) + by
+        self.go(entries()[min(max(place, 0), len(entries()) - 1)].number)
 
     def solution(self) -> None:
         try:

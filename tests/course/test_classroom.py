@@ -1,0 +1,88 @@
+"""A class: folders of many learners, some of whose files hang, fork, print or exit; every one gets a line."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from regard.course import classroom
+from regard.course.catalogue import entries, find
+from regard.course.classroom import grade_class, learners, table_lines
+from regard.text.errors import InputError
+
+FIRST, SECOND = find("1"), find("3")
+WRONG = "from regard.course.exercises.e01_softmax.mistakes import no_maximum as softmax\n"
+
+
+def hand_in(directory: Path, learner: str, **files: str) -> None:
+    for name, text in files.items():
+        place = directory / learner / name
+        place.mkdir(parents=True)
+        (place / "exercise.py").write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two exercises with little time, and a class that tries everything."""
+    two = (replace(FIRST, seconds=1.0), replace(SECOND, seconds=1.0))
+    monkeypatch.setattr(classroom, "entries", lambda: two)
+    first, second = FIRST.name, SECOND.name
+    hand_in(tmp_path, "alice", **{first: FIRST.solution, second: SECOND.solution})
+    hand_in(tmp_path, "bob", **{first: WRONG, second: SECOND.starter})
+    hand_in(tmp_path, "carol", **{first: "while True:\n    pass\n"})
+    hand_in(tmp_path, "dave", **{first: "print('x' * 10_000_000)\n", second: "import os\nos._exit(3)\n"})
+    hand_in(tmp_path / "erin", "homework", **{first: "import os\nos.fork()\n" + FIRST.solution.split('"""', 2)[2]})
+    (tmp_path / "notes.txt").write_text("not a learner")
+    (tmp_path / "empty").mkdir()
+    return tmp_path
+
+
+def test_everybody_gets_a_verdict(room: Path) -> None:
+    before = sorted(path for path in room.rglob("*"))
+    told: list[str] = []
+    graded = grade_class(room, lambda learner, entry, verdict: told.append(f"{learner} {entry.number}"))
+    found = {one.learner: [one.verdicts[name].status for name in (FIRST.name, SECOND.name)] for one in graded}
+    assert found == {
+        "alice": ["passed", "passed"],
+        "bob": ["unstable", "unfinished"],
+        "carol": ["stopped", "missing"],
+        "dave": ["stopped", "stopped"],
+        "erin": ["passed", "missing"],
+    }
+    assert [one.points for one in graded] == [2, 0, 0, 0, 1]
+    assert graded[1].verdicts[FIRST.name].mistake == "no_maximum"
+    assert "exit code 3" in graded[3].verdicts[SECOND.name].headline
+    assert told[:2] == ["alice 1", "alice 3"]
+    assert json.loads(json.dumps(graded[0].json()))["exercises"][FIRST.name]["status"] == "passed"
+    table = "\n".join(table_lines(graded))
+    assert "alice     ✓  ✓    2 of 2" in table
+    assert "carol     !  ?    0 of 2" in table
+    assert "1 × 1 A softmax that survives: no_maximum" in table
+    assert sorted(path for path in room.rglob("*")) == before  # nothing is written into learners' folders
+
+
+def test_a_folder_without_learners_is_said(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no learner's folder was found in .*exercise\.py"):
+        learners(tmp_path)
+    with pytest.raises(InputError, match="is not a folder"):
+        learners(tmp_path / "nowhere")
+
+
+def test_one_course_folder_is_a_class_of_one_and_the_exit_code_tells(tmp_path: Path) -> None:
+    hand_in(tmp_path, "regard-course", **{FIRST.name: FIRST.solution})
+    assert list(learners(tmp_path / "regard-course")) == ["regard-course"]
+    done = subprocess.run(
+        [sys.executable, "-m", "regard", "learn", "--grade", str(tmp_path), "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=dict(os.environ),
+    )
+    assert done.returncode == 1, done.stderr
+    (graded,) = json.loads(done.stdout)
+    assert graded["points"] == FIRST.points
+    assert set(graded["exercises"]) == {entry.name for entry in entries()}

@@ -1,0 +1,70 @@
+"""What learners receive: in the wheel, clean under the linter, runnable once solved."""
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from regard.course.catalogue import HOME, Entry, entries
+from regard.course.folder import open_folder
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_every_file_of_an_exercise_is_there() -> None:
+    wanted = {"README.md", "__init__.py", "about.toml", "check.py", "hint.md", "mistakes.py", "solution.py"}
+    for entry in entries():
+        found = {path.name for path in entry.home.iterdir() if path.name != "__pycache__"}
+        assert found >= wanted, f"{entry.home.name} lacks {wanted - found}"
+    folders = {path.name for path in HOME.iterdir() if path.is_dir() and path.name.startswith("e")}
+    assert folders == {entry.home.name for entry in entries()}
+
+
+def test_the_wheel_takes_data_files_too() -> None:
+    """Hatch packs every file below the package unless git ignores it."""
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]
+    assert build["targets"]["wheel"]["packages"] == ["src/regard"]
+    assert "exclude" not in build["targets"]["wheel"]
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout: nothing says what is ignored")
+    files = [str(path) for entry in entries() for path in entry.home.iterdir() if path.suffix != "" and path.is_file()]
+    ignored = subprocess.run(["git", "check-ignore", *files], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ignored.stdout == ""
+
+
+def test_starters_are_clean_as_learners_receive_them(tmp_path: Path) -> None:
+    ruff = shutil.which("ruff") or str(Path(sys.executable).with_name("ruff"))
+    if not Path(ruff).exists():
+        pytest.skip("ruff is not installed")
+    course = open_folder(tmp_path / "course")
+    # Prints are for the learner to see, and imports that are given wait for the code that uses them.
+    rules = ["--config", str(ROOT / "pyproject.toml"), "--ignore", "T201,F401"]
+    command = [ruff, "check", "--no-cache", *rules, str(course.path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
+def test_starter_and_solution_have_the_same_signatures(entry: Entry) -> None:
+    def signatures(text: str) -> dict[str, str]:
+        found = re.findall(r"^def (\w+)(\(.*?\) -> .*?):\n", text, flags=re.DOTALL | re.MULTILINE)
+        return {name: re.sub(r"[\s]+|,(?=\s*\))", "", signature) for name, signature in found}
+
+    starter, solution = signatures(entry.starter), signatures(entry.solution)
+    assert starter.keys() <= solution.keys()
+    for name, signature in starter.items():
+        assert solution[name] == signature, name
+
+
+@pytest.mark.parametrize("entry", [one for one in entries() if one.needs == "numpy"], ids=lambda entry: entry.name)
+def test_the_experiment_runs_once_the_todo_is_written(entry: Entry, tmp_path: Path) -> None:
+    experiment = entry.starter[entry.starter.index("if __name__") :]
+    path = tmp_path / "exercise.py"
+    path.write_text(f"{entry.solution}\n\n{experiment}", encoding="utf-8")
+    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
