@@ -27,19 +27,19 @@ CASES: list[Any] = [
         say(noun("cat", after="black"), act("sit", "past", goal=around("on", noun("mat")))),
         "the black cat sat on the mat",
         "काली बिल्ली चटाई पर बैठी थी",
-        "1-0 0?1 2-1 5?2 6-2 4-3 6?3 3-4 2?5 3?5",
+        "1-0 0?1 2-1 5?2 6-2 4-3 3-4 2?5 3?5",
     ),
     (
         say(nouns("boy"), act("sit", goal=around("under", noun("table")))),
         "the boys sit under the table",
         "लड़के मेज़ के नीचे बैठे हैं",
-        "0?0 1-0 4?1 5-1 3-2 5?2 3-3 5?3 2-4 1?5 2?5",
+        "0?0 1-0 4?1 5-1 3-2 3-3 2-4 1?5 2?5",
     ),
     (
         say("michael", act("visit", "present", country("italy"), around=(month("april"),))),
         "michael visits italy in april",
         "माइकल अप्रैल में इटली का दौरा करता है",
-        "0-0 4-1 3-2 4?2 2-3 1?4 2?4 1-5 1?6 0?7 1?7",
+        "0-0 4-1 3-2 2-3 1?4 2?4 1-5 1?6 0?7 1?7",
     ),
     (
         say(noun("boy"), act("see", "past", nouns("book", "two"))),
@@ -69,19 +69,19 @@ CASES: list[Any] = [
         say("tom", act("give", "past", noun("picture", "my"), goal=around("to", noun("doctor")))),
         "tom gave my picture to the doctor",
         "टॉम ने डॉक्टर को मेरी तस्वीर दी",
-        "0-0 0?1 1?1 5?2 6-2 4-3 6?3 2-4 3-5 1-6",
+        "0-0 0?1 1?1 5?2 6-2 4-3 2-4 3-5 1-6",
     ),
     (
         say("i", act("give", "past", noun("picture", "my"), goal=around("to", noun("doctor", "your")))),
         "i gave my picture to your doctor",
         "मैंने तुम्हारे डॉक्टर को अपनी तस्वीर दी",
-        "0-0 5-1 6-2 4-3 6?3 2-4 3-5 1-6",
+        "0-0 5-1 6-2 4-3 2-4 3-5 1-6",
     ),
     (
         say("you", act("sleep", "present", around=(around("in", noun("house", "your")),))),
         "you sleep in your house",
         "तुम अपने घर में सो जाते हो",
-        "0-0 3-1 4-2 2-3 4?3 1-4 1?5 0?6 1?6",
+        "0-0 3-1 4-2 2-3 1-4 1?5 0?6 1?6",
     ),
     (
         say("they", act("go", "past", goal=around("to", noun("market")), around=(Moment("yesterday"),))),
@@ -111,7 +111,7 @@ CASES: list[Any] = [
         say("he", act("open", "can", noun("window"), negated=True)),
         "he cannot open the window",
         "वह खिड़की नहीं खोल सकता है",
-        "0-0 3?1 4-1 1-2 1?3 2-3 1-4 0?5 1?5",
+        "0-0 3?1 4-1 1-2 2-3 1-4 0?5 1?5",
     ),
     (
         say("they", act("meet", "past", Pronoun("her"))),
@@ -129,7 +129,7 @@ CASES: list[Any] = [
         say("sara", act("dance", "present", around=(around("with", noun("sister", "my")), Moment("every day")))),
         "sara dances with my sister every day",
         "सारा हर दिन मेरी बहन के साथ नृत्य करती है",
-        "0-0 5-1 6-2 3-3 4-4 2-5 4?5 2-6 4?6 1-7 1?8 0?9 1?9",
+        "0-0 5-1 6-2 3-3 4-4 2-5 2-6 1-7 1?8 0?9 1?9",
     ),
     (
         say("sara", act("talk to", "past", nouns("woman", "three", before="old"))),

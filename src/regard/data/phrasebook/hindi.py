@@ -136,7 +136,7 @@ def _around(line: ForeignLine, around: Around | Moment, owner: str | None) -> No
         say_noun_phrase(line, around.phrase, True, owner)
         preposition = (around, "preposition")
         for word in POSTPOSITIONS[around.preposition]:
-            line.say(word, preposition, head_of(around.phrase))
+            line.say(word, preposition)
     elif around.lemma == "every day":
         line.say("हर", (around, "every"))
         line.say("दिन", (around, "moment"))
@@ -232,13 +232,19 @@ def _form(line: ForeignLine, phrase: VerbPhrase, form: str) -> None:
     """
     verb = (phrase, "verb")
     first, *rest = form.split(" ")
-    others: list[Key] = [(phrase, role) for role in ("particle", "do", "modal", "to")]
+    leaning: list[Key] = [verb, (phrase, "particle"), (phrase, "to")]
+    if phrase.tense in ("present", "past", "command"):
+        leaning.append((phrase, "do"))
     if phrase.goal is not None and phrase.verb.goal != "receiver":
-        others.append((phrase.goal, "preposition"))  # one goes or arrives without a postposition
-    light = bool(_use(phrase).companion)
-    line.say(words.MISSING if rest and phrase.negated else first, None if light else verb, verb, *others)
+        leaning.append((phrase.goal, "preposition"))  # one goes or arrives without a postposition
+    auxiliary: list[Key] = [*leaning, (phrase, "modal"), (phrase, "do")]
+    word = words.MISSING if rest and phrase.negated else first
+    if _use(phrase).companion:
+        line.say(word, None, *auxiliary)
+    else:
+        line.say(word, verb, *leaning)
     for word in rest:
-        line.say(word, None, verb, *others)
+        line.say(word, None, *auxiliary)
 
 
 def _modal(line: ForeignLine, phrase: VerbPhrase, forms: words.Verb, doer: Agreement) -> None:
