@@ -40,9 +40,7 @@ def demo(
     screen.print()
     sentences = done.measured.evaluation.sentences
     show_measured(screen, f"{sentences:,} sentences that the model never saw:", done.measured, done.longer)
-    screen.print(
-        f"\nTrained in {seconds:.0f} s. Now look at {out / 'report.html'} and {out / 'alignment.png'}, and go on:\n"
-        f"  regard translate {out}                       type sentences of your own\n"
-        f'  regard translate {out} "{first}" --walk\n'
-        f"  regard explain additive                         the equation behind the picture, in small numbers"
-    )
+    screen.print(f"\nTrained in {seconds:.0f} s. Look at {out / 'report.html'} and {out / 'alignment.png'}, and go on:")
+    screen.print(f"  regard translate {out}")
+    screen.print(f'  regard translate {out} "{first}" --walk')
+    screen.print("  regard explain additive")

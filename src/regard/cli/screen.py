@@ -85,20 +85,22 @@ def show_measured(screen: Console, heading: str, measured: Measured, longer: Mea
     screen.print(f"  chrF                  {evaluation.chrf:.2f}   {evaluation.signatures['chrf']}")
     for note in measured.notes:
         screen.print(f"  {note}")
-    rows = [*evaluation.by_length, *(longer.evaluation.by_length if longer is not None else ())]
-    rows = [one for one in rows if one.sentences]
-    if len(rows) > 1:
+    rows = [one for one in evaluation.by_length if one.sentences]
+    beyond = [one for one in longer.evaluation.by_length if one.sentences] if longer is not None else []
+    if len(rows) + len(beyond) > 1:
         screen.print()
-        screen.print(_by_length(rows))
+        screen.print(_by_length(rows, beyond))
+    if beyond:
+        screen.print("* longer than any sentence it was trained on; not in the scores above")
 
 
-def _by_length(rows: Sequence[LengthScores]) -> Table:
+def _by_length(rows: Sequence[LengthScores], beyond: Sequence[LengthScores]) -> Table:
     aligned = any(one.aer is not None for one in rows)
     table = Table(box=None, padding=(0, 0, 0, 2), pad_edge=False)
     for name in ("source words", "sentences", "exact match", "BLEU", "chrF", *(["AER"] if aligned else [])):
         table.add_column(name, justify="left" if name == "source words" else "right")
-    for one in rows:
+    for one in (*rows, *beyond):
         scores = f"{one.exact_match:.1%}", f"{one.bleu:.1f}", f"{one.chrf:.1f}"
         aer = [] if not aligned else ["–" if one.aer is None else f"{one.aer:.3f}"]
-        table.add_row(length_name(one), f"{one.sentences:,}", *scores, *aer)
+        table.add_row(length_name(one) + ("*" if one in beyond else ""), f"{one.sentences:,}", *scores, *aer)
     return table

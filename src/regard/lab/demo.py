@@ -1,7 +1,7 @@
 """The first three minutes: train on the phrasebook, translate, look, and say how good it is."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,12 +36,18 @@ class Demo:
 
 
 def train_demo(
-    pair: str, out: Path, *, seed: int = 0, resume: bool = False, listener: Listener | None = None
+    pair: str,
+    out: Path,
+    *,
+    seed: int = 0,
+    resume: bool = False,
+    overrides: Iterable[str] = (),
+    listener: Listener | None = None,
 ) -> Result:
     """Train the demo recipe for `pair` into `out`; an earlier demo there is replaced, anything else is not."""
     if pair not in phrasebook.PAIRS:
         raise InputError(f"no phrasebook '{pair}': valid choices are {', '.join(phrasebook.PAIRS)}")
-    recipe = load_recipe("demo", [f"data.pair={pair}", f"data.seed={seed}", f"train.seed={seed}"])
+    recipe = load_recipe("demo", [f"data.pair={pair}", f"data.seed={seed}", f"train.seed={seed}", *overrides])
     recipe = recipe.model_copy(update={"description": _MADE + recipe.description})
     if not resume:
         _refuse_other_runs(out)

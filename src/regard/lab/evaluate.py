@@ -16,7 +16,7 @@ from regard.runtime.translation import Translation
 from regard.runtime.translator import Translator
 from regard.text.errors import InputError
 from regard.text.tokenizer import Tokenizer
-from regard.text.words import word_spans
+from regard.text.words import join_words, word_spans
 from regard.train.recipe import parse_recipe
 
 EDGES = (6, 11, 16, 21, 31, 41, 61, 81, 101)
@@ -36,8 +36,14 @@ class Example:
 
     @classmethod
     def of(cls, pair: Pair, translation: Translation, bundle: Bundle) -> "Example":
-        """Texts are compared as the target tokenizer normalises them: case counts only where the model knows case."""
-        reference = bundle.target.config.normalise(pair.target)
+        """The reference is what the model could write: case counts only where it knows case, and a model that writes
+        words puts its own spaces between them (`l'afrique !` is `l'afrique!`).
+        """
+        config = bundle.target.config
+        reference = config.normalise(pair.target)
+        if config.kind == "word":
+            words = [reference[start:end] for start, end in word_spans(reference, config.words)]
+            reference = join_words(words, config.words)
         return cls(reference, _seen_links(pair, bundle.source, bundle.target), translation)
 
     @property

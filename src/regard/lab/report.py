@@ -7,6 +7,7 @@ from regard.lab.evaluate import Measured, length_name
 from regard.plot import AttentionMap, LengthQuality, Score, System, report_html
 
 EXAMPLES = 12
+_LONGER = "The charts go on to sentences longer than any the model was trained on; the scores do not count them."
 
 
 def report_page(
@@ -33,7 +34,8 @@ def report_page(
     if not maps:
         maps = [one.attention_map() for one in measured.examples[:EXAMPLES] if one.translation.source_words]
     quality = _quality([one for one in rows if one.sentences], name)
-    return report_html(title=title, scores=scores, quality=quality, attentions=maps, notes=measured.notes)
+    notes = [*measured.notes, *([_LONGER] if longer is not None else [])]
+    return report_html(title=title, scores=scores, quality=quality, attentions=maps, notes=notes)
 
 
 def _quality(rows: Sequence[LengthScores], name: str) -> list[LengthQuality]:
