@@ -1,0 +1,1 @@
+"""Exercise 13: local attention, monotonic and predictive."""

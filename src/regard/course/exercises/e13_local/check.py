@@ -1,0 +1,229 @@
+"""Exercise 13: p_t inside the sentence, a window of 2D + 1 words, a Gaussian with σ = D / 2."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+from numpy.random import Generator
+from torch import Tensor
+
+from regard.attention.local import reference
+from regard.attention.local.functional import gaussian_fade, predicted_center, window_mask
+from regard.attention.masking import lengths_to_mask, masked_softmax
+from regard.attention.worked import WorkedView, weights_of
+from regard.course.attempt import Attempt
+from regard.course.check import Check
+from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
+from regard.course.exercises.e13_local import alternatives, mistakes
+
+
+def _rows(scores: Tensor, views: list[WorkedView]) -> Tensor:
+    rows = [weights_of(row[None], view)[0] for row, view in zip(scores.detach().numpy(), views, strict=True)]
+    return torch.from_numpy(np.stack(rows))
+
+
+def _real(scores: Tensor, lengths: Tensor) -> list[np.ndarray]:
+    return list(lengths_to_mask(lengths, scores.shape[1]).numpy())
+
+
+def local_m(scores: Tensor, step: int, lengths: Tensor, reach: int) -> Tensor:
+    """The NumPy reference, sentence by sentence."""
+    nothing = np.zeros((1, 1))
+    views = [reference.local_m(nothing, real, reach=reach, position=step) for real in _real(scores, lengths)]
+    return _rows(scores, views)
+
+
+def local_p(
+    scores: Tensor, state: Tensor, lengths: Tensor, reach: int, W_p: Tensor, v_p: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The NumPy reference, sentence by sentence."""
+    matrices = {"W_p": W_p.detach().numpy(), "v_p": v_p.detach().numpy()}
+    queries = state.detach().numpy()
+    views = [
+        reference.local_p(query[None], real, reach=reach, **matrices)
+        for query, real in zip(queries, _real(scores, lengths), strict=True)
+    ]
+    centers = [view.center for view in views if view.center is not None]
+    return _rows(scores, views), torch.from_numpy(np.concatenate(centers))
+
+
+def differentiable(
+    scores: Tensor, state: Tensor, lengths: Tensor, reach: int, W_p: Tensor, v_p: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Local-p from the package's torch functions, for its gradients."""
+    real = lengths_to_mask(lengths, scores.shape[1])
+    center = predicted_center((state @ W_p.T)[:, None], v_p, lengths)
+    weights = masked_softmax(scores[:, None, None], window_mask(center, real, reach))
+    return (weights * gaussian_fade(center, scores.shape[1], reach))[:, 0, 0], center[:, 0]
+
+
+def normal(*shape: int) -> Tensor:
+    return torch.randn(*shape, dtype=torch.float64)
+
+
+def marching(sizes: Mapping[str, int], random: Generator) -> Arguments:
+    """One sentence is shorter than the rest; steps run past every end."""
+    torch.manual_seed(int(random.integers(2**31)))
+    batch, source = sizes["batch"], sizes["source"]
+    lengths = torch.randint(1, source + 1, (batch,))
+    lengths[0] = max(1, source - 2)
+    return {"scores": normal(batch, source), "step": sizes["step"], "lengths": lengths, "reach": sizes["reach"]}
+
+
+def predicted(sizes: Mapping[str, int], random: Generator) -> Arguments:
+    given = marching({**sizes, "step": 0}, random)
+    del given["step"]
+    hidden, width = sizes["hidden"], sizes["width"]
+    return {
+        **given,
+        "state": normal(sizes["batch"], hidden) * 2,
+        "W_p": normal(width, hidden),
+        "v_p": normal(width) * 2,
+    }
+
+
+LARGE = {"batch": 4, "source": 9, "step": 3, "reach": 2, "hidden": 3, "width": 3}
+
+
+def inside(attempt: Attempt, check: Check, random: Generator) -> None:
+    for _ in range(5):
+        given = predicted(LARGE, random)
+        _, centers = attempt.local_p(**given)
+        holds = bool(((centers > 0) & (centers < given["lengths"])).all())
+        check.that(
+            holds,
+            "A centre p_t lies outside its sentence: S is the number of its real words.",
+            f"p_t      {[round(one, 2) for one in centers.tolist()]}",
+            f"lengths  {given['lengths'].tolist()}",
+        )
+
+
+def dark_outside(attempt: Attempt, check: Check, random: Generator) -> None:
+    given = marching(LARGE, random)
+    for step in (0, 3, 8, 20):
+        weights = attempt.local_m(**{**given, "step": step})
+        centers = torch.minimum(torch.tensor(step), given["lengths"] - 1)
+        places = torch.arange(9)
+        outside = ((places - centers[:, None]).abs() > 2) | (places >= given["lengths"][:, None])
+        check.that(bool((weights[outside] == 0).all()), f"Step {step}: a word outside the window is seen.")
+        check.same(weights.sum(dim=-1), torch.ones(4, dtype=torch.float64), f"Step {step}: the row does not sum to 1.")
+
+
+def padding(attempt: Attempt, check: Check, random: Generator) -> None:
+    given = predicted(LARGE, random)
+    weights, centers = attempt.local_p(**given)
+    longer = torch.cat([given["scores"], torch.full((4, 3), 5.0, dtype=torch.float64)], dim=1)
+    padded, moved = attempt.local_p(**{**given, "scores": longer})
+    check.same(moved, centers, "Three more columns of padding moved p_t.", labels="padded/before")
+    check.same(padded[:, :9], weights, "Three more columns of padding changed the weights.", labels="padded/before")
+
+
+def gradients(attempt: Attempt, check: Check, random: Generator) -> None:
+    given = predicted(LARGE, random)
+    fixed = {name: given[name] for name in ("lengths", "reach")}
+    check.gradients(
+        lambda **moving: attempt.local_p(**fixed, **moving),
+        lambda **moving: differentiable(**fixed, **moving),
+        {name: value for name, value in given.items() if name not in fixed},
+        "The values are right, but the gradient of `{name}` is not: p_t learns through the Gaussian.",
+    )
+
+
+MARCHING = {"batch": (1, 3), "source": (1, 7), "step": (0, 5), "reach": (1, 2)}
+PREDICTED = {"batch": (1, 3), "source": (1, 6), "reach": (1, 3), "hidden": (1, 2), "width": (1, 2)}
+
+EXERCISE = Exercise(
+    functions=("local_m", "local_p"),
+    reference={"local_m": local_m, "local_p": local_p},
+    families=(
+        Family("local_m", marching, MARCHING, function="local_m", outputs=("weights",), count=16),
+        Family("local_p", predicted, PREDICTED, function="local_p", outputs=("weights", "p_t")),
+        Family(
+            "local_p: long sentences",
+            predicted,
+            {**PREDICTED, "source": (7, 9)},
+            function="local_p",
+            outputs=("weights", "p_t"),
+            count=4,
+        ),
+    ),
+    laws=(
+        Law("p_t inside the sentence", "0 < p_t < S, S the number of real words", inside),
+        Law("dark outside the window", "local-m sees at most 2D + 1 words, which share all the weight", dark_outside),
+        Law("padding", "more padding moves neither p_t nor a weight", padding),
+        Law("gradients", "W_p and v_p learn where to look", gradients),
+    ),
+    mistakes=(
+        Mistake(
+            "sigma",
+            "σ is D; wanted is D / 2, so that the window ends two σ from its centre.",
+            ({"local_p": mistakes.sigma_is_reach},),
+        ),
+        Mistake(
+            "padded_length",
+            "S in p_t is the width of the padded rectangle: p_t of a short sentence lands in its padding. Take the "
+            "sentence's own length.",
+            ({"local_p": mistakes.padded_length}, {"local_p": mistakes.padded_length_nan}),
+        ),
+        Mistake(
+            "last_position",
+            "p_t is (S − 1) · σ(…); Luong's is S · σ(…), S the number of words.",
+            ({"local_p": mistakes.last_position},),
+        ),
+        Mistake(
+            "not_squared",
+            "The exponent of the Gaussian is not squared right: it is −(s − p_t)² / (2 σ²), the distance squared and "
+            "σ squared. Without the first square it has a peak instead of a round top; or, with a sign, it grows to "
+            "one side.",
+            (
+                {"local_p": mistakes.not_squared},
+                {"local_p": mistakes.signed_distance},
+                {"local_p": mistakes.sigma_not_squared},
+            ),
+        ),
+        Mistake(
+            "renormalised",
+            "You make the row sum to 1 again after the Gaussian. Luong does not: what lies far from p_t is simply "
+            "dimmer, and a row may sum to less than 1.",
+            ({"local_p": mistakes.renormalised},),
+        ),
+        Mistake(
+            "no_window",
+            "The Gaussian is there, the window is not: positions further than D from p_t must not take part in the "
+            "softmax.",
+            ({"local_p": mistakes.no_window},),
+        ),
+        Mistake(
+            "no_gaussian",
+            "The window is there, the Gaussian is not. A window has hard edges, so nothing could ever teach W_p and "
+            "v_p: multiply the weights with exp(−(s − p_t)² / 2σ²).",
+            ({"local_p": mistakes.no_gaussian},),
+        ),
+        Mistake(
+            "rounded",
+            "You round p_t to a whole position. It may lie between two words, and a rounded number has no gradient.",
+            ({"local_p": mistakes.rounded_center},),
+        ),
+        Mistake(
+            "runs_out",
+            "local_m runs past the end of the sentence: there is nothing left to see. Keep p_t at the last word, "
+            "min(t, length − 1).",
+            ({"local_m": mistakes.m_runs_out}, {"local_m": mistakes.m_runs_into_padding}),
+        ),
+        Mistake(
+            "sees_padding",
+            "local_m looks at padding that lies inside its window. Seen is what is near *and* real.",
+            ({"local_m": mistakes.m_sees_padding},),
+        ),
+        Mistake(
+            "edge",
+            "The window has lost an edge: both p_t − D and p_t + D belong to it.",
+            ({"local_m": mistakes.m_half_open}, {"local_m": mistakes.m_too_narrow}),
+        ),
+    ),
+    alternatives=(
+        {"local_m": alternatives.m_by_slices, "local_p": alternatives.p_by_slices},
+        {"local_m": alternatives.m_with_lowest_float, "local_p": alternatives.p_by_slices},
+    ),
+    praise="A window, a centre that learns, a soft edge: Luong, Pham and Manning (2015), section 3.2.",
+)
