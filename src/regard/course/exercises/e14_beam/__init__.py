@@ -1,0 +1,1 @@
+"""Exercise 14: from greedy search to beam search."""
