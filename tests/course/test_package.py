@@ -1,10 +1,9 @@
-"""What learners receive: in the wheel, clean under the linter, runnable once solved."""
+"""What learners receive: whole, clean under the linter, runnable once solved."""
 
 import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -22,18 +21,6 @@ def test_every_file_of_an_exercise_is_there() -> None:
         assert found >= wanted, f"{entry.home.name} lacks {wanted - found}"
     folders = {path.name for path in HOME.iterdir() if path.is_dir() and path.name.startswith("e")}
     assert folders == {entry.home.name for entry in entries()}
-
-
-def test_the_wheel_takes_data_files_too() -> None:
-    """Hatch packs every file below the package unless git ignores it."""
-    build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]
-    assert build["targets"]["wheel"]["packages"] == ["src/regard"]
-    assert "exclude" not in build["targets"]["wheel"]
-    if not (ROOT / ".git").exists():
-        pytest.skip("not a git checkout: nothing says what is ignored")
-    files = [str(path) for entry in entries() for path in entry.home.iterdir() if path.suffix != "" and path.is_file()]
-    ignored = subprocess.run(["git", "check-ignore", *files], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert ignored.stdout == ""
 
 
 def test_starters_are_clean_as_learners_receive_them(tmp_path: Path) -> None:

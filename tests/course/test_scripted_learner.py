@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from terminal import Terminal, learn
 
+from course.terminal import Terminal, learn
 from regard.course.catalogue import find
 
 TRANSCRIPT = Path(__file__).parent / "transcript.txt"

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from terminal import Terminal, learn
 
+from course.terminal import Terminal, learn
 from regard.course.catalogue import entries, find
 
 SOLVED = find("1").solution

@@ -1,7 +1,14 @@
 """Learn attention by writing it: exercises graded on save, with a diagnosis instead of "assertion failed".
 
-Without an action it makes the folder of exercises and watches it. Actions: list; run [N]; hint [N [TIER]]; reset [N];
-solution [N] (after success); check [N] (for authors: does the course keep its own rules?). For teachers: --grade DIR.
+Without an action it makes the folder of exercises once, shows the current one and grades it at every save.
+Actions:
+  list              all exercises, and how far you are
+  run [N]           grade exercise N once
+  hint [N [TIER]]   the next hint, or tier 1, 2 or 3
+  reset [N]         put the starter back; your version is kept beside it
+  solution [N]      ours, once yours passes
+  check [N]         for authors: does the course keep its own rules?
+For teachers: --grade DIR grades every learner's folder in DIR; --json for programs; exit code 1 unless all passed.
 """
 
 import json
