@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -149,11 +150,39 @@ def test_the_current_exercise(tmp_path: Path) -> None:
     assert Session(tmp_path / "course").current.number == 4  # the next session goes on with what is open
 
 
-@pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
-def test_a_read_only_folder_can_still_be_graded(tmp_path: Path) -> None:
-    course = open_folder(tmp_path / "course")
-    course.path.chmod(0o500)
+def without_rights(*command: str) -> list[str]:
+    """A command for which read-only means read-only, even for root."""
+    if os.getuid() != 0:
+        return list(command)
+    if shutil.which("setpriv") is None:
+        pytest.skip("root may write everywhere, and there is no setpriv to give that up")
+    return ["setpriv", "--bounding-set=-dac_override", "--inh-caps=-dac_override", *command]
+
+
+def test_a_read_only_home_from_the_command_line(tmp_path: Path) -> None:
+    home, spare = tmp_path / "home", tmp_path / "spare"
+    home.mkdir()
+    spare.mkdir()
+    environment = {**os.environ, "HOME": str(home), "TMPDIR": str(spare)}
+
+    def learn(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = without_rights(sys.executable, "-m", "regard", "learn", *arguments)
+        return subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, check=False)
+
+    home.chmod(0o555)
     try:
-        assert open_folder(tmp_path / "course").file(entries()[0]).exists()
+        done = learn("list")
+        assert done.returncode == 0, done.stderr
+        assert "so your course is in" in done.stderr
+        assert "cannot be written" in learn("list", "--folder", str(home / "new")).stderr
+        home.chmod(0o755)
+        course = open_folder(home / "regard-course")
+        course.file(find("1")).write_text(find("1").solution, encoding="utf-8")
+        course.path.chmod(0o555)
+        done = learn("run", "1")
+        assert done.returncode == 0, done.stderr
+        assert "your progress is kept in" in done.stderr
+        assert "✓  1" in learn("list").stdout
     finally:
-        course.path.chmod(0o700)
+        home.chmod(0o755)
+        (home / "regard-course").chmod(0o755)

@@ -51,12 +51,15 @@ def learn(
         _check(exercise)
         return
     session = Session(folder)
+    said = session.notes
+    for note in said:
+        typer.echo(f"regard: {note}", err=True)
     try:
-        for note in session.notes:
-            typer.echo(f"regard: {note}", err=True)
         _act(session, action, exercise, tier, as_json)
     finally:
         session.close()
+        for note in session.notes[len(said) :]:
+            typer.echo(f"regard: {note}", err=True)
 
 
 def _act(session: "Session", action: str, exercise: str | None, tier: int | None, as_json: bool) -> None:
