@@ -113,7 +113,7 @@ def show_score(metric: str, score: float) -> str:
 def show_time(seconds: float) -> str:
     """About how long: seconds, minutes or hours.
 
-    >>> show_time(59), show_time(150), show_time(9000)
+    >>> show_time(59.0), show_time(150.0), show_time(9000.0)
     ('59 s', '2 min', '2.5 h')
     """
     if seconds < 120:

@@ -53,29 +53,30 @@ def claimed(folder: Path, recipe: Recipe, *, resume: bool) -> Iterator[None]:
     except OSError as error:
         raise explain(error, folder) from error
     try:
+        _clear(folder, everything=not resume)
         if not resume:
-            _clear(folder, recipe)
+            write_whole(folder / RECIPE, recipe.model_dump_json(indent=2))
         yield
     finally:
         if lock is not None:
             os.close(lock)
 
 
-def _clear(folder: Path, recipe: Recipe) -> None:
+def _clear(folder: Path, everything: bool) -> None:
+    """Remove what a killed process left half done; with it, if wanted, everything else that a run leaves."""
+    names, endings = tuple(f".{name}" for name in (*OURS, RECIPE)), (".old", ".part")
     try:
-        for name in OURS:
-            _remove(folder / name)
+        if not everything:
+            recover(folder / "last")
+            recover(folder / "best")
+        halves = [path for path in folder.iterdir() if path.name.startswith(names) and path.suffix in endings]
+        for path in (*halves, *(folder / name for name in OURS if everything)):
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
     except OSError as error:
         raise explain(error, folder) from error
-    write_whole(folder / RECIPE, recipe.model_dump_json(indent=2))
-
-
-def _remove(path: Path) -> None:
-    recover(path)
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
 
 
 def _lock(folder: Path) -> int | None:
@@ -95,8 +96,8 @@ def _lock(folder: Path) -> int | None:
 
 
 def _is_empty(folder: Path) -> bool:
-    """Whether nothing is in it but what a killed process had only begun to write."""
-    return not folder.exists() or all(path.name.startswith(".") and path.suffix == ".part" for path in folder.iterdir())
+    """Whether nothing is in it but a recipe that a killed process had only begun to write."""
+    return not folder.exists() or all(path.name == f".{RECIPE}.part" for path in folder.iterdir())
 
 
 def _is_run(folder: Path) -> bool:

@@ -60,10 +60,9 @@ def train(
     folder = Path(out) if out is not None else Path("runs") / name
     check_folder(folder, recipe, resume=resume, overwrite=overwrite)
     device = pick_device(recipe.train.device)
-    listeners: list[Listener] = [
-        *([listener] if listener else []),
-        *([Board(folder)] if recipe.train.tensorboard else []),
-    ]
+    listeners: list[Listener] = [] if listener is None else [listener]
+    if recipe.train.tensorboard:
+        listeners.append(Board(folder))
     journal = Journal(folder, listeners)
     with surroundings(recipe.train.seed, device, recipe.train.deterministic):
         checkpoint = load_checkpoint(folder / "last", device) if resume else None

@@ -1,0 +1,264 @@
+"""Whole runs: bit-equal repetition, early stopping, averaging, fine-tuning, precision, devices, divergence."""
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import regard
+from regard.bundle.store import load_bundle
+from regard.text.errors import InputError
+from regard.train import loop, step
+from regard.train.average import mean_weights
+from regard.train.journal import Averaged, Event, Finished, Started, Stepped, Validated, Warned, read_journal
+from regard.train.loop import Diverged
+from regard.train.run import train
+
+from .tiny import equal, tiny, weights
+
+
+class Listener(list[Event]):
+    """Keeps what it hears."""
+
+    def __call__(self, event: Event) -> None:
+        self.append(event)
+
+    def of(self, kind: type) -> list[Any]:
+        return [event for event in self if isinstance(event, kind)]
+
+
+def test_two_deterministic_runs_are_equal_to_the_bit_whatever_happened_before(tmp_path: Path) -> None:
+    recipe = tiny(model={"dropout": 0.3}, train={"teacher_forcing": 0.5, "label_smoothing": 0.1})
+    train(recipe, tmp_path / "one")
+    torch.manual_seed(99)
+    drawn = torch.rand(3)
+    train(recipe, tmp_path / "two")
+    assert equal(weights(tmp_path / "one"), weights(tmp_path / "two"))
+    train(tiny(model={"dropout": 0.3}, train={"teacher_forcing": 0.5, "seed": 1}), tmp_path / "three")
+    assert not equal(weights(tmp_path / "one"), weights(tmp_path / "three"))
+    torch.manual_seed(99)
+    assert torch.equal(torch.rand(3), drawn)
+
+
+def test_training_leaves_torch_as_it_was(tmp_path: Path) -> None:
+    torch.manual_seed(5)
+    expected = torch.rand(4)
+    torch.manual_seed(5)
+    threads = torch.get_num_threads()
+    train(tiny(train={"steps": 2, "threads": threads + 1}), tmp_path / "run")
+    assert torch.equal(torch.rand(4), expected)
+    assert torch.get_num_threads() == threads
+    assert not torch.are_deterministic_algorithms_enabled()
+
+
+def test_a_run_tells_what_happens_and_leaves_what_it_found(tmp_path: Path) -> None:
+    heard = Listener()
+    result = train(tiny(train={"steps": 7, "validate_every": 3}), tmp_path / "run", listener=heard)
+    (started,) = heard.of(Started)
+    assert (started.train_pairs, started.dev_pairs, started.total_steps, started.first_step) == (48, 6, 7, 1)
+    assert (started.threads, started.device, started.precision) == (1, "cpu", "float32")
+    assert [event.step for event in heard.of(Stepped)] == list(range(1, 8))
+    assert [event.step for event in heard.of(Validated)] == [3, 6, 7], "the end is validated too"
+    assert heard.of(Validated)[-1].train_loss == pytest.approx(heard.of(Stepped)[-1].loss)
+    (finished,) = heard.of(Finished)
+    assert (finished.reason, result.reason, result.steps) == ("steps", "steps", 7)
+    assert [entry["event"] for entry in read_journal(tmp_path / "run" / "journal.jsonl")] == [e.kind for e in heard]
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
+        "best", "curve.png", "journal.jsonl", "last", "recipe.json",
+    ]  # fmt: skip
+    trained = load_bundle(tmp_path / "run" / "best").manifest.trained
+    assert trained == {"steps": result.progress.best_step, "exact_match": result.progress.best_score}
+    assert regard.load(tmp_path / "run").translate("3 4 5").source == "3 4 5"
+
+
+def test_epochs_end_a_run_with_every_pair_seen_equally_often(tmp_path: Path) -> None:
+    heard = Listener()
+    keys = {"steps": None, "epochs": 2, "batch_sentences": 10, "accumulate": 2}
+    train(tiny(train=keys), tmp_path / "run", listener=heard)
+    assert [event.epoch for event in heard.of(Stepped)] == [0, 0, 0, 1, 1, 1], "48 pairs are 5 batches, 3 steps"
+    assert len(heard.of(Validated)) == 2
+
+
+def test_steps_and_epochs_whichever_comes_first(tmp_path: Path) -> None:
+    assert train(tiny(train={"steps": 4, "epochs": 9}), tmp_path / "a").progress.step == 4
+    assert train(tiny(train={"steps": 99, "epochs": 1}), tmp_path / "b").progress.step == 6
+
+
+def test_token_batches_count_padding_and_mixed_lengths_may_be_asked_for(tmp_path: Path) -> None:
+    heard = Listener()
+    keys = {"batch_sentences": None, "batch_tokens": 24, "bucket": False, "steps": None, "epochs": 3}
+    result = train(tiny(train=keys), tmp_path / "run", listener=heard)
+    assert result.progress.epoch == 3
+    assert heard.of(Started)[0].padding > 0
+
+
+def test_validation_that_stands_still_ends_the_run_early_and_stays_ended(tmp_path: Path) -> None:
+    keys = {"metric": "loss", "learning_rate": 5.0, "validate_every": 1, "patience": 3, "clip": None, "steps": 60}
+    heard = Listener()
+    result = train(tiny(train=keys), tmp_path / "run", listener=heard)
+    assert result.reason == "early"
+    assert result.progress.step == (result.progress.best_step or 0) + 3 < 60
+    assert weights(tmp_path / "run", "best").keys() == weights(tmp_path / "run").keys()
+    again = train(tiny(train=keys), tmp_path / "run", resume=True)
+    assert (again.steps, again.reason, again.progress) == (0, "early", result.progress)
+
+
+def test_the_rate_falls_on_a_plateau(tmp_path: Path) -> None:
+    keys = {"metric": "exact_match", "schedule": "plateau", "plateau_patience": 0, "validate_every": 2, "steps": 8}
+    heard = Listener()
+    train(tiny(train=keys), tmp_path / "run", listener=heard)
+    assert [event.rate for event in heard.of(Stepped)] == pytest.approx([1e-3] * 4 + [5e-4] * 2 + [2.5e-4] * 2)
+
+
+def test_averaged_weights_become_the_bundle_where_they_are_better(tmp_path: Path) -> None:
+    keys = {"metric": "loss", "validate_every": 2, "average": 3, "learning_rate": 0.2, "clip": None, "steps": 20}
+    heard = Listener()
+    result = train(tiny(train=keys), tmp_path / "run", listener=heard)
+    kept = sorted((tmp_path / "run" / "average").iterdir())
+    assert [path.stem for path in kept] == ["000000016", "000000018", "000000020"]
+    (event,) = heard.of(Averaged)
+    assert event.count == 3
+    assert event.best == (event.score < min(one.score for one in heard.of(Validated)))
+    assert event.best, "a rate this high circles around the minimum"
+    assert result.progress.best_score == event.score
+    manifest = load_bundle(tmp_path / "run" / "best").manifest
+    assert manifest.trained == {"steps": 20, "averaged": 3, "loss": event.score}
+
+
+def test_the_mean_of_weights_is_their_mean() -> None:
+    parts = [{"a": torch.tensor([value, 2 * value])} for value in (1.0, 2.0, 6.0)]
+    assert torch.equal(mean_weights(parts)["a"], torch.tensor([3.0, 6.0]))
+
+
+def test_fine_tuning_starts_where_another_run_ended(tmp_path: Path) -> None:
+    train(tiny(), tmp_path / "first")
+    heard = Listener()
+    other = {
+        "data": {"kind": "copy"},
+        "train": {"start_from": str(tmp_path / "first"), "steps": 1, "learning_rate": 1e-9},
+    }
+    train(tiny(**other), tmp_path / "second", listener=heard)
+    before, after = load_bundle(tmp_path / "first"), load_bundle(tmp_path / "second")
+    assert after.source.fingerprint == before.source.fingerprint
+    for name, value in before.model.state_dict().items():
+        torch.testing.assert_close(after.model.state_dict()[name], value, rtol=0, atol=1e-6)
+
+
+def test_fine_tuning_needs_the_same_model_and_text(tmp_path: Path) -> None:
+    train(tiny(train={"steps": 1}), tmp_path / "first")
+    start = {"train": {"start_from": str(tmp_path / "first")}}
+    with pytest.raises(InputError, match=r"another model than the recipe describes: model.decoder_units was 8, is 9"):
+        train(tiny(model={"decoder_units": 9}, **start), tmp_path / "second")
+    with pytest.raises(
+        InputError, match=r"text.source.normalise.lowercase was False, is True; text.source_eos was False"
+    ):
+        train(
+            tiny(text={"source": {"normalise": {"lowercase": True}}, "source_eos": True}, **start), tmp_path / "second"
+        )
+    with pytest.raises(InputError, match="no bundle at"):
+        train(tiny(train={"start_from": str(tmp_path / "nowhere")}), tmp_path / "second")
+    assert not (tmp_path / "second").exists()
+
+
+def test_bf16_trains_on_the_cpu_too_and_keeps_its_weights_in_float32(tmp_path: Path) -> None:
+    heard = Listener()
+    train(tiny(train={"precision": "bf16"}), tmp_path / "run", listener=heard)
+    assert heard.of(Started)[0].precision == "bf16"
+    assert {value.dtype for value in weights(tmp_path / "run").values()} == {torch.float32}
+    train(tiny(), tmp_path / "other")
+    assert not equal(weights(tmp_path / "run"), weights(tmp_path / "other"))
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:99", "meta", "cpu:x"])
+def test_a_device_that_cannot_be_used_is_refused_in_one_line(device: str, tmp_path: Path) -> None:
+    with pytest.raises(
+        InputError, match=rf"^train.device = '{device}' cannot be used here .*: valid choices are auto"
+    ) as it:
+        train(tiny(train={"device": device}), tmp_path / "run")
+    assert "\n" not in str(it.value)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_model_that_cannot_be_built_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    model = {"tie": "all", "readout": "attentional", "readout_width": 6}
+    with pytest.raises(InputError, match=r"^\[model\] cannot be built: tie = 'all' shares one vocabulary"):
+        train(tiny(text={"target": {"kind": "character"}}, model=model), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def spoil(monkeypatch: pytest.MonkeyPatch, steps: range) -> None:
+    """The loss of these steps is not a number."""
+    calls = itertools.count(0)  # the rehearsal is call 0
+    real = step.batch_loss
+
+    def loss(*given: Any, **options: Any) -> torch.Tensor:
+        value = real(*given, **options)
+        return value * float("nan") if next(calls) in steps else value
+
+    monkeypatch.setattr(step, "batch_loss", loss)
+
+
+def test_a_step_without_a_finite_gradient_is_left_out_with_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spoil(monkeypatch, range(3, 5))
+    heard = Listener()
+    train(tiny(train={"steps": 6}), tmp_path / "run", listener=heard)
+    assert [event.message for event in heard.of(Warned)] == [
+        "step 3: the gradient is not finite; this update was left out"
+    ]
+    assert all(torch.isfinite(value).all() for value in weights(tmp_path / "run").values())
+    assert heard.of(Validated)[-1].train_loss == heard.of(Validated)[-1].train_loss, "the mean leaves them out"
+    entries = [entry for entry in read_journal(tmp_path / "run" / "journal.jsonl") if entry["event"] == "step"]
+    assert [entry["loss"] is None for entry in entries] == [False, False, True, True, False, False]
+
+
+def test_a_run_without_hope_ends_and_keeps_its_last_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spoil(monkeypatch, range(5, 99))
+    with pytest.raises(
+        Diverged, match=r"no finite gradient in 20 steps up to step 24: lower train.learning_rate .*is kept"
+    ):
+        train(tiny(train={"steps": 90, "checkpoint_every": 4, "validate_every": 50}), tmp_path / "run")
+    assert loop.HOPELESS == 20
+    assert all(torch.isfinite(value).all() for value in weights(tmp_path / "run").values())
+    assert load_bundle(tmp_path / "run" / "last").manifest.trained["steps"] == 20
+
+
+def test_the_largest_batch_is_tried_first_and_later_ones_are_split(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[int] = []
+    real = step.batch_loss
+
+    def loss(model: Any, batch: Any, **options: Any) -> torch.Tensor:
+        tried.append(batch.slots)
+        if batch.slots > 75:
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+        return real(model, batch, **options)
+
+    monkeypatch.setattr(step, "batch_loss", loss)
+    heard = Listener()
+    result = train(tiny(train={"steps": 12}), tmp_path / "run", listener=heard)
+    assert result.progress.step == 12
+    assert tried[0] == max(tried) > 75
+    (note,) = heard.of(Started)[0].notes
+    assert note.startswith(
+        "out of memory with 8 sentences of up to 5 + 6 pieces: batches of this size are split in two"
+    )
+    assert not heard.of(Warned), "what the rehearsal found out is not found out again"
+    assert max(tried[1:]) <= 75
+
+
+def test_bpe_merges_drop_out_anew_in_every_epoch(tmp_path: Path) -> None:
+    from regard.train.prepare import prepare
+
+    text = {"kind": "bpe", "vocabulary": 40, "dropout": 0.4, "source_eos": False}
+    data = prepare(tiny(data={"vocabulary": 90}, text=text))
+    epochs = [data.batcher_for(epoch).data.source.ids.tolist() for epoch in (0, 1, 2, 1)]
+    assert epochs[1] == epochs[3]
+    assert epochs[0] != epochs[1] != epochs[2]
+    plain = prepare(tiny(data={"vocabulary": 90}, text={**text, "dropout": 0.0}))
+    assert plain.batcher_for(5) is plain.batcher
+    assert len(plain.batcher.data.source.ids) < len(epochs[0])

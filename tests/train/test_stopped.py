@@ -1,0 +1,156 @@
+"""Stop + resume = uninterrupted, to the bit: after a kill, a full disk, Ctrl-C, at any moment."""
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from regard.text.errors import InputError
+from regard.train import run
+from regard.train.interrupt import Interrupt
+from regard.train.journal import Event, Stepped, read_journal
+from regard.train.run import train
+
+from .tiny import equal, tiny, weights
+
+ROOT = Path(__file__).parents[2]
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+
+
+@pytest.mark.parametrize(("how", "moments"), [("kill", 7), ("fail", 4)])
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_run_goes_on_to_the_same_bits_whenever_it_was_stopped(how: str, moments: int, tmp_path: Path) -> None:
+    program = Path(__file__).with_name("stopped.py")
+    done = subprocess.run(
+        [sys.executable, str(program), str(tmp_path / "runs"), how, str(moments)],
+        capture_output=True, text=True, env=ENVIRONMENT, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert ("-9: " if how == "kill" else "3: ") in done.stdout, "nothing was ever stopped"
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> list[str]:
+    """A run of the real command that takes long enough to be interrupted."""
+    small = ["data.train=200", "data.dev=4", "train.validate_every=20000", "train.epochs=2000", "train.threads=1"]
+    sizes = ["model.embedding=6", "model.encoder_units=6", "model.decoder_units=6", "train.teacher_forcing=0.5"]
+    changes = [word for one in (*small, *sizes) for word in ("--set", one)]
+    start = [sys.executable, "-c", "from regard.cli.main import main; main()"]
+    return [*start, "train", "reverse", *changes, "--deterministic", "--out", str(tmp_path / "a run")]
+
+
+def journal(folder: Path) -> list[dict[str, object]]:
+    return read_journal(folder / "journal.jsonl")
+
+
+def test_ctrl_c_saves_a_checkpoint_and_says_how_to_go_on(command: list[str], tmp_path: Path) -> None:
+    folder = tmp_path / "a run"
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
+    deadline = time.monotonic() + 120
+    while len(journal(folder)) < 5 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 130, errors
+    step = journal(folder)[-1]["step"]
+    last = errors.strip().splitlines()[-1]
+    assert last.startswith(f"interrupted at step {step}; saved. Go on with: regard train reverse --set data.train=200")
+    words = shlex.split(last.partition("Go on with: ")[2])
+    assert words == ["regard", *command[3:], "--resume"]
+    assert [entry["event"] for entry in journal(folder)][-2:] == ["step", "finished"]
+
+
+def test_an_interrupted_run_goes_on_to_the_same_bits(tmp_path: Path) -> None:
+    recipe = tiny(model={"dropout": 0.2}, train={"teacher_forcing": 0.5, "steps": 9})
+
+    def stop(event: Event) -> None:
+        if isinstance(event, Stepped) and event.step in (2, 5):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    train(recipe, tmp_path / "whole")
+    reasons = [train(recipe, tmp_path / "run", resume=resume, listener=stop).reason for resume in (False, True, True)]
+    assert reasons == ["interrupted", "interrupted", "steps"]
+    assert equal(weights(tmp_path / "run"), weights(tmp_path / "whole"))
+
+
+def test_ctrl_c_with_the_last_step_lets_the_run_finish(tmp_path: Path) -> None:
+    def stop(event: Event) -> None:
+        if isinstance(event, Stepped) and event.step == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    assert train(tiny(train={"steps": 3}), tmp_path / "run", listener=stop).reason == "steps"
+
+
+def test_a_second_ctrl_c_acts_at_once() -> None:
+    with Interrupt() as interrupt:
+        os.kill(os.getpid(), signal.SIGINT)
+        assert interrupt.asked
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("stage", ["prepare", "rehearse", "load_checkpoint"])
+def test_an_interrupt_before_the_first_step_changes_nothing(
+    stage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = tiny(train={"steps": 4, "checkpoint_every": 2})
+    with pytest.raises(StopAsking):
+        train(recipe, tmp_path / "run", listener=stop_after(3))
+    before = contents(tmp_path / "run")
+
+    def interrupt(*given: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(run, stage, interrupt)
+        for options in ({"overwrite": True}, {"resume": True}):
+            if stage != "load_checkpoint" or "resume" in options:
+                with pytest.raises(KeyboardInterrupt):
+                    train(recipe, tmp_path / "run", **options)
+        if stage != "load_checkpoint":
+            with pytest.raises(KeyboardInterrupt):
+                train(recipe, tmp_path / "new")
+    assert contents(tmp_path / "run") == before
+    assert not (tmp_path / "new").exists()
+    assert train(recipe, tmp_path / "run", resume=True).steps == 2
+
+
+class StopAsking(Exception):
+    """A listener that has heard enough."""
+
+
+def stop_after(step: int) -> object:
+    def listener(event: Event) -> None:
+        if isinstance(event, Stepped) and event.step == step:
+            raise StopAsking
+
+    return listener
+
+
+def test_a_full_disk_ends_the_run_with_one_message_and_keeps_the_checkpoint(tmp_path: Path) -> None:
+    recipe = tiny(train={"steps": 9, "checkpoint_every": 2})
+    folder = tmp_path / "run"
+
+    def fill(event: Event) -> None:
+        if isinstance(event, Stepped) and event.step == 5:
+            (folder / "journal.jsonl").rename(folder / "kept")
+            (folder / "journal.jsonl").symlink_to("/dev/full")
+
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full on this system")
+    with pytest.raises(InputError, match=r"cannot write .*journal.jsonl: the disk is full: free some space"):
+        train(recipe, folder, listener=fill)
+    (folder / "kept").replace(folder / "journal.jsonl")
+    assert train(recipe, folder, resume=True).steps == 5, "from the checkpoint of step 4"
+    train(recipe, tmp_path / "whole")
+    assert equal(weights(folder), weights(tmp_path / "whole"))
