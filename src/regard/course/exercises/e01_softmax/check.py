@@ -89,6 +89,12 @@ EXERCISE = Exercise(
             ({"softmax": mistakes.no_maximum},),
         ),
         Mistake(
+            "one_maximum",
+            "You subtract one maximum for all rows. A row whose scores all lie far below it becomes 0 / 0: subtract "
+            "from each row its own maximum, with axis=-1 and keepdims=True.",
+            ({"softmax": mistakes.one_maximum},),
+        ),
+        Mistake(
             "wrong_axis",
             "You normalise over the wrong axis: each row (the last axis) must sum to 1 by itself. Use axis=-1 and "
             "keepdims=True, for the maximum and for the sum.",

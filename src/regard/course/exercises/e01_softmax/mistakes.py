@@ -29,3 +29,8 @@ def all_axes(scores: ndarray) -> ndarray:
 def all_axes_no_maximum(scores: ndarray) -> ndarray:
     exponentials = np.exp(scores)
     return exponentials / exponentials.sum()
+
+
+def one_maximum(scores: ndarray) -> ndarray:
+    exponentials = np.exp(scores - scores.max())
+    return exponentials / exponentials.sum(axis=-1, keepdims=True)

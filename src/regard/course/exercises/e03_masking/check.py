@@ -119,6 +119,12 @@ EXERCISE = Exercise(
             ({"masked_softmax": mistakes.one_too_many}, {"masked_softmax": mistakes.one_too_few}),
         ),
         Mistake(
+            "renormalised",
+            "Zeroing after the softmax and dividing again is right on paper. But beside a huge leftover the words' "
+            "weights have already become 0, and 0 / 0 is nan. Mask the scores before the softmax.",
+            ({"masked_softmax": mistakes.renormalised},),
+        ),
+        Mistake(
             "added_constant",
             "You add a large negative number to the padding's scores, which works until a leftover score is larger "
             "still. Replace the scores (np.where) instead of adding to them.",

@@ -42,3 +42,8 @@ def one_too_few(scores: ndarray, lengths: ndarray) -> ndarray:
 
 def added_constant(scores: ndarray, lengths: ndarray) -> ndarray:
     return softmax(np.where(_real(scores, lengths), scores, scores - 1e9))
+
+
+def renormalised(scores: ndarray, lengths: ndarray) -> ndarray:
+    weights = softmax(scores) * _real(scores, lengths)
+    return weights / weights.sum(axis=-1, keepdims=True)
