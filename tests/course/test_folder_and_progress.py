@@ -99,6 +99,15 @@ def test_progress_goes_elsewhere_where_the_folder_cannot_be_written(
     assert list(load_progress(tmp_path / "course").passed) == [find("1").name]
 
 
+def test_a_full_disk_costs_the_memory_not_the_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    progress = load_progress(tmp_path)
+    monkeypatch.setattr(progress_module, "_write", refuse)
+    for _ in range(3):
+        progress.save()
+    assert len(progress.notes) == 1
+    assert "your progress cannot be kept" in progress.notes[0]
+
+
 def test_a_damaged_file_is_set_aside_and_said(tmp_path: Path) -> None:
     (tmp_path / NAME).write_text('{"version": 1, "passed"')
     progress = load_progress(tmp_path)

@@ -58,10 +58,13 @@ def open_folder(wanted: Path | None) -> CourseFolder:
         return CourseFolder(elsewhere, _fill(elsewhere), (note,))
 
 
-def spare_place() -> Path:
+def spare_place(make: bool = True) -> Path:
     """A private folder outside the home, for machines whose home cannot be written."""
     place = Path(tempfile.gettempdir()) / f"regard-{os.getuid()}"
-    place.mkdir(mode=0o700, exist_ok=True)
+    if make:
+        place.mkdir(mode=0o700, exist_ok=True)
+    elif not place.exists():
+        return place
     if place.is_symlink() or place.stat().st_uid != os.getuid():
         raise InputError(f"{place} belongs to somebody else; set TMPDIR to a folder of yours")
     return place

@@ -7,10 +7,12 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import gettempdir
 
 from regard.course.catalogue import Entry, entries
 from regard.course.folder import spare_place
 from regard.course.verdict import Verdict
+from regard.text.errors import InputError
 
 NAME = ".progress.json"
 VERSION = 1
@@ -45,16 +47,29 @@ class Progress:
         return next((entry for entry in entries() if entry.name not in self.passed), entries()[-1])
 
     def save(self) -> None:
-        """In one move. Where the folder cannot be written the state goes to a temporary place, and a note says so."""
+        """In one move. Where the folder cannot be written it goes to a temporary place, and a note says so.
+
+        A disk that takes nothing at all costs the memory of this session, not the session.
+        """
         try:
             _write(self.place, self._text())
         except OSError as error:
-            elsewhere = _elsewhere(self.place.parent)
-            if self.place == elsewhere:
-                raise
-            self.notes = (*self.notes, _said(self.place.parent, error, elsewhere))
-            self.place = elsewhere
-            _write(self.place, self._text())
+            self._save_elsewhere(error)
+
+    def _save_elsewhere(self, error: OSError) -> None:
+        folder = self.place.parent
+        try:
+            elsewhere = _elsewhere(folder, make=True)
+            _write(elsewhere, self._text())
+        except (OSError, InputError):
+            note = (
+                f"your progress cannot be kept: {folder} cannot be written ({error.strerror}), nor can {gettempdir()}."
+            )
+            self.notes = self.notes if note in self.notes else (*self.notes, note)
+            return
+        self.place = elsewhere
+        reason = f"{folder} cannot be written ({error.strerror})"
+        self.notes = (*self.notes, f"{reason}, so your progress is kept in {elsewhere}.")
 
     def _text(self) -> str:
         state = {key: value for key, value in asdict(self).items() if key not in ("place", "notes")}
@@ -94,10 +109,6 @@ def _write(place: Path, text: str) -> None:
         draft.unlink(missing_ok=True)
 
 
-def _elsewhere(folder: Path) -> Path:
+def _elsewhere(folder: Path, make: bool = False) -> Path:
     name = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:16]
-    return spare_place() / f"progress-{name}.json"
-
-
-def _said(folder: Path, error: OSError, elsewhere: Path) -> str:
-    return f"{folder} cannot be written ({error.strerror}), so your progress is kept in {elsewhere}."
+    return spare_place(make) / f"progress-{name}.json"
