@@ -1,0 +1,1 @@
+"""Exercise 16: scaled dot-product, multi-head and causal attention."""

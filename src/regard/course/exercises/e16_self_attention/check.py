@@ -1,0 +1,287 @@
+"""Exercise 16: parity with the reference, gradients, and no leak from the future."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+from numpy.random import Generator
+from torch import Tensor
+
+from regard.attention import masking
+from regard.attention.scaled_dot import reference
+from regard.attention.scaled_dot.functional import merge_heads, scaled_dot_attention, split_heads
+from regard.attention.worked import WorkedView
+from regard.course.attempt import Attempt
+from regard.course.check import Check
+from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
+from regard.course.exercises.e16_self_attention import alternatives, mistakes, solution
+
+Seen = tuple[Tensor, Tensor]
+MATRICES = ("W_q", "W_k", "W_v", "W_o")
+
+
+def causal_mask(size: int) -> Tensor:
+    return masking.causal_mask(size, size)
+
+
+def scaled_dot(query: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Seen:
+    return scaled_dot_attention(query, keys, values, mask)
+
+
+def multi_head(
+    query: Tensor, states: Tensor, mask: Tensor, heads: int, W_q: Tensor, W_k: Tensor, W_v: Tensor, W_o: Tensor
+) -> Seen:
+    """The NumPy reference, sentence by sentence."""
+    named = zip(MATRICES, (W_q, W_k, W_v, W_o), strict=True)
+    plain = {name: matrix.detach().numpy() for name, matrix in named}
+    view = WorkedView(mask.numpy())
+    sentences = zip(query.detach().numpy(), states.detach().numpy(), strict=True)
+    worked = [reference.multi_head(s, h, view, heads, **plain) for s, h in sentences]
+    context, weights = (np.stack([getattr(one, name) for one in worked]) for name in ("context", "weights"))
+    return torch.from_numpy(context), torch.from_numpy(weights)
+
+
+def differentiable(
+    query: Tensor, states: Tensor, mask: Tensor, heads: int, W_q: Tensor, W_k: Tensor, W_v: Tensor, W_o: Tensor
+) -> Seen:
+    """Multi-head attention from the package's torch functions, for its gradients."""
+    q, k, v = (split_heads(one, heads) for one in (query @ W_q.T, states @ W_k.T, states @ W_v.T))
+    context, weights = scaled_dot_attention(q, k, v, mask)
+    return merge_heads(context) @ W_o.T, weights
+
+
+def normal(*shape: int) -> Tensor:
+    return torch.randn(*shape, dtype=torch.float64)
+
+
+def some_mask(target: int, source: int) -> Tensor:
+    """Every step sees something; something is hidden where there is room for it."""
+    mask = torch.rand(target, source) < 0.6
+    mask[torch.arange(target), torch.arange(target) % source] = True
+    if source > 1:
+        mask[0, 1:] = False
+    return mask
+
+
+def for_mask(sizes: Mapping[str, int], random: Generator) -> Arguments:
+    return {"size": sizes["size"]}
+
+
+def one_head(sizes: Mapping[str, int], random: Generator) -> Arguments:
+    torch.manual_seed(int(random.integers(2**31)))
+    batch, target, source, width = (sizes[name] for name in ("batch", "target", "source", "width"))
+    return {
+        "query": normal(batch, target, width) * 2,
+        "keys": normal(batch, source, width),
+        "values": normal(batch, source, sizes["value"]),
+        "mask": some_mask(target, source),
+    }
+
+
+def several_axes(sizes: Mapping[str, int], random: Generator) -> Arguments:
+    given = one_head({**sizes, "batch": sizes["batch"] * sizes["head"]}, random)
+    front = (sizes["batch"], sizes["head"])
+    return {name: value if name == "mask" else value.reshape(*front, *value.shape[1:]) for name, value in given.items()}
+
+
+def many_heads(sizes: Mapping[str, int], random: Generator) -> Arguments:
+    """Queries and states of one length, so that whatever is reshaped wrongly still fits."""
+    torch.manual_seed(int(random.integers(2**31)))
+    batch, length, heads = sizes["batch"], sizes["length"], sizes["heads"]
+    width = heads * sizes["part"]
+    given = {name: normal(width, width) for name in MATRICES}
+    return {
+        "query": normal(batch, length, width) * 2,
+        "states": normal(batch, length, width),
+        "mask": some_mask(length, length),
+        "heads": heads,
+        **given,
+    }
+
+
+def cross(sizes: Mapping[str, int], random: Generator) -> Arguments:
+    """Everything of its own size: the look of a decoder at an encoder."""
+    torch.manual_seed(int(random.integers(2**31)))
+    batch, target, source, heads = (sizes[name] for name in ("batch", "target", "source", "heads"))
+    width = heads * sizes["part"]
+    return {
+        "query": normal(batch, target, 2),
+        "states": normal(batch, source, 3),
+        "mask": some_mask(target, source),
+        "heads": heads,
+        "W_q": normal(width, 2),
+        "W_k": normal(width, 3),
+        "W_v": normal(width, 3),
+        "W_o": normal(2, width),
+    }
+
+
+LARGE = {"batch": 2, "length": 4, "heads": 2, "part": 2, "target": 3, "source": 4, "width": 3, "value": 2}
+
+
+def no_leak(attempt: Attempt, check: Check, random: Generator) -> None:
+    given = many_heads(LARGE, random)
+    given["mask"] = attempt.causal_mask(4)
+    words = given["query"]
+    before, weights = attempt.multi_head(**{**given, "states": words})
+    for step in range(3):
+        other = words.clone()
+        other[:, step + 1 :] += 1
+        after, _ = attempt.multi_head(**{**given, "query": other, "states": other})
+        otherwise = f"Another word after step {step} changed what step {step} or an earlier one says: the future leaks."
+        check.same(after[:, : step + 1], before[:, : step + 1], otherwise, labels="other future/before")
+    check.that(bool((weights[:, :, 0, 0] == 1).all()), "The first word sees only itself: its weight there must be 1.")
+
+
+def blind_to_order(attempt: Attempt, check: Check, random: Generator) -> None:
+    given = many_heads(LARGE, random)
+    given["mask"] = torch.ones(4, 4, dtype=torch.bool)
+    order = torch.as_tensor(random.permutation(4))
+    words = given["query"]
+    straight, _ = attempt.multi_head(**{**given, "states": words})
+    shuffled, _ = attempt.multi_head(**{**given, "query": words[:, order], "states": words[:, order]})
+    otherwise = "Without a mask self-attention does not know the order of the words: shuffled in, shuffled out."
+    check.same(shuffled, straight[:, order], otherwise, labels="shuffled/straight")
+
+
+def moderate(attempt: Attempt, check: Check, random: Generator) -> None:
+    torch.manual_seed(int(random.integers(2**31)))
+    mask = torch.ones(1, 8, dtype=torch.bool)
+    for width in (4, 400):
+        query, keys = normal(50, 1, width), normal(50, 8, width)
+        _, weights = attempt.scaled_dot(query, keys, keys, mask)
+        largest = float(weights.amax(dim=-1).mean())
+        otherwise = f"At width {width} the largest of eight weights is {largest:.2f} on average: the scale is off."
+        check.that(0.25 < largest < 0.6, otherwise)
+
+
+def gradients(attempt: Attempt, check: Check, random: Generator) -> None:
+    given = one_head(LARGE, random)
+    mask = given.pop("mask")
+    check.gradients(
+        lambda **moving: attempt.scaled_dot(**moving, mask=mask),
+        lambda **moving: scaled_dot(**moving, mask=mask),
+        given,
+    )
+    given = many_heads(LARGE, random)
+    fixed = {name: given.pop(name) for name in ("mask", "heads")}
+    check.gradients(
+        lambda **moving: attempt.multi_head(**moving, **fixed),
+        lambda **moving: differentiable(**moving, **fixed),
+        given,
+    )
+
+
+ONE = {"batch": (1, 2), "target": (1, 3), "source": (1, 4), "width": (1, 4), "value": (1, 2)}
+MANY = {"batch": (1, 2), "length": (1, 4), "heads": (1, 3), "part": (1, 2)}
+OUTPUTS = ("context", "weights")
+
+EXERCISE = Exercise(
+    functions=("causal_mask", "scaled_dot", "multi_head"),
+    reference={"causal_mask": causal_mask, "scaled_dot": scaled_dot, "multi_head": multi_head},
+    families=(
+        Family("causal_mask", for_mask, {"size": (1, 5)}, function="causal_mask", outputs=("mask",), count=4),
+        Family("scaled_dot: one head", one_head, ONE, function="scaled_dot", outputs=OUTPUTS, count=8),
+        Family(
+            "scaled_dot: two axes in front",
+            several_axes,
+            {**ONE, "head": (2, 2)},
+            function="scaled_dot",
+            outputs=OUTPUTS,
+            count=4,
+        ),
+        Family("multi_head: words among themselves", many_heads, MANY, function="multi_head", outputs=OUTPUTS, count=8),
+        Family(
+            "multi_head: queries and states that differ",
+            cross,
+            {"batch": (1, 2), "target": (1, 3), "source": (1, 4), "heads": (1, 2), "part": (1, 2)},
+            function="multi_head",
+            outputs=OUTPUTS,
+            count=6,
+        ),
+    ),
+    laws=(
+        Law("no leak", "with the causal mask no step notices a later word", no_leak),
+        Law("blind to order", "without mask and positions, words shuffled in come out shuffled", blind_to_order),
+        Law("moderate scores", "thanks to √d the weights are as soft at width 400 as at width 4", moderate),
+        Law("gradients", "the gradient reaches every input", gradients),
+    ),
+    mistakes=(
+        Mistake(
+            "no_root",
+            "The scores are not divided by √d, d the width of what is multiplied (in a head, the head's). Products "
+            "grow with the width, softmax puts everything on one word, and hardly any gradient gets through.",
+            (
+                {"scaled_dot": mistakes.not_scaled},
+                {"scaled_dot": mistakes.scaled_without_root},
+                {"multi_head": mistakes.heads_not_scaled},
+            ),
+        ),
+        Mistake(
+            "root_of_the_width",
+            "You divide by the root of the whole width. In a head only its own part is multiplied: √(width / heads).",
+            ({"multi_head": mistakes.root_of_the_width},),
+        ),
+        Mistake(
+            "no_transpose",
+            "The shape is right and the numbers are mixed: a reshape between [batch, length, head, part] and [batch, "
+            "head, length, part] cuts across words. Use view and then transpose(1, 2); and back, transpose(1, 2) "
+            "before you join the heads.",
+            (
+                {"multi_head": mistakes.reshaped_into_heads},
+                {"multi_head": mistakes.reshaped_both_ways},
+                {"multi_head": mistakes.merged_without_transpose},
+            ),
+        ),
+        Mistake(
+            "causal_mask",
+            "The causal mask shows the wrong half, or has slipped by one. True means seen; row t must be True at the "
+            "columns 0 … t, its own included: a lower triangle.",
+            (
+                {"causal_mask": mistakes.sees_the_future},
+                {"causal_mask": mistakes.sees_everything},
+                {"causal_mask": mistakes.blind_to_itself},
+                {"causal_mask": mistakes.one_step_ahead},
+                {"causal_mask": mistakes.true_means_hidden},
+            ),
+        ),
+        Mistake(
+            "mask",
+            "The mask is not used as it should be: where it is False, the score becomes minus infinity *before* the "
+            "softmax.",
+            (
+                {"scaled_dot": mistakes.no_mask},
+                {"scaled_dot": mistakes.inverted_mask},
+                {"scaled_dot": mistakes.masked_after},
+            ),
+        ),
+        Mistake(
+            "wrong_axis",
+            "The softmax runs over the queries. Each query shares its light among the keys: dim=-1.",
+            ({"scaled_dot": mistakes.softmax_over_queries},),
+        ),
+        Mistake(
+            "no_output_matrix",
+            "W_o is missing: without it the heads lie side by side and never mix.",
+            ({"multi_head": mistakes.no_output_matrix},),
+        ),
+        Mistake(
+            "keys_as_values",
+            "The values are projected with W_k. Keys say where to look, values what is seen there: W_v.",
+            ({"multi_head": mistakes.keys_as_values},),
+        ),
+    ),
+    alternatives=(
+        {
+            "causal_mask": alternatives.mask_by_comparing,
+            "scaled_dot": alternatives.scaled_first,
+            "multi_head": alternatives.head_by_head,
+        },
+        {
+            "causal_mask": alternatives.mask_by_triangle,
+            "scaled_dot": solution.scaled_dot,
+            "multi_head": alternatives.one_einsum,
+        },
+    ),
+    praise="Stack this six times, add positions and a little plumbing, and it is Vaswani et al. (2017).",
+)
