@@ -56,9 +56,9 @@ def samples_of(pair: str) -> dict[str, Any]:
         "vocabulary": phrasebook.vocabulary(pair),
         "default": [plain(item) for item in made(pair, "train", 3_000)],
         "short": [plain(item) for seed in range(6) for item in made(pair, "train", 1_000, seed, longest=5)],
-        "structures": [plain(item) for item in structures(pair, 12_000)],
+        "structures": [plain(item) for item in structures(pair, 8_000)],
         "splits": {
-            split: [item.source for item in made(pair, split, 250, longest=6)] for split in ("train", "dev", "test")
+            split: [item.source for item in made(pair, split, 150, longest=6)] for split in ("train", "dev", "test")
         },
         "ranges": [
             (shortest, longest, [plain(item) for item in made(pair, "train", 12, 0, shortest, longest)])

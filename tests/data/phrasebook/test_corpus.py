@@ -59,7 +59,7 @@ def test_commas_link_to_commas(sample: Sample) -> None:
         assert len(commas) == pair["source"].count(",") == pair["target"].count(",")
 
 
-@pytest.mark.parametrize(("kind", "repeats"), [("short", 500), ("structures", 2_000)])
+@pytest.mark.parametrize(("kind", "repeats"), [("short", 500), ("structures", 1_500)])
 def test_one_source_has_one_target(sample: Sample, kind: str, repeats: int) -> None:
     """Short sentences come again with another seed, structures with a tiny lexicon; links must agree as well."""
     known: dict[tuple[str, ...], Any] = {}

@@ -237,9 +237,8 @@ def _finite(line: ForeignLine, phrase: VerbPhrase, subject: Subject, pronoun: Pr
         line.say((words.ÊTRE if verb.être else words.AVOIR)[form], None, key, auxiliary)
         if verb.être:
             return verb.agreed(subject.feminine, subject.plural)
-        return verb.agreed(
-            pronoun is not None and pronoun.lemma == "her", pronoun is not None and pronoun.lemma == "them"
-        )
+        before = pronoun.lemma if pronoun is not None else ""  # the participle agrees with what stands before it
+        return verb.agreed(before == "her", before == "them")
     if tense == "going":
         line.say(words.VERBS["go"].present[form], (phrase, "modal"), (phrase, "be"), (phrase, "to"))
         return verb.infinitive
