@@ -95,7 +95,7 @@ def _run(session: "Session", entry: "Entry", as_json: bool) -> None:
     from regard.course.report import plain, verdict_lines
 
     session.choose(entry)
-    verdict = session.grade(entry)
+    verdict = session.grade(entry, waiting=_waiting)
     if as_json:
         typer.echo(json.dumps({"exercise": entry.name, **verdict.json()}, ensure_ascii=False, indent=2))
     else:
@@ -103,6 +103,17 @@ def _run(session: "Session", entry: "Entry", as_json: bool) -> None:
         typer.echo(plain(lines, sys.stdout.encoding))
     if not verdict.passed:
         raise typer.Exit(1)
+
+
+def _waiting(what: str, done: int, total: int) -> None:
+    """A bar that is drawn over itself and wiped in the end, where there is a terminal to draw it on."""
+    from regard.course.report import plain
+    from regard.course.waiting import bar
+
+    if sys.stderr.isatty():
+        width = shutil.get_terminal_size().columns
+        line = plain([bar(what, done, total, width)], sys.stderr.encoding) if done < total else ""
+        typer.echo(f"\r{line:<{width - 1}}" + ("" if line else "\r"), err=True, nl=False)
 
 
 def _list(session: "Session", as_json: bool) -> None:

@@ -2,8 +2,9 @@
 
     python -P -m regard.course.child e03_masking EVENTS TRACE
 
-EVENTS is a descriptor for JSON lines: {"phase": ...} while it goes on, {"verdict": ...} when there is one; the last
-verdict counts. TRACE is a descriptor where the stack is written if the time is nearly up.
+EVENTS is a descriptor for JSON lines: {"phase": ...} while it goes on, {"busy": ...} while a check does something slow
+of its own, {"verdict": ...} when there is one; the last verdict counts. TRACE is a descriptor where the stack is
+written if the time is nearly up.
 """
 
 import ctypes
@@ -38,6 +39,7 @@ def main() -> None:
     exercise = import_module(f"regard.course.exercises.{name}.check").EXERCISE
     from regard.course.attempt import Unready, load_attempt
     from regard.course.grade import grade, unready
+    from regard.course.waiting import LISTENER
 
     send(phase="ready")
     line = sys.stdin.readline()
@@ -50,6 +52,12 @@ def main() -> None:
     if needs in MOST_MEMORY_BYTES:
         _lower(resource.RLIMIT_AS, MOST_MEMORY_BYTES[needs])
     faulthandler.dump_traceback_later(seconds * 0.95, file=trace)
+
+    def busy(what: str, done: int, total: int) -> None:
+        faulthandler.dump_traceback_later(seconds * 0.95, file=trace)
+        send(busy=(what, done, total))
+
+    LISTENER.set(busy)
     send(phase="importing")
     try:
         attempt = load_attempt(Path(job["file"]), exercise.functions, exercise.reference)

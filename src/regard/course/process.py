@@ -21,6 +21,7 @@ from typing import IO
 from regard.course.catalogue import Entry
 from regard.course.descendants import MARK, adopting, end_all, family_of
 from regard.course.verdict import Verdict, verdict_from_json
+from regard.course.waiting import Waiting, nobody
 
 LOADING_SECONDS = 90.0
 """Importing NumPy or torch from a cold disk; the learner's own time starts afterwards."""
@@ -39,6 +40,8 @@ class _Heard:
     events: bytes = b""
     output: bytearray = field(default_factory=bytearray)
     output_bytes: int = 0
+    busy: tuple[str, int, int] | None = None
+    """News about something slow that the check does itself."""
 
 
 class Grader:
@@ -75,8 +78,11 @@ class Grader:
     ) -> None:
         self.close()
 
-    def grade(self, path: Path, interrupted: Callable[[], bool] = lambda: False) -> Verdict:
-        """The verdict on a file; never raises for what the file does. `interrupted` is asked often: True stops it."""
+    def grade(self, path: Path, interrupted: Callable[[], bool] = lambda: False, waiting: Waiting = nobody) -> Verdict:
+        """The verdict on a file; never raises for what the file does. `interrupted` is asked often: True stops it.
+
+        `waiting` hears what a check is busy with.
+        """
         began = self.started = time.monotonic()  # a spare may have waited long; that was not loading
         job = {"file": str(path.resolve()), "needs": self.entry.needs, "seconds": self.entry.seconds}
         assert self.process.stdin is not None
@@ -84,7 +90,7 @@ class Grader:
             with suppress(BrokenPipeError):  # it died while loading: _listen will see
                 self.process.stdin.write(json.dumps(job).encode() + b"\n")
                 self.process.stdin.flush()
-            reason = self._listen(interrupted)
+            reason = self._listen(interrupted, waiting)
             outlived = self._end()
         verdict = self._verdict(reason, path)
         notes = verdict.notes
@@ -109,7 +115,7 @@ class Grader:
         self._end()
         self.trace.close()
 
-    def _listen(self, interrupted: Callable[[], bool]) -> str:
+    def _listen(self, interrupted: Callable[[], bool], waiting: Waiting) -> str:
         """Collect events and output until the process ends ("ended") or a limit is passed (which one)."""
         assert self.process.stdout is not None
         deadline: float | None = None
@@ -132,6 +138,9 @@ class Grader:
                 if len(family_of(self.process.pid)) > MOST_PROCESSES:
                     return "processes"
                 now = time.monotonic()
+                if self.heard.busy is not None:
+                    waiting(*self.heard.busy)
+                    deadline, self.heard.busy = None, None
                 if self.heard.phase in ("importing", "checking") and deadline is None:
                     deadline = now + self.entry.seconds
                 if deadline is not None and now > deadline:
@@ -149,6 +158,9 @@ class Grader:
             event = json.loads(line)
             if "phase" in event:
                 self.heard.phase = event["phase"]
+            elif "busy" in event:
+                what, done, total = event["busy"]
+                self.heard.busy = (str(what), int(done), int(total))
             else:
                 self.heard.verdict = verdict_from_json(json.dumps(event["verdict"]))
 

@@ -8,6 +8,7 @@ from regard.course.folder import CourseFolder, open_folder, reset
 from regard.course.process import Grader
 from regard.course.progress import Progress, load_progress
 from regard.course.verdict import Verdict
+from regard.course.waiting import Waiting, nobody
 from regard.text.errors import InputError
 
 
@@ -48,7 +49,12 @@ class Session:
         if self.spare is None:
             self.spare = Grader(self.current)
 
-    def grade(self, entry: Entry | None = None, interrupted: Callable[[], bool] = lambda: False) -> Verdict:
+    def grade(
+        self,
+        entry: Entry | None = None,
+        interrupted: Callable[[], bool] = lambda: False,
+        waiting: Waiting = nobody,
+    ) -> Verdict:
         """Grade an exercise of the folder (the current one) and record it."""
         entry = entry or self.current
         path = self.folder.file(entry)
@@ -56,7 +62,7 @@ class Session:
             self.close()
         grader, self.spare = self.spare or Grader(entry), None
         with grader:
-            verdict = grader.grade(path, interrupted)
+            verdict = grader.grade(path, interrupted, waiting)
         if not verdict.half and not interrupted():
             self.progress.record(entry, verdict)
             self.progress.save()

@@ -7,6 +7,7 @@ from regard.course.catalogue import Entry, entries
 from regard.course.report import list_lines, progress_line, verdict_lines
 from regard.course.session import Session
 from regard.course.verdict import Verdict
+from regard.course.waiting import bar
 from regard.course.watch.files import Files
 from regard.course.watch.keys import Keys
 from regard.course.watch.screen import Screen, markdown_lines
@@ -82,7 +83,7 @@ class Watcher:
         entry = self.session.current
         if self.screen.terminal:
             self.screen.draw([self.title(entry), "", "  grading …"])
-        self.verdict = self.session.grade(entry, self.interrupted)
+        self.verdict = self.session.grade(entry, self.interrupted, self.waiting)
         saved = None if self.quitting else self.files.changed()
         if saved is not None:
             self.saved(saved)
@@ -90,6 +91,11 @@ class Watcher:
         if not self.quitting:
             self.draw()
             self.session.prepare()
+
+    def waiting(self, what: str, done: int, total: int) -> None:
+        """The check does something slow of its own."""
+        if self.screen.terminal:
+            self.screen.draw([self.title(self.session.current), "", "  " + bar(what, done, total, self.screen.width)])
 
     def interrupted(self) -> bool:
         """Whether the learner has quit, or saved anew, while the grader was at work."""

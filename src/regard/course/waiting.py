@@ -1,0 +1,31 @@
+"""How a check says that it is at work on something of its own: a bar is shown, and the learner's time stands still."""
+
+from collections.abc import Callable
+from contextvars import ContextVar
+
+Waiting = Callable[[str, int, int], None]
+"""What is being done, how much of it is done, and how much there is."""
+
+
+def nobody(what: str, done: int, total: int) -> None:
+    """Nobody wants to know."""
+
+
+LISTENER: ContextVar[Waiting] = ContextVar("LISTENER", default=nobody)
+
+
+def busy(what: str, done: int, total: int) -> None:
+    """Tell whoever listens, a few times a second at most."""
+    LISTENER.get()(what, done, total)
+
+
+def bar(what: str, done: int, total: int, width: int = 80) -> str:
+    """`training, once  ████████░░░░░░  57 %`.
+
+    >>> bar("training, once", 57, 100, width=41)
+    'training, once  ██████████░░░░░░░░  57 %'
+    """
+    share = min(max(done / total if total else 0.0, 0.0), 1.0)
+    room = max(6, min(40, width - len(what) - 9))
+    filled = round(share * room)
+    return f"{what}  {'█' * filled}{'░' * (room - filled)} {share:>4.0%}".replace("%", " %")
