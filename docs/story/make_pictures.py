@@ -1,7 +1,7 @@
 """Draws every picture of the story: `python docs/story/make_pictures.py [FOLDER]`, docs/story/pictures if left out.
 
-The same input gives the same bytes. Numbers come from the NumPy references and from maps.json, which measure_maps.py
-writes from trained models.
+The same input gives the same bytes. Numbers come from the NumPy references, from maps.json, which measure_maps.py
+writes from trained models, and from docs/results/length.json, which benchmarks/length_curve.py writes.
 """
 
 import sys
@@ -10,6 +10,7 @@ from pathlib import Path
 
 from drawing.decoding import beam, packing, teacher_forcing
 from drawing.heads import multi_head, views
+from drawing.length import length
 from drawing.luong import windows, wiring
 from drawing.maps import articles, patterns, walk
 from drawing.reading import bottleneck, spotlight
@@ -20,6 +21,7 @@ PICTURES: dict[str, Callable[[], str]] = {
     "articles": articles,
     "beam": beam,
     "bottleneck": bottleneck,
+    "length": length,
     "multi-head": multi_head,
     "packing": packing,
     "patterns": patterns,

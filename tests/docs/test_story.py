@@ -106,16 +106,12 @@ def test_the_references_agree_with_the_4_by_8_matrix() -> None:
     view = global_view(np.ones(4, dtype=bool), 1)
     added = additive(s[None], h, view, W_s=W[:, :4], W_h=W[:, 4:], v=v)
     joined = concat(s[None], h, view, W_a=W, v=v)
-    page = rows_of_softmax()
+    page = np.array([worked()["word"][word] for word in WORDS])
     for found in (added, joined):
         assert np.array_equal(printed(found.scores[0]), page[:, 0])
         assert np.array_equal(printed(found.weights[0]), page[:, 2])
         assert np.array_equal(printed(found.context[0]), np.array(worked()["α × h"]["c₁"]))
     np.testing.assert_allclose(added.scores, joined.scores, rtol=1e-12)
-
-
-def rows_of_softmax() -> np.ndarray:
-    return np.array([worked()["word"][word] for word in WORDS])
 
 
 def test_no_number_of_the_worked_example_stands_outside_a_table_or_a_sum() -> None:
@@ -184,6 +180,18 @@ def test_quoted_figures_of_the_demo_are_the_measured_ones() -> None:
         assert share == round(100 * by_length[lengths], 1), lengths
 
 
+def test_quoted_bleu_by_length_is_the_measured_one() -> None:
+    record = json.loads((ROOT / "docs" / "results" / "length.json").read_text(encoding="utf-8"))
+    page = text_of("01-bottleneck.md")
+    assert f"for the same {record['steps']:,} steps" in page
+    systems = [{f"{row[0]}–{row[1]}": row for row in one["by_length"]} for one in record["systems"].values()]
+    quoted = tables(page)["words"]
+    assert len(quoted) == 4
+    for lengths, bleu in quoted.items():
+        assert bleu == [round(one[lengths][3], 1) for one in systems], lengths
+        assert f"({systems[0][lengths][2]} unseen sentences for each length" in page
+
+
 def test_quoted_weights_are_the_measured_ones() -> None:
     quoted = re.findall(
         r"^\| `([\w-]+)` \| \*(.+?)\* \| \*(.+?)\* \| ([\d.]+) \|$", text_of("06-reading-maps.md"), re.MULTILINE
@@ -214,7 +222,8 @@ def test_the_pictures_are_what_the_script_draws(tmp_path: Path) -> None:
     drawn = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     kept = {path.name: path.read_bytes() for path in PICTURES.iterdir()}
     assert drawn.keys() == kept.keys()
-    assert [name for name in drawn if drawn[name] != kept[name]] == []
+    changed = [name for name in drawn if drawn[name] != kept[name]]
+    assert not changed, f"{', '.join(changed)} differ: run `python docs/story/make_pictures.py`"
 
 
 @pytest.mark.parametrize("path", sorted(PICTURES.glob("*.svg")), ids=lambda path: path.stem)
@@ -270,7 +279,9 @@ def commands(text: str) -> list[list[str]]:
 
 @each_page
 def test_commands_exist(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for verb, *arguments in commands(page.read_text(encoding="utf-8")):
+    typed = commands(page.read_text(encoding="utf-8"))
+    assert typed, "nothing to try"
+    for verb, *arguments in typed:
         assert verb in VERBS, verb
         assert run([verb, "--help"]) == 0
         said = capsys.readouterr().out
@@ -280,12 +291,6 @@ def test_commands_exist(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
             explained.explain(arguments[0])
         if verb == "train":
             load_recipe(arguments[0])
-
-
-def test_most_pages_end_with_something_to_try() -> None:
-    for page in PAGES:
-        if page.name != "README.md":
-            assert commands(page.read_text(encoding="utf-8")), page.name
 
 
 @each_page
