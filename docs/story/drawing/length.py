@@ -16,7 +16,7 @@ def length() -> str:
     sheet = Sheet(
         "BLEU by sentence length, with and without attention",
         f"Without attention BLEU falls from {fixed[0][3]:.0f} on sentences of 3 to 10 words to {fixed[-1][3]:.0f} on"
-        f" those of more than 110. With additive attention it goes from {attention[0][3]:.0f} to {attention[-1][3]:.0f}.",
+        f" those of more than 110. With attention it goes from {attention[0][3]:.0f} to {attention[-1][3]:.0f}.",
         344,
     )
     sheet.heading(30, "BLEU by length, sentences never seen")
