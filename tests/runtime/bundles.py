@@ -44,12 +44,12 @@ embedding = 24
 encoder_units = 32
 decoder_units = 32
 [train]
-steps = 240
+steps = 150
 batch_sentences = 48
 learning_rate = 1e-2
 schedule = "cosine"
 metric = "exact_match"
-validate_every = 240
+validate_every = 150
 threads = 1
 """
 

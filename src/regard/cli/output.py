@@ -5,14 +5,23 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
+from typing import Protocol, runtime_checkable
 
 from regard.bundle.folder import explain
 from regard.cli.screen import warn
 
 
+@runtime_checkable
+class Output(Protocol):
+    """What lines are written to."""
+
+    def write(self, text: str, /) -> object: ...
+
+    def flush(self) -> object: ...
+
+
 @contextmanager
-def open_output(path: Path | None) -> Iterator[TextIO]:
+def open_output(path: Path | None) -> Iterator[Output]:
     """What was written before something went wrong stays in NAME.part; a device or pipe is written to as it is."""
     if path is None:
         yield sys.stdout

@@ -52,14 +52,16 @@ def plot(
     drawn = [one for one in translations if one.source_words]
     if not drawn:
         raise InputError("nothing to draw: there is no word in what was given")
+    page = path.suffix.lower() == ".html"
     try:
         maps = [one.attention_map(words=words, layer=layer, head=head) for one in drawn]
-        if path.suffix.lower() == ".html":
-            write_whole(path, alignment_html(maps))
-        else:
-            write_picture(heatmaps(maps), path)
+        figure = None if page else heatmaps(maps)
     except ValueError as error:  # no attention, or no such layer or head
         raise InputError(str(error)) from error
+    if figure is None:
+        write_whole(path, alignment_html(maps))
+    else:
+        write_picture(figure, path)
     for one in drawn:
         warn(f"{one.source} → {one.text}")
     typer.echo(str(path))

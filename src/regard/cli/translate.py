@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
+    from regard.cli.output import Output
     from regard.runtime.translation import Translation
 
 CHUNK = 256
@@ -90,7 +91,7 @@ class Form:
     walk: bool = False
     numbered: bool = False
 
-    def write(self, translation: "Translation", number: int, file: TextIO) -> None:
+    def write(self, translation: "Translation", number: int, file: "Output") -> None:
         if self.json:
             file.write(json.dumps(translation.json(), ensure_ascii=False) + "\n")
             return
@@ -102,7 +103,7 @@ class Form:
         if self.walk and translation.source_words:
             self._write_walk(translation, file)
 
-    def _write_walk(self, translation: "Translation", file: TextIO) -> None:
+    def _write_walk(self, translation: "Translation", file: "Output") -> None:
         from regard.plot import walk
 
         if file is sys.stdout:

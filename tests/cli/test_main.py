@@ -1,0 +1,113 @@
+"""The command as a whole: help, verbs, wrong use, and what becomes of exceptions."""
+
+import errno
+import subprocess
+import sys
+
+import pytest
+
+from regard.cli.failure import describe_failure
+from regard.cli.main import VERBS
+from regard.text.errors import InputError
+
+from .conftest import Command
+
+VERBS_WITH_FILES = [verb for verb in VERBS if verb != "learn"]
+
+
+def test_help_lists_every_verb(command: Command) -> None:
+    for arguments in (["--help"], ["-h"], ["help"]):
+        outcome = command(*arguments)
+        assert outcome.code == 0
+        assert all(f"\n  {verb} " in outcome.out for verb in VERBS)
+    alone = command()
+    assert (alone.code, alone.err) == (2, "")
+    assert "Verbs:" in alone.out
+
+
+@pytest.mark.parametrize("verb", VERBS_WITH_FILES)
+def test_help_of_a_verb_reads_well(command: Command, verb: str) -> None:
+    outcome = command(verb, "--help")
+    assert (outcome.code, outcome.err) == (0, "")
+    first = outcome.out.splitlines()[0]
+    assert first.startswith(f"regard {verb} ")
+    assert first.endswith("[options]")
+    assert "Options:\n" in outcome.out
+    assert max(len(line) for line in outcome.out.splitlines()) <= 100
+    for oddity in ("{", "[[", "<str", "<path", "<int", "<list", "Annotated", "None"):
+        assert oddity not in outcome.out
+    assert command("help", verb).out == outcome.out
+
+
+def test_help_names_what_an_option_wants(command: Command) -> None:
+    out = command("translate", "--help").out
+    assert "regard translate BUNDLE [TEXT...] [options]" in out
+    assert "--input FILE" in out
+    assert "--beam N" in out
+    assert '    regard translate runs/demo "The black cat sat on the mat." --walk\n' in out
+
+
+def test_the_version(command: Command) -> None:
+    outcome = command("--version")
+    assert outcome.code == 0
+    assert outcome.out.strip().replace(".", "").isdigit()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["trnslate", "x"], "there is no 'regard trnslate': did you mean 'regard translate'? The verbs are demo, "),
+        (["--beam"], "there is no 'regard --beam': The verbs are demo, train"),
+        (["translate"], "Missing argument 'BUNDLE'; see: regard translate --help"),
+        (["translate", "x", "--bem", "3"], "No such option: --bem"),
+        (["translate", "x", "--beam", "three"], "Invalid value for '--beam'"),
+        (["translate", "x", "--beam"], "--beam"),
+        (["info", "x", "y"], "y"),
+    ],
+    ids=["unknown verb", "no verb", "missing", "unknown option", "no number", "no value", "too many"],
+)
+def test_wrong_use_is_answered_in_one_line(command: Command, arguments: list[str], message: str) -> None:
+    outcome = command(*arguments)
+    assert outcome.code == 2
+    assert message in outcome.complaint
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (InputError("wrong"), 2, "wrong"),
+        (OSError(errno.EIO, "Input/output error", "disk"), 1, "disk: Input/output error"),
+        (OSError(errno.ENOSPC, "No space left on device"), 1, "standard output: No space left on device"),
+        (MemoryError(), 1, "out of memory"),
+        (ValueError("the model gave NaN"), 1, "the model gave NaN"),
+        (RuntimeError("first\nsecond"), 1, "unexpected RuntimeError: first (REGARD_DEBUG=1 shows where)"),
+        (KeyError(), 1, "unexpected KeyError: no reason given"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
+)
+def test_every_failure_has_a_line_and_a_code(error: Exception, code: int, message: str) -> None:
+    said, given = describe_failure(error)
+    assert given == code
+    assert said.startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(errno.ENOSPC, 1), (errno.EROFS, 1), (errno.EACCES, 1), (errno.ENOENT, 2), (errno.EISDIR, 2)]
+)
+def test_a_disk_that_failed_is_no_wrong_use(number: int, code: int) -> None:
+    error = InputError("cannot write x")
+    error.__cause__ = OSError(number, "reason")
+    assert describe_failure(error)[1] == code
+
+
+def test_the_command_needs_no_undeclared_package() -> None:
+    """typer brought click along until it did not: nothing but what pyproject.toml names may be imported."""
+    code = "import sys; sys.modules['click'] = None; from regard.cli.main import run; sys.exit(run(['info', '--help']))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_help_waits_for_nothing_heavy() -> None:
+    code = "import sys; from regard.cli.main import run; run(['--help']); print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "False"
