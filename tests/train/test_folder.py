@@ -70,6 +70,17 @@ def test_an_empty_folder_is_used_and_a_file_is_not(tmp_path: Path) -> None:
         train(SHORT, tmp_path / "file" / "run")
 
 
+def test_a_folder_that_may_not_be_written_shows_before_the_data_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(*given: object) -> None:
+        raise AssertionError("too late")
+
+    monkeypatch.setattr("regard.train.run.prepare", read)
+    with pytest.raises(InputError, match=r"^cannot write .*proc/run: "):
+        train(SHORT, Path("/proc/run") if Path("/proc").is_dir() else pytest.skip("no /proc on this system"))
+
+
 def test_there_must_be_a_run_to_resume(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"nothing to resume in .*nowhere: there is no run; leave --resume out"):
         train(SHORT, tmp_path / "nowhere", resume=True)

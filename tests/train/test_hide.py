@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import regard
-from regard.data.dataset import EncodedPairs, encode_pairs
+from regard.data.dataset import EncodedPairs, Sequences, encode_pairs
 from regard.data.pair import Pair
 from regard.data.synthetic import copy
 from regard.text.config import TokenizerConfig
@@ -63,12 +63,18 @@ def test_the_seed_decides_and_the_share_is_kept() -> None:
 
 
 def test_fifty_thousand_pairs_take_less_than_a_second() -> None:
-    pairs = copy(2000, 8, 16, 50_000)
-    source = Tokenizer.train((pair.source for pair in pairs), TokenizerConfig())
-    data = encode_pairs(pairs, source, source)
+    tokenizer = Tokenizer.train([" ".join(f"w{number}" for number in range(2000))], TokenizerConfig())
+    random = np.random.RandomState(0)
+    lengths = random.randint(8, 16, 50_000)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    sides = [Sequences(random.randint(4, 2004, offsets[-1], dtype=np.int32), offsets) for _ in range(2)]
+    data = EncodedPairs(sides[0], sides[0], np.arange(50_000))
     start = time.process_time()
-    hide_words(data, source, source, 0.2, 0)
+    hidden = hide_words(data, tokenizer, tokenizer, 0.2, 0)
     assert time.process_time() - start < 1.0
+    assert np.mean(hidden.source.ids == UNK) == pytest.approx(0.2, abs=0.01)
+    unlike = hide_words(EncodedPairs(sides[0], sides[1], data.numbers), tokenizer, tokenizer, 0.2, 0)
+    assert np.mean(unlike.source.ids == UNK) < 0.01, "words that stand on one side alone stay"
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from regard.train.run import train
 from .tiny import TABLES, tiny
 
 SMALL = (
-    "data.train=24", "data.dev=2", "data.test=4",
+    "data.train=24", "data.dev=2", "data.test=4", "data.longest=12",
     "train.steps=2", "train.validate_sentences=2", "train.deterministic=true", "train.device=cpu", "search.longest=5",
 )  # fmt: skip
 

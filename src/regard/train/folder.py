@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from regard.bundle.folder import explain, recover, write_whole
@@ -39,6 +40,17 @@ def check_folder(folder: Path, recipe: Recipe, *, resume: bool, overwrite: bool)
                 f"{folder} exists already: --resume goes on with that run, --overwrite starts anew, "
                 "--out names another folder"
             )
+    _check_writable(folder)
+
+
+def _check_writable(folder: Path) -> None:
+    """A disk that takes nothing should show before the data is read, not after."""
+    place = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+    try:
+        with TemporaryFile(dir=place):
+            pass
+    except OSError as error:
+        raise explain(error, folder) from error
 
 
 @contextmanager
