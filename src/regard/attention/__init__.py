@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from regard.attention.additive.module import BahdanauAttention
+    from regard.attention.additive.op import additive_attention
     from regard.attention.build import SCORES, WINDOWS, build_attention
     from regard.attention.local.module import LocalM, LocalP
     from regard.attention.masking import causal_mask, lengths_to_mask, masked_softmax
@@ -33,6 +34,7 @@ __all__ = [
     "Trace",
     "View",
     "Window",
+    "additive_attention",
     "build_attention",
     "causal_mask",
     "lengths_to_mask",
@@ -41,6 +43,7 @@ __all__ = [
 
 _HOME = {
     "additive.module": ("BahdanauAttention",),
+    "additive.op": ("additive_attention",),
     "build": ("SCORES", "WINDOWS", "build_attention"),
     "local.module": ("LocalM", "LocalP"),
     "masking": ("causal_mask", "lengths_to_mask", "masked_softmax"),

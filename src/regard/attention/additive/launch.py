@@ -1,0 +1,208 @@
+"""How the additive kernels are launched: tile sizes, temporary memory, and the order of the forward passes."""
+
+import os
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+STEP_QUERIES = 4
+"""Up to so many queries for each sentence the one-kernel path of decoding is taken."""
+
+TEMPORARY = 64 * 2**20
+"""Bytes of temporary tensors the forward or the backward pass may hold at a time; larger batches go in pieces."""
+
+_MOST_SENTENCES = 32768  # CUDA's grids end at 65535 in this direction
+
+
+@dataclass(frozen=True)
+class ScoreTiling:
+    """A program's queries × keys, the widths it unrolls, its warps, and the registers a thread may use."""
+
+    queries: int = 16
+    keys: int = 128
+    step: int = 8
+    warps: int = 1
+    registers: int | None = None
+    factors: torch.dtype = torch.float32
+
+
+@dataclass(frozen=True)
+class GradientTiling:
+    """A program's held rows × widths, neighbouring widths of a thread, streamed rows in a block, warps, registers.
+
+    `paired` lets two elements share a reciprocal, except in float32: half the special functions, one product more each.
+    """
+
+    rows: int = 32
+    width: int = 64
+    lane: int = 2
+    block: int = 16
+    warps: int = 1
+    registers: int | None = None
+    paired: bool = False
+
+
+@dataclass(frozen=True)
+class Tilings:
+    """The choices measured by benchmarks/additive_kernel.py."""
+
+    score: ScoreTiling = ScoreTiling()
+    gradient: GradientTiling = GradientTiling()
+    deterministic: GradientTiling = GradientTiling(paired=True)
+
+
+DEFAULT = Tilings()
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The arguments of attention, with one batch axis.
+
+    The mask and the Gaussian are `[batch, target, source]` with any strides; all else is contiguous.
+    """
+
+    query: Tensor
+    keys: Tensor
+    v: Tensor
+    values: Tensor
+    mask: Tensor
+    gaussian: Tensor | None
+
+    def piece(self, rows: slice) -> "Inputs":
+        """Some sentences of the batch."""
+        gaussian = None if self.gaussian is None else self.gaussian[rows]
+        return Inputs(self.query[rows], self.keys[rows], self.v, self.values[rows], self.mask[rows], gaussian)
+
+
+def forward(inputs: Inputs, tilings: Tilings | None = None) -> tuple[Tensor, Tensor, Tensor]:
+    """Context `[batch, target, value]`, weights `[batch, target, source]` and softmax before the Gaussian.
+
+    Without a Gaussian the weights are the softmax; the same tensor comes back twice.
+    """
+    tilings = tilings or DEFAULT
+    batch, target, width = inputs.query.shape
+    source = inputs.keys.shape[1]
+    probabilities = inputs.query.new_empty(batch, target, source)
+    weights = probabilities if inputs.gaussian is None else torch.empty_like(probabilities)
+    if target <= STEP_QUERIES:
+        return _step(inputs, probabilities, weights), weights, probabilities
+    real = inputs.mask.any(dim=1)
+    each = 4 * target * source + tilings.score.factors.itemsize * (target + source) * width
+    for rows in pieces(batch, each):
+        _weigh(inputs.piece(rows), real[rows], probabilities[rows], weights[rows], tilings.score)
+    # Whatever stands at padding, even NaN, must reach no product.
+    return weights @ torch.where(real[..., None], inputs.values, 0.0), weights, probabilities
+
+
+def wide_spans(inputs: Inputs, real: Tensor) -> Tensor:
+    """1 for each (sentence, span of widths) where exp(2q) exp(2k) could overflow."""
+    from regard.attention.additive import kernel
+
+    batch, target, width = inputs.query.shape
+    spans = upwards(width, kernel.SPAN.value)
+    wide = torch.empty(batch, spans, dtype=torch.int32, device=real.device)
+    kernel.span_kernel[(spans, batch)](
+        inputs.query, inputs.keys, as_bytes(real), wide, target, inputs.keys.shape[1], width,
+        ROWS=32, enable_fp_fusion=True,
+    )  # fmt: skip
+    return wide
+
+
+def _step(inputs: Inputs, probabilities: Tensor, weights: Tensor) -> Tensor:
+    from regard.attention.additive import kernel_step
+
+    batch, target, width = inputs.query.shape
+    source, value = inputs.values.shape[1:]
+    context = inputs.values.new_empty(batch, target, value)
+    scores = torch.empty(batch, target, source, dtype=torch.float32, device=context.device)
+    gaussian = probabilities if inputs.gaussian is None else inputs.gaussian
+    kernel_step.step_kernel[(batch * target,)](
+        inputs.query, inputs.keys, inputs.v, inputs.values, as_bytes(inputs.mask), gaussian, scores, probabilities,
+        weights, context, target, source, width, value, *inputs.mask.stride(), *gaussian.stride(),
+        HAS_GAUSSIAN=inputs.gaussian is not None, KEYS=16, WIDTH=64, VALUE=128, APPROXIMATE=assembly(), num_warps=4,
+        enable_fp_fusion=True,
+    )  # fmt: skip
+    return context
+
+
+def _weigh(inputs: Inputs, real: Tensor, probabilities: Tensor, weights: Tensor, tiling: ScoreTiling) -> None:
+    from regard.attention.additive import kernel
+
+    batch, target, width = inputs.query.shape
+    source = inputs.keys.shape[1]
+    wide = wide_spans(inputs, real)
+    key_tile = min(tiling.keys, max(32, power(source)))
+    query_factors, key_factors = _factors(inputs, real, wide, tiling, key_tile)
+    scores = torch.empty(batch, target, source, dtype=torch.float32, device=real.device)
+    grid = (upwards(target, tiling.queries), upwards(source, key_tile), batch)
+    mask, strides = as_bytes(inputs.mask), inputs.mask.stride()
+    kernel.score_kernel[grid](
+        query_factors, key_factors, inputs.v, wide, mask, scores, target, source, width,
+        query_factors.shape[2], key_factors.shape[2], wide.shape[1], *strides,
+        QUERIES=tiling.queries, KEYS=key_tile, STEP=tiling.step, PRECISE=inputs.query.dtype == torch.float32,
+        APPROXIMATE=assembly(), num_warps=tiling.warps, maxnreg=tiling.registers, enable_fp_fusion=True,
+    )  # fmt: skip
+    block = min(power(source), 2048)
+    gaussian = probabilities if inputs.gaussian is None else inputs.gaussian
+    kernel.softmax_kernel[(batch * target,)](
+        scores, mask, gaussian, probabilities, weights, target, source, *strides, *gaussian.stride(),
+        HAS_GAUSSIAN=inputs.gaussian is not None, BLOCK=block, num_warps=row_warps(block), enable_fp_fusion=True,
+    )  # fmt: skip
+
+
+def _factors(inputs: Inputs, real: Tensor, wide: Tensor, tiling: ScoreTiling, key_tile: int) -> tuple[Tensor, Tensor]:
+    """exp(2x) of queries and of keys as [batch, width, row], both axes padded to whole tiles."""
+    from regard.attention.additive import kernel
+
+    batch, target, width = inputs.query.shape
+    source, spans, rows = inputs.keys.shape[1], wide.shape[1], 32
+    padded = [
+        upwards(target, max(tiling.queries, rows)) * max(tiling.queries, rows),
+        upwards(source, key_tile) * key_tile,
+    ]
+    query_factors, key_factors = (
+        torch.empty(batch, spans * kernel.SPAN.value, size, dtype=tiling.factors, device=real.device) for size in padded
+    )
+    kernel.factor_kernel[(spans, sum(padded) // rows, batch)](
+        inputs.query, inputs.keys, as_bytes(real), wide, query_factors, key_factors, target, source, width, *padded,
+        ROWS=rows, PRECISE=inputs.query.dtype == torch.float32, enable_fp_fusion=True,
+    )  # fmt: skip
+    return query_factors, key_factors
+
+
+def pieces(batch: int, each: int) -> list[slice]:
+    """The batch in as few equal pieces as keep `each` bytes a sentence within TEMPORARY."""
+    count = max(1, min(batch, upwards(batch * each, TEMPORARY)), upwards(batch, _MOST_SENTENCES))
+    size = upwards(batch, count)
+    return [slice(start, min(start + size, batch)) for start in range(0, batch, size)]
+
+
+def as_bytes(mask: Tensor) -> Tensor:
+    """The mask for Triton, which has no pointer to bool."""
+    return mask.view(torch.uint8)
+
+
+def upwards(count: int, size: int) -> int:
+    """How many parts of this size hold so many."""
+    return -(-count // size)
+
+
+def power(count: int) -> int:
+    """The power of two that is not below."""
+    return 1 << max(count - 1, 0).bit_length()
+
+
+def row_warps(block: int) -> int:
+    """Warps for a row of so many."""
+    return min(max(block // 256, 1), 8)
+
+
+def interpreted() -> bool:
+    """Whether Triton runs its kernels in Python, on the CPU."""
+    return os.environ.get("TRITON_INTERPRET", "0").lower() in ("1", "true", "on", "yes")
+
+
+def assembly() -> bool:
+    """Whether the kernels may use NVIDIA's one-instruction reciprocal; Triton's interpreter knows no assembly."""
+    return torch.version.cuda is not None and not interpreted()

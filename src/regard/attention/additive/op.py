@@ -1,0 +1,182 @@
+"""Additive attention for any model: fused on a GPU, plain torch elsewhere, known to autograd and to torch.compile."""
+
+from importlib.util import find_spec
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from regard.attention.additive import functional, launch, launch_backward
+from regard.attention.additive.launch import Inputs
+
+_TRITON = find_spec("triton") is not None
+_DTYPES = (torch.float32, torch.bfloat16, torch.float16)
+
+
+def additive_attention(
+    query_projected: Float[Tensor, "*batch target width"],
+    keys: Float[Tensor, "*batch source width"],
+    v: Float[Tensor, " width"],
+    values: Float[Tensor, "*batch source value"],
+    mask: Bool[Tensor, "*#batch #target source"],
+    gaussian: Float[Tensor, "*#batch #target source"] | None = None,
+    *,
+    need_weights: bool = True,
+    deterministic: bool | None = None,
+) -> tuple[Float[Tensor, "*batch target value"], Float[Tensor, "*batch target source"] | None]:
+    """Context and weights of `e_ts = v · tanh(q_t + k_s)`, queries and keys already projected (Bahdanau 2014, A.1.2).
+
+    On a GPU with Triton this is a fused kernel that holds nothing of size target × source × width, forwards or
+    backwards; on the CPU, and for float64, it is its twin in `functional.py`. The mask is True where a query may look:
+    real positions, inside a window if there is one. A query that may look nowhere gets zeros, and what stands at
+    positions nobody may see, even NaN, reaches no result of the fused kernel. `gaussian` multiplies the weights after
+    the softmax (local-p).
+
+    The fused backward adds the queries' gradients in no fixed order. `deterministic=True` takes one pass more and
+    always gives the same bits; the default follows `torch.use_deterministic_algorithms`.
+    """
+    query_projected, keys, v, values = _autocast(query_projected, keys, v, values)
+    lead, (target, source) = query_projected.shape[:-2], (query_projected.shape[-2], keys.shape[-2])
+    mask = mask.expand(*lead, target, source)
+    if gaussian is not None:
+        gaussian = gaussian.expand(*lead, target, source)
+    if not _fused(query_projected, keys, v, values):
+        context, weights = functional.additive_attention(query_projected, keys, v, values, mask, gaussian)
+        return context, weights if need_weights else None
+    if deterministic is None:
+        deterministic = torch.are_deterministic_algorithms_enabled()
+    rows, values = (x.reshape(-1, *x.shape[-2:]).contiguous() for x in (query_projected, values))
+    context, weights, _ = torch.ops.regard.additive_attention(
+        rows,
+        keys.reshape(-1, *keys.shape[-2:]).contiguous(),
+        v.contiguous(),
+        values,
+        mask.reshape(-1, target, source),
+        None if gaussian is None else gaussian.reshape(-1, target, source),
+        deterministic,
+    )
+    return context.view(*lead, target, -1), weights.view(*lead, target, source) if need_weights else None
+
+
+def _autocast(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """Under autocast, the operation takes part as matrix products do."""
+    device = tensors[0].device.type
+    if not torch.is_autocast_enabled(device):
+        return tensors
+    return tuple(tensor.to(torch.get_autocast_dtype(device)) for tensor in tensors)
+
+
+def _fused(*tensors: Tensor) -> bool:
+    return (
+        _kernels_run_on(tensors[0].device.type)
+        and len({(tensor.dtype, tensor.device) for tensor in tensors}) == 1
+        and tensors[0].dtype in _DTYPES
+        and all(tensor.numel() > 0 for tensor in tensors)
+    )
+
+
+def _kernels_run_on(device: str) -> bool:
+    """A GPU with Triton; or the CPU, where Triton's interpreter was asked for (tests)."""
+    return _TRITON and (device == "cuda" or (device == "cpu" and launch.interpreted()))
+
+
+@torch.library.custom_op(
+    "regard::additive_attention",
+    mutates_args=(),
+    schema="(Tensor query, Tensor keys, Tensor v, Tensor values, Tensor mask, Tensor? gaussian, bool deterministic)"
+    " -> (Tensor, Tensor, Tensor)",
+)
+def _attention(
+    query: Tensor,
+    keys: Tensor,
+    v: Tensor,
+    values: Tensor,
+    mask: Tensor,
+    gaussian: Tensor | None,
+    deterministic: bool,
+) -> tuple[Tensor, Tensor, Tensor]:
+    context, weights, probabilities = launch.forward(Inputs(query, keys, v, values, mask, gaussian))
+    # An operation's outputs may not share memory; without a Gaussian the weights are the probabilities.
+    return context, weights, query.new_empty(0) if gaussian is None else probabilities
+
+
+@_attention.register_fake
+def _attention_shapes(
+    query: Tensor,
+    keys: Tensor,
+    v: Tensor,
+    values: Tensor,
+    mask: Tensor,
+    gaussian: Tensor | None,
+    deterministic: bool,
+) -> tuple[Tensor, Tensor, Tensor]:
+    batch, target, _ = query.shape
+    weights = query.new_empty(batch, target, keys.shape[1])
+    probabilities = query.new_empty(0) if gaussian is None else torch.empty_like(weights)
+    return values.new_empty(batch, target, values.shape[2]), weights, probabilities
+
+
+@torch.library.custom_op(
+    "regard::additive_attention_backward",
+    mutates_args=(),
+    schema="(Tensor query, Tensor keys, Tensor v, Tensor values, Tensor mask, Tensor? gaussian, Tensor weights,"
+    " Tensor probabilities, Tensor? d_context, Tensor? d_weights, bool deterministic)"
+    " -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
+)
+def _backward(
+    query: Tensor,
+    keys: Tensor,
+    v: Tensor,
+    values: Tensor,
+    mask: Tensor,
+    gaussian: Tensor | None,
+    weights: Tensor,
+    probabilities: Tensor,
+    d_context: Tensor | None,
+    d_weights: Tensor | None,
+    deterministic: bool,
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    inputs = Inputs(query, keys, v, values, mask, gaussian)
+    softmax = weights if gaussian is None else probabilities
+    *most, d_gaussian = launch_backward.backward(inputs, softmax, weights, d_context, d_weights, deterministic)
+    d_query, d_keys, d_v, d_values = most
+    return d_query, d_keys, d_v, d_values, query.new_empty(0) if d_gaussian is None else d_gaussian
+
+
+@_backward.register_fake
+def _backward_shapes(
+    query: Tensor,
+    keys: Tensor,
+    v: Tensor,
+    values: Tensor,
+    mask: Tensor,
+    gaussian: Tensor | None,
+    weights: Tensor,
+    probabilities: Tensor,
+    d_context: Tensor | None,
+    d_weights: Tensor | None,
+    deterministic: bool,
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    d_gaussian = query.new_empty(0) if gaussian is None else gaussian.new_empty(weights.shape)
+    empty = torch.empty_like
+    return empty(query), empty(keys), empty(v), empty(values), d_gaussian
+
+
+def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> None:
+    *tensors, ctx.deterministic = inputs
+    _, weights, probabilities = output
+    ctx.set_materialize_grads(False)
+    ctx.mark_non_differentiable(probabilities)
+    ctx.save_for_backward(*tensors, weights, probabilities)
+
+
+def _differentiate(ctx: Any, d_context: Tensor | None, d_weights: Tensor | None, _: None) -> tuple[Tensor | None, ...]:
+    *gradients, d_gaussian = torch.ops.regard.additive_attention_backward(
+        *ctx.saved_tensors, d_context, d_weights, ctx.deterministic
+    )
+    gaussian = ctx.saved_tensors[5]
+    return (*gradients, None, None if gaussian is None else d_gaussian, None)
+
+
+torch.library.register_autograd("regard::additive_attention", _differentiate, setup_context=_keep)
