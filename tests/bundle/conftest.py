@@ -1,6 +1,8 @@
 """A small trained-looking model with its tokenizers, and the bundle it makes."""
 
-from collections.abc import Iterator
+import os
+import resource
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -8,11 +10,12 @@ from typing import Any
 import pytest
 import torch
 
-from regard.bundle import Manifest, save_bundle
+from regard.bundle import Manifest, load_bundle, save_bundle
 from regard.models import Seq2Seq, preset
 from regard.text.tokenizer import Tokenizer, TokenizerConfig
 
 SMALL = {"embedding": 4, "encoder_units": 5, "decoder_units": 5, "dropout": 0.0}
+Save = Callable[[Path, Seq2Seq], Manifest]
 ABOUT: dict[str, Any] = {"source_eos": True, "longest_source": 40, "trained": {"steps": 7}}
 
 
@@ -40,7 +43,7 @@ def folder(tmp_path: Path, model: Seq2Seq, source: Tokenizer, target: Tokenizer)
 
 
 @pytest.fixture
-def save(source: Tokenizer, target: Tokenizer) -> Any:
+def save(source: Tokenizer, target: Tokenizer) -> Save:
     def save(folder: Path, model: Seq2Seq) -> Manifest:
         return save_bundle(folder, model, source, target, **ABOUT)
 
@@ -55,8 +58,6 @@ def names(folder: Path) -> list[str]:
 @contextmanager
 def somebody_else() -> Iterator[None]:
     """Without the rights of root, where the tests have them."""
-    import os
-
     if os.geteuid() != 0:
         yield
         return
@@ -65,3 +66,25 @@ def somebody_else() -> Iterator[None]:
         yield
     finally:
         os.seteuid(0)
+
+
+@contextmanager
+def small_files(most: int) -> Iterator[None]:
+    """No file may grow beyond so many bytes: what a full disk does to the one that is being written."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def add(model: Seq2Seq, amount: float) -> Seq2Seq:
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(amount)
+    return model
+
+
+def first_weights(folder: Path) -> torch.Tensor:
+    return next(load_bundle(folder).model.parameters()).detach().clone()

@@ -2,7 +2,6 @@
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,14 +9,13 @@ import torch
 from safetensors import safe_open
 
 import regard.bundle
-from regard.bundle import Manifest, find_bundle, load_bundle, save_bundle
+from regard.bundle import find_bundle, load_bundle, save_bundle
 from regard.models import RecurrentConfig, Seq2Seq, TransformerConfig, preset
 from regard.search import beam_search
 from regard.text.tokenizer import Tokenizer
 
-from .conftest import ABOUT, SMALL, names
+from .conftest import ABOUT, SMALL, Save, names
 
-Save = Callable[[Path, Seq2Seq], Manifest]
 ATTENTIONAL = {**SMALL, "embedding": 5, "readout": "attentional"}
 WIDTHS = {"width": 8, "heads": 2, "feedforward": 6}
 MODELS: dict[str, RecurrentConfig | TransformerConfig] = {

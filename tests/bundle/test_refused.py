@@ -19,7 +19,7 @@ from regard.models import Seq2Seq, preset
 from regard.text.errors import InputError
 from regard.text.tokenizer import Tokenizer, TokenizerConfig
 
-from .conftest import SMALL, somebody_else
+from .conftest import SMALL, Save, somebody_else
 
 AGAIN = "copy the whole bundle again"
 
@@ -215,7 +215,7 @@ def test_a_name_the_system_does_not_take() -> None:
 
 
 @pytest.fixture
-def public(model: Seq2Seq, save: Any) -> Iterator[Path]:
+def public(model: Seq2Seq, save: Save) -> Iterator[Path]:
     """A bundle where everybody can reach it."""
     place = Path(tempfile.mkdtemp())
     place.chmod(0o755)
@@ -241,7 +241,7 @@ def test_a_folder_one_may_not_enter(public: Path) -> None:
 
 
 def test_a_tied_model_s_bundle_is_not_an_untied_one(
-    tmp_path: Path, source: Tokenizer, target: Tokenizer, save: Any
+    tmp_path: Path, source: Tokenizer, target: Tokenizer, save: Save
 ) -> None:
     config = preset("bahdanau", "tiny", **{**SMALL, "embedding": 5}, readout="attentional", tie="target")
     torch.manual_seed(0)

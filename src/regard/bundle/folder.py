@@ -32,7 +32,6 @@ def whole_folder(target: Path) -> Iterator[Path]:
     try:
         _check_replaceable(place, target)
         place.parent.mkdir(parents=True, exist_ok=True)
-        recover(place)
         _sweep(place)
         with ExitStack() as lock:
             draft = _new_draft(place, lock)
@@ -102,10 +101,11 @@ def _number(error: OSError | SafetensorError) -> int:
 
 
 def _check_replaceable(place: Path, target: Path) -> None:
-    if not place.is_dir():
-        if place.exists():
-            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-    elif not (place / NAME).is_file() and any(place.iterdir()):
+    try:
+        held = os.listdir(place)
+    except FileNotFoundError:
+        return
+    if held and NAME not in held:
         raise InputError(
             f"cannot write {target}: this folder holds something else than a bundle, which would be lost: "
             "name another folder, or empty it"
@@ -174,15 +174,17 @@ def _sync(path: Path) -> None:
 
 def _swap(draft: Path, place: Path) -> None:
     old = _set_aside(place)
-    while draft.exists():
-        if place.exists():
-            _remove(old)
-            place.rename(old)
+    for left in reversed(range(100)):
         try:
+            if place.exists():
+                _remove(old)
+                place.rename(old)
             draft.rename(place)
+            break
         except OSError as error:
-            # Somebody who wanted to read put the old folder back in between: once more.
-            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+            # A reader put the old folder back in between, or another writer was quicker: once more.
+            disturbed = error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT) and draft.exists()
+            if not disturbed or not left:
                 recover(place)
                 raise
     _remove(old)

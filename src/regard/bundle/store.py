@@ -89,12 +89,16 @@ def load_bundle(path: Path | str, device: torch.device | str = "cpu") -> Bundle:
     while True:
         folder = find_bundle(path)
         before = _identity(folder)
+        outcome: Bundle | InputError
         try:
-            return _read(folder, device)
-        except InputError:
-            if _identity(folder) == before:
-                raise
-        # A training run put a newer bundle here while this one was being read: read that one.
+            outcome = _read(folder, device)
+        except InputError as error:
+            outcome = error
+        if _identity(folder) != before:
+            continue  # a training run put a newer bundle here while this one was being read: read that one
+        if isinstance(outcome, InputError):
+            raise outcome
+        return outcome
 
 
 def load_weights(model: Seq2Seq, path: Path) -> None:

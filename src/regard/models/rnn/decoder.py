@@ -157,9 +157,9 @@ class RecurrentDecoder(nn.Module):
     def _fits_one_operation(self, state: RecurrentState) -> bool:
         """Whether the recurrence with the hand-written backward pass computes just what the step loop would."""
         attention = self.attention
-        return (
-            isinstance(attention, BahdanauAttention)
-            and isinstance(attention.window, GlobalWindow)
+        return (  # type, not isinstance: a subclass may compute something else
+            type(attention) is BahdanauAttention
+            and type(attention.window) is GlobalWindow
             and not (attention.dropout and attention.training)
             and bool(self.context_width)
             and not self.feed_width

@@ -1,0 +1,57 @@
+"""On a GPU: the same answers, the same laws, and mixed precision with the library's fused recurrences."""
+
+import pytest
+import torch
+
+from regard.models import Seq2Seq
+
+from .zoo import MECHANISMS, SOURCE, TOKENS, Config, Sentences, build, sentences
+
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")]
+every = pytest.mark.parametrize("config", MECHANISMS.values(), ids=MECHANISMS.keys())
+EXACT = {"atol": 1e-9, "rtol": 1e-9}
+
+
+def on_gpu(source: Sentences) -> Sentences:
+    return Sentences(source.source.cuda(), source.source_lengths.cuda())
+
+
+@every
+def test_the_gpu_says_what_the_cpu_says(config: Config) -> None:
+    model, source = build(config), sentences(*SOURCE, [])
+    tokens = torch.cat([TOKENS, TOKENS[:1]])
+    wanted = model(source, tokens, want_weights=True)
+    model.logits(wanted.features).square().sum().backward()
+    gradients = [parameter.grad for parameter in model.parameters()]
+    other = build(config).cuda()
+    found = other(on_gpu(source), tokens.cuda(), want_weights=True)
+    other.logits(found.features).square().sum().backward()
+    torch.testing.assert_close(found.features.cpu(), wanted.features, **EXACT)
+    if wanted.weights is not None:
+        torch.testing.assert_close(found.weights.cpu(), wanted.weights, **EXACT)
+    for parameter, gradient in zip(other.parameters(), gradients, strict=True):
+        torch.testing.assert_close(parameter.grad.cpu(), gradient, **EXACT)
+
+
+@every
+def test_steps_are_the_sequence(config: Config) -> None:
+    model, source, tokens = build(config).cuda(), on_gpu(sentences(*SOURCE)), TOKENS.cuda()
+    wanted, state, logits = model.logits(model(source, tokens).features), model.start(source), []
+    for words in tokens.unbind(1):
+        step = model.step(words, state)
+        state = step.state.select(torch.arange(3, device="cuda"))
+        logits.append(step.logits)
+    torch.testing.assert_close(torch.stack(logits, dim=1), wanted, **EXACT)
+
+
+@every
+def test_bf16_trains(config: Config) -> None:
+    torch.manual_seed(0)
+    model = Seq2Seq(config, 11, 11).cuda()
+    source, tokens = on_gpu(sentences(*SOURCE)), TOKENS.cuda()
+    exact = model.logits(model(source, tokens).features)
+    with torch.autocast("cuda", dtype=torch.bfloat16):
+        logits = model.logits(model(source, tokens).features)
+    torch.testing.assert_close(logits.float(), exact, atol=0.1, rtol=0.05)
+    logits.float().square().sum().backward()
+    assert all(parameter.grad is not None and parameter.grad.isfinite().all() for parameter in model.parameters())
