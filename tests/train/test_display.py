@@ -53,6 +53,12 @@ def test_a_terminal_gets_a_bar_with_loss_speed_score_and_time_left() -> None:
         assert part in text, part
 
 
+def test_a_run_that_never_began_leaves_no_bar_behind() -> None:
+    assert show(terminal=True).count("preparing") <= 1
+    assert "preparing" not in show(terminal=True).splitlines()[-1]
+    assert show() == ""
+
+
 def test_a_resumed_run_and_an_average_are_told() -> None:
     text = show(replace(START, first_step=8, threads=2), Averaged(20, 3, 1.0, "bleu", 41.5, False))
     assert "2 threads" in text

@@ -10,7 +10,7 @@ import torch
 import regard
 from regard.bundle.store import load_bundle
 from regard.text.errors import InputError
-from regard.train import loop, step
+from regard.train import loop, step, validate
 from regard.train.average import mean_weights
 from regard.train.journal import Averaged, Event, Finished, Started, Stepped, Validated, Warned, read_journal
 from regard.train.loop import Diverged
@@ -249,6 +249,23 @@ def test_the_largest_batch_is_tried_first_and_later_ones_are_split(
     )
     assert not heard.of(Warned), "what the rehearsal found out is not found out again"
     assert max(tried[1:]) <= 75
+
+
+def test_a_validation_that_does_not_fit_is_done_in_halves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = validate.batch_loss
+    recipe = tiny(data={"dev": 9}, train={"steps": 2})
+    whole = train(recipe, tmp_path / "whole")
+
+    def loss(model: Any, batch: Any, **options: Any) -> torch.Tensor:
+        if batch.rows > 3:
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+        return real(model, batch, **options)
+
+    monkeypatch.setattr(validate, "batch_loss", loss)
+    heard = Listener()
+    assert train(recipe, tmp_path / "run", listener=heard).progress.best_score == whole.progress.best_score
+    before = [entry for entry in read_journal(tmp_path / "whole" / "journal.jsonl") if entry["event"] == "validated"]
+    assert heard.of(Validated)[0].loss == pytest.approx(before[0]["loss"])
 
 
 def test_bpe_merges_drop_out_anew_in_every_epoch(tmp_path: Path) -> None:

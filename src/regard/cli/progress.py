@@ -20,7 +20,7 @@ class TrainingDisplay:
     def __init__(self, console: Console | None = None) -> None:
         self.console = console or Console(stderr=True, highlight=False, markup=False, emoji=False)
         self.bar = Progress(
-            TextColumn("training"),
+            TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
             TextColumn("{task.fields[figures]}"),
@@ -28,7 +28,7 @@ class TrainingDisplay:
             console=self.console,
             disable=not self.console.is_terminal,
         )
-        self.task: TaskID | None = None
+        self.task: TaskID = self.bar.add_task("preparing", total=None, figures="")
         self.first = self.total = 0
         self.loss = self.speed = 0.0
         self.score = ""
@@ -41,6 +41,8 @@ class TrainingDisplay:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self.total == 0:  # nothing was trained: what is printed next says why
+            self.bar.remove_task(self.task)
         self.bar.stop()
 
     def __call__(self, event: Event) -> None:
@@ -75,7 +77,8 @@ class TrainingDisplay:
             self._line(f"resumed at step {event.first_step:,} of {event.total_steps:,}")
         self.first, self.total = event.first_step, event.total_steps
         self.began = self.told = time.monotonic()
-        self.task = self.bar.add_task("", total=event.total_steps, completed=event.first_step - 1, figures="")
+        done = event.first_step - 1
+        self.bar.reset(self.task, description="training", total=event.total_steps, completed=done)
 
     def _stepped(self, event: Stepped) -> None:
         memory = MEMORY if event.step > self.first else 0.0
@@ -83,8 +86,7 @@ class TrainingDisplay:
             self.loss = memory * self.loss + (1 - memory) * event.loss
         self.speed = memory * self.speed + (1 - memory) * event.tokens_per_second
         figures = f"loss {self.loss:.3f} · {self.speed:,.0f} tokens/s{self.score}"
-        if self.task is not None:
-            self.bar.update(self.task, completed=event.step, figures=figures)
+        self.bar.update(self.task, completed=event.step, figures=figures)
         now = time.monotonic()
         if not self.console.is_terminal and now - self.told >= LOG_SECONDS:
             self.told = now

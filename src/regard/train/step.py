@@ -118,7 +118,7 @@ def gradients(
                 torch.autograd.backward(loss / tokens)
                 total += loss.detach()
             except RuntimeError as error:
-                if not _is_out_of_memory(error):
+                if not is_out_of_memory(error):
                     raise
                 too_large = portion.batch
                 break
@@ -130,5 +130,6 @@ def gradients(
             torch.cuda.empty_cache()
 
 
-def _is_out_of_memory(error: RuntimeError) -> bool:
+def is_out_of_memory(error: RuntimeError) -> bool:
+    """A GPU has an error of its own for it, main memory only a sentence."""
     return isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error)

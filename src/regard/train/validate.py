@@ -5,12 +5,14 @@ from dataclasses import dataclass, replace
 
 import torch
 
+from regard.data.batch import Batch
 from regard.evaluation import bleu, chrf, exact_match
 from regard.models.seq2seq import Seq2Seq
 from regard.search import SearchConfig, decode
 from regard.train.config import Metric
 from regard.train.loss import batch_loss
 from regard.train.prepare import Prepared
+from regard.train.step import is_out_of_memory
 
 
 @dataclass(frozen=True)
@@ -29,24 +31,35 @@ def validate(model: Seq2Seq, data: Prepared, metric: Metric, search: SearchConfi
     model.eval()
     device = next(model.parameters()).device
     greedy = search.model_copy(update={"beam": 1, "nbest": 1, "temperature": None, "top_k": None, "top_p": None})
-    options = replace(search.options, weights=False)
-    batcher = data.dev_batcher
-    outputs: dict[int, str] = {}
     total, tokens = 0.0, 0
-    for batch in (one.to(device) for one in batcher.batches()):
-        total += float(batch_loss(model, batch))
+    outputs: dict[int, str] = {}
+    for batch in data.dev_batcher.batches():
+        loss, found = _try(model, batch.to(device), greedy if metric != "loss" or not outputs else None)
+        total += loss
         tokens += int(batch.target_lengths.sum())
-        if metric != "loss" or not outputs:
-            found = decode(model, batch, batch.source_lengths, greedy, options=options)
-            for item, hypotheses in zip(batch.indices.tolist(), found, strict=True):
-                outputs[int(batcher.data.numbers[item])] = data.target.decode(hypotheses[0].tokens)
+        outputs |= {int(data.dev_batcher.data.numbers[item]): data.target.decode(ids) for item, ids in found.items()}
     model.train(was_training)
     references = [data.target.config.normalise(pair.target) for pair in data.dev]
-    loss = total / tokens
     texts = [outputs.get(number, "") for number in range(len(references))]
-    score = loss if metric == "loss" else _score(metric, texts, references)
+    score = total / tokens if metric == "loss" else _score(metric, texts, references)
     example = min(outputs)
-    return Verdict(loss, score, (data.dev[example].source, references[example], outputs[example]))
+    return Verdict(total / tokens, score, (data.dev[example].source, references[example], outputs[example]))
+
+
+def _try(model: Seq2Seq, batch: Batch, search: SearchConfig | None) -> tuple[float, dict[int, tuple[int, ...]]]:
+    """Loss and, with a search, the ids found for each item; what does not fit into memory is done in two halves."""
+    try:
+        loss = float(batch_loss(model, batch))
+        if search is None:
+            return loss, {}
+        options = replace(search.options, weights=False)
+        found = decode(model, batch, batch.source_lengths, search, options=options)
+        return loss, {item: best.tokens for item, (best, *_) in zip(batch.indices.tolist(), found, strict=True)}
+    except RuntimeError as error:
+        if batch.rows == 1 or not is_out_of_memory(error):
+            raise
+    (loss, found_first), (more, found_second) = (_try(model, half, search) for half in batch.halves())
+    return loss + more, found_first | found_second
 
 
 def _score(metric: Metric, outputs: Sequence[str], references: Sequence[str]) -> float:
