@@ -3,11 +3,13 @@
 import errno
 import subprocess
 import sys
+import warnings
 
 import pytest
 
 from regard.cli.failure import describe_failure
 from regard.cli.main import VERBS
+from regard.plot import MissingFontWarning
 from regard.text.errors import InputError
 
 from .conftest import Command
@@ -111,3 +113,13 @@ def test_help_waits_for_nothing_heavy() -> None:
     code = "import sys; from regard.cli.main import run; run(['--help']); print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "False"
+
+
+def test_our_warnings_are_for_people_and_those_of_libraries_are_not(
+    command: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command("--version")
+    capsys.readouterr()
+    warnings.showwarning(MissingFontWarning("no font"), MissingFontWarning, "file.py", 3)
+    warnings.showwarning(UserWarning("internal"), UserWarning, "file.py", 3)
+    assert capsys.readouterr().err == "regard: no font\n"

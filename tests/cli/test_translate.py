@@ -71,7 +71,10 @@ def test_alignments_are_pharaoh_links_counted_from_0(command: Command, run_folde
     assert command("translate", run_folder, "--alignment", "3 4 5", "").out == "5 4 3\t0-2 1-1 2-0\n\t\n"
 
 
-def test_the_walk_shows_every_step_without_escape_codes(command: Command, run_folder: Path) -> None:
+def test_the_walk_shows_every_step_without_escape_codes(
+    command: Command, run_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
     outcome = command("translate", run_folder, "--walk", "3 4 5")
     assert outcome.out.startswith("5 4 3\n1 5 ")
     assert "p 0.9" in outcome.out or "p 1.0" in outcome.out

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 import regard
 from regard.text.errors import InputError
@@ -275,3 +276,15 @@ def test_probabilities_are_those_of_the_score(reverser: regard.Translator) -> No
     translation = reverser.translate("3 4 5")
     assert translation.score == pytest.approx(sum(log(p) for p in translation.probabilities))
     assert exp(translation.normalised_score) <= max(translation.probabilities)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
+@pytest.mark.parametrize("name", MODELS)
+def test_a_gpu_says_what_the_cpu_says(tmp_path: Path, name: str) -> None:
+    folder = untrained(tmp_path / "bundle", name)
+    slow, fast = regard.load(folder), regard.load(folder, device="cuda")
+    for search in ({}, {"beam": 3}):
+        for left, right in zip(slow.translate(TEXTS, **search), fast.translate(TEXTS, **search), strict=True):
+            assert_same(left, right, tolerance=1e-6)
+    assert fast.translate(TEXTS, temperature=1.0)[0].text

@@ -6,6 +6,7 @@ Examples:
 """
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -24,7 +25,7 @@ def demo(
     with TrainingDisplay() as display:
         result = train_demo(pair, out, seed=seed, resume=resume, listener=display)
     if result.reason == "interrupted":
-        warn(f"interrupted; go on with: regard demo --pair {pair} --seed {seed} --out {out} --resume")
+        warn(f"interrupted; go on with: regard demo --pair {pair} --seed {seed} --out {quote(str(out))} --resume")
         raise typer.Exit(130)
     seconds = result.progress.seconds
     with progress("measuring", SENTENCES + SAMPLE * len(LONGER)) as tell:
@@ -41,6 +42,6 @@ def demo(
     sentences = done.measured.evaluation.sentences
     show_measured(screen, f"{sentences:,} sentences that the model never saw:", done.measured, done.longer)
     screen.print(f"\nTrained in {seconds:.0f} s. Look at {out / 'report.html'} and {out / 'alignment.png'}, and go on:")
-    screen.print(f"  regard translate {out}")
-    screen.print(f'  regard translate {out} "{first}" --walk')
+    screen.print(f"  regard translate {quote(str(out))}")
+    screen.print(f'  regard translate {quote(str(out))} "{first}" --walk')
     screen.print("  regard explain additive")

@@ -17,8 +17,9 @@ SHOWN = 10
 
 
 def console() -> Console:
-    """Standard output; plain text where it is piped."""
-    return Console(highlight=False, markup=False, emoji=False, soft_wrap=not sys.stdout.isatty())
+    """Standard output; plain text where it is piped, whatever FORCE_COLOR says."""
+    terminal = sys.stdout.isatty()
+    return Console(highlight=False, markup=False, emoji=False, force_terminal=terminal, soft_wrap=not terminal)
 
 
 def warn(message: str) -> None:
@@ -48,8 +49,8 @@ def progress(what: str, total: int | None, wanted: bool = True) -> Iterator[Call
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    screen = Console(stderr=True)
-    with Progress(*columns, console=screen, transient=True, disable=not (wanted and screen.is_terminal)) as bar:
+    hidden = not (wanted and sys.stderr.isatty())
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=hidden) as bar:
         task = bar.add_task(what, total=total)
         yield lambda done: bar.update(task, completed=done)
 

@@ -29,7 +29,8 @@ PAGE = 200
 def translate(
     bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="A bundle or run folder.")],
     texts: Annotated[
-        list[str] | None, typer.Argument(metavar="TEXT", help="Texts to translate; standard input if left out.")
+        list[str] | None,
+        typer.Argument(metavar="TEXT", help="Texts, after -- if one begins with -; standard input if left out."),
     ] = None,
     input_: Annotated[Path | None, typer.Option("--input", metavar="FILE", help="Read lines from this file.")] = None,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write to this file.")] = None,

@@ -1,0 +1,42 @@
+"""Lines of a stream of bytes: what ends one, what is dropped, and where a wrong byte is."""
+
+import io
+
+import pytest
+
+from regard.data.lines import decode_lines
+from regard.text.errors import InputError
+
+
+def lines(data: bytes) -> list[str]:
+    return list(decode_lines(io.BytesIO(data), "the stream"))
+
+
+def test_line_feeds_alone_end_lines() -> None:
+    assert lines(b"a\r\nb\x0b\x0c\xc2\x85\n\nc") == ["a", "b\x0b\x0c\x85", "", "c"]
+    assert lines(b"") == []
+    assert lines(b"\n") == [""]
+
+
+def test_a_byte_order_mark_is_dropped_once() -> None:
+    assert lines(b"\xef\xbb\xbfa\n\xef\xbb\xbfb") == ["a", "\ufeffb"]
+
+
+@pytest.mark.parametrize(
+    ("data", "line", "byte"), [(b"ab\xff", 1, 2), (b"a\nb\xc3\n", 2, 3), (b"\xef\xbb\xbfa\xe9\n", 1, 4)]
+)
+def test_a_wrong_byte_is_counted_from_the_beginning(data: bytes, line: int, byte: int) -> None:
+    with pytest.raises(InputError, match=rf"the stream, line {line}: byte {byte} of the file \(0x..\) is not UTF-8"):
+        lines(data)
+
+
+def test_lines_before_a_wrong_byte_are_given() -> None:
+    stream = decode_lines(io.BytesIO(b"a\nb\n\xff\n"), "the stream")
+    assert [next(stream), next(stream)] == ["a", "b"]
+    with pytest.raises(InputError, match="line 3: byte 4"):
+        next(stream)
+
+
+def test_other_encodings_are_named() -> None:
+    with pytest.raises(InputError, match="the stream is UTF-16, not UTF-8: convert it"):
+        lines("abc".encode("utf-16"))
