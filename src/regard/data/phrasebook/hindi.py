@@ -12,6 +12,7 @@ from regard.data.phrasebook.hindi_nouns import (
     say_noun_phrase,
 )
 from regard.data.phrasebook.lexicon import hindi as words
+from regard.data.phrasebook.lexicon import hindi_verbs as verbs
 from regard.data.phrasebook.lexicon.english import BE
 from regard.data.phrasebook.line import ForeignLine
 from regard.data.phrasebook.tree import (
@@ -64,8 +65,8 @@ def _is_ergative(phrase: VerbPhrase) -> bool:
     return phrase.tense == "past" and phrase.verb is not BE and phrase.verb.goal != "seat" and _use(phrase).ergative
 
 
-def _use(phrase: VerbPhrase) -> words.Use:
-    return words.VERBS[phrase.verb.lemma]
+def _use(phrase: VerbPhrase) -> verbs.Use:
+    return verbs.VERBS[phrase.verb.lemma]
 
 
 def _subject(line: ForeignLine, subject: NounPhrase, first: VerbPhrase) -> None:
@@ -204,7 +205,7 @@ def _negation(line: ForeignLine, phrase: VerbPhrase, word: str) -> None:
 def _verb(line: ForeignLine, phrase: VerbPhrase, doer: Agreement, patient: Agreement) -> None:
     """[companion] [नहीं] verb [auxiliary]: काम नहीं करता है, ख़रीदने वाला नहीं है, मत खोलो."""
     use, tense, verb = _use(phrase), phrase.tense, (phrase, "verb")
-    forms = words.CONJUGATED[use.verb]
+    forms = verbs.CONJUGATED[use.verb]
     if use.companion:
         particle = (phrase, "particle")
         line.say(use.companion, particle if phrase.verb.base == "turn" else verb, particle, verb)
@@ -247,7 +248,7 @@ def _form(line: ForeignLine, phrase: VerbPhrase, form: str) -> None:
         line.say(word, None, *auxiliary)
 
 
-def _modal(line: ForeignLine, phrase: VerbPhrase, forms: words.Verb, doer: Agreement) -> None:
+def _modal(line: ForeignLine, phrase: VerbPhrase, forms: verbs.Verb, doer: Agreement) -> None:
     """करने वाला नहीं है, करना नहीं चाहता है, नहीं कर सकता है."""
     form, auxiliary = {
         "going": (forms.oblique, "about"),

@@ -9,6 +9,7 @@ from regard.data.phrasebook import french, hindi
 from regard.data.phrasebook.french_sound import VOWELS
 from regard.data.phrasebook.lexicon import french as french_words
 from regard.data.phrasebook.lexicon import hindi as hindi_words
+from regard.data.phrasebook.lexicon.hindi_verbs import CONJUGATED, VERBS
 from regard.data.phrasebook.line import ForeignLine
 from regard.data.phrasebook.sampling.stock import Stock, build_stock
 from regard.data.phrasebook.tree import Sentence
@@ -56,13 +57,12 @@ def _french_stock(source: bool) -> Stock:
 
 def _hindi_stock() -> Stock:
     """What Hindi words there are for; some nouns have no plural that the spelling dictionary knows."""
-    nouns, verbs = hindi_words.NOUNS, hindi_words.VERBS
-    missing = hindi_words.MISSING
+    nouns, missing = hindi_words.NOUNS, hindi_words.MISSING
     return build_stock(
         noun=lambda noun: noun in nouns,
         adjective=lambda adjective, kind: adjective in hindi_words.ADJECTIVES,
-        verb=lambda verb: verb.goal == "seat" or verb.lemma in verbs,
-        command=lambda verb: hindi_words.CONJUGATED[verbs[verb.lemma].verb].imperative != missing,
-        relative=lambda verb: verbs[verb.lemma].case not in ("का", "की"),
+        verb=lambda verb: verb.goal == "seat" or verb.lemma in VERBS,
+        command=lambda verb: CONJUGATED[VERBS[verb.lemma].verb].imperative != missing,
+        relative=lambda verb: VERBS[verb.lemma].case not in ("का", "की"),
         singular=frozenset(lemma for lemma, noun in nouns.items() if noun.directs == missing),
     )
