@@ -27,7 +27,7 @@ def converse(translator: Translator, search: dict[str, Any], form: "Form") -> li
             continue
         Warnings().tell(translation)
         form.write(translation, len(done) + 1, sys.stdout)
-        if translation.attention is not None and not (form.json or form.alignment or form.walk):
+        if translation.source_words and not (form.json or form.alignment or form.walk):
             show_map(console(), translation)
         sys.stdout.flush()
         done.append(translation)

@@ -56,4 +56,5 @@ def evaluate(
     if as_json:
         typer.echo(json.dumps(measured.json(), ensure_ascii=False, indent=2))
     else:
-        show_measured(console(), f"{what}, {measured.evaluation.sentences:,} sentences:", measured)
+        count = len(corpus.pairs)
+        show_measured(console(), f"{what}, {count:,} sentence{'s' if count > 1 else ''}:", measured)
