@@ -9,6 +9,13 @@ from regard.course.catalogue import Entry, entries
 from regard.course.selfcheck import mistake_problems, solution_problems, starter_problems, text_problems
 
 ENTRIES = pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
+TRAINS = ("09_training",)
+"""Exercises whose solution trains for seconds."""
+SOLUTIONS = pytest.mark.parametrize(
+    "entry",
+    [pytest.param(entry, marks=pytest.mark.slow if entry.name in TRAINS else ()) for entry in entries()],
+    ids=lambda entry: entry.name,
+)
 
 
 @ENTRIES
@@ -16,7 +23,7 @@ def test_starter_fails_kindly(entry: Entry) -> None:
     assert list(starter_problems(entry, entry.load())) == []
 
 
-@ENTRIES
+@SOLUTIONS
 def test_solution_and_alternatives_pass_and_every_check_asserts(entry: Entry) -> None:
     assert list(solution_problems(entry, entry.load())) == []
 

@@ -1,0 +1,1 @@
+"""Exercise 17: the learner's attention inside a trained translator."""
