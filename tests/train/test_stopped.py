@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from regard.bundle.store import load_bundle
 from regard.text.errors import InputError
 from regard.train import run
 from regard.train.interrupt import Interrupt
@@ -84,6 +85,28 @@ def test_ctrl_c_with_the_last_step_lets_the_run_finish(tmp_path: Path) -> None:
             os.kill(os.getpid(), signal.SIGINT)
 
     assert train(tiny(train={"steps": 3}), tmp_path / "run", listener=stop).reason == "steps"
+
+
+class Late(Interrupt):
+    """Ctrl-C at the worst moment: every second look finds that somebody has asked."""
+
+    looks = 0
+
+    @property
+    def asked(self) -> bool:
+        self.looks += 1
+        return self.looks % 2 == 0
+
+    @asked.setter
+    def asked(self, value: bool) -> None:
+        pass
+
+
+def test_a_run_never_ends_without_having_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "Interrupt", Late)
+    result = train(tiny(), tmp_path / "run")
+    assert result.reason == "interrupted"
+    assert load_bundle(tmp_path / "run" / "last").manifest.trained["steps"] == result.progress.step
 
 
 def test_a_second_ctrl_c_acts_at_once() -> None:

@@ -71,9 +71,10 @@ def run_loop(job: Job, progress: Progress) -> Progress:
             progress = replace(progress, finished="early")
         if progress.finished and config.average:
             progress = _average(job, progress)
-        if validating or job.interrupt.asked or _is_due(progress.step, config.checkpoint_every, False):
+        interrupted = job.interrupt.asked  # read once: what is left now must have been saved
+        if validating or interrupted or _is_due(progress.step, config.checkpoint_every, False):
             save_checkpoint(job, progress)
-        if progress.finished or job.interrupt.asked:
+        if progress.finished or interrupted:
             break
     return progress
 
