@@ -78,11 +78,11 @@ def main(folder: Path, how: str) -> None:
     while UNTOUCHED not in outcomes:
         was = contents(folder).pop()
         outcomes.append(attempt(folder, filled(model, was + 1), tokenizer, moment, how))
+        rest = sorted(path.name for path in folder.parent.iterdir() if path != folder)
+        assert how == "kill" or not rest, f"moment {moment}: {rest} left behind"
         values = contents(folder)
         assert values in ({was}, {was + 1}), f"moment {moment}: {values} after {was}"
         assert outcomes[-1] != REFUSED or values == {was}, f"moment {moment}: refused, and yet the new one is there"
-        rest = sorted(path.name for path in folder.parent.iterdir() if path != folder)
-        assert how == "kill" or not rest, f"moment {moment}: {rest} left behind"
         moment += 1
     save_bundle(folder, model, tokenizer, tokenizer, source_eos=True, longest_source=9)
     assert [path.name for path in folder.parent.iterdir()] == [folder.name], "drafts of the dead were not removed"

@@ -147,17 +147,17 @@ def test_a_bundle_replaced_while_it_is_read_is_read_again(
     assert torch.equal(next(loaded.model.parameters()), next(model.parameters()))
 
 
-def test_two_writers_of_one_folder_each_write_a_whole_one(folder: Path, model: Seq2Seq, save: Save) -> None:
+def test_several_writers_of_one_folder_each_write_a_whole_one(folder: Path, model: Seq2Seq, save: Save) -> None:
     failed: list[BaseException] = []
 
     def write() -> None:
         try:
-            for _ in range(25):
+            for _ in range(40):
                 save(folder, model)
         except BaseException as error:
             failed.append(error)
 
-    writers = [threading.Thread(target=write) for _ in range(2)]
+    writers = [threading.Thread(target=write) for _ in range(3)]
     for writer in writers:
         writer.start()
     for writer in writers:

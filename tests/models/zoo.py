@@ -131,6 +131,7 @@ _TIED: dict[str, Config] = {
 _OTHERS: dict[str, Config] = {
     "transformer learned": transformer(positions="learned", longest=9),
     "layers differ": recurrent(encoder_layers=3, decoder_layers=2, cell="lstm"),
+    "somebody's own": recurrent(score="models.own:Sharper"),
     "four heads": recurrent(score="multi-head", heads=4, window="local-p"),
 }
 RECURRENT: dict[str, RecurrentConfig] = {_name(choices): recurrent(**choices) for choices in COMBINATIONS}
