@@ -14,8 +14,6 @@ from regard.text.errors import InputError
 
 from .conftest import Command
 
-VERBS_WITH_FILES = [verb for verb in VERBS if verb != "learn"]
-
 
 def test_help_lists_every_verb(command: Command) -> None:
     for arguments in (["--help"], ["-h"], ["help"]):
@@ -27,7 +25,7 @@ def test_help_lists_every_verb(command: Command) -> None:
     assert "Verbs:" in alone.out
 
 
-@pytest.mark.parametrize("verb", VERBS_WITH_FILES)
+@pytest.mark.parametrize("verb", VERBS)
 def test_help_of_a_verb_reads_well(command: Command, verb: str) -> None:
     outcome = command(verb, "--help")
     assert (outcome.code, outcome.err) == (0, "")

@@ -49,11 +49,11 @@ def _one(
     if forced and given is not None:
         decoded = Decoded(given.text, given.pieces, given.words, given.word_texts)
     else:
-        matrix = None if attention is None or not copy else combine_heads(attention)
-        words, first = tokenizer.config.kind == "word", 0 if given is None else len(given.ids)
-        copied = (
-            copy_unknown(hypothesis.tokens, probabilities, matrix, source, words=words, first=first) if copy else []
-        )
+        copied: list[str | None] = []
+        if copy and (UNK in source.ids or UNK in hypothesis.tokens):
+            matrix = None if attention is None else combine_heads(attention)
+            words, first = tokenizer.config.kind == "word", 0 if given is None else len(given.ids)
+            copied = copy_unknown(hypothesis.tokens, probabilities, matrix, source, words=words, first=first)
         decoded = _write(hypothesis.tokens, copied, tokenizer, given)
     warnings = reading.warnings
     if not hypothesis.finished and not forced:
