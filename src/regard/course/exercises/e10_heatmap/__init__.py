@@ -1,0 +1,1 @@
+"""Exercise 10: draw a heat-map of attention, and read it."""
