@@ -55,6 +55,7 @@ SCORES = [
     ScoreTiling(32, 64, 8, 1),
     ScoreTiling(16, 64, 8, 1),
     ScoreTiling(32, 128, 4, 1),
+    ScoreTiling(8, 256, 8, 1),
     ScoreTiling(16, 128, 8, 1, None, torch.bfloat16),
 ]
 GRADIENTS = [

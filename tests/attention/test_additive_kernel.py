@@ -185,7 +185,7 @@ def test_numbers_too_large_to_be_factored(target: int, deterministic: bool) -> N
     given = problem(target=target, source=40, width=70)
     given.query[..., 3] += 60
     given.keys[..., 3] -= 59
-    given.query[0, 0, 4], given.query[1, 1, 5] = 1e30, -1e30
+    given.query[0, 0, 4], given.query[0, 1, 5] = 1e30, -1e30
     given.query[..., 66] = 15.9
     given.keys[..., 66:68] = 15.9
     if target > launch.STEP_QUERIES:

@@ -146,7 +146,8 @@ def score_kernel(
     )
     work = tl.where(tl.max(tl.max(seen.to(tl.int32), 1), 0) != 0, spans, 0)
     query_factors += batch * spans * SPAN * query_padded + row
-    key_factors += batch * spans * SPAN * key_padded + column
+    # Neighbouring keys go to neighbouring lanes, as they do in the tile; wider loads would have to be turned.
+    key_factors += batch * spans * SPAN * key_padded + tl.max_contiguous(column, 1)
     total = tl.zeros([QUERIES, KEYS], tl.float32)
     for span in range(work):
         part = tl.zeros([QUERIES, KEYS], tl.float32) if PRECISE else total

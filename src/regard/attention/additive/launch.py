@@ -17,7 +17,10 @@ _MOST_SENTENCES = 32768  # CUDA's grids end at 65535 in this direction
 
 @dataclass(frozen=True)
 class ScoreTiling:
-    """A program's queries × keys, the widths it unrolls, its warps, and the registers a thread may use."""
+    """A program's queries × keys, the widths it unrolls, its warps, and the registers a thread may use.
+
+    `factors` says in which precision bfloat16 inputs keep exp(2q) and exp(2k); the others keep them in float32.
+    """
 
     queries: int = 16
     keys: int = 128
@@ -25,6 +28,9 @@ class ScoreTiling:
     warps: int = 1
     registers: int | None = None
     factors: torch.dtype = torch.float32
+
+    def factors_of(self, inputs: torch.dtype) -> torch.dtype:
+        return self.factors if inputs == torch.bfloat16 else torch.float32
 
 
 @dataclass(frozen=True)
@@ -88,7 +94,7 @@ def forward(inputs: Inputs, tilings: Tilings | None = None) -> tuple[Tensor, Ten
     if target <= STEP_QUERIES:
         return _step(inputs, probabilities, weights), weights, probabilities
     real = inputs.mask.any(dim=1)
-    each = 4 * target * source + tilings.score.factors.itemsize * (target + source) * width
+    each = 4 * target * source + tilings.score.factors_of(inputs.query.dtype).itemsize * (target + source) * width
     for rows in pieces(batch, each):
         _weigh(inputs.piece(rows), real[rows], probabilities[rows], weights[rows], tilings.score)
     # Whatever stands at padding, even NaN, must reach no product.
@@ -162,7 +168,10 @@ def _factors(inputs: Inputs, real: Tensor, wide: Tensor, tiling: ScoreTiling, ke
         upwards(source, key_tile) * key_tile,
     ]
     query_factors, key_factors = (
-        torch.empty(batch, spans * kernel.SPAN.value, size, dtype=tiling.factors, device=real.device) for size in padded
+        torch.empty(
+            batch, spans * kernel.SPAN.value, size, dtype=tiling.factors_of(inputs.query.dtype), device=real.device
+        )
+        for size in padded
     )
     kernel.factor_kernel[(spans, sum(padded) // rows, batch)](
         inputs.query, inputs.keys, as_bytes(real), wide, query_factors, key_factors, target, source, width, *padded,

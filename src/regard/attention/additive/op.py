@@ -96,7 +96,9 @@ def _attention(
     gaussian: Tensor | None,
     deterministic: bool,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    context, weights, probabilities = launch.forward(Inputs(query, keys, v, values, mask, gaussian))
+    # Triton launches on the current device, wherever the tensors are.
+    with torch.cuda.device_of(query):  # type: ignore[no-untyped-call]
+        context, weights, probabilities = launch.forward(Inputs(query, keys, v, values, mask, gaussian))
     # An operation's outputs may not share memory; without a Gaussian the weights are the probabilities.
     return context, weights, query.new_empty(0) if gaussian is None else probabilities
 
@@ -139,7 +141,8 @@ def _backward(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     inputs = Inputs(query, keys, v, values, mask, gaussian)
     softmax = weights if gaussian is None else probabilities
-    *most, d_gaussian = launch_backward.backward(inputs, softmax, weights, d_context, d_weights, deterministic)
+    with torch.cuda.device_of(query):  # type: ignore[no-untyped-call]
+        *most, d_gaussian = launch_backward.backward(inputs, softmax, weights, d_context, d_weights, deterministic)
     d_query, d_keys, d_v, d_values = most
     return d_query, d_keys, d_v, d_values, query.new_empty(0) if d_gaussian is None else d_gaussian
 
