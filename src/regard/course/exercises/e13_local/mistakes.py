@@ -31,7 +31,7 @@ def _fade(scores: Tensor, centers: Tensor, sigma: float) -> Tensor:
 
 def sigma_is_reach(scores: Tensor, state: Tensor, lengths: Tensor, reach: int, W_p: Tensor, v_p: Tensor) -> Pair:
     centers = lengths * _centers(state, W_p, v_p)
-    return _window(scores, centers, lengths, reach) * _fade(scores, centers, reach), centers
+    return _window(scores, centers, lengths, reach) * _fade(scores, centers, float(reach)), centers
 
 
 def padded_length(scores: Tensor, state: Tensor, lengths: Tensor, reach: int, W_p: Tensor, v_p: Tensor) -> Pair:
