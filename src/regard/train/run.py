@@ -3,8 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import torch
+from pydantic import BaseModel
 
 from regard.bundle.store import Bundle, load_bundle
 from regard.models.seq2seq import Seq2Seq
@@ -117,25 +119,17 @@ def _set_up(recipe: Recipe, folder: Path, journal: Journal, device: torch.device
 def _check_known(known: Bundle, recipe: Recipe) -> None:
     """Refuse a bundle of another shape, or with other tokenizers, than the recipe describes."""
     text = recipe.text
-    before = {
-        "model": known.model.config.model_dump(mode="json"),
-        "text": {
-            "source": known.source.config.model_dump(mode="json"),
-            "target": known.target.config.model_dump(mode="json"),
-            "source_eos": known.manifest.source_eos,
-        },
-    }
-    after = {
-        "model": recipe.model.model_dump(mode="json"),
-        "text": {
-            "source": text.source.model_dump(mode="json"),
-            "target": text.target.model_dump(mode="json"),
-            "source_eos": text.source_eos,
-        },
-    }
+    before = _shape(known.model.config, known.source.config, known.target.config, known.manifest.source_eos)
+    after = _shape(recipe.model, text.source, text.target, text.source_eos)
     changed = differences(before, after)
     if changed:
         raise InputError(f"{known.path} is another model than the recipe describes: {'; '.join(changed)}")
+
+
+def _shape(model: BaseModel, source: BaseModel, target: BaseModel, source_eos: bool) -> dict[str, Any]:
+    """What weights and vocabularies depend on, under the names of the recipe's keys."""
+    sides = {"source": source.model_dump(mode="json"), "target": target.model_dump(mode="json")}
+    return {"model": model.model_dump(mode="json"), "text": {**sides, "source_eos": source_eos}}
 
 
 def _new_model(recipe: Recipe, data: Prepared, device: torch.device) -> Seq2Seq:
