@@ -167,7 +167,7 @@ EXERCISE = Exercise(
         ),
         Mistake(
             "last_position",
-            "p_t is (S − 1) · σ(…); Luong's is S · σ(…), S the number of words.",
+            "p_t is (S − 1) · sigmoid(…); Luong's is S · sigmoid(…), S the number of words.",
             ({"local_p": mistakes.last_position},),
         ),
         Mistake(
