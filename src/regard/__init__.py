@@ -10,7 +10,7 @@ Importing it costs nothing: each name is loaded when it is first used, so the Nu
 
 import sys
 from importlib import import_module
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from regard.runtime.translator import Translator, load
     from regard.train.run import train
 
-__version__ = version("regard")
+try:
+    __version__ = version("regard")
+except PackageNotFoundError:  # a checkout on the path, never installed
+    __version__ = "0+unknown"
 
 _HOMES = {
     "Translation": "regard.runtime.translation",

@@ -21,6 +21,7 @@ from typing import Any
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from regard.models.rnn.cell_backward import GruSteps, LstmSteps, Steps
 
@@ -95,6 +96,7 @@ class _Recurrence(torch.autograd.Function):
         return steps.states[1:], contexts, weights
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *outside: Tensor) -> tuple[Tensor | None, ...]:
         d_states, d_contexts, d_weights = outside
         keys, values, v, both, W_c, energy, weights, contexts, states, *kept = ctx.saved_tensors
