@@ -67,10 +67,8 @@ def _mode(model: Seq2Seq) -> str:
 
 
 def shown(given: Arguments) -> list[str]:
-    return [
-        f"{given['updates']} updates, validation after every {given['every']}, clip {given['clip']}; "
-        f"the model comes in {given['comes_in']}"
-    ]
+    updates = f"{given['updates']} updates, validation after every {given['every']}, clip {given['clip']}"
+    return [updates, f"the model comes in {given['comes_in']}"]
 
 
 def learns(task: Task, line: str) -> Any:
