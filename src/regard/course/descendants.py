@@ -55,9 +55,9 @@ def marked(mark: str) -> set[int]:
 
 def end_all(group: int, mark: str, patience: float = 2.0) -> int:
     """Kill the group and everything marked; how many outlived the grading process itself."""
+    ended = {pid for pid in marked(mark) if pid != group}  # counted first: on a quick machine the kill leaves no trace
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGKILL)
-    ended: set[int] = set()
     deadline = time.monotonic() + patience
     while time.monotonic() < deadline:
         left = {pid for pid in marked(mark) if pid != group}
