@@ -14,6 +14,7 @@ from regard.train import loop, step, validate
 from regard.train.average import mean_weights
 from regard.train.journal import Averaged, Event, Finished, Started, Stepped, Validated, Warned, read_journal
 from regard.train.loop import Diverged
+from regard.train.loss import Losses
 from regard.train.run import train
 
 from .tiny import equal, tiny, weights
@@ -193,9 +194,9 @@ def spoil(monkeypatch: pytest.MonkeyPatch, steps: range) -> None:
     calls = itertools.count(0)  # the rehearsal is call 0
     real = step.batch_loss
 
-    def loss(*given: Any, **options: Any) -> torch.Tensor:
-        value = real(*given, **options)
-        return value * float("nan") if next(calls) in steps else value
+    def loss(*given: Any, **options: Any) -> Losses:
+        found = real(*given, **options)
+        return Losses(*(value * float("nan") for value in found)) if next(calls) in steps else found
 
     monkeypatch.setattr(step, "batch_loss", loss)
 
@@ -232,7 +233,7 @@ def test_the_largest_batch_is_tried_first_and_later_ones_are_split(
     tried: list[int] = []
     real = step.batch_loss
 
-    def loss(model: Any, batch: Any, **options: Any) -> torch.Tensor:
+    def loss(model: Any, batch: Any, **options: Any) -> Losses:
         tried.append(batch.slots)
         if batch.slots > 75:
             raise torch.OutOfMemoryError("CUDA out of memory.")
@@ -256,7 +257,7 @@ def test_a_validation_that_does_not_fit_is_done_in_halves(tmp_path: Path, monkey
     recipe = tiny(data={"dev": 9}, train={"steps": 2})
     whole = train(recipe, tmp_path / "whole")
 
-    def loss(model: Any, batch: Any, **options: Any) -> torch.Tensor:
+    def loss(model: Any, batch: Any, **options: Any) -> Losses:
         if batch.rows > 3:
             raise torch.OutOfMemoryError("CUDA out of memory.")
         return real(model, batch, **options)

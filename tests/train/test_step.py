@@ -11,7 +11,7 @@ from regard.data.batch import Batch
 from regard.models.seq2seq import Seq2Seq
 from regard.train import step
 from regard.train.config import TrainConfig
-from regard.train.loss import batch_loss
+from regard.train.loss import Losses, batch_loss
 from regard.train.optimizer import build_optimizer
 from regard.train.step import OutOfMemory, Portion, Room, gradients, train_step
 
@@ -47,13 +47,31 @@ def test_accumulated_batches_give_the_gradient_of_one_large_batch(model: dict[st
 def test_the_loss_is_cross_entropy_with_smoothing_over_real_words_alone() -> None:
     model, batch = model_and_batch()
     logits = model.logits(model(batch, batch.target_in).features)
-    smoothing, total = 0.1, torch.zeros((), dtype=torch.float64)
+    smoothing, total, plain = 0.1, torch.zeros((), dtype=torch.float64), torch.zeros((), dtype=torch.float64)
     for row in range(batch.rows):
         for place in range(int(batch.target_lengths[row])):
             scores = logits[row, place].log_softmax(dim=-1)
             wanted = batch.target_out[row, place]
             total = total - (1 - smoothing) * scores[wanted] - smoothing * scores.mean()
-    torch.testing.assert_close(batch_loss(model, batch, smoothing=smoothing).double(), total, rtol=1e-5, atol=1e-4)
+            plain = plain - scores[wanted]
+    found = batch_loss(model, batch, smoothing=smoothing)
+    torch.testing.assert_close(found.objective.double(), total, rtol=1e-5, atol=1e-4)
+    torch.testing.assert_close(found.log_loss.double(), plain, rtol=1e-5, atol=1e-4)
+    assert not found.log_loss.requires_grad
+    objective, log_loss = batch_loss(model, batch)
+    assert objective.detach() == log_loss == found.log_loss
+
+
+def test_the_loss_that_people_see_is_not_smoothed() -> None:
+    model, batch = model_and_batch()
+    tokens = int(batch.target_lengths.sum())
+    config = TrainConfig(steps=1, batch_sentences=9, label_smoothing=0.3, learning_rate=0.05)
+    updater = build_optimizer(model, config)
+    for _ in range(30):
+        before = batch_loss(model, batch, smoothing=0.3)
+        outcome = train_step(model, updater, [Portion(batch)], config, room=Room())
+    assert outcome.loss == pytest.approx(float(before.log_loss) / tokens, rel=1e-6)
+    assert outcome.loss < 0.9 * float(before.objective.detach()) / tokens, "smoothing has a floor of its own"
 
 
 def test_a_clipped_step_moves_no_further_than_the_limit() -> None:
@@ -111,7 +129,7 @@ class Scarce:
         self.slots = slots
         self.tried: list[int] = []
 
-    def loss(self, model: Seq2Seq, batch: Batch, **options: Any) -> Tensor:
+    def loss(self, model: Seq2Seq, batch: Batch, **options: Any) -> Losses:
         self.tried.append(batch.slots)
         value = batch_loss(model, batch, **options)
         if batch.slots > self.slots:
@@ -154,7 +172,7 @@ def test_running_out_of_main_memory_counts_too(monkeypatch: pytest.MonkeyPatch) 
     model, batch = model_and_batch(rows=4)
     failures = iter([RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes")])
 
-    def loss(*given: Any, **options: Any) -> Tensor:
+    def loss(*given: Any, **options: Any) -> Losses:
         for failure in failures:
             raise failure
         return batch_loss(*given, **options)
@@ -166,7 +184,7 @@ def test_running_out_of_main_memory_counts_too(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_other_failures_are_not_taken_for_a_lack_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    def loss(*given: Any, **options: Any) -> Tensor:
+    def loss(*given: Any, **options: Any) -> Losses:
         raise RuntimeError("shapes differ")
 
     monkeypatch.setattr(step, "batch_loss", loss)

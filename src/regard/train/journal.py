@@ -1,4 +1,9 @@
-"""What happens during a run, as events: told to listeners and kept as JSON lines."""
+"""What happens during a run, as events: told to listeners and kept as JSON lines.
+
+Each line of `journal.jsonl` is one of the classes below: its `kind` under the key `event`, and its fields. Every loss
+is the mean -log p of the target's pieces (natural logarithm, EOS counted), without the label smoothing that training
+may minimise: losses of training and validation can be compared.
+"""
 
 import json
 import math
@@ -34,7 +39,7 @@ class Started:
 
 @dataclass(frozen=True)
 class Stepped:
-    """One optimizer step."""
+    """One optimizer step; `loss` is the mean over its batches, before the update and with dropout."""
 
     kind = "step"
     step: int

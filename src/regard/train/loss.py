@@ -1,4 +1,6 @@
-"""Cross-entropy over the real words of a batch."""
+"""Cross-entropy over the real words of a batch: what training minimises, and what people are told."""
+
+from typing import NamedTuple
 
 import torch.nn.functional as F
 from jaxtyping import Bool, Float
@@ -9,16 +11,29 @@ from regard.models.seq2seq import Seq2Seq
 from regard.text.special import PAD
 
 
+class Losses(NamedTuple):
+    """SUMS over target words, EOS included: the caller divides by the words of all batches in the step."""
+
+    objective: Float[Tensor, ""]
+    """What is minimised, label smoothing included."""
+    log_loss: Float[Tensor, ""]
+    """-log p(word), the negative log-likelihood: what a validation measures too; carries no gradient."""
+
+
 def batch_loss(
     model: Seq2Seq, batch: Batch, *, smoothing: float = 0.0, forced: Bool[Tensor, " target"] | None = None
-) -> Float[Tensor, ""]:
-    """The SUM over target words, EOS included: the caller divides by the words of all batches in the step.
+) -> Losses:
+    """With label smoothing ε over V words (Szegedy et al. 2016, section 7): (1 - ε) · -log p(word) + ε · mean -log p.
 
     Padded positions are dropped before the output layer, the widest product of the model.
     """
     decoded = model(batch, batch.target_in, forced=forced)
     wanted = batch.target_out
     real = wanted != PAD
-    return F.cross_entropy(
-        model.logits(decoded.features[real]).float(), wanted[real], label_smoothing=smoothing, reduction="sum"
-    )
+    scores = F.log_softmax(model.logits(decoded.features[real]).float(), dim=-1)
+    log_loss = F.nll_loss(scores, wanted[real], reduction="sum")
+    objective = log_loss
+    if smoothing:
+        evenly = -scores.sum(dim=-1).sum()
+        objective = (1 - smoothing) * log_loss + evenly * (smoothing / scores.size(1))
+    return Losses(objective, log_loss.detach())

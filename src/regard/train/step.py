@@ -63,7 +63,7 @@ class Room:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Mean loss for each target piece, the gradient's norm before clipping, and how many pieces there were."""
+    """Mean -log p of the target pieces (no smoothing), the gradient's norm before clipping, and how many they were."""
 
     loss: float
     gradient_norm: float
@@ -104,7 +104,10 @@ def gradients(
     autocast: torch.dtype | None,
     warn: Callable[[str], None],
 ) -> float:
-    """Fill the gradients of the mean loss over `tokens`, so that any number of portions equals one large batch."""
+    """Fill the gradients of the mean objective over `tokens`, so that any number of portions equals one large batch.
+
+    Returned is the mean log loss.
+    """
     device = next(model.parameters()).device
     while True:
         model.zero_grad(set_to_none=True)
@@ -114,9 +117,9 @@ def gradients(
             try:
                 with torch.autocast(device.type, dtype=autocast, enabled=autocast is not None):
                     batch = portion.batch.to(device)
-                    loss = batch_loss(model, batch, smoothing=smoothing, forced=portion.forced)
-                torch.autograd.backward(loss / tokens)
-                total += loss.detach()
+                    losses = batch_loss(model, batch, smoothing=smoothing, forced=portion.forced)
+                torch.autograd.backward(losses.objective / tokens)
+                total += losses.log_loss
             except RuntimeError as error:
                 if not is_out_of_memory(error):
                     raise

@@ -49,7 +49,7 @@ def validate(model: Seq2Seq, data: Prepared, metric: Metric, search: SearchConfi
 def _try(model: Seq2Seq, batch: Batch, search: SearchConfig | None) -> tuple[float, dict[int, tuple[int, ...]]]:
     """Loss and, with a search, the ids found for each item; what does not fit into memory is done in two halves."""
     try:
-        loss = float(batch_loss(model, batch))
+        loss = float(batch_loss(model, batch).log_loss)
         if search is None:
             return loss, {}
         options = replace(search.options, weights=False)
