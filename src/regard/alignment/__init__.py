@@ -4,33 +4,50 @@ from regard.alignment.entropy import attention_entropy
 from regard.alignment.extract import combine_heads, word_links, word_matrix
 from regard.alignment.formats import (
     check_links,
+    format_naacl,
     format_pharaoh,
+    parse_naacl,
     parse_pharaoh,
     read_naacl,
     read_pharaoh,
+    seem_one_based,
     write_naacl,
     write_pharaoh,
 )
 from regard.alignment.links import Link, Links
+from regard.alignment.rule import LinkRule, WordLooks, format_heads, parse_heads
 from regard.alignment.score import AlignmentScore, score_alignment
 from regard.alignment.symmetrise import grow_diag, grow_diag_final_and, intersection, symmetrise, union
+from regard.alignment.tune import Trial, Tuned, agree, take, tune
 
 __all__ = [
     "AlignmentScore",
     "Link",
+    "LinkRule",
     "Links",
+    "Trial",
+    "Tuned",
+    "WordLooks",
+    "agree",
     "attention_entropy",
     "check_links",
     "combine_heads",
+    "format_heads",
+    "format_naacl",
     "format_pharaoh",
     "grow_diag",
     "grow_diag_final_and",
     "intersection",
+    "parse_heads",
+    "parse_naacl",
     "parse_pharaoh",
     "read_naacl",
     "read_pharaoh",
     "score_alignment",
+    "seem_one_based",
     "symmetrise",
+    "take",
+    "tune",
     "union",
     "word_links",
     "word_matrix",

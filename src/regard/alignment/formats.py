@@ -9,6 +9,7 @@ from regard.alignment.links import Link, Links
 _PHARAOH = re.compile(r"([0-9]+)([-?])([0-9]+)")
 _BOUNDS = "{where}: link {source}-{target} lies outside the sentence of {sources} source and {targets} target words"
 _ONE_BASED = "; all links fit when counted from 1, so read them with index base 1"
+_SWAPPED = "; all links fit with source and target swapped, so flip them"
 
 
 def parse_pharaoh(line: str, *, base: int = 0, where: str = "line") -> Links:
@@ -53,13 +54,21 @@ def write_pharaoh(path: str | Path, links: Iterable[Links], *, base: int = 0) ->
 
 
 def read_naacl(path: str | Path, *, base: int = 1, sentences: int | None = None) -> list[Links]:
+    """One `Links` for each sentence, as `parse_naacl` reads them."""
+    return parse_naacl(_lines(path), base=base, sentences=sentences, where=str(path))
+
+
+def parse_naacl(
+    lines: Iterable[str], *, base: int = 1, sentences: int | None = None, where: str = "links"
+) -> list[Links]:
     """Lines `sentence source target [S|P] [confidence]`; sentences count from 1, words from `base`, S is understood.
 
     A sentence without links has no line, so give `sentences` where the last ones may be empty.
     """
     sure: dict[int, set[Link]] = {}
     possible: dict[int, set[Link]] = {}
-    for number, line in enumerate(_lines(path), 1):
+    path = where
+    for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         where = f"{path}, line {number}"
@@ -71,19 +80,23 @@ def read_naacl(path: str | Path, *, base: int = 1, sentences: int | None = None)
     return [Links.of(sure.get(one, ()), possible.get(one, ())) for one in range(1, count + 1)]
 
 
-def write_naacl(path: str | Path, links: Iterable[Links], *, base: int = 1) -> None:
-    text = "".join(
-        f"{sentence} {source + base} {target + base} {'S' if (source, target) in each.sure else 'P'}\n"
-        for sentence, each in enumerate(links, 1)
-        for source, target in sorted(each.possible)
+def format_naacl(sentence: int, links: Links, *, base: int = 1) -> str:
+    """The lines of one sentence (counted from 1), each ending in a line feed; nothing where it has no links."""
+    return "".join(
+        f"{sentence} {source + base} {target + base} {'S' if (source, target) in links.sure else 'P'}\n"
+        for source, target in sorted(links.possible)
     )
+
+
+def write_naacl(path: str | Path, links: Iterable[Links], *, base: int = 1) -> None:
+    text = "".join(format_naacl(sentence, each, base=base) for sentence, each in enumerate(links, 1))
     Path(path).write_text(text, encoding="utf-8", newline="\n")
 
 
 def check_links(links: Sequence[Links], lengths: Sequence[tuple[int, int]], *, where: str = "links") -> None:
     """Refuses links outside their sentence; `lengths` are (source words, target words) of each sentence.
 
-    Says so when everything would fit if the links were counted from 1.
+    Says so when everything would fit if the links were counted from 1, or read from target to source.
     """
     if len(links) != len(lengths):
         raise ValueError(f"{where}: {len(links)} lines of links for {len(lengths)} sentence pairs")
@@ -92,7 +105,24 @@ def check_links(links: Sequence[Links], lengths: Sequence[tuple[int, int]], *, w
             if not (0 <= source < sources and 0 <= target < targets):
                 place = f"{where}, sentence {number}"
                 message = _BOUNDS.format(where=place, source=source, target=target, sources=sources, targets=targets)
-                raise ValueError(message + (_ONE_BASED if _one_based(links, lengths) else ""))
+                raise ValueError(message + _remedy(links, lengths))
+
+
+def seem_one_based(links: Sequence[Links]) -> bool:
+    """Whether links that are read as 0-based never touch a first word, in so many sentences that it is no chance."""
+    linked = [each.possible for each in links if each.possible]
+    return len(linked) >= 10 and all(source and target for each in linked for source, target in each)
+
+
+def _remedy(links: Sequence[Links], lengths: Sequence[tuple[int, int]]) -> str:
+    if _one_based(links, lengths):
+        return _ONE_BASED
+    swapped = all(
+        target < sources and source < targets
+        for each, (sources, targets) in zip(links, lengths, strict=True)
+        for source, target in each.possible
+    )
+    return _SWAPPED if swapped else ""
 
 
 def _one_based(links: Sequence[Links], lengths: Sequence[tuple[int, int]]) -> bool:

@@ -20,6 +20,7 @@ VERBS = {
     "train": "Train what a recipe describes.",
     "translate": "Translate text, and show where the model looked.",
     "evaluate": "Measure a model on its test set or on your data.",
+    "align": "Word links from attention, symmetrised and scored against gold.",
     "info": "What a bundle holds.",
     "explain": "One decoder step of an attention mechanism, worked in small numbers.",
     "plot": "Draw attention heat-maps, or a run's loss curve.",

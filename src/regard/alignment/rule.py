@@ -1,0 +1,143 @@
+"""How links are read out of attention: which heads, which row belongs to a word, argmax or threshold."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from regard.alignment.links import Link
+
+Head = tuple[int, int]
+"""(layer, head), both counted from 0."""
+Method = Literal["argmax", "threshold"]
+_HEAD = re.compile(r"([0-9]+)\.([0-9]+|\*)")
+
+
+@dataclass(frozen=True, eq=False)
+class WordLooks:
+    """How much each target word looks at each source word, by layer and head; `nothing` is what EOS and other pieces
+    of no word received.
+    """
+
+    words: Float[np.ndarray, "layer head target source"]
+    nothing: Float[np.ndarray, "layer head target"]
+
+    @classmethod
+    def of(
+        cls,
+        attention: Float[np.ndarray, "layer head step place"],
+        source_words: Sequence[int | None],
+        target_words: Sequence[int | None],
+        *,
+        counts: tuple[int, int],
+        shift: int = 0,
+    ) -> "WordLooks":
+        """`source_words[i]` is the word of source piece i, None for EOS; `counts` are the words of both sides.
+
+        Looking at any piece of a word is looking at the word (sum); each piece of a target word has its say (mean).
+        Target piece i is read from row i + shift: row i wrote the piece, row i + 1 is the step that read it.
+        Rows beyond the ends are left out; a word without rows has zeros.
+        """
+        steps, places = attention.shape[2:]
+        if (steps, places) != (len(target_words), len(source_words)):
+            raise ValueError(
+                f"the attention has {steps} target and {places} source positions, but word numbers were given for "
+                f"{len(target_words)} and {len(source_words)}: leave no piece out, and cut the padding off"
+            )
+        sources, targets = counts
+        to_source = np.zeros((places, sources + 1))
+        to_source[np.arange(places), [sources if word is None else word for word in source_words]] = 1.0
+        to_target = np.zeros((steps, targets))
+        for piece, word in enumerate(target_words):
+            if word is not None and 0 <= piece + shift < steps:
+                to_target[piece + shift, word] += 1.0
+        pieces = np.maximum(to_target.sum(axis=0), 1)[:, None]
+        looks = (to_target.T @ (attention @ to_source)) / pieces
+        return cls(looks[..., :sources], looks[..., sources])
+
+
+@dataclass(frozen=True)
+class LinkRule:
+    """argmax: each target word links to the source word it looks at most (the first of equals), if that has at least
+    the threshold where one is given. threshold: every pair with at least the threshold. Weight 0 never links.
+    """
+
+    heads: tuple[Head, ...] = ()
+    """The mean of these; of all layers and heads where none is named."""
+    shift: int = 0
+    """Read a word's links from the row that wrote it (0), the one that read it (1), or the one before (-1)."""
+    method: Method = "argmax"
+    threshold: float | None = None
+    null: bool = False
+    """Whether a word that looks at EOS more than at any word links to nothing."""
+
+    def __post_init__(self) -> None:
+        if self.method not in get_args(Method):
+            raise ValueError(f"no method '{self.method}': valid choices are {', '.join(get_args(Method))}")
+        if self.method == "threshold" and self.threshold is None:
+            raise ValueError("method 'threshold' needs a threshold, for instance 0.2")
+        if self.threshold is not None and not 0 <= self.threshold <= 1:
+            raise ValueError(f"threshold {self.threshold} is no attention weight: wanted 0 to 1")
+
+    def matrix(self, looks: WordLooks) -> Float[np.ndarray, "target source"]:
+        """One matrix of the chosen heads' mean."""
+        return np.asarray(_mean(looks.words, self.heads))
+
+    def chosen(self, looks: WordLooks) -> Bool[np.ndarray, "target source"]:
+        """True where a target word links to a source word; `looks` must have been taken with this rule's shift."""
+        matrix = self.matrix(looks)
+        linked = matrix > 0 if self.threshold is None else (matrix > 0) & (matrix >= self.threshold)
+        if self.method == "argmax" and matrix.size:
+            first = np.zeros_like(linked)
+            first[np.arange(len(matrix)), matrix.argmax(axis=1)] = True
+            linked &= first
+        if self.null and matrix.size:
+            linked &= (matrix.max(axis=1) >= _mean(looks.nothing, self.heads))[:, None]
+        return linked
+
+    def links(self, looks: WordLooks) -> frozenset[Link]:
+        """(source word, target word), 0-based."""
+        return frozenset((int(source), int(target)) for target, source in np.argwhere(self.chosen(looks)))
+
+    def describe(self) -> str:
+        """The options of `regard align` that say the same."""
+        parts = [f"--heads {format_heads(self.heads)}"] if self.heads else []
+        parts += [f"--shift {self.shift}", *(["--method threshold"] if self.method == "threshold" else [])]
+        parts += [f"--threshold {self.threshold:g}"] if self.threshold is not None else []
+        return " ".join([*parts, *(["--null"] if self.null else [])])
+
+
+def parse_heads(text: str, layers: int, heads: int) -> tuple[Head, ...]:
+    """`1.0,1.3` are heads 0 and 3 of layer 1; `1.*` all heads of layer 1.
+
+    >>> parse_heads("1.*,0.2", layers=2, heads=3)
+    ((1, 0), (1, 1), (1, 2), (0, 2))
+    """
+    found: list[Head] = []
+    for part in text.split(","):
+        match = _HEAD.fullmatch(part.strip())
+        if match is None:
+            raise ValueError(f"'{part}' names no head: wanted layer.head, for instance 1.0 or 1.*")
+        layer, wanted = int(match[1]), range(heads) if match[2] == "*" else [int(match[2])]
+        for head in wanted:
+            if layer >= layers or head >= heads:
+                raise ValueError(
+                    f"there is no head {layer}.{head}: this model has layers 0 to {layers - 1}, heads 0 to {heads - 1}"
+                )
+            found.append((layer, head))
+    return tuple(dict.fromkeys(found))
+
+
+def format_heads(heads: Sequence[Head]) -> str:
+    """What `parse_heads` reads."""
+    return ",".join(f"{layer}.{head}" for layer, head in heads)
+
+
+def _mean(values: Float[np.ndarray, "layer head *rest"], heads: Sequence[Head]) -> Float[np.ndarray, "*rest"]:
+    if not heads:
+        return np.asarray(values.mean(axis=(0, 1)))
+    layers, numbers = zip(*heads, strict=True)
+    return np.asarray(values[list(layers), list(numbers)].mean(axis=0))

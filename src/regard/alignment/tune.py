@@ -1,0 +1,162 @@
+"""Which heads, which row and which threshold give the best links: measured on sentences whose gold is known."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from regard.alignment.links import Links
+from regard.alignment.rule import Head, LinkRule, WordLooks
+
+SHIFTS = (-1, 0, 1)
+FLOORS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
+MOST_HEADS = 6
+GAIN = 5e-4
+"""What another head or a threshold must take off the error rate: less is chance."""
+
+Taken = Mapping[int, WordLooks]
+"""One sentence's attention between words, for each shift."""
+Mask = Bool[np.ndarray, "_target _source"]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One rule and its alignment error rate on the development sentences."""
+
+    rule: LinkRule
+    aer: float
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """The best rule, its error rate, and everything that was tried on the way."""
+
+    rule: LinkRule
+    aer: float
+    tried: tuple[Trial, ...]
+
+    def by_shift(self) -> dict[int, float]:
+        """The lowest error rate of any head or mean of heads at each shift, before thresholds."""
+        plain = [one for one in self.tried if one.rule.method == "argmax" and one.rule.threshold is None]
+        shifts = sorted({one.rule.shift for one in plain})
+        return {shift: min(one.aer for one in plain if one.rule.shift == shift) for shift in shifts}
+
+
+Attempt = Callable[[LinkRule], Trial]
+
+
+def take(
+    attention: Float[np.ndarray, "layer head step place"],
+    source_words: Sequence[int | None],
+    target_words: Sequence[int | None],
+    counts: tuple[int, int],
+    shifts: Iterable[int] = SHIFTS,
+) -> dict[int, WordLooks]:
+    """What tuning needs of one sentence."""
+    return {shift: WordLooks.of(attention, source_words, target_words, counts=counts, shift=shift) for shift in shifts}
+
+
+def tune(taken: Sequence[Taken], gold: Sequence[Links], *, floors: bool = True) -> Tuned:
+    """The rule with the lowest alignment error rate.
+
+    First every single head, the mean of each layer and of all, at every shift; then heads are added to the best as
+    long as that helps; then (with `floors`) thresholds, and EOS as a place for words that mean nothing.
+    """
+    if len(taken) != len(gold) or not gold:
+        raise ValueError(f"{len(taken)} sentences for {len(gold)} gold alignments: tuning needs one for each")
+    masks = [_masks(links, next(iter(one.values()))) for links, one in zip(gold, taken, strict=True)]
+    tried: list[Trial] = []
+
+    def attempt(rule: LinkRule) -> Trial:
+        tried.append(Trial(rule, _error(rule, taken, masks)))
+        return tried[-1]
+
+    best = min((attempt(rule) for rule in _rules(taken[0])), key=lambda one: one.aer)
+    best = _add_heads(best, _heads(taken[0]), attempt)
+    if floors:
+        best = _add_floors(best, attempt)
+    return Tuned(best.rule, best.aer, tuple(tried))
+
+
+def agree(forward: Sequence[Taken], backward: Sequence[Taken]) -> tuple[LinkRule, LinkRule, float]:
+    """Rules for both directions without gold: the two whose links agree most, and the share they disagree on.
+
+    `backward` looks from target to source. Every head, layer and shift of one side meets every one of the other. No
+    thresholds: two that link nothing would agree as well.
+    """
+    if len(forward) != len(backward) or not forward:
+        raise ValueError(f"{len(forward)} sentences forward, {len(backward)} backward: agreement needs the same ones")
+    ours, theirs = _rules(forward[0]), _rules(backward[0])
+    said = _flat(ours, forward, turned=False)
+    heard = _flat(theirs, backward, turned=True)
+    totals = said.sum(axis=1)[:, None] + heard.sum(axis=1)[None, :]
+    apart = 1 - 2 * (said @ heard.T) / np.maximum(totals, 1)
+    one, other = np.unravel_index(int(apart.argmin()), apart.shape)
+    return ours[one], theirs[other], float(apart[one, other])
+
+
+def _rules(taken: Taken) -> list[LinkRule]:
+    layers, heads = _heads(taken)
+    return [LinkRule(chosen, shift) for shift in sorted(taken, key=abs) for chosen in _choices(layers, heads)]
+
+
+def _flat(rules: Sequence[LinkRule], taken: Sequence[Taken], *, turned: bool) -> Float[np.ndarray, "rules cells"]:
+    """1 where a rule links, for every pair of words of every sentence, in the order of the forward direction."""
+    rows = []
+    for rule in rules:
+        chosen = (rule.chosen(one[rule.shift]) for one in taken)
+        rows.append(np.concatenate([(each.T if turned else each).ravel() for each in chosen]))
+    return np.stack(rows).astype(np.float32)
+
+
+def _heads(taken: Taken) -> tuple[int, int]:
+    """Layers, and heads in each."""
+    layers, heads, *_ = next(iter(taken.values())).words.shape
+    return layers, heads
+
+
+def _choices(layers: int, heads: int) -> list[tuple[Head, ...]]:
+    """All of them, each layer, each head."""
+    means = [tuple((layer, head) for head in range(heads)) for layer in range(layers)] if layers > 1 else []
+    single = [((layer, head),) for layer in range(layers) for head in range(heads)] if heads > 1 else []
+    return [(), *means, *single]
+
+
+def _add_heads(best: Trial, shape: tuple[int, int], attempt: Attempt) -> Trial:
+    everyone = [(layer, head) for layer in range(shape[0]) for head in range(shape[1])]
+    while best.rule.heads and len(best.rule.heads) < min(MOST_HEADS, len(everyone)):
+        more = [replace(best.rule, heads=(*best.rule.heads, one)) for one in everyone if one not in best.rule.heads]
+        challenger = min((attempt(rule) for rule in more), key=lambda one: one.aer)
+        if challenger.aer > best.aer - GAIN:
+            break
+        best = challenger
+    return best
+
+
+def _add_floors(best: Trial, attempt: Attempt) -> Trial:
+    plain = best.rule
+    rules = [replace(plain, null=True)]
+    rules += [replace(plain, threshold=floor, null=null) for floor in FLOORS for null in (False, True)]
+    rules += [replace(plain, method="threshold", threshold=floor) for floor in FLOORS]
+    challenger = min((attempt(rule) for rule in rules), key=lambda one: one.aer)
+    return challenger if challenger.aer <= best.aer - GAIN else best
+
+
+def _masks(links: Links, looks: WordLooks) -> tuple[Mask, Mask]:
+    """Sure and possible links as matrices."""
+    sure, possible = (np.zeros(looks.words.shape[2:], dtype=bool) for _ in range(2))
+    for mask, some in ((sure, links.sure), (possible, links.possible)):
+        for source, target in some:
+            mask[target, source] = True
+    return sure, possible
+
+
+def _error(rule: LinkRule, taken: Sequence[Taken], masks: Sequence[tuple[Mask, Mask]]) -> float:
+    """`score_alignment`'s error rate, from matrices instead of sets."""
+    hits = total = 0
+    for one, (sure, possible) in zip(taken, masks, strict=True):
+        linked = rule.chosen(one[rule.shift])
+        hits += int((linked & sure).sum()) + int((linked & possible).sum())
+        total += int(linked.sum()) + int(sure.sum())
+    return 1 - hits / total if total else 0.0

@@ -1,0 +1,225 @@
+"""Word alignment with one model or with two in opposite directions: find the rule, align, symmetrise, score."""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, get_args
+
+from regard.alignment import (
+    AlignmentScore,
+    Link,
+    LinkRule,
+    Links,
+    Tuned,
+    agree,
+    attention_entropy,
+    score_alignment,
+    symmetrise,
+    tune,
+)
+from regard.alignment.symmetrise import Method
+from regard.bundle.store import Bundle
+from regard.lab.sides import Sides
+from regard.runtime.aligner import Aligner
+from regard.text.errors import InputError
+from regard.text.special import UNK
+from regard.text.tokenizer import Tokenizer
+from regard.text.words import word_spans
+
+METHODS: tuple[str, ...] = get_args(Method)
+DEFAULT = "grow-diag-final-and"
+TUNING = 1000
+"""Pairs that agreement is looked for on, if there are more."""
+
+Progress = Callable[[int], None]
+
+
+@dataclass
+class Entropy:
+    """How spread out attention is, in nats: the mean over target words, and for each word."""
+
+    total: float = 0.0
+    count: int = 0
+    words: dict[str, list[float]] = field(default_factory=lambda: defaultdict(lambda: [0.0, 0.0]))
+
+    def add(self, words: Sequence[str], values: Sequence[float]) -> None:
+        for word, value in zip(words, values, strict=True):
+            self.total += value
+            self.count += 1
+            self.words[word][0] += value
+            self.words[word][1] += 1
+
+    @property
+    def mean(self) -> float:
+        return self.total / max(self.count, 1)
+
+    def ranked(self, least: int = 5) -> list[tuple[str, int, float]]:
+        """(word, how often, mean entropy), the most focused first; words seen less often than `least` are left out."""
+        rows = [(word, int(seen), total / seen) for word, (total, seen) in self.words.items() if seen >= least]
+        return sorted(rows, key=lambda row: (row[2], row[0]))
+
+    def json(self) -> dict[str, Any]:
+        rows = [{"word": word, "count": seen, "entropy": round(value, 4)} for word, seen, value in self.ranked()]
+        return {"mean": self.mean, "words": rows}
+
+
+@dataclass(frozen=True)
+class Direction:
+    """One model with the rule that reads its attention."""
+
+    aligner: Aligner
+    rule: LinkRule = field(default_factory=LinkRule)
+
+    def links(
+        self, sides: Sides, progress: Progress = lambda done: None, entropy: Entropy | None = None
+    ) -> tuple[list[frozenset[Link]], int]:
+        """Links of every pair (none where a side is blank), and how many sources were cut."""
+        found: list[frozenset[Link]] = [frozenset()] * len(sides)
+        cut = 0
+        for done, (number, look) in enumerate(self.aligner.look(sides.sources, sides.targets), 1):
+            looks = look.between_words(self.rule.shift)
+            found[number] = self.rule.links(looks)
+            cut += look.cut
+            if entropy is not None:
+                entropy.add(look.target_words, attention_entropy(self.rule.matrix(looks)).tolist())
+            progress(done)
+        return found, cut
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """Links of each direction, both as (source, target), and of the two together by every method."""
+
+    ways: dict[str, list[frozenset[Link]]]
+    chosen: str
+    notes: tuple[str, ...] = ()
+    entropy: Entropy | None = None
+
+    @property
+    def links(self) -> list[frozenset[Link]]:
+        return self.ways[self.chosen]
+
+    def scores(self, gold: Sequence[Links]) -> dict[str, AlignmentScore]:
+        """Every way against gold, over the pairs whose gold says anything."""
+        known = [number for number, each in enumerate(gold) if each.possible]
+        if not known:
+            raise InputError("the gold alignment holds no link: there is nothing to score against")
+        return {
+            name: score_alignment([found[one] for one in known], [gold[one] for one in known])
+            for name, found in self.ways.items()
+        }
+
+
+def align(
+    sides: Sides,
+    forward: Direction,
+    backward: Direction | None = None,
+    *,
+    method: str = DEFAULT,
+    entropy: bool = False,
+    progress: Progress = lambda done: None,
+) -> Aligned:
+    """Align every pair; with two directions also symmetrised."""
+    seen = Entropy() if entropy else None
+    ours, cut = forward.links(sides, progress, seen)
+    ways, notes = {"forward": ours}, []
+    if backward is not None:
+        turned = Sides(sides.targets, sides.sources)
+        theirs, more = backward.links(turned, lambda done: progress(len(sides) + done))
+        cut += more
+        ways["backward"] = [frozenset((s, t) for t, s in links) for links in theirs]
+        for name in METHODS:
+            ways[name] = [symmetrise(one, other, name) for one, other in zip(ours, ways["backward"], strict=True)]
+    blank = sum(not (s.strip() and t.strip()) for s, t in zip(sides.sources, sides.targets, strict=True))
+    if blank:
+        notes.append(f"{_pairs(blank)} with a blank side: no links")
+    if cut:
+        notes.append(f"{_pairs(cut)} longer than the model reads: the last words have no links")
+    return Aligned(ways, "forward" if backward is None else method, tuple(notes), seen)
+
+
+def tune_direction(direction: Direction, sides: Sides, gold: Sequence[Links]) -> tuple[Direction, Tuned]:
+    """The direction with the rule that fits gold best."""
+    taken = {number: look.taken() for number, look in direction.aligner.look(sides.sources, sides.targets)}
+    known = [number for number in sorted(taken) if gold[number].possible]
+    if not known:
+        raise InputError("the development set holds no gold link: there is nothing to tune on")
+    tuned = tune([taken[one] for one in known], [gold[one] for one in known])
+    return replace(direction, rule=tuned.rule), tuned
+
+
+def tune_to_agree(forward: Direction, backward: Direction, sides: Sides) -> tuple[Direction, Direction, float]:
+    """Both directions with rules that make them agree most, for where there is no gold; and how far they disagree."""
+    some = Sides(sides.sources[:TUNING], sides.targets[:TUNING])
+    ours = {number: look.taken() for number, look in forward.aligner.look(some.sources, some.targets)}
+    theirs = {number: look.taken() for number, look in backward.aligner.look(some.targets, some.sources)}
+    known = sorted(ours.keys() & theirs.keys())
+    if not known:
+        raise InputError("every pair has a blank side: there is nothing to tune on")
+    one, other, apart = agree([ours[number] for number in known], [theirs[number] for number in known])
+    return replace(forward, rule=one), replace(backward, rule=other), apart
+
+
+def seen_gold(aligner: Aligner, sides: Sides, gold: Sequence[Links]) -> tuple[list[Links], tuple[str, ...]]:
+    """Gold links between words that the model sees, for normalisation may drop a final stop; and how many are lost."""
+    kept = []
+    for source, target, links in zip(sides.sources, sides.targets, gold, strict=True):
+        sources, targets = aligner.count_words(source, target)
+
+        def seen(some: frozenset[Link], sources: int = sources, targets: int = targets) -> list[Link]:
+            return [(s, t) for s, t in some if s < sources and t < targets]
+
+        kept.append(Links.of(seen(links.sure), seen(links.possible)))
+    lost = sum(len(links.possible) for links in gold) - sum(len(links.possible) for links in kept)
+    if not lost:
+        return kept, ()
+    return kept, (f"{lost:,} gold links go to final stops, which this model does not read: they are not counted",)
+
+
+def best_method(aligned: Aligned, gold: Sequence[Links]) -> str:
+    """The symmetrisation with the lowest error rate."""
+    scores = aligned.scores(gold)
+    return min((name for name in METHODS if name in scores), key=lambda name: scores[name].aer)
+
+
+def check_opposite(forward: Bundle, backward: Bundle, sides: Sides) -> None:
+    """Refuse two models of the same direction: what one reads, the other must write."""
+    sample = [(s, t) for s, t in zip(sides.sources, sides.targets, strict=True) if s.strip() and t.strip()][:200]
+    if not sample:
+        return
+
+    def known(tokenizer: Tokenizer, texts: Sequence[str]) -> float:
+        ids = [number for text in texts for number in tokenizer.encode_ids(text)]
+        return sum(number != UNK for number in ids) / max(len(ids), 1)
+
+    sources, targets = zip(*sample, strict=True)
+    right = known(backward.source, targets) + known(backward.target, sources)
+    wrong = known(backward.source, sources) + known(backward.target, targets)
+    if wrong > right + 0.2:
+        raise InputError(
+            f"{backward.path} reads the same language as {forward.path}: --reverse wants a model of the other direction"
+        )
+
+
+def word_note(sides: Sides, aligner: Aligner) -> str | None:
+    """A remark where links count other words than what white space separates: files of tokenised text mean those."""
+    if aligner.spaces:
+        return None
+    other, example = 0, ""
+    tokenizers = aligner.bundle.source, aligner.bundle.target
+    for number, texts in enumerate(zip(sides.sources, sides.targets, strict=True), 1):
+        for text, tokenizer in zip(texts, tokenizers, strict=True):
+            if len(word_spans(tokenizer.config.normalise(text), tokenizer.config.words)) != len(text.split()):
+                other += 1
+                example = example or f"first: line {number}"
+                break
+    if not other:
+        return None
+    return (
+        f"{_pairs(other)} of {len(sides):,} have other words for this model than what white space separates "
+        f"({example}): links count the model's words; --words spaces counts the others"
+    )
+
+
+def _pairs(count: int) -> str:
+    return "1 pair" if count == 1 else f"{count:,} pairs"

@@ -1,0 +1,286 @@
+"""`regard align` as plain functions: what was asked for becomes models, text, gold and rules, then links and scores."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from regard.alignment import AlignmentScore, LinkRule, Links, Tuned, parse_heads
+from regard.alignment.rule import Method as ReadOut
+from regard.bundle.store import Bundle
+from regard.data.config import load_split
+from regard.data.pair import Pair
+from regard.lab.align import (
+    DEFAULT,
+    METHODS,
+    Aligned,
+    Direction,
+    Progress,
+    align,
+    best_method,
+    check_opposite,
+    seen_gold,
+    tune_direction,
+    tune_to_agree,
+    word_note,
+)
+from regard.lab.sides import GoldFile, Sides, read_sides
+from regard.plot import AttentionMap
+from regard.runtime.aligner import Aligner
+from regard.runtime.translator import Translator, load
+from regard.text.errors import InputError
+from regard.train.recipe import parse_recipe
+
+Split = Literal["train", "dev", "test"]
+NOTHING_TO_TUNE_ON = (
+    "nothing to tune on: the recipe's development set has no gold links; give --dev-source, --dev-target and "
+    "--dev-gold, or --reverse with a model of the other direction, which is then tuned to agree"
+)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the command line says."""
+
+    bundle: Path
+    reverse: Path | None = None
+    data: Path | None = None
+    source: Path | None = None
+    target: Path | None = None
+    split: str = "test"
+    symmetrise: str | None = None
+    spaces: bool = False
+    rule: LinkRule = field(default_factory=LinkRule)
+    heads: str | None = None
+    tune: bool = False
+    dev: tuple[Path | None, Path | None, Path | None] = (None, None, None)
+    gold: Path | None = None
+    gold_base: int | None = None
+    flip_gold: bool = False
+    entropy: bool = False
+    device: str = "cpu"
+
+    def check(self) -> None:
+        """Refuse what does not go together before any model is loaded."""
+        if self.data is not None and (self.source is not None or self.target is not None):
+            raise InputError(f"{self.data} and --source or --target were both given: leave one of them out")
+        if self.target is not None and self.source is None:
+            raise InputError("--target needs --source: links join the lines of both")
+        if self.split not in get_args(Split):
+            raise InputError(f"no split '{self.split}': valid choices are {', '.join(get_args(Split))}")
+        if self.symmetrise is not None and self.symmetrise not in METHODS:
+            raise InputError(f"no symmetrisation '{self.symmetrise}': valid choices are {', '.join(METHODS)}")
+        if self.symmetrise is not None and self.reverse is None:
+            raise InputError("--symmetrise joins two directions: name the model of the other one with --reverse")
+        if any(self.dev) and not all(self.dev):
+            raise InputError("--dev-source, --dev-target and --dev-gold go together")
+        if self.gold is None and (self.gold_base is not None or self.flip_gold) and not any(self.dev):
+            raise InputError("--gold-base and --flip-gold say how --gold is read: name that file too")
+        if self.source is not None and self.target is None and self.gold is not None:
+            raise InputError("--gold is about a given translation: name it with --target")
+
+    @property
+    def tunes(self) -> bool:
+        return self.tune or any(self.dev)
+
+
+@dataclass(frozen=True)
+class Job:
+    """Everything that is needed to align."""
+
+    asked: Asked
+    sides: Sides
+    forward: Direction
+    backward: Direction | None
+    gold: list[Links] | None
+    translated: bool
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Links, how they were read out of attention, and how good they are where gold is known."""
+
+    job: Job
+    aligned: Aligned
+    tuned: dict[str, Tuned]
+    scores: dict[str, AlignmentScore] | None
+    notes: tuple[str, ...]
+
+    def json(self) -> dict[str, Any]:
+        directions = {"forward": self.job.forward, "backward": self.job.backward}
+        return {
+            "pairs": len(self.job.sides),
+            "links": sum(len(links) for links in self.aligned.links),
+            "chosen": self.aligned.chosen,
+            "rules": {name: asdict(one.rule) for name, one in directions.items() if one is not None},
+            "tuned": {
+                name: {"aer": one.aer, "by_shift": {str(k): v for k, v in one.by_shift().items()}}
+                for name, one in self.tuned.items()
+            },
+            "scores": None if self.scores is None else {name: asdict(one) for name, one in self.scores.items()},
+            "entropy": None if self.aligned.entropy is None else self.aligned.entropy.json(),
+            "notes": list(self.notes),
+        }
+
+
+def link_rule(method: str, threshold: float | None, shift: int, null: bool) -> LinkRule:
+    """The rule that options describe, or what is wrong with them."""
+    if method not in get_args(ReadOut):
+        raise InputError(f"no method '{method}': valid choices are {', '.join(get_args(ReadOut))}")
+    try:
+        return LinkRule((), shift, "threshold" if method == "threshold" else "argmax", threshold, null)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+
+
+def prepare(asked: Asked, progress: Progress = lambda done: None) -> Job:
+    """Load the models, read the text (translating it where there is no target) and the gold."""
+    asked.check()
+    translator = load(asked.bundle, asked.device)
+    forward = _direction(translator.bundle, asked)
+    backward = None
+    if asked.reverse is not None:
+        backward = _direction(load(asked.reverse, asked.device).bundle, asked)
+    translated = asked.source is not None and asked.target is None
+    sides, known = _read(asked, translator, progress)
+    notes: list[str] = []
+    if backward is not None:
+        check_opposite(translator.bundle, backward.aligner.bundle, sides)
+    if asked.gold is not None:
+        known, notes = _gold(asked, asked.gold, sides, forward.aligner)
+    elif known is not None:
+        known = seen_gold(forward.aligner, sides, known)[0]
+    remark = word_note(sides, forward.aligner) if asked.gold is not None else None
+    return Job(asked, sides, forward, backward, known, translated, (*notes, *([remark] if remark else [])))
+
+
+def run(job: Job, progress: Progress = lambda done: None) -> Outcome:
+    """Tune if that was asked for, align, score."""
+    tuned: dict[str, Tuned] = {}
+    notes = list(job.notes)
+    method = job.asked.symmetrise
+    if job.asked.tunes:
+        job, tuned, found, more = _tune(job)
+        method, notes = method or found, [*notes, *more]
+    elif job.forward.rule.heads == () and job.forward.aligner.shape != (1, 1):
+        layers, heads = job.forward.aligner.shape
+        notes.append(
+            f"the mean of {layers} layers × {heads} heads was used: one head or layer usually aligns better; "
+            "--tune finds it, --heads names it"
+        )
+    aligned = align(
+        job.sides, job.forward, job.backward, method=method or DEFAULT, entropy=job.asked.entropy, progress=progress
+    )
+    scores = None if job.gold is None else aligned.scores(job.gold)
+    return Outcome(job, aligned, tuned, scores, (*notes, *aligned.notes))
+
+
+def attention_maps(outcome: Outcome, most: int) -> list[AttentionMap]:
+    """The forward model's attention between the words of the first pairs, gold framed where it is known."""
+    job, sides = outcome.job, outcome.job.sides
+    some = Sides(sides.sources[:most], sides.targets[:most])
+    looks = dict(job.forward.aligner.look(some.sources, some.targets))
+    maps = []
+    for number, look in sorted(looks.items()):
+        matrix = job.forward.rule.matrix(look.between_words(job.forward.rule.shift))
+        links = None if job.gold is None else job.gold[number]
+        read = " ".join(f"{s}-{t}" for s, t in sorted(outcome.aligned.links[number]))
+        maps.append(AttentionMap.of(matrix, look.source_words, look.target_words, links=links, facts=[("links", read)]))
+    return maps
+
+
+def _direction(bundle: Bundle, asked: Asked) -> Direction:
+    aligner = Aligner(bundle, spaces=asked.spaces)
+    rule = asked.rule
+    if asked.heads is not None:
+        try:
+            rule = replace(rule, heads=parse_heads(asked.heads, *aligner.shape))
+        except ValueError as error:
+            raise InputError(f"--heads {asked.heads}: {error}") from None
+    elif (guided := guided_head(bundle)) is not None:
+        rule = replace(rule, heads=(guided,))
+    return Direction(aligner, rule)
+
+
+def guided_head(bundle: Bundle) -> tuple[int, int] | None:
+    """The head that training taught to align; None where it was not, or where there is only one."""
+    guide = (bundle.manifest.recipe.get("train") or {}).get("guide") or {}
+    if not guide.get("weight") or Aligner(bundle).shape == (1, 1):
+        return None
+    layers = Aligner(bundle).shape[0]
+    layer = guide.get("layer")
+    return (max(layers - 2, 0) if layer is None else layer, guide.get("head") or 0)
+
+
+def _read(asked: Asked, translator: Translator, progress: Progress) -> tuple[Sides, list[Links] | None]:
+    if asked.data is not None:
+        return read_sides(asked.data), None
+    if asked.source is not None and asked.target is not None:
+        return read_sides(asked.source, asked.target), None
+    if asked.source is not None:
+        from regard.data.lines import read_lines
+
+        sources = list(read_lines(asked.source))
+        if not sources:
+            raise InputError(f"{asked.source} is empty: nothing to align")
+        return Sides(sources, [one.text for one in translator.translate(sources)]), None
+    pairs = _split(translator.bundle, asked.split)
+    return Sides.of(pairs), _links_of(pairs)
+
+
+def _split(bundle: Bundle, split: str) -> list[Pair]:
+    if not bundle.manifest.recipe:
+        raise InputError(f"{bundle.path} does not know its recipe: name the data to align")
+    recipe = parse_recipe(bundle.manifest.recipe, f"the recipe of {bundle.path}")
+    try:
+        return load_split(recipe.data, _named(split)).pairs
+    except InputError as error:
+        raise InputError(f"the {split} data of {bundle.path} cannot be read ({error}): name the data to use") from error
+
+
+def _named(split: str) -> Split:
+    return "train" if split == "train" else "dev" if split == "dev" else "test"
+
+
+def _links_of(pairs: Sequence[Pair]) -> list[Links] | None:
+    """Gold where every pair has it."""
+    links = [pair.links for pair in pairs if pair.links is not None]
+    return links if len(links) == len(pairs) else None
+
+
+def _gold(asked: Asked, path: Path, sides: Sides, aligner: Aligner) -> tuple[list[Links], list[str]]:
+    pairs = zip(sides.sources, sides.targets, strict=True)
+    lengths = [aligner.count_words(source, target, seen=False) for source, target in pairs]
+    gold, notes = GoldFile(path, asked.gold_base, asked.flip_gold).read(lengths)
+    seen, more = seen_gold(aligner, sides, gold)
+    return seen, [*notes, *more]
+
+
+def _tune(job: Job) -> tuple[Job, dict[str, Tuned], str | None, list[str]]:
+    """The job with rules found by measurement, what was measured, and the best symmetrisation if gold says so."""
+    asked, notes = job.asked, list[str]()
+    source, target, gold_path = asked.dev
+    if source is not None and target is not None and gold_path is not None:
+        sides = read_sides(source, target)
+        gold: list[Links] | None
+        gold, notes = _gold(asked, gold_path, sides, job.forward.aligner)
+    else:
+        pairs = _split(job.forward.aligner.bundle, "dev") if job.forward.aligner.bundle.manifest.recipe else []
+        sides, gold = Sides.of(pairs), _links_of(pairs) if pairs else None
+        if gold is not None:
+            gold = seen_gold(job.forward.aligner, sides, gold)[0]
+    if gold is None:
+        if job.backward is None:
+            raise InputError(NOTHING_TO_TUNE_ON)
+        forward, backward, apart = tune_to_agree(job.forward, job.backward, job.sides)
+        notes.append(f"tuned without gold: the two directions disagree on {apart:.1%} of their links")
+        return replace(job, forward=forward, backward=backward), {}, None, notes
+    forward, tuned = tune_direction(job.forward, sides, gold)
+    found = {"forward": tuned}
+    if job.backward is None:
+        return replace(job, forward=forward), found, None, notes
+    turned = Sides(sides.targets, sides.sources)
+    backward, found["backward"] = tune_direction(job.backward, turned, [each.flipped() for each in gold])
+    method = best_method(align(sides, forward, backward), gold)
+    return replace(job, forward=forward, backward=backward), found, method, notes

@@ -1,0 +1,108 @@
+"""Tuning finds the head and the row that align, whatever the others do."""
+
+import numpy as np
+import pytest
+
+from regard.alignment import LinkRule, Links, agree, score_alignment, take, tune
+from regard.alignment.tune import Taken
+
+LAYERS, HEADS = 2, 3
+
+
+def stuck(words: int, random: np.random.Generator) -> np.ndarray:
+    """Every head looks at a word of its own choice, whatever is written."""
+    attention = np.full((LAYERS, HEADS, words + 1, words + 1), 0.1 / words)
+    for layer in range(LAYERS):
+        for head in range(HEADS):
+            attention[layer, head, :, random.integers(0, words)] = 0.9
+    return attention
+
+
+def sentences(count: int, head: tuple[int, int], shift: int, seed: int = 0) -> tuple[list[Taken], list[Links]]:
+    """Heads that look at one word all the time but for one, which looks right `shift` rows after a word was written."""
+    random = np.random.default_rng(seed)
+    taken, gold = [], []
+    for _ in range(count):
+        words = int(random.integers(4, 9))
+        order = random.permutation(words)
+        attention = stuck(words, random)
+        for target, source in enumerate(order.tolist()):
+            if 0 <= target + shift <= words:
+                row = np.full(words + 1, 0.2 / words)
+                row[source] = 0.8
+                attention[head[0], head[1], target + shift] = row
+        pieces = [*range(words), None]
+        taken.append(take(attention, pieces, pieces, (words, words)))
+        gold.append(Links.of((source, target) for target, source in enumerate(order.tolist())))
+    return taken, gold
+
+
+@pytest.mark.parametrize("shift", [-1, 0, 1])
+def test_it_finds_the_head_and_the_shift(shift: int) -> None:
+    taken, gold = sentences(12, (1, 2), shift)
+    tuned = tune(taken, gold)
+    assert tuned.rule.heads == ((1, 2),)
+    assert tuned.rule.shift == shift
+    assert min(tuned.by_shift(), key=tuned.by_shift().__getitem__) == shift
+    links = [tuned.rule.links(one[shift]) for one in taken]
+    assert score_alignment(links, gold).aer == pytest.approx(tuned.aer)
+
+
+def test_the_mean_of_all_is_never_better_than_what_was_found() -> None:
+    taken, gold = sentences(12, (0, 1), 0)
+    plain = [LinkRule().links(one[0]) for one in taken]
+    assert tune(taken, gold).aer < score_alignment(plain, gold).aer
+
+
+def test_heads_are_added_while_they_help() -> None:
+    """Two heads that each know half of the sentence."""
+    taken, gold = sentences(12, (0, 0), 0)
+    halves = []
+    for one in taken:
+        words = one[0].words.copy()
+        middle = words.shape[2] // 2
+        words[1, 1] = words[0, 0]
+        words[1, 1, :middle] = 1 / words.shape[3]
+        words[0, 0, middle:] = 1 / words.shape[3]
+        halves.append({0: type(one[0])(words, one[0].nothing)})
+    tuned = tune(halves, gold)
+    assert set(tuned.rule.heads) == {(0, 0), (1, 1)}
+    assert tuned.aer == pytest.approx(0.0)
+
+
+def test_a_threshold_is_taken_where_gold_leaves_words_out() -> None:
+    taken, gold = sentences(12, (0, 0), 0)
+    sparse = []
+    for one, links in zip(taken, gold, strict=True):
+        one[0].words[0, 0, -1] = (
+            1 / one[0].words.shape[3]
+        )  # the last word looks everywhere, and gold has no link for it
+        last = one[0].words.shape[2] - 1
+        sparse.append(Links.of(link for link in links.sure if link[1] != last))
+    tuned = tune(taken, sparse)
+    assert tuned.rule.threshold is not None
+    assert tuned.aer < 0.05
+
+
+def test_two_directions_find_their_heads_by_agreeing() -> None:
+    forward, gold = sentences(20, (1, 2), 0)
+    backward: list[Taken] = []
+    random = np.random.default_rng(5)
+    for links in gold:
+        words = len(links.sure)
+        attention = stuck(words, random)
+        for source, target in links.sure:
+            attention[0, 1, source + 1] = 0.2 / words
+            attention[0, 1, source + 1, target] = 0.8
+        pieces = [*range(words), None]
+        backward.append(take(attention, pieces, pieces, (words, words)))
+    ours, theirs, apart = agree(forward, backward)
+    assert (ours.heads, ours.shift) == (((1, 2),), 0)
+    assert (theirs.heads, theirs.shift) == (((0, 1),), 1)
+    assert apart == pytest.approx(0.0)
+
+
+def test_tuning_needs_gold_for_each_sentence() -> None:
+    taken, gold = sentences(3, (0, 0), 0)
+    with pytest.raises(ValueError, match="3 sentences for 2 gold alignments"):
+        tune(taken, gold[:2])

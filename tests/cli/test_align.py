@@ -1,0 +1,111 @@
+"""`regard align`: links on stdout, talk on stderr, both formats, both bases, scores, bad input."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .conftest import Command
+
+TSV = "3 4 5\t5 4 3\n\n6 7 8\t8 7 6\n"
+LINKS = "0-2 1-1 2-0\n\n0-2 1-1 2-0\n"
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    path = tmp_path / "pairs.tsv"
+    path.write_text(TSV, encoding="utf-8")
+    return path
+
+
+def test_one_line_a_pair_blank_lines_kept(command: Command, run_folder: Path, data: Path) -> None:
+    outcome = command("align", run_folder, data)
+    assert (outcome.code, outcome.out) == (0, LINKS)
+    assert "regard: 1 pair with a blank side: no links" in outcome.err
+    assert "3 pairs, forward links, source-target, words counted from 0" in outcome.err
+
+
+def test_formats_and_bases(command: Command, run_folder: Path, data: Path, tmp_path: Path) -> None:
+    assert command("align", run_folder, data, "--base", 1).out == "1-3 2-2 3-1\n\n1-3 2-2 3-1\n"
+    naacl = command("align", run_folder, data, "--format", "naacl")
+    assert naacl.out == "1 1 3 S\n1 2 2 S\n1 3 1 S\n3 1 3 S\n3 2 2 S\n3 3 1 S\n"
+    assert "words counted from 1" in naacl.err
+    path = tmp_path / "out.align"
+    written = command("align", run_folder, data, "--output", path)
+    assert (written.out, path.read_text(encoding="utf-8")) == ("", LINKS)
+    assert f"{path}: 3 pairs" in written.err
+
+
+def test_translating_first(command: Command, run_folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "in").write_text("3 4 5\n", encoding="utf-8")
+    assert command("align", run_folder, "--source", tmp_path / "in").out == "5 4 3\t0-2 1-1 2-0\n"
+
+
+def test_two_directions_and_gold(command: Command, run_folder: Path, data: Path, tmp_path: Path) -> None:
+    (tmp_path / "gold").write_text("0-2 1-1 2-0\n\n0-2 1-1 2?1\n", encoding="utf-8")
+    outcome = command(
+        "align", run_folder, data, "--reverse", run_folder, "--symmetrise", "intersection", "--gold", tmp_path / "gold"
+    )
+    assert (outcome.code, outcome.out) == (0, LINKS)
+    for name in ("forward", "backward", "intersection *", "union", "grow-diag", "grow-diag-final-and"):
+        assert any(line.startswith(name) for line in outcome.err.splitlines())
+    # 6 links, 5 of them possible, 5 sure and all found: AER = 1 - (5 + 5) / (6 + 5).
+    assert ["forward", "0.091", "0.833", "1.000", "6", "5"] in [line.split() for line in outcome.err.splitlines()]
+
+
+def test_json_holds_scores_rules_and_entropy(command: Command, run_folder: Path) -> None:
+    outcome = command("align", run_folder, "--tune", "--entropy", "--json")
+    found = json.loads(outcome.out)
+    assert found["pairs"] == 60
+    assert found["scores"]["forward"]["aer"] < 0.2
+    assert set(found["tuned"]["forward"]["by_shift"]) == {"-1", "0", "1"}
+    shown = command("align", run_folder, "--tune", "--entropy")
+    assert "forward, tuned: --shift 0" in shown.err
+    assert "entropy of attention:" in shown.err
+
+
+def test_a_page(command: Command, run_folder: Path, data: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    assert command("align", run_folder, data, "--html", page).err.endswith(f"written: {page}, 2 pairs\n")
+    assert "0-2 1-1 2-0" in page.read_text(encoding="utf-8")
+
+
+def test_a_transformer_is_told_to_tune(command: Command, transformer: Path, tmp_path: Path) -> None:
+    (tmp_path / "in").write_text("the cat\tle chat\n", encoding="utf-8")
+    plain = command("align", transformer, tmp_path / "in")
+    assert "the mean of 2 layers × 2 heads was used" in plain.err
+    assert "--tune finds it" in plain.err
+    assert "mean of" not in command("align", transformer, tmp_path / "in", "--heads", "1.*").err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--words", "tokens"], "--words tokens: valid choices are model and spaces"),
+        (["--format", "giza"], "--format giza: valid choices are pharaoh and naacl"),
+        (["--base", "2"], "--base 2: the first word counts as 0 or as 1"),
+        (["--method", "threshold"], "method 'threshold' needs a threshold, for instance 0.2"),
+        (["--threshold", "7"], "threshold 7.0 is no attention weight"),
+        (["--gold", "nowhere"], "no file nowhere"),
+        (["--heads", "3.1"], "--heads 3.1: there is no head 3.1: this model has layers 0 to 0, heads 0 to 0"),
+        (["--symmetrise", "union"], "--symmetrise joins two directions"),
+    ],
+)
+def test_bad_input(command: Command, run_folder: Path, data: Path, options: list[str], message: str) -> None:
+    outcome = command("align", run_folder, data, *options)
+    assert outcome.code == 2
+    assert message in outcome.complaint
+
+
+def test_gold_that_counts_from_1(command: Command, run_folder: Path, data: Path, tmp_path: Path) -> None:
+    (tmp_path / "gold").write_text("1-3 2-2 3-1\n\n1-3\n", encoding="utf-8")
+    outcome = command("align", run_folder, data, "--gold", tmp_path / "gold")
+    assert outcome.code == 2
+    assert "so say --gold-base 1" in outcome.complaint
+    assert command("align", run_folder, data, "--gold", tmp_path / "gold", "--gold-base", 1).code == 0
+
+
+def test_no_attention(command: Command, vanilla: Path, data: Path) -> None:
+    outcome = command("align", vanilla, data)
+    assert outcome.code == 2
+    assert "one fixed vector, no alignment exists" in outcome.complaint

@@ -1,0 +1,207 @@
+"""Aligning with one model or two: links, symmetrisation, tuning, scores, gold files and what is wrong with them."""
+
+from pathlib import Path
+
+import pytest
+
+import regard
+from regard.alignment import LinkRule, Links, symmetrise
+from regard.lab.align import Direction, Entropy, align, check_opposite, tune_direction, tune_to_agree, word_note
+from regard.lab.align_job import Asked, link_rule, prepare, run
+from regard.lab.sides import GoldFile, Sides, is_naacl, read_sides
+from regard.runtime.aligner import Aligner
+from regard.text.errors import InputError
+from runtime.bundles import untrained
+
+SOURCES = ["3 4 5", "6 7 8 9", "", "10 11 3"]
+TARGETS = ["5 4 3", "9 8 7 6", "3", "3 11 10"]
+SIDES = Sides(SOURCES, TARGETS)
+GOLD = [Links.of((i, n - 1 - i) for i in range(n)) for n in (3, 4, 0, 3)]
+
+
+@pytest.fixture(scope="module")
+def direction(reverser: regard.Translator) -> Direction:
+    return Direction(Aligner(reverser.bundle))
+
+
+def test_a_reverser_links_backwards(direction: Direction) -> None:
+    aligned = align(SIDES, direction)
+    assert aligned.links == [links.sure for links in GOLD]
+    assert aligned.scores(GOLD)["forward"].aer == pytest.approx(0.0)
+    assert aligned.notes == ("1 pair with a blank side: no links",)
+
+
+def test_two_directions_are_symmetrised_by_every_method(direction: Direction) -> None:
+    """Reversing is its own inverse: the same model serves as the other direction, with a rule that links more."""
+    other = Direction(direction.aligner, LinkRule(method="threshold", threshold=0.01))
+    aligned = align(SIDES, direction, other, method="union")
+    assert list(aligned.ways) == ["forward", "backward", "intersection", "union", "grow-diag", "grow-diag-final-and"]
+    for name in ("intersection", "union", "grow-diag", "grow-diag-final-and"):
+        for number, links in enumerate(aligned.ways[name]):
+            assert links == symmetrise(aligned.ways["forward"][number], aligned.ways["backward"][number], name)
+    assert aligned.links == aligned.ways["union"]
+    assert sum(map(len, aligned.ways["backward"])) > sum(map(len, aligned.ways["forward"]))
+
+
+def test_tuning_keeps_a_rule_that_is_right_and_mends_a_wrong_one(direction: Direction) -> None:
+    wrong = Direction(direction.aligner, LinkRule(shift=1))
+    assert align(SIDES, wrong).scores(GOLD)["forward"].aer > 0.3
+    tuned, found = tune_direction(wrong, SIDES, GOLD)
+    assert tuned.rule.shift == 0
+    assert found.aer == pytest.approx(0.0)
+    assert set(found.by_shift()) == {-1, 0, 1}
+    first, second, apart = tune_to_agree(wrong, wrong, SIDES)
+    assert (first.rule.shift, second.rule.shift) == (0, 0)
+    assert apart == pytest.approx(0.0)
+
+
+def test_entropy_is_kept_word_by_word() -> None:
+    entropy = Entropy()
+    entropy.add(["le", "chat"], [1.0, 0.0])
+    entropy.add(["le", "chien"], [0.5, 0.1])
+    assert entropy.mean == pytest.approx(0.4)
+    assert entropy.ranked(least=2) == [("le", 2, 0.75)]
+    assert [word for word, _, _ in entropy.ranked(least=1)] == ["chat", "chien", "le"]
+
+
+def test_the_recipe_brings_text_and_gold(run_folder: Path) -> None:
+    outcome = run(prepare(Asked(run_folder, tune=True, entropy=True)))
+    assert len(outcome.job.sides) == 60
+    assert outcome.scores is not None
+    assert outcome.scores["forward"].aer < 0.2
+    data = outcome.json()
+    assert data["rules"]["forward"]["shift"] == 0
+    assert data["tuned"]["forward"]["by_shift"]["1"] > data["tuned"]["forward"]["aer"]
+    assert data["entropy"]["mean"] >= 0
+
+
+def test_without_a_target_the_model_translates(run_folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "in").write_text("3 4 5\n\n6 7 8\n", encoding="utf-8")
+    outcome = run(prepare(Asked(run_folder, source=tmp_path / "in")))
+    assert outcome.job.sides.targets == ["5 4 3", "", "8 7 6"]
+    assert outcome.aligned.links == [GOLD[0].sure, frozenset(), GOLD[0].sure]
+
+
+def test_the_other_direction_must_be_the_other(tmp_path: Path) -> None:
+    forward = regard.load(untrained(tmp_path / "enfr")).bundle
+    sides = Sides(["the black cat sat on the mat"], ["le chat noir était assis sur le tapis"])
+    with pytest.raises(InputError, match=r"reads the same language as .*: --reverse wants"):
+        check_opposite(forward, forward, sides)
+    check_opposite(forward, forward, Sides(["x y"], ["y x"]))  # unknown words say nothing
+
+
+def test_a_remark_where_words_are_not_what_white_space_separates(random_model: regard.Translator) -> None:
+    sides = Sides(["the cat", "don't, please"], ["le chat", "non"])
+    remark = word_note(sides, Aligner(random_model.bundle))
+    assert remark is not None
+    assert "1 pair of 2 have other words" in remark
+    assert "first: line 2" in remark
+    assert word_note(sides, Aligner(random_model.bundle, spaces=True)) is None
+
+
+class TestGold:
+    LENGTHS = ((3, 3), (4, 4), (0, 1), (3, 3))
+
+    def read(self, tmp_path: Path, text: str, base: int | None = None, flip: bool = False) -> list[Links]:
+        (tmp_path / "gold").write_text(text, encoding="utf-8")
+        return GoldFile(tmp_path / "gold", base, flip).read(self.LENGTHS)[0]
+
+    def test_both_formats_say_the_same(self, tmp_path: Path) -> None:
+        pharaoh = self.read(tmp_path, "0-2 1-1 2-0\n0-3 1?2 2-1 3-0\n\n0-2 1-1 2-0\n")
+        lines = [(1, 1, 3, "S"), (1, 2, 2, "S"), (1, 3, 1, "S"), (2, 1, 4, "S"), (2, 2, 3, "P"), (2, 3, 2, "S")]
+        lines += [(2, 4, 1, "S"), (4, 1, 3, "S"), (4, 2, 2, "S"), (4, 3, 1, "S")]
+        naacl = self.read(tmp_path, "".join(" ".join(map(str, line)) + "\n" for line in lines))
+        assert pharaoh == naacl
+        assert pharaoh[1].possible - pharaoh[1].sure == {(1, 2)}
+
+    def test_a_file_that_counts_from_1_is_found_out(self, tmp_path: Path) -> None:
+        from_one = "1-3 2-2 3-1\n1-4\n\n1-1\n"
+        with pytest.raises(
+            InputError, match=r"sentence 1: link 1-3 lies outside .* counted from 1, so say --gold-base 1"
+        ):
+            self.read(tmp_path, from_one)
+        assert self.read(tmp_path, from_one, base=1)[0] == GOLD[0]
+
+    def test_a_file_that_counts_from_1_but_fits_is_suspected(self, tmp_path: Path) -> None:
+        (tmp_path / "gold").write_text("1-1 2-2\n" * 12, encoding="utf-8")
+        _, notes = GoldFile(tmp_path / "gold").read([(4, 4)] * 12)
+        assert "no link touches a first word on either side: if it counts from 1, say --gold-base 1" in notes[0]
+
+    def test_zero_based_links_read_as_one_based(self, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match=r"line 1: '0-0' lies below index base 1; .*: say --gold-base 0"):
+            self.read(tmp_path, "0-0\n\n\n\n", base=1)
+        with pytest.raises(InputError, match="if they count from 0, say --gold-base 0"):
+            self.read(tmp_path, "1 0 0 S\n")
+
+    def test_swapped_sides(self, tmp_path: Path) -> None:
+        (tmp_path / "gold").write_text("3-0\n", encoding="utf-8")
+        with pytest.raises(InputError, match="fit with source and target swapped, so say --flip-gold"):
+            GoldFile(tmp_path / "gold").read([(2, 4)])
+        assert GoldFile(tmp_path / "gold", flip=True).read([(2, 4)])[0] == [Links.of([(0, 3)])]
+
+    def test_other_words(self, tmp_path: Path) -> None:
+        (tmp_path / "gold").write_text("0-9\n", encoding="utf-8")
+        with pytest.raises(InputError, match="with --words spaces what white space separates"):
+            GoldFile(tmp_path / "gold").read([(2, 4)])
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("0-0\n", "1 lines of links for 4 sentence pairs"),
+            ("0:0\n\n\n\n", "'0:0' is no link"),
+            ("5 1 1 S\n", "sentence 5, but there are only 4 sentences"),
+            ("1 1 1 X\n", "'X' is neither S"),
+        ],
+    )
+    def test_damage(self, tmp_path: Path, text: str, message: str) -> None:
+        with pytest.raises(InputError, match=message):
+            self.read(tmp_path, text)
+
+    def test_formats_are_told_apart(self) -> None:
+        assert is_naacl(["", "0001 3 4 S"])
+        assert not is_naacl(["", "0-1 2-3 4-5"])
+        assert not is_naacl([])
+
+
+class TestSides:
+    def test_blank_lines_stay(self, tmp_path: Path) -> None:
+        (tmp_path / "a").write_text("x\n\nz\n", encoding="utf-8")
+        (tmp_path / "b").write_text("X\nY\n\n", encoding="utf-8")
+        assert read_sides(tmp_path / "a", tmp_path / "b") == Sides(["x", "", "z"], ["X", "Y", ""])
+        (tmp_path / "t").write_text("x\tX\n\nz\tZ\n", encoding="utf-8")
+        assert read_sides(tmp_path / "t") == Sides(["x", "", "z"], ["X", "", "Z"])
+
+    def test_what_does_not_match_is_refused(self, tmp_path: Path) -> None:
+        for name, text in (("a", "x\ny\n"), ("b", "X\n"), ("t", "x\n"), ("e", "")):
+            (tmp_path / name).write_text(text, encoding="utf-8")
+        with pytest.raises(InputError, match=r"unequal line counts: .*a has 2, .*b has 1"):
+            read_sides(tmp_path / "a", tmp_path / "b")
+        with pytest.raises(InputError, match="line 1: 1 columns, wanted source TAB target"):
+            read_sides(tmp_path / "t")
+        with pytest.raises(InputError, match="e is empty: nothing to align"):
+            read_sides(tmp_path / "e", tmp_path / "a")
+
+
+def test_what_cannot_be_asked(random_model: regard.Translator, run_folder: Path, tmp_path: Path) -> None:
+    bundle = random_model.bundle.path
+    (tmp_path / "a").write_text("x\n", encoding="utf-8")
+    a = tmp_path / "a"
+    for asked, message in (
+        (Asked(bundle, data=a, source=a), "were both given"),
+        (Asked(bundle, target=a), "--target needs --source"),
+        (Asked(bundle, split="tset"), "no split 'tset': valid choices are train, dev, test"),
+        (Asked(bundle, symmetrise="grow"), "no symmetrisation 'grow': valid choices are intersection"),
+        (Asked(bundle, symmetrise="union"), "name the model of the other one with --reverse"),
+        (Asked(bundle, dev=(a, None, None)), "--dev-source, --dev-target and --dev-gold go together"),
+        (Asked(bundle, gold_base=1), "name that file too"),
+        (Asked(bundle, source=a, gold=a), "--gold is about a given translation"),
+        (Asked(bundle), "does not know its recipe: name the data to align"),
+        (Asked(run_folder, heads="0.1"), r"--heads 0\.1: there is no head 0\.1"),
+    ):
+        with pytest.raises(InputError, match=message):
+            prepare(asked)
+    job = prepare(Asked(bundle, source=a, target=a, tune=True))
+    with pytest.raises(InputError, match="nothing to tune on"):
+        run(job)
+    with pytest.raises(InputError, match="no method 'max': valid choices are argmax, threshold"):
+        link_rule("max", None, 0, False)

@@ -1,0 +1,80 @@
+"""Aligning whole batches: the same attention as forcing pair by pair, for every architecture and kind of piece."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import regard
+from regard.runtime.aligner import Aligner, regroup
+from regard.text import Tokenizer, TokenizerConfig
+from regard.text.config import Kind
+from regard.text.errors import InputError
+
+from .bundles import ENGLISH, FRENCH, KINDS
+
+Make = Callable[..., regard.Translator]
+SOURCES = ["the cat", ENGLISH[2], "jane visits the mat", ENGLISH[0]]
+TARGETS = [FRENCH[1], "le tapis", FRENCH[2], "jane visite l'afrique"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["bahdanau", "luong", "transformer"])
+def test_a_batch_looks_where_forcing_one_by_one_looks(random_model: Make, name: str, kind: Kind) -> None:
+    translator = random_model(name, kind)
+    aligner = Aligner(translator.bundle)
+    found = dict(aligner.look(SOURCES, TARGETS))
+    assert sorted(found) == [0, 1, 2, 3]
+    for number, (source, target) in enumerate(zip(SOURCES, TARGETS, strict=True)):
+        alone = translator.translate(source, target=target)
+        assert alone.attention is not None
+        np.testing.assert_allclose(found[number].attention, alone.attention, atol=1e-5)
+        assert found[number].attention.shape[:2] == aligner.shape
+        assert found[number].target_words == alone.target_words
+        if not found[number].cut:
+            assert found[number].source_words == alone.source_words
+            np.testing.assert_allclose(
+                found[number].between_words().words.mean((0, 1)), alone.word_attention, atol=1e-5
+            )
+
+
+def test_many_pairs_come_in_several_groups_and_each_once(random_model: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("regard.runtime.aligner.ROWS", 3)
+    monkeypatch.setattr("regard.runtime.aligner.CELLS", {"cpu": 150})
+    aligner = Aligner(random_model().bundle)
+    numbers = [number for number, _ in aligner.look(SOURCES * 20, TARGETS * 20)]
+    assert sorted(numbers) == list(range(80))
+
+
+def test_blank_sides_are_left_out_and_long_sources_are_cut(random_model: Make) -> None:
+    aligner = Aligner(random_model().bundle)
+    found = dict(aligner.look(["the cat", " ", "the cat", "the cat " * 10], ["le chat", "le chat", "", "le chat"]))
+    assert sorted(found) == [0, 3]
+    assert (found[0].cut, found[3].cut) == (False, True)
+    assert found[3].counts == (20, 2)  # the words that were not read are words still
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_words_that_white_space_separates(kind: Kind) -> None:
+    text = "don't go, l'été!  it's 3.5"
+    size = 40 if kind in ("bpe", "unigram") else None
+    tokenizer = Tokenizer.train([text], TokenizerConfig(kind=kind, vocabulary=size))
+    encoding = tokenizer.encode(text, eos=True)
+    words, word_of = regroup(encoding, tokenizer.config.words, spaces=True)
+    assert words == ("don't", "go,", "l'été!", "it's", "3.5")
+    assert word_of[-1] is None
+    for (start, end), word in zip(encoding.spans, word_of, strict=True):
+        if word is not None:
+            first = sum(len(one) + 1 for one in words[:word])
+            assert first <= start <= end <= first + len(words[word])
+    assert {word for word in word_of if word is not None} == set(range(5))
+
+
+def test_without_attention_there_is_nothing_to_align(random_model: Make) -> None:
+    with pytest.raises(InputError, match="has no attention: one fixed vector, no alignment exists"):
+        Aligner(random_model("vanilla").bundle)
+
+
+def test_each_source_needs_a_target(random_model: Make) -> None:
+    with pytest.raises(InputError, match="2 sources but 1 targets"):
+        list(Aligner(random_model().bundle).look(["a", "b"], ["c"]))
