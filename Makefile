@@ -10,7 +10,7 @@ export OMP_NUM_THREADS ?= 1
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[dev,gpu]"
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[dev,gpu,data]"
 	@touch $@
 
 demo: $(INSTALLED)  ## train, translate and look, in about three minutes

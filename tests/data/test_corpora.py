@@ -2,10 +2,12 @@
 
 import gzip
 import lzma
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +17,12 @@ from regard.data.lines import read_lines
 from regard.data.pair import Pair
 from regard.text.errors import InputError
 
-PACKERS: dict[str, Callable[[bytes], bytes]] = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress}
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    ".zst": zstandard.compress,
+    "": bytes,
+    ".gz": gzip.compress,
+    ".xz": lzma.compress,
+}
 
 
 def write(path: Path, content: str | bytes) -> Path:
@@ -86,7 +93,8 @@ def test_pairs_are_read_one_at_a_time(tmp_path: Path) -> None:
         (b"ok\tok\ncaf\xe9\tb\n", None, r"t.tsv, line 2: byte 9 of the file \(0xe9\) is not UTF-8; convert"),
         (b"\xef\xbb\xbf\xe9\tb\n", None, r"line 1: byte 3 of the file"),
         ("a\tb".encode("utf-16"), None, "t.tsv is UTF-16, not UTF-8: convert it"),
-        (b"\x28\xb5\x2f\xfdxxx", None, "t.tsv is compressed with zstd"),
+        (b"\x28\xb5\x2f\xfdxxx", None, "t.tsv is damaged after line 0: zstd"),
+        (zstandard.compress(b"a\tb\n" * 100)[:-5], None, "t.tsv is damaged after line .* end of the compressed stream"),
         (gzip.compress(b"a\tb\n" * 100, mtime=0)[:-10], None, "t.tsv is damaged after line .* fetch or pack it again"),
         (lzma.compress(b"a\tb\n" * 100)[:-30], None, "t.tsv is damaged after line"),
         (b"\x1f\x8bnot really", None, "t.tsv is damaged after line 0"),
@@ -146,3 +154,26 @@ def test_wrong_parallel_files_are_refused_with_their_place(
         files.append(write(tmp_path / "t.align", links))
     with pytest.raises(InputError, match=message):
         list(read_parallel(*files))
+
+
+def test_several_zstd_frames_are_one_file(tmp_path: Path) -> None:
+    path = write(tmp_path / "t", zstandard.compress(b"a\nb") + zstandard.compress(b"c\n") + zstandard.compress(b""))
+    assert list(read_lines(path)) == ["a", "bc"]
+
+
+def test_without_the_extra_a_zstd_file_is_answered_with_the_line_that_installs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "t.tsv.zst", zstandard.compress(b"a\tb\n"))
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    with pytest.raises(InputError, match=r"t.tsv.zst is compressed with zstd, .* pip install 'regard\[data\]'"):
+        list(read_tsv(path))
+
+
+def test_links_of_the_other_direction_are_turned(tmp_path: Path) -> None:
+    source, target = write(tmp_path / "t.fr", "le chat noir\n"), write(tmp_path / "t.en", "the cat\n")
+    links = write(tmp_path / "t.align", "0-0 1?2\n")
+    (pair,) = read_parallel(source, target, links, turned=True)
+    assert pair.links == Links.of([(0, 0)], [(2, 1)])
+    with pytest.raises(InputError, match="link 1-2 lies outside the pair of 3 source and 2 target words"):
+        list(read_parallel(source, target, links))

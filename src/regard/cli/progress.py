@@ -6,7 +6,7 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from regard.train.journal import Averaged, Event, Finished, Started, Stepped, Validated, Warned
+from regard.train.journal import Averaged, Event, Finished, Preparing, Started, Stepped, Validated, Warned
 
 LOG_SECONDS = 15.0
 """How often a line is printed where there is no terminal to draw a bar on."""
@@ -31,7 +31,8 @@ class TrainingDisplay:
         self.task: TaskID = self.bar.add_task("preparing", total=None, figures="")
         self.first = self.total = 0
         self.loss = self.speed = 0.0
-        self.score = ""
+        self.score = self.stage = ""
+        self.pairs = 0
         self.began = self.told = time.monotonic()
 
     def __enter__(self) -> "TrainingDisplay":
@@ -47,6 +48,8 @@ class TrainingDisplay:
 
     def __call__(self, event: Event) -> None:
         match event:
+            case Preparing():
+                self._preparing(event)
             case Started():
                 self._started(event)
             case Stepped():
@@ -63,6 +66,17 @@ class TrainingDisplay:
 
     def _line(self, text: str) -> None:
         self.bar.console.print(text, soft_wrap=True)
+
+    def _preparing(self, event: Preparing) -> None:
+        if event.what != self.stage:  # how many pairs there are is known once they have all been read
+            self.bar.reset(self.task, description=f"preparing: {event.what}", total=self.pairs or None, figures="pairs")
+            self.stage = event.what
+        self.pairs = event.pairs
+        self.bar.update(self.task, completed=event.pairs)
+        now = time.monotonic()
+        if not self.console.is_terminal and now - self.told >= LOG_SECONDS:
+            self.told = now
+            self._line(f"preparing: {event.what}, {event.pairs:,} pairs")
 
     def _started(self, event: Started) -> None:
         for note in event.notes:

@@ -53,9 +53,12 @@ def _wrong_columns(given: int) -> str:
 
 
 def read_parallel(
-    source: Path, target: Path, links: Path | None = None, skipped: list[int] | None = None
+    source: Path, target: Path, links: Path | None = None, skipped: list[int] | None = None, turned: bool = False
 ) -> Iterator[Pair]:
-    """Line i of one file translates line i of the other; line i of `links` (0-based, Pharaoh) aligns them."""
+    """Line i of one file translates line i of the other; line i of `links` (0-based, Pharaoh) aligns them.
+
+    Links that are `turned` name the target word first.
+    """
     files = [find_file(path) for path in (source, target, links) if path is not None]
     streams = [read_lines(path) for path in files]
     rows = 0
@@ -68,7 +71,7 @@ def read_parallel(
             continue
         rows += 1
         where = f"{files[-1]}, line {number}"
-        yield Pair(lines[0], lines[1], _parse_links(lines[2], lines[0], lines[1], where) if links else None)
+        yield Pair(lines[0], lines[1], _parse_links(lines[2], lines[0], lines[1], where, turned) if links else None)
     if not rows:
         raise InputError(f"{files[0]} and {files[1]} hold no pair: every line is blank on one side or there is none")
 
@@ -84,11 +87,13 @@ def _unequal(files: Sequence[Path], streams: Sequence[Iterator[str]], number: in
     return f"unequal line counts: {found}; line {number} of {longest} is the first without a partner"
 
 
-def _parse_links(line: str, source: str, target: str, where: str) -> Links:
+def _parse_links(line: str, source: str, target: str, where: str, turned: bool) -> Links:
     try:
         links = parse_pharaoh(line, where=where)
     except ValueError as problem:
         raise InputError(str(problem)) from None
+    if turned:
+        links = links.flipped()
     # Whatever the words are split by, there are at most so many.
     most = len(word_spans(source)), len(word_spans(target))
     for link in sorted(links.possible):

@@ -2,36 +2,52 @@
 
 import hashlib
 import math
+from array import array
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from regard.data.pair import Pair
+import numpy as np
+
 from regard.text.errors import InputError
 
 
-def hold_out(pairs: Iterable[Pair], share: float, splits: tuple[str, ...]) -> dict[str, list[Pair]]:
-    """The pairs by split: "train" and each of `splits` ("dev", "test"), which get `share` of the source texts each.
+@dataclass(frozen=True)
+class HeldOut:
+    """Source texts are ranked by a hash: the lowest are dev, the highest test, where these are held out.
 
     Pairs with one source text stay together, so no held-out source is ever trained on. The order of the corpus has no
     influence, and dev holds the same pairs whether or not test is held out too.
     """
-    pairs = list(pairs)
-    keys = [_key(pair.source) for pair in pairs]
-    ranked = sorted(set(keys))
-    size = math.ceil(share * len(ranked))
-    if size * len(splits) >= len(ranked):
+
+    dev_below: int
+    test_from: int
+    pairs: int
+    """How many there are, and how many of them are dev or test."""
+    dev: int
+    test: int
+
+    def split_of(self, source: str) -> str:
+        rank = _rank(source)
+        return "dev" if rank < self.dev_below else "test" if rank >= self.test_from else "train"
+
+
+def hold_out(sources: Iterable[str], share: float, splits: tuple[str, ...]) -> HeldOut:
+    """Choose `share` of the source texts for each of `splits` ("dev", "test"); eight bytes a text are kept."""
+    every = np.frombuffer(array("Q", (_rank(source) for source in sources)), np.uint64)
+    ranks = np.unique(every)
+    size = math.ceil(share * len(ranks))
+    if size * len(splits) >= len(ranks):
         raise InputError(
-            f"{len(ranked)} different source sentences are too few to hold out a share of {share} for "
+            f"{len(ranks)} different source sentences are too few to hold out a share of {share} for "
             f"{' and '.join(splits)}: give {' and '.join(splits)} files, or a smaller held_out"
         )
-    owner = dict.fromkeys(ranked[:size], "dev") if "dev" in splits else {}
-    if "test" in splits:
-        owner |= dict.fromkeys(ranked[-size:], "test")
-    found: dict[str, list[Pair]] = {split: [] for split in ("train", *splits)}
-    for pair, key in zip(pairs, keys, strict=True):
-        found[owner.get(key, "train")].append(pair)
-    return found
+    dev_below = int(ranks[size]) if "dev" in splits else 0
+    test_from = int(ranks[-size]) if "test" in splits else 1 << 64
+    dev = int((every < np.uint64(dev_below)).sum())
+    test = int((every >= np.uint64(test_from)).sum()) if "test" in splits else 0
+    return HeldOut(dev_below, test_from, len(every), dev, test)
 
 
-def _key(source: str) -> bytes:
+def _rank(source: str) -> int:
     """Sentences that differ in white space alone count as one."""
-    return hashlib.blake2b(" ".join(source.split()).encode(), digest_size=8).digest()
+    return int.from_bytes(hashlib.blake2b(" ".join(source.split()).encode(), digest_size=8).digest())

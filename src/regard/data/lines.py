@@ -1,4 +1,4 @@
-"""Lines of a text file, plain, gzip or xz, one at a time; what is wrong with a file is said with its name and line."""
+"""Lines of a text file, plain, gzip, xz or zstd, one at a time; what is wrong is said with the file's name and line."""
 
 import difflib
 import gzip
@@ -8,22 +8,23 @@ from collections.abc import Iterable, Iterator
 from io import BufferedReader
 from pathlib import Path
 
+from regard.data import zstd
 from regard.text.errors import InputError
 
-_COMPRESSED = (".gz", ".xz")
+COMPRESSED = (".gz", ".xz", ".zst")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _FOREIGN = {
     b"\xff\xfe": "is UTF-16, not UTF-8: convert it, e.g. iconv -f UTF-16 -t UTF-8",
     b"\xfe\xff": "is UTF-16, not UTF-8: convert it, e.g. iconv -f UTF-16 -t UTF-8",
-    b"\x28\xb5\x2f\xfd": "is compressed with zstd: unpack it, or use gzip or xz",
+    zstd.BEGINS: "is compressed with zstd: unpack it first, e.g. zstdcat",
     b"PK\x03\x04": "is a zip archive: unpack it",
     b"BZ": "is compressed with bzip2: unpack it, or use gzip or xz",
 }
 
 
 def find_file(path: Path) -> Path:
-    """The file, or the same name with .gz or .xz; otherwise the error names the nearest file that exists."""
-    for candidate in (path, *(path.with_name(path.name + suffix) for suffix in _COMPRESSED)):
+    """The file, or the same name with .gz, .xz or .zst; otherwise the error names the nearest file that exists."""
+    for candidate in (path, *(path.with_name(path.name + suffix) for suffix in COMPRESSED)):
         if candidate.is_file():
             return candidate
     if path.is_dir():
@@ -40,7 +41,7 @@ def find_file(path: Path) -> Path:
 def read_lines(path: Path) -> Iterator[str]:
     """The lines, split at line feeds alone; a carriage return before one and a byte-order mark are dropped."""
     path = find_file(path)
-    with _open(path) as file:
+    with open_bytes(path) as file:
         yield from decode_lines(file, str(path))
 
 
@@ -68,8 +69,8 @@ def decode_lines(stream: Iterable[bytes], name: str) -> Iterator[str]:
         raise InputError(f"cannot read {name}: {problem.strerror or problem}") from None
 
 
-def _open(path: Path) -> gzip.GzipFile | lzma.LZMAFile | BufferedReader:
-    """By what the file begins with, whatever its name."""
+def open_bytes(path: Path) -> gzip.GzipFile | lzma.LZMAFile | BufferedReader:
+    """The unpacked bytes, by what the file begins with, whatever its name."""
     try:
         with path.open("rb") as file:
             begins = file.read(6)
@@ -77,6 +78,8 @@ def _open(path: Path) -> gzip.GzipFile | lzma.LZMAFile | BufferedReader:
             return gzip.open(path, "rb")
         if begins == b"\xfd7zXZ\x00":
             return lzma.open(path, "rb")
+        if begins.startswith(zstd.BEGINS):
+            return zstd.open_zstd(path)
         return path.open("rb")
     except OSError as problem:
         raise InputError(f"cannot read {path}: {problem.strerror or problem}") from None

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from random import Random
@@ -17,7 +18,7 @@ from regard.text.file import from_bytes, to_bytes
 from regard.text.places import Place, Spans, character_places, subword_places, word_places
 from regard.text.special import EOS, SPECIAL, UNK
 from regard.text.subwords import LONG, Subwords
-from regard.text.vocabulary import marked_words, train_vocabulary
+from regard.text.vocabulary import marked_words, train_vocabulary, vocabulary_from
 from regard.text.words import word_spans
 
 _REMEMBERED = 300_000
@@ -55,6 +56,20 @@ class Tokenizer:
     def train(cls, texts: Iterable[str], config: TokenizerConfig) -> "Tokenizer":
         """A vocabulary built from raw texts; the same texts give the same one."""
         return cls(config, train_vocabulary(texts, config))
+
+    @classmethod
+    def from_counts(cls, seen: Counter[str], config: TokenizerConfig) -> "Tokenizer":
+        """The same from what `count_chunks` counted, so that several processes can share the counting."""
+        return cls(config, vocabulary_from(seen, config))
+
+    @classmethod
+    def from_data(cls, data: bytes, origin: Path = Path("the tokenizer")) -> "Tokenizer":
+        """The same from the bytes that `save` writes."""
+        config, library = from_bytes(data, origin)
+        try:
+            return cls(config, library, data)
+        except InputError as problem:
+            raise InputError(f"{origin}: {problem}") from None
 
     def __len__(self) -> int:
         return len(self._pieces)
@@ -131,6 +146,11 @@ class Tokenizer:
         return decode(ids, written_pieces(ids, self._pieces, unknowns), self.config.words)
 
     @property
+    def data(self) -> bytes:
+        """What `save` writes."""
+        return self._data
+
+    @property
     def fingerprint(self) -> str:
         """SHA-256 of the bytes that `save` writes."""
         return hashlib.sha256(self._data).hexdigest()
@@ -149,8 +169,4 @@ class Tokenizer:
             data = origin.read_bytes()
         except OSError as problem:
             raise InputError(f"cannot read the tokenizer file {origin}: {problem.strerror}") from None
-        config, library = from_bytes(data, origin)
-        try:
-            return cls(config, library, data)
-        except InputError as problem:
-            raise InputError(f"{origin}: {problem}") from None
+        return cls.from_data(data, origin)

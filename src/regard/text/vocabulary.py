@@ -18,7 +18,21 @@ _CHUNK = 4096
 
 def train_vocabulary(texts: Iterable[str], config: TokenizerConfig) -> tokenizers.Tokenizer:
     """Ids 0 to 3 are the special ones; then words or characters by falling count, or what the library found."""
-    counts = _count(texts, config)
+    seen: Counter[str] = Counter()
+    count_chunks(texts, config, seen)
+    return vocabulary_from(seen, config)
+
+
+def count_chunks(texts: Iterable[str], config: TokenizerConfig, seen: Counter[str]) -> None:
+    """Add to `seen` how often each character stands in the texts, or each chunk between two spaces."""
+    for raw in texts:
+        text = config.normalise(raw)
+        seen.update(text if config.kind == "character" else text.split(" "))
+
+
+def vocabulary_from(seen: Counter[str], config: TokenizerConfig) -> tokenizers.Tokenizer:
+    """A vocabulary of what `count_chunks` counted, in however many parts."""
+    counts = seen if config.kind == "character" else _count_words(seen, config)
     if not counts:
         raise InputError(f'no text to build a vocabulary of kind "{config.kind}" from: every given text is blank')
     if config.kind in ("word", "character"):
@@ -26,16 +40,10 @@ def train_vocabulary(texts: Iterable[str], config: TokenizerConfig) -> tokenizer
     return _subwords(counts, config)
 
 
-def _count(texts: Iterable[str], config: TokenizerConfig) -> Counter[str]:
-    """How often each word, character or marked word was seen."""
-    seen: Counter[str] = Counter()
-    for raw in texts:
-        text = config.normalise(raw)
-        seen.update(text if config.kind == "character" else text.split(" "))
-    if config.kind == "character":
-        return seen
+def _count_words(seen: Counter[str], config: TokenizerConfig) -> Counter[str]:
+    """How often each word or marked word was seen; words never cross a space, so each chunk is split once."""
     counts: Counter[str] = Counter()
-    for chunk, count in seen.items():  # words never cross a space, so each chunk is split once
+    for chunk, count in seen.items():
         spans = word_spans(chunk, config.words)
         words = [chunk[a:b] for a, b in spans] if config.kind == "word" else marked_words(chunk, spans)
         for word in words:

@@ -19,6 +19,15 @@ NAME = "journal.jsonl"
 
 
 @dataclass(frozen=True)
+class Preparing:
+    """A stored corpus is being prepared; listeners hear it, the journal of the run does not begin with it."""
+
+    kind = "preparing"
+    what: str
+    pairs: int
+
+
+@dataclass(frozen=True)
 class Started:
     """The run is about to take its next step."""
 
@@ -101,7 +110,7 @@ class Finished:
     seconds: float
 
 
-Event = Started | Stepped | Validated | Averaged | Warned | Finished
+Event = Preparing | Started | Stepped | Validated | Averaged | Warned | Finished
 Listener = Callable[[Event], None]
 
 
@@ -123,6 +132,10 @@ class Journal:
                 file.write(_line({"event": event.kind, **asdict(event)}))
         except OSError as error:
             raise explain(error, self.path) from error
+        self.show(event)
+
+    def show(self, event: Event) -> None:
+        """Tell the listeners alone."""
         for listener in self.listeners:
             listener(event)
 

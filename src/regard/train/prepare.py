@@ -4,13 +4,13 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from random import Random
 
 from regard.bundle.store import Bundle
 from regard.data.batching import Batcher
-from regard.data.config import load_split
-from regard.data.dataset import EncodedPairs, encode_pairs
+from regard.data.dataset import EncodedPairs, Limits, encode_pairs
 from regard.data.pair import Pair
+from regard.data.pipeline import Watch, encode_corpus, open_training, train_tokenizers
+from regard.data.splits import Corpus, StoredSplit, load_split
 from regard.text.tokenizer import Tokenizer
 from regard.train.hide import hide_words
 from regard.train.recipe import Recipe
@@ -24,8 +24,8 @@ class Prepared:
     """Everything that comes from data: tokenizers, training batches, development pairs with theirs, and notes."""
 
     recipe: Recipe
-    pairs: Sequence[Pair]
-    """The training text, kept only where every epoch encodes it anew."""
+    train: Corpus | StoredSplit
+    """The training text: every epoch encodes it anew where BPE merges drop out."""
     source: Tokenizer
     target: Tokenizer
     batcher: Batcher
@@ -37,49 +37,53 @@ class Prepared:
         """The training batches; where BPE merges drop out, the text is cut into other pieces in every epoch."""
         if epoch == 0 or not _drops_merges(self.recipe):
             return self.batcher
-        return _batcher(_encode(self.recipe, self.pairs, self.source, self.target, epoch), self.recipe)
+        encoded, _ = _encode(self.recipe, self.train, self.source, self.target, epoch)
+        return _batcher(encoded, self.recipe)
 
     @cached_property
     def fingerprint(self) -> str:
         """Changes with the training pairs and with how they are encoded."""
         digest = hashlib.sha256()
         for side in (self.batcher.data.source, self.batcher.data.target):
-            digest.update(side.ids.tobytes())
-            digest.update(side.offsets.tobytes())
+            digest.update(side.ids.data)
+            digest.update(side.offsets.data)
         return digest.hexdigest()
 
 
-def prepare(recipe: Recipe, known: Bundle | None = None) -> Prepared:
+def prepare(recipe: Recipe, known: Bundle | None = None, watch: Watch | None = None) -> Prepared:
     """Read and encode the data; `known` brings its tokenizers along when a run resumes or fine-tunes."""
-    train, dev = load_split(recipe.data, "train"), load_split(recipe.data, "dev")
-    source, target = (known.source, known.target) if known else _train_tokenizers(recipe, train.pairs)
-    encoded = _encode(recipe, train.pairs, source, target, epoch=0)
+    train, dev = open_training(recipe.data), load_split(recipe.data, "dev")
+    told = {} if watch is None else {"watch": watch}
+    source, target = (known.source, known.target) if known else train_tokenizers(train, recipe.text, **told)
+    encoded, notes = _encode(recipe, train, source, target, epoch=0, **told)
     text = recipe.text
     chosen = dev.pairs[: recipe.train.validate_sentences]
-    dev_encoded = encode_pairs(chosen, source, target, text.longest_source, text.longest_target, overlong="truncate")
+    dev_encoded = encode_pairs(chosen, source, target, Limits(text.longest_source, text.longest_target, "truncate"))
     return Prepared(
         recipe,
-        train.pairs if _drops_merges(recipe) else (),
+        train,
         source,
         target,
         _batcher(encoded, recipe),
         chosen,
         Batcher(dev_encoded, sentences=VALIDATION_SENTENCES, shuffle=False, source_eos=text.source_eos),
-        (*train.notes, *encoded.notes, *dev.notes),
+        (*notes, *encoded.notes, *dev.notes),
     )
 
 
-def _encode(recipe: Recipe, pairs: Sequence[Pair], source: Tokenizer, target: Tokenizer, epoch: int) -> EncodedPairs:
+def _encode(
+    recipe: Recipe, train: Corpus | StoredSplit, source: Tokenizer, target: Tokenizer, epoch: int, **told: Watch
+) -> tuple[EncodedPairs, tuple[str, ...]]:
     text, config = recipe.text, recipe.train
     longest_source, longest_target = text.longest_source, text.longest_target
-    random = None
+    seed = None
     if _drops_merges(recipe):
-        random = Random(f"{config.seed} {epoch}")
+        seed = f"{config.seed} {epoch}"
         if config.batch_tokens is not None:  # what fits in one epoch must not be too long in another
             fits = config.batch_tokens - 1
             longest_source, longest_target = min(fits, longest_source or fits), min(fits, longest_target or fits)
-    encoded = encode_pairs(pairs, source, target, longest_source, longest_target, random=random)
-    return hide_words(encoded, source, target, config.hide_words, config.seed)
+    encoded, notes = encode_corpus(train, source, target, Limits(longest_source, longest_target), seed, **told)
+    return hide_words(encoded, source, target, config.hide_words, config.seed), notes
 
 
 def _drops_merges(recipe: Recipe) -> bool:
@@ -95,16 +99,4 @@ def _batcher(encoded: EncodedPairs, recipe: Recipe) -> Batcher:
         seed=config.seed,
         source_eos=recipe.text.source_eos,
         bucket=config.bucket,
-    )
-
-
-def _train_tokenizers(recipe: Recipe, pairs: Sequence[Pair]) -> tuple[Tokenizer, Tokenizer]:
-    """One tokenizer for each side, or one for both where the recipe says joint."""
-    text = recipe.text
-    if text.joint:
-        both = Tokenizer.train((side for pair in pairs for side in (pair.source, pair.target)), text.source)
-        return both, both
-    return (
-        Tokenizer.train((pair.source for pair in pairs), text.source),
-        Tokenizer.train((pair.target for pair in pairs), text.target),
     )

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from regard.data.config import DataConfig, TextConfig
+from regard.data.tables import FILE_KINDS, PATH_KINDS
 from regard.models.config import RecurrentConfig, TransformerConfig
 from regard.models.presets import preset
 from regard.search.config import SearchConfig
@@ -70,7 +71,7 @@ def parse_recipe(
     for override in overrides:
         _override(tables, override)
     data = tables.get("data")
-    if base is not None and isinstance(data, dict) and data.get("kind") in ("tsv", "parallel"):
+    if base is not None and isinstance(data, dict) and data.get("kind") in FILE_KINDS:
         tables["data"] = {"base": str(base.resolve()), **data}
     if isinstance(tables.get("model"), dict):
         tables["model"] = _resolve_preset(tables["model"], name)
@@ -129,7 +130,7 @@ def _override(tables: dict[str, Any], override: str) -> None:
     except tomllib.TOMLDecodeError:
         parsed = value.strip()  # a bare word is a string: --set model.cell=lstm
     if parts[0] == "data" and parts[1] in ("train", "dev", "test") and isinstance(parsed, str):
-        parsed = os.path.abspath(parsed)
+        parsed = _from_here(parsed, tables.get("data"))
     table = tables
     for part in parts[:-1]:
         inner = table.get(part, {})
@@ -138,3 +139,8 @@ def _override(tables: dict[str, Any], override: str) -> None:
         table[part] = dict(inner)
         table = table[part]
     table[parts[-1]] = parsed
+
+
+def _from_here(split: str, data: Any) -> str:
+    """A path in an override is relative to the current folder; some kinds name their splits instead."""
+    return os.path.abspath(split) if isinstance(data, dict) and data.get("kind") in PATH_KINDS else split

@@ -19,7 +19,7 @@ from regard.train.device import pick_device, pick_precision, surroundings
 from regard.train.folder import check_folder, claimed, differences
 from regard.train.interrupt import Interrupt
 from regard.train.job import Job
-from regard.train.journal import Finished, Journal, Listener, Started, Warned
+from regard.train.journal import Finished, Journal, Listener, Preparing, Started, Warned
 from regard.train.loop import run_loop
 from regard.train.optimizer import build_optimizer
 from regard.train.picture import draw_curve
@@ -92,7 +92,7 @@ def _set_up(recipe: Recipe, folder: Path, journal: Journal, device: torch.device
     known = checkpoint.bundle if checkpoint else load_bundle(config.start_from, device) if config.start_from else None
     if known is not None:
         _check_known(known, recipe)
-    data = prepare(recipe, known)
+    data = prepare(recipe, known, lambda what, pairs: journal.show(Preparing(what, pairs)))
     if checkpoint is not None and checkpoint.data != data.fingerprint:
         raise InputError(
             f"the training pairs are not those that {folder} was started with: put the old data back, or start a new "

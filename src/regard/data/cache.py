@@ -1,0 +1,118 @@
+"""Folders of computed files, found again by what they were computed from; each appears whole or not at all.
+
+They lie in REGARD_CACHE, or in the user's cache folder, and can be deleted at any time.
+"""
+
+import errno
+import hashlib
+import json
+import os
+import secrets
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from regard.text.errors import InputError
+
+if sys.platform != "win32":
+    import fcntl
+
+_WHOLE = "whole.json"
+"""Written last: the size and checksum of every other file."""
+
+
+def cache_folder() -> Path:
+    named = os.environ.get("REGARD_CACHE")
+    if named:
+        return Path(named)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "regard"
+
+
+def kept(kind: str, key: str, build: Callable[[Path], None], notes: list[str] | None = None) -> Path:
+    """The folder of this kind and key; where there is none, or a damaged one, `build` fills a new one.
+
+    Several processes that want the same folder wait for the first of them.
+    """
+    place = cache_folder() / kind / key[:40]
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with _alone(place.with_name(f"{place.name}.lock")):
+            if place.exists():
+                if _is_whole(place):
+                    return place
+                shutil.rmtree(place)
+                if notes is not None:
+                    notes.append(f"the cache in {place} was damaged or only half written: it was built anew")
+            _build(place, build)
+            return place
+    except OSError as problem:
+        raise _explain(problem, place) from problem
+
+
+def _build(place: Path, build: Callable[[Path], None]) -> None:
+    for left in place.parent.glob(f".{place.name}-*.part"):  # of a process that was killed: we hold the lock
+        shutil.rmtree(left, ignore_errors=True)
+    draft = place.parent / f".{place.name}-{secrets.token_hex(4)}.part"
+    draft.mkdir()
+    try:
+        build(draft)
+        files = {path.name: _describe(path) for path in sorted(draft.iterdir())}
+        (draft / _WHOLE).write_text(json.dumps(files), encoding="utf-8")
+        for path in draft.iterdir():
+            _sync(path)
+        try:
+            draft.rename(place)
+        except OSError:
+            if not _is_whole(place):  # unless another process, on a disk without locks, was quicker
+                raise
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _is_whole(place: Path) -> bool:
+    try:
+        files = json.loads((place / _WHOLE).read_text(encoding="utf-8"))
+        return bool(files) and all(_describe(place / name) == said for name, said in files.items())
+    except (FileNotFoundError, NotADirectoryError, ValueError, AttributeError):
+        return False
+
+
+def _describe(path: Path) -> list[int | str]:
+    with path.open("rb") as file:
+        return [os.fstat(file.fileno()).st_size, hashlib.file_digest(file, "sha256").hexdigest()]
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Hold a lock file; the lock dies with its process, however that ends."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        if sys.platform != "win32":
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            except OSError as problem:
+                if problem.errno not in (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS):
+                    raise  # some network disks know no locks: two processes may then both build, and one wins
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _explain(problem: OSError, place: Path) -> InputError:
+    reasons = {
+        errno.ENOSPC: "the disk is full",
+        errno.EDQUOT: "the disk quota is used up",
+        errno.EFBIG: "a file would be larger than this disk or `ulimit -f` allows",
+    }
+    reason = reasons.get(problem.errno or 0) or problem.strerror or str(problem)
+    return InputError(
+        f"cannot keep prepared data in {place.parent}: {reason}; nothing half done is left there. Free some space, or "
+        "name another folder with the environment variable REGARD_CACHE"
+    )

@@ -1,0 +1,146 @@
+"""The corpora that recipes name: licence, splits, checksums, and where a local copy lies; one TOML file for each."""
+
+import os
+import tomllib
+from difflib import get_close_matches
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from regard.data.lines import find_file
+from regard.data.tables import CatalogueData, ParallelData, Table, TsvData
+from regard.text.errors import InputError
+
+
+class TextFile(Table):
+    """A file of a corpus; `sha256` is that of its text, however the file is packed."""
+
+    sha256: str = Field(pattern="^[0-9a-f]{64}$")
+    lines: int
+    address: str | None = None
+    """Where it can be downloaded."""
+
+
+class Entry(Table):
+    """What is known of a corpus. A split is a prefix of file names (parallel) or a name without .tsv (tsv)."""
+
+    name: str
+    title: str
+    origin: str
+    licence: str
+    acknowledge: str = ""
+    use: str
+    layout: Literal["parallel", "tsv"]
+    sides: tuple[str, ...]
+    """The languages: endings of parallel files, or the columns of a TSV file in their order."""
+    parts: tuple[str, ...] = ()
+    """Where a corpus has several: `{part}` in the names of splits stands for one of them."""
+    train: str
+    dev: str | None = None
+    test: str | None = None
+    links: str | None = None
+    """Ending of the gold links, which count words of the first side first."""
+    tokenised: bool = False
+    files: dict[str, TextFile]
+    also: dict[str, TextFile] = Field(default_factory=dict)
+    """What belongs to it and is no side of a split: gold links, licences, attributions."""
+
+    def splits(self) -> dict[str, int]:
+        """Each split with the number of its pairs."""
+        first = f".{self.sides[0]}" if self.layout == "parallel" else ".tsv"
+        return {name.removesuffix(first): file.lines for name, file in self.files.items() if name.endswith(first)}
+
+
+@cache
+def catalogue() -> dict[str, Entry]:
+    """Every corpus by its name."""
+    folder = Path(str(files("regard"))) / "data" / "catalogue"
+    return {
+        path.stem: Entry.model_validate({"name": path.stem, **tomllib.loads(path.read_text(encoding="utf-8"))})
+        for path in sorted(folder.glob("*.toml"))
+    }
+
+
+def find_entry(name: str) -> Entry:
+    """The corpus of this name, or an error with the nearest one."""
+    entries = catalogue()
+    if name in entries:
+        return entries[name]
+    near = [known for known in entries if name and known.startswith(name)] or get_close_matches(name, entries, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(entries)}"
+    raise InputError(f"no corpus '{name}' in the catalogue: {hint} (`regard data list` shows them all)")
+
+
+def data_folders() -> list[Path]:
+    """Where corpora are looked for: REGARD_DATA if it is set, then the user's own folder."""
+    own = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "regard"
+    named = os.environ.get("REGARD_DATA")
+    return [*([Path(named)] if named else []), own]
+
+
+def corpus_folder(entry: Entry) -> Path | None:
+    """The folder that holds a copy of a corpus; None where there is none."""
+    places = (folder / entry.name for folder in data_folders())
+    return next((place for place in places if place.is_dir()), None)
+
+
+def resolve(config: CatalogueData) -> TsvData | ParallelData:
+    """The files that a recipe's [data] means, where they lie here."""
+    entry = find_entry(config.name)
+    for side in (config.source, config.target):
+        if side not in entry.sides:
+            raise InputError(f"{entry.name} has no side '{side}': it has {', '.join(entry.sides)}")
+    if config.source == config.target:
+        raise InputError(f"source and target are both '{config.source}': {entry.name} has {', '.join(entry.sides)}")
+    folder = corpus_folder(entry)
+    if folder is None:
+        raise InputError(
+            f"the corpus {entry.name} is not here: `regard data get {entry.name}` fetches it, `regard data get "
+            f"{entry.name} --from DIR` takes it from a local copy, and REGARD_DATA names a folder of corpora "
+            f"(looked in {' and '.join(map(str, data_folders()))})"
+        )
+    names = {split: _split_name(entry, config, split) for split in ("train", "dev", "test")}
+    said = {"base": folder, "held_out": config.held_out, "limit": config.limit, "longest_words": config.longest_words}
+    for name in names.values():
+        if name is not None:
+            _check_files(entry, folder, name, (config.source, config.target))
+    if entry.layout == "tsv":
+        columns = entry.sides.index(config.source) + 1, entry.sides.index(config.target) + 1
+        tables = {split: None if name is None else f"{name}.tsv" for split, name in names.items()}
+        return TsvData.model_validate({"kind": "tsv", "columns": columns, **tables, **said})
+    sides = {"source": config.source, "target": config.target}
+    turned = entry.sides.index(config.source) > entry.sides.index(config.target)
+    return ParallelData.model_validate(
+        {"kind": "parallel", "links": entry.links, "links_turned": turned, **sides, **names, **said}
+    )
+
+
+def _split_name(entry: Entry, config: CatalogueData, split: str) -> str | None:
+    """A split as the recipe or the catalogue names it; None: held out of train."""
+    name: str | None = getattr(config, split) or getattr(entry, split)
+    if name is None:
+        return None
+    if entry.parts:
+        if config.part not in entry.parts:
+            given = "say which" if config.part is None else f"no part '{config.part}'"
+            raise InputError(f"{entry.name} has several parts, {given}: part is one of {', '.join(entry.parts)}")
+        name = name.replace("{part}", config.part)
+    elif config.part is not None:
+        raise InputError(f"{entry.name} has no parts: leave part = '{config.part}' out")
+    if name not in entry.splits():
+        raise InputError(f"{entry.name} has no split '{name}': it has {', '.join(entry.splits())}")
+    return name
+
+
+def _check_files(entry: Entry, folder: Path, split: str, sides: tuple[str, str]) -> None:
+    endings = sides if entry.layout == "parallel" else ("tsv",)
+    for ending in endings:
+        try:
+            find_file(folder / f"{split}.{ending}")
+        except InputError as problem:
+            raise InputError(
+                f"the copy of {entry.name} in {folder} is incomplete ({problem}): `regard data get {entry.name}` again"
+            ) from None

@@ -1,0 +1,85 @@
+"""One file over HTTP: goes on where an earlier attempt stopped, and says plainly why it cannot."""
+
+import http.client
+import socket
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from regard.text.errors import InputError
+
+ATTEMPTS = 3
+"""Connections that are tried before a broken one is reported."""
+TIMEOUT = 30.0
+_BLOCK = 1 << 16
+
+
+class _Broken(Exception):
+    """The connection ended early; what came so far is kept."""
+
+
+def download(address: str, part: Path, tell: Callable[[int, int | None], None], fresh: bool = False) -> bool:
+    """Fetch `address` into the file `part`; whether a part that was there before was gone on with."""
+    if fresh:
+        part.unlink(missing_ok=True)
+    before = part.stat().st_size if part.exists() else 0
+    problem: Exception | None = None
+    for _ in range(ATTEMPTS):
+        try:
+            _fetch(address, part, tell)
+            return before > 0
+        except _Broken as error:
+            problem = error
+    kept = part.stat().st_size if part.exists() else 0
+    raise InputError(
+        f"the download of {address} broke off {ATTEMPTS} times ({problem}); {kept:,} bytes are kept: "
+        "the same command goes on from there"
+    )
+
+
+def _fetch(address: str, part: Path, tell: Callable[[int, int | None], None]) -> None:
+    done = part.stat().st_size if part.exists() else 0
+    request = urllib.request.Request(address, headers={"User-Agent": "regard", "Accept-Encoding": "identity"})
+    if done:
+        request.add_header("Range", f"bytes={done}-")
+    try:
+        with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
+            if answer.status != http.HTTPStatus.PARTIAL_CONTENT:  # the server sends it from the beginning
+                done = 0
+            _receive(answer, part, done, tell)
+    except urllib.error.HTTPError as error:
+        if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and done:
+            total = (error.headers.get("Content-Range") or "").rpartition("/")[2]
+            if total == str(done):
+                return  # it was all there
+            part.unlink()
+            raise _Broken("what was here is longer than the file") from None
+        if error.code >= 500:
+            raise _Broken(f"the server answered {error.code} {error.reason}") from None
+        raise InputError(
+            f"{address} cannot be downloaded: the server answered {error.code} {error.reason}; "
+            "take a local copy with --from"
+        ) from None
+    except (TimeoutError, http.client.HTTPException, ConnectionError) as error:
+        raise _Broken(str(error) or type(error).__name__) from None
+    except urllib.error.URLError as error:
+        if isinstance(error.reason, (socket.gaierror, OSError)) and not isinstance(error.reason, ConnectionResetError):
+            raise InputError(
+                f"{address} cannot be reached ({error.reason}): is there a network? A local copy works with --from"
+            ) from None
+        raise _Broken(str(error.reason)) from None
+
+
+def _receive(answer: Any, part: Path, done: int, tell: Callable[[int, int | None], None]) -> None:
+    length = answer.headers.get("Content-Length")
+    total = done + int(length) if length is not None else None
+    with part.open("ab" if done else "wb") as file:
+        tell(done, total)
+        while block := answer.read(_BLOCK):
+            file.write(block)
+            done += len(block)
+            tell(done, total)
+    if total is not None and done < total:
+        raise _Broken(f"{done:,} of {total:,} bytes came")

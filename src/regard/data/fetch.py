@@ -1,0 +1,157 @@
+"""A corpus of the catalogue put into place: copied from a local folder or downloaded, and checked either way."""
+
+import hashlib
+import lzma
+import os
+import shutil
+import zlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from gzip import BadGzipFile
+from pathlib import Path
+from typing import Literal
+
+from regard.data.catalogue import Entry, TextFile, data_folders
+from regard.data.download import download
+from regard.data.lines import COMPRESSED, find_file, open_bytes
+from regard.text.errors import InputError
+
+Watch = Callable[[str, int, int | None], None]
+"""Called with a file's name, how many of its bytes are done, and how many there are where that is known."""
+How = Literal["kept", "copied", "downloaded"]
+_BLOCK = 1 << 20
+
+
+def _unwatched(name: str, done: int, total: int | None) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Got:
+    """Where a corpus lies now, and how each of its files came there."""
+
+    folder: Path
+    files: dict[str, How]
+
+
+def get(entry: Entry, origin: Path | None = None, home: Path | None = None, watch: Watch = _unwatched) -> Got:
+    """Every file of a corpus, from the folder `origin` or from its public address; what is here and whole stays."""
+    folder = (home or data_folders()[0]) / entry.name
+    wanted = {**entry.files, **entry.also}
+    found = {name: _whole(folder / name, file) for name, file in wanted.items()}
+    if origin is None:
+        _refuse_private(entry, folder, [name for name, here in found.items() if not here])
+    else:
+        origin = _find_origin(entry, origin)
+    files: dict[str, How] = {}
+    for name, file in wanted.items():
+        if found[name]:
+            files[name] = "kept"
+        elif origin is not None:
+            _copy(find_file(origin / name), folder / name, file, entry, watch)
+            files[name] = "copied"
+        else:
+            assert file.address is not None
+            _download(file.address, folder / name, file, watch)
+            files[name] = "downloaded"
+    return Got(folder, files)
+
+
+def damaged(entry: Entry, folder: Path) -> list[str]:
+    """The files of a copy that are missing or hold another text than the catalogue says."""
+    return [name for name, file in {**entry.files, **entry.also}.items() if not _whole(folder / name, file)]
+
+
+def _refuse_private(entry: Entry, folder: Path, missing: Iterable[str]) -> None:
+    closed = [name for name in missing if {**entry.files, **entry.also}[name].address is None]
+    if closed:
+        raise InputError(
+            f"{entry.name} has no public address for {closed[0]}{' and others' if len(closed) > 1 else ''} "
+            f"({entry.origin}): give the folder of a local copy with --from, or in REGARD_DATA; wanted in {folder}"
+        )
+
+
+def _find_origin(entry: Entry, origin: Path) -> Path:
+    """The corpus inside the named folder, or the folder itself where it is the corpus."""
+    for place in (origin / entry.name, origin):
+        if place.is_dir() and all(_exists(place / name) for name in {**entry.files, **entry.also}):
+            return place
+    if not origin.is_dir():
+        raise InputError(f"--from {origin}: there is no such folder")
+    place = origin / entry.name if (origin / entry.name).is_dir() else origin
+    missing = [name for name in {**entry.files, **entry.also} if not _exists(place / name)]
+    raise InputError(
+        f"--from {origin}: no whole copy of {entry.name} there, neither in {entry.name}/ nor beside; missing: "
+        f"{', '.join(missing[:3])}{f' and {len(missing) - 3} more' if len(missing) > 3 else ''}"
+    )
+
+
+def _exists(path: Path) -> bool:
+    return any(path.with_name(path.name + suffix).is_file() for suffix in ("", *COMPRESSED))
+
+
+def _whole(path: Path, file: TextFile) -> bool:
+    """Whether the file, packed or not, holds the text that the catalogue knows."""
+    try:
+        return _exists(path) and text_digest(find_file(path)) == file.sha256
+    except (OSError, EOFError, BadGzipFile, lzma.LZMAError, zlib.error):
+        return False
+
+
+def text_digest(path: Path) -> str:
+    """SHA-256 of a file's text, unpacked."""
+    digest = hashlib.sha256()
+    with open_bytes(path) as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _copy(origin: Path, place: Path, file: TextFile, entry: Entry, watch: Watch) -> None:
+    if not _whole(origin, file):
+        raise InputError(
+            f"{origin} is not the file of {entry.name} that the catalogue knows: it is damaged or of another edition "
+            f"(wanted a text of {file.lines:,} lines, SHA-256 {file.sha256[:12]}…)"
+        )
+    target = _packed(place, origin)
+    part = target.with_name(f".{target.name}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        watch(place.name, 0, origin.stat().st_size)
+        shutil.copyfile(origin, part)
+        os.replace(part, target)
+        watch(place.name, target.stat().st_size, target.stat().st_size)
+    except OSError as problem:
+        part.unlink(missing_ok=True)
+        raise unwritable(place, problem) from None
+
+
+def _download(address: str, place: Path, file: TextFile, watch: Watch) -> None:
+    target = _packed(place, Path(address.rsplit("/", 1)[-1]))
+    part = target.with_name(f".{target.name}.part")
+    try:
+        part.parent.mkdir(parents=True, exist_ok=True)
+        for fresh in (False, True):
+            resumed = download(address, part, lambda done, total: watch(place.name, done, total), fresh=fresh)
+            if _whole(part, file):
+                os.replace(part, target)
+                return
+            part.unlink()
+            if not resumed:  # a part of another edition would explain it; a whole download does not
+                break
+    except OSError as problem:
+        raise unwritable(place, problem) from None
+    raise InputError(
+        f"{address} is not the file that the catalogue knows (wanted SHA-256 {file.sha256[:12]}… of its text): it was "
+        "changed there or on the way, and is not kept; try again later, or take a local copy with --from"
+    )
+
+
+def _packed(place: Path, origin: Path) -> Path:
+    """The name of a file here, packed as it was there."""
+    return place.with_name(place.name + origin.suffix) if origin.suffix in COMPRESSED else place
+
+
+def unwritable(place: Path, problem: OSError) -> InputError:
+    reason = problem.strerror or str(problem)
+    return InputError(f"cannot write {place}: {reason}; free some space, or name another folder with REGARD_DATA")

@@ -1,0 +1,142 @@
+"""Corpora of records with named fields: JSON lines, Parquet and Hugging Face datasets, read as a stream of pairs."""
+
+import json
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from regard.data.lines import find_file, read_lines
+from regard.data.pair import Pair
+from regard.text.errors import InputError
+
+_ROWS = 4096
+"""Records that are unpacked at a time."""
+
+
+def read_jsonl(path: Path, source: str, target: str, skipped: list[int] | None = None) -> Iterator[Pair]:
+    """One JSON object a line; `source` and `target` name its fields, `translation.en` one inside another.
+
+    The numbers of lines with a blank side are appended to `skipped`, and so it is in the other readers.
+    """
+    path = find_file(path)
+    return _pairs(_json_rows(path), source, target, skipped, str(path))
+
+
+def read_parquet(path: Path, source: str, target: str, skipped: list[int] | None = None) -> Iterator[Pair]:
+    """A Parquet file, a few thousand rows at a time; `source` and `target` name its columns."""
+    path = find_file(path)
+    return _pairs(_parquet_rows(path, source, target), source, target, skipped, str(path))
+
+
+def read_dataset(dataset: Any, source: str, target: str, skipped: list[int] | None = None) -> Iterator[Pair]:
+    """A split of a Hugging Face dataset that `open_dataset` gave."""
+    rows = (row for batch in dataset.iter(_ROWS) for row in _transposed(batch))
+    return _pairs(enumerate(rows, 1), source, target, skipped, f"the split {dataset.split}")
+
+
+def open_dataset(name: str, subset: str | None, revision: str | None, split: str) -> Any:
+    """A split of a dataset on the Hugging Face hub, of a folder of data files, or of what `save_to_disk` wrote."""
+    library = import_extra("datasets", f'the dataset "{name}"')
+    library.disable_progress_bars()
+    try:
+        if any((Path(name) / mark).is_file() for mark in ("dataset_dict.json", "state.json")):
+            found = library.load_from_disk(name)
+            splits = found if isinstance(found, dict) else {"train": found}
+            if split not in splits:
+                raise InputError(f'the dataset in {name} has no split "{split}"; it has {", ".join(splits)}')
+            return splits[split]
+        return library.load_dataset(name, subset, revision=revision, split=split)
+    except InputError:
+        raise
+    except Exception as problem:  # the library raises whatever the network, the hub or a file came up with
+        reason = " ".join(str(problem).split())
+        raise InputError(f'cannot open split "{split}" of the dataset "{name}": {reason}') from None
+
+
+def import_extra(package: str, what: str) -> Any:
+    """A package that only some readers need, or the line that installs it."""
+    try:
+        return import_module(package)
+    except ImportError:
+        raise InputError(
+            f"{what} needs the package {package}, which is not installed: pip install 'regard[data]'"
+        ) from None
+
+
+Rows = Iterator[tuple[int, Mapping[str, Any]]]
+
+
+def _pairs(rows: Rows, source: str, target: str, skipped: list[int] | None, where: str) -> Iterator[Pair]:
+    found = 0
+    for number, row in rows:
+        left, right = (_field(row, name, f"{where}, record {number}") for name in (source, target))
+        if left.strip() and right.strip():
+            found += 1
+            yield Pair(left, right)
+        elif skipped is not None:
+            skipped.append(number)
+    if not found:
+        raise InputError(f"{where} holds no pair: every record is blank on one side, or there is none")
+
+
+def _field(row: Mapping[str, Any], name: str, where: str) -> str:
+    """The text of a field; null counts as blank."""
+    value: Any = row
+    for part in name.split("."):
+        if not isinstance(value, Mapping) or part not in value:
+            raise InputError(f'{where}: no field "{name}"; {_nearest(name, list(_names(row)))}')
+        value = value[part]
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        inside = f"; {_nearest(name, list(_names(row)))}" if isinstance(value, Mapping) else ""
+        raise InputError(f'{where}: the field "{name}" is {type(value).__name__}, wanted text{inside}')
+    return value
+
+
+def _names(row: Mapping[str, Any], before: str = "") -> Iterator[str]:
+    for name, value in row.items():
+        if isinstance(value, Mapping):
+            yield from _names(value, f"{before}{name}.")
+        else:
+            yield f"{before}{name}"
+
+
+def _nearest(given: str, names: list[str]) -> str:
+    near = get_close_matches(given, names, n=1)
+    return f'did you mean "{near[0]}"?' if near else f"its fields are {', '.join(names) or 'none'}"
+
+
+def _json_rows(path: Path) -> Rows:
+    for number, line in enumerate(read_lines(path), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as problem:
+            raise InputError(f"{path}, line {number} is not JSON ({problem}); wanted one object a line") from None
+        if not isinstance(row, dict):
+            kind = type(row).__name__
+            raise InputError(f'{path}, line {number}: a {kind}, wanted an object such as {{"source": …, "target": …}}')
+        yield number, row
+
+
+def _parquet_rows(path: Path, source: str, target: str) -> Rows:
+    library = import_extra("pyarrow", f"the Parquet file {path}")
+    parquet = import_extra("pyarrow.parquet", f"the Parquet file {path}")
+    try:
+        with parquet.ParquetFile(path, memory_map=True) as file:
+            wanted = {name.split(".")[0] for name in (source, target)}
+            columns = sorted(wanted) if wanted <= set(file.schema_arrow.names) else None
+            rows = (row for batch in file.iter_batches(_ROWS, columns=columns) for row in batch.to_pylist())
+            yield from enumerate(rows, 1)
+    except (OSError, library.ArrowException) as problem:
+        raise InputError(f"{path} cannot be read as Parquet: {' '.join(str(problem).split())}") from None
+
+
+def _transposed(batch: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
+    """A batch of columns as rows."""
+    for values in zip(*batch.values(), strict=True):
+        yield dict(zip(batch, values, strict=True))

@@ -1,0 +1,193 @@
+"""The pairs of a split as the table [data] describes them: all at once, or one after the other from files."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from regard.data.catalogue import resolve
+from regard.data.corpora import read_parallel, read_tsv
+from regard.data.holdout import HeldOut, hold_out
+from regard.data.lines import find_file
+from regard.data.pair import Pair
+from regard.data.records import open_dataset, read_dataset, read_jsonl, read_parquet
+from regard.data.synthetic import Split, synthetic
+from regard.data.tables import (
+    CatalogueData,
+    DataConfig,
+    HuggingFaceData,
+    ParallelData,
+    ParallelFiles,
+    PhrasebookData,
+    RecordData,
+    StoredData,
+    SyntheticData,
+    TsvData,
+)
+from regard.text.errors import InputError
+from regard.text.words import word_spans
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The pairs of a split, and what a person should hear about how they came about."""
+
+    pairs: list[Pair]
+    notes: tuple[str, ...] = ()
+
+
+def load_split(config: DataConfig, split: Split) -> Corpus:
+    """The training, development or test pairs."""
+    if isinstance(config, PhrasebookData):
+        from regard.data.phrasebook import pairs
+
+        count: int = getattr(config, split)
+        return Corpus(pairs(config.pair, split, count, config.seed, config.shortest, config.longest))
+    if isinstance(config, SyntheticData):
+        count = getattr(config, split)
+        lengths = config.shortest, config.longest
+        return Corpus(synthetic(config.kind, config.vocabulary, *lengths, count, config.seed, split))
+    notes: list[str] = []
+    found = list(open_split(config, split).pairs(notes))
+    return Corpus(found, tuple(notes))
+
+
+def open_split(config: StoredData, split: Split) -> "StoredSplit":
+    """A split of a stored corpus, to be read as a stream."""
+    return StoredSplit(resolve(config) if isinstance(config, CatalogueData) else config, split)
+
+
+@dataclass(frozen=True)
+class StoredSplit:
+    """Pairs that are read anew, one at a time, whenever they are asked for."""
+
+    config: TsvData | ParallelData | RecordData | HuggingFaceData
+    split: Split
+
+    def pairs(self, notes: list[str] | None = None) -> Iterator[Pair]:
+        """The pairs; what a person should hear is appended to `notes` when the last one has been read."""
+        skipped: list[int] = []
+        train, chosen = self.split == "train", self._held_out
+        limit, longest = (self.config.limit, self.config.longest_words) if train else (None, None)
+        kept = long = 0
+        for pair in self._read(self._origin, skipped):
+            if chosen is not None and chosen.split_of(pair.source) != self.split:
+                continue
+            if longest is not None and _words(pair) > longest:
+                long += 1
+                continue
+            if kept == limit:
+                break
+            kept += 1
+            yield pair
+        if notes is not None:
+            notes += self._notes(skipped, long, limited=kept == limit)
+
+    @cached_property
+    def key(self) -> str:
+        """Changes with the bytes of the corpus and with which of its pairs are taken, not with where it lies."""
+        digest = hashlib.sha256()
+        said = self.config.model_dump(mode="json", exclude={"base", "train", "dev", "test", "name"})
+        said |= {"split": self.split, "missing": self._missing}
+        digest.update(json.dumps(said, sort_keys=True).encode())
+        if isinstance(self.config, HuggingFaceData):
+            digest.update(self._dataset(self._origin)._fingerprint.encode())
+        else:
+            for path in self._files(self._origin):
+                digest.update(_digest(path))
+        return digest.hexdigest()
+
+    @property
+    def _missing(self) -> tuple[str, ...]:
+        """The splits that must be held out of train."""
+        return tuple(name for name in ("dev", "test") if getattr(self.config, name) is None)
+
+    @property
+    def _origin(self) -> Split:
+        """The split whose files hold this one's pairs."""
+        return "train" if self.split in self._missing else self.split
+
+    @cached_property
+    def _held_out(self) -> HeldOut | None:
+        if not self._missing or (self.split != "train" and self.split not in self._missing):
+            return None
+        sources = (pair.source for pair in self._read("train", []))
+        return hold_out(sources, self.config.held_out, self._missing)
+
+    def _read(self, split: Split, skipped: list[int]) -> Iterator[Pair]:
+        config = self.config
+        if isinstance(config, HuggingFaceData):
+            return read_dataset(self._dataset(split), config.source, config.target, skipped)
+        files = self._files(split)
+        if isinstance(config, TsvData):
+            return read_tsv(files[0], config.columns, skipped)
+        if isinstance(config, RecordData):
+            read = read_jsonl if config.kind == "jsonl" else read_parquet
+            return read(files[0], config.source, config.target, skipped)
+        links = files[2] if len(files) > 2 else None
+        return read_parallel(files[0], files[1], links, skipped, turned=config.links_turned)
+
+    def _files(self, split: Split) -> list[Path]:
+        """The one file of a split, or source, target and perhaps links."""
+        config = self.config
+        if isinstance(config, ParallelData):
+            files = _parallel_files(config, split)
+            return [path for path in (files.source, files.target, files.links) if path is not None]
+        return [config.base / getattr(config, split)]
+
+    def _dataset(self, split: Split) -> Any:
+        config = self.config
+        assert isinstance(config, HuggingFaceData)
+        folder = config.base / config.name
+        name = str(folder) if folder.is_dir() else config.name
+        return open_dataset(name, config.subset, config.revision, getattr(config, split))
+
+    def _notes(self, skipped: list[int], long: int, limited: bool) -> Iterator[str]:
+        name = self.config.name if isinstance(self.config, HuggingFaceData) else self._files(self._origin)[0].name
+        if skipped:
+            lines = "1 line" if len(skipped) == 1 else f"{len(skipped):,} lines"
+            yield f"{name}: {lines} left out, a side is blank (first: line {skipped[0]})"
+        if long:
+            yield f"{name}: {long:,} pairs left out, a side has more than {self.config.longest_words} words"
+        if limited:
+            yield f"{name}: only the first {self.config.limit:,} training pairs, as data.limit says"
+        chosen = self._held_out
+        for missing in self._missing:
+            if chosen is not None and self.split in ("train", missing):
+                yield (
+                    f"no {missing} file: {getattr(chosen, missing):,} of the {chosen.pairs:,} training pairs, chosen "
+                    f"by their source text, are held out for {missing}"
+                )
+
+
+def _parallel_files(config: ParallelData, split: Split) -> ParallelFiles:
+    given = getattr(config, split)
+    if isinstance(given, ParallelFiles):
+        links = None if given.links is None else config.base / given.links
+        return ParallelFiles(source=config.base / given.source, target=config.base / given.target, links=links)
+    prefix = config.base / given
+    source, target = (prefix.with_name(f"{prefix.name}.{ending}") for ending in (config.source, config.target))
+    links = None
+    if config.links is not None:
+        try:
+            links = find_file(prefix.with_name(f"{prefix.name}.{config.links}"))
+        except InputError:
+            links = None  # gold links rarely exist for training text
+    return ParallelFiles(source=source, target=target, links=links)
+
+
+def _words(pair: Pair) -> int:
+    """Of the longer side."""
+    return max(len(word_spans(pair.source)), len(word_spans(pair.target)))
+
+
+def _digest(path: Path) -> bytes:
+    place = find_file(path)
+    try:
+        with place.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").digest()
+    except OSError as problem:
+        raise InputError(f"cannot read {place}: {problem.strerror or problem}") from None

@@ -1,0 +1,104 @@
+"""Records as pairs: JSON lines, Parquet and Hugging Face datasets give the same pairs, and say what is wrong alike."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+from regard.data.pair import Pair
+from regard.data.records import open_dataset, read_dataset, read_jsonl, read_parquet
+from regard.text.errors import InputError
+
+ROWS: list[dict[str, Any]] = [
+    {"id": 1, "translation": {"en": "a cat", "fr": "un chat"}},
+    {"id": 2, "translation": {"en": " ", "fr": "vide"}},
+    {"id": 3, "translation": {"en": "l'eau", "fr": "水"}},
+    {"id": 4, "translation": {"en": "null", "fr": None}},
+]
+WANTED = [Pair("a cat", "un chat"), Pair("l'eau", "水")]
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+
+
+def jsonl(path: Path, rows: list[Any]) -> Path:
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8")
+    return path
+
+
+def test_the_three_kinds_give_the_same_pairs(tmp_path: Path) -> None:
+    table = pyarrow.Table.from_pylist(ROWS)
+    pyarrow.parquet.write_table(table, tmp_path / "t.parquet", row_group_size=1)
+    datasets.Dataset(table).save_to_disk(tmp_path / "saved")
+    (tmp_path / "hub").mkdir()
+    pyarrow.parquet.write_table(table, tmp_path / "hub" / "train-00000-of-00001.parquet")
+    names = "translation.en", "translation.fr"
+    for read, given in (
+        (read_jsonl, jsonl(tmp_path / "t.jsonl", ROWS)),
+        (read_parquet, tmp_path / "t.parquet"),
+        (read_dataset, open_dataset(str(tmp_path / "saved"), None, None, "train")),
+        (read_dataset, open_dataset(str(tmp_path / "hub"), None, None, "train")),
+    ):
+        skipped: list[int] = []
+        assert list(read(given, *names, skipped)) == WANTED  # type: ignore[operator]
+        assert skipped == [2, 4]
+
+
+def test_a_dataset_of_many_splits(tmp_path: Path) -> None:
+    one = datasets.Dataset.from_list([{"source": "a", "target": "b"}])
+    datasets.DatasetDict({"train": one, "validation": one}).save_to_disk(tmp_path / "saved")
+    found = open_dataset(str(tmp_path / "saved"), None, None, "validation")
+    assert list(read_dataset(found, "source", "target")) == [Pair("a", "b")]
+    with pytest.raises(InputError, match=r'has no split "dev"; it has train, validation'):
+        open_dataset(str(tmp_path / "saved"), None, None, "dev")
+    (tmp_path / "nothing").mkdir()
+    with pytest.raises(InputError, match=r'cannot open split "train" of the dataset ".*nothing"'):
+        open_dataset(str(tmp_path / "nothing"), None, None, "train")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", r"t.jsonl, line 2 is not JSON \(.*\); wanted one object a line"),
+        ('["a", "b"]', r't.jsonl, line 2: a list, wanted an object such as \{"source"'),
+        ('{"sourc": "a", "target": "b"}', r't.jsonl, record 2: no field "source"; did you mean "sourc"\?'),
+        ('{"zzz": "a"}', r'no field "source"; its fields are zzz'),
+        ('{"source": 3, "target": "b"}', r'record 2: the field "source" is int, wanted text'),
+        ('{"source": {"en": "a"}, "target": "b"}', r'"source" is dict, wanted text; did you mean "source.en"\?'),
+    ],
+)
+def test_wrong_records_are_refused_with_their_place(line: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"source": "a", "target": "b"}\n' + line + "\n", "utf-8")
+    with pytest.raises(InputError, match=message):
+        list(read_jsonl(path, "source", "target"))
+
+
+def test_nothing_to_read_and_nothing_like_parquet(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"t.jsonl holds no pair"):
+        list(read_jsonl(jsonl(tmp_path / "t.jsonl", [{"source": "", "target": "b"}]), "source", "target"))
+    (tmp_path / "t.parquet").write_text("not really")
+    with pytest.raises(InputError, match=r"t.parquet cannot be read as Parquet: "):
+        list(read_parquet(tmp_path / "t.parquet", "source", "target"))
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist([{"en": "a", "fr": "b"}]), tmp_path / "n.parquet")
+    with pytest.raises(InputError, match=r'n.parquet, record 1: no field "de"; its fields are en, fr'):
+        list(read_parquet(tmp_path / "n.parquet", "en", "de"))
+
+
+def test_a_missing_extra_is_answered_with_the_line_that_installs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "t.parquet").write_text("x")
+    for package in ("pyarrow", "datasets"):
+        monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(InputError, match=r"t.parquet needs the package pyarrow.*: pip install 'regard\[data\]'"):
+        list(read_parquet(tmp_path / "t.parquet", "source", "target"))
+    with pytest.raises(InputError, match=r'the dataset "some/thing" needs the package datasets'):
+        open_dataset("some/thing", None, None, "train")
