@@ -1,5 +1,6 @@
 """A real terminal (a pty) with a program in it, as a person sees it: the last picture, without the escape codes."""
 
+import codecs
 import fcntl
 import os
 import pty
@@ -19,6 +20,9 @@ CLEAR = "\x1b[H\x1b[2J"
 class Terminal:
     """Start a command in a pty; press keys, wait for words on the screen, resize."""
 
+    bite = 65536
+    """How many bytes are read at once, at most: what comes of a page is up to the system."""
+
     def __init__(self, command: list[str], folder: Path, environment: Mapping[str, str] | None = None) -> None:
         self.master, slave = pty.openpty()
         self.set_size(slave, 40, 100)
@@ -37,6 +41,7 @@ class Terminal:
         )
         os.close(slave)
         self.output = ""
+        self.decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")  # a sign may come in two pieces
 
     @staticmethod
     def set_size(descriptor: int, rows: int, columns: int) -> None:
@@ -53,13 +58,13 @@ class Terminal:
         last = self.output.rsplit(CLEAR, 1)[-1].replace("\r\n", "\n")
         return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", last)
 
-    def wait_for(self, *words: str, seconds: float = 40, gone: str = "grading …") -> str:
-        """The picture, once all the words are on it."""
+    def wait_for(self, *words: str, seconds: float = 40, gone: str = "grading …", end: str = "") -> str:
+        """The picture, once all the words are on it and it ends as it should: a terminal brings it in pieces."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             self._read(0.05)
             picture = self.picture()
-            if all(word in picture for word in words) and gone not in picture:
+            if all(word in picture for word in words) and gone not in picture and picture.endswith(end):
                 return picture
             if self.process.poll() is not None:
                 self._read(0.2)
@@ -88,7 +93,7 @@ class Terminal:
         ready, _, _ = select.select([self.master], [], [], seconds)
         if ready:
             try:
-                self.output += os.read(self.master, 65536).decode("utf-8", errors="replace")
+                self.output += self.decoder.decode(os.read(self.master, self.bite))
             except OSError:  # the other end is closed
                 time.sleep(seconds)
 

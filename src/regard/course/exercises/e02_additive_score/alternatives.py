@@ -11,6 +11,6 @@ def position_by_position(query: ndarray, states: ndarray, W_s: ndarray, W_h: nda
 
 
 def one_matrix(query: ndarray, states: ndarray, W_s: ndarray, W_h: ndarray, v: ndarray) -> ndarray:
-    """Both matrices side by side, applied to [s; h_s]: the form with the 4 × 8 input matrix."""
+    """Both matrices side by side, applied to [s; h_j]: the form with the 4 × 8 input matrix."""
     rows = np.concatenate([np.tile(query, (len(states), 1)), states], axis=1)
     return np.tanh(rows @ np.concatenate([W_s, W_h], axis=1).T) @ v
