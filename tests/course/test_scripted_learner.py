@@ -182,7 +182,7 @@ def test_the_first_five_exercises(learner: Learner) -> None:
 
 def test_a_page_is_kept_when_all_of_it_has_come(tmp_path: Path) -> None:
     """A page comes through the terminal in pieces: one that has the words need not have its last line yet."""
-    pieces = "import time; print('the words', flush=True); time.sleep(0.5); print('h hint · q quit', flush=True)"
+    pieces = "import time; print('the words', flush=True); time.sleep(0.5); print('h hint · q quit'); input()"
     terminal = Terminal([sys.executable, "-c", pieces], tmp_path)
     terminal.bite = 1
     learner = Learner(terminal, tmp_path)
