@@ -1,5 +1,6 @@
 """The grader's parts: comparing, shrinking, showing, diagnosing; and that the self-check can fail."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -212,6 +213,15 @@ def test_a_report_fits_its_terminal(softmax_entry: Entry, width: int) -> None:
     verdict = Verdict("failed", "word " * 40, ("9" * 300,), "value", "a check", "m", "advice " * 40, printed="y" * 500)
     for line in verdict_lines(softmax_entry, verdict, Paint(False), width):
         assert len(line) <= max(width, 27)  # a title is never cut
+
+
+def test_what_a_file_prints_cannot_move_the_cursor(softmax_entry: Entry) -> None:
+    noisy = "\x1b[31mred\x1b[2J \x1b]0;title\x07over\rwritten\tand\a rung\x9b5m \u202ereversed"
+    verdict = Verdict("broken", noisy, (noisy,), check=noisy, advice=noisy, printed=noisy, notes=(noisy,))
+    text = "\n".join(verdict_lines(softmax_entry, verdict, Paint(colour=False)))
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", text)
+    assert text.count("red over") == 6
+    assert text.count("reversed") == 6
 
 
 def test_signs_become_ascii_where_they_must() -> None:

@@ -1,7 +1,9 @@
 """Whatever a learner's file does, a verdict comes back in time and nothing is left running."""
 
+import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -98,6 +100,25 @@ def test_a_daemon_that_left_the_group_is_found(softmax_entry: Entry, write: Writ
     assert any("process" in note for note in verdict.notes)
 
 
+def test_a_program_that_hides_its_environment_is_found(softmax_entry: Entry, write: Write) -> None:
+    """Another session, no mark to be found by, and its parent gone: it has become our child."""
+    hidden = "import subprocess\nsubprocess.Popen(['sleep', '4321'], env={}, start_new_session=True)\n"
+    verdict = graded(softmax_entry, write(hidden + GOOD))
+    assert verdict.passed
+    assert "left 1 process running; I ended" in verdict.notes[0]
+    assert not running("sleep", "4321")
+
+
+def running(*command: str) -> bool:
+    wanted = "\0".join([*command, ""]).encode()
+    for place in Path("/proc").iterdir():
+        if place.name.isdigit():
+            with suppress(OSError):
+                if (place / "cmdline").read_bytes() == wanted:
+                    return True
+    return False
+
+
 def test_a_fork_bomb_is_stopped(softmax_entry: Entry, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "MOST_PROCESSES", 8)
     path = write("""
@@ -148,12 +169,31 @@ def test_some_print_is_shown(softmax_entry: Entry, write: Write) -> None:
         ("", "exercise.py is empty"),
         ("def softmax(scores:\n", "Python cannot read your file yet"),
         ("def softmax(scores):\nreturn 1\n", "expected an indented block"),
+        (
+            "import numpy as np\ndef softmax(scores):\n    return np.full(scores.shape, 'a')\n",
+            "Weights: dtype <U1, wanted float64",
+        ),
+        ("def softmax(scores):\n    return scores.astype(complex)\n", "Weights: dtype complex128, wanted float64"),
+        (
+            "import numpy as np\ndef softmax(scores):\n    return np.full(scores.shape, None)\n",
+            "Weights: dtype object, wanted float64",
+        ),
+        (
+            "import numpy as np\ndef softmax(scores):\n    return np.ma.masked_array(scores)\n",
+            "Weights: a NumPy MaskedArray, wanted a NumPy array",
+        ),
+        (
+            "class Odd(Exception):\n    def __str__(self):\n        raise Odd\ndef softmax(scores):\n    raise Odd\n",
+            "softmax() raised Odd",
+        ),
+        ("import numpy as np\nnp.empty_like = None\n" + GOOD, "The checks themselves could not go on (TypeError"),
     ],
 )
 def test_each_way_to_be_unready_is_put_into_words(softmax_entry: Entry, write: Write, text: str, headline: str) -> None:
     verdict = grade_file(softmax_entry, write(text))
     assert headline in verdict.headline
     assert not verdict.passed
+    assert not verdict.printed.replace("name? ", "")
 
 
 def test_binary_rubbish_and_missing_files(softmax_entry: Entry, tmp_path: Path) -> None:
@@ -163,6 +203,52 @@ def test_binary_rubbish_and_missing_files(softmax_entry: Entry, tmp_path: Path) 
     assert grade_file(softmax_entry, path).half
     path.write_bytes(b"def f(:\n\x00")
     assert grade_file(softmax_entry, path).half
+
+
+def test_a_long_message_is_cut(softmax_entry: Entry, write: Write) -> None:
+    verdict = grade_file(softmax_entry, write("raise ValueError('x' * 5_000_000)\n"))
+    assert verdict.headline.startswith("Running your file raised ValueError: xxx")
+    assert len(verdict.headline) < 400
+
+
+def test_a_folder_that_is_gone(softmax_entry: Entry, tmp_path: Path) -> None:
+    with Grader(softmax_entry) as grader:
+        verdict = grader.grade(tmp_path / "gone" / "exercise.py")
+    assert verdict.status == "missing"
+    assert "exercise.py is not there" in verdict.headline
+    assert not verdict.printed
+
+
+def test_what_is_no_source_is_not_read(softmax_entry: Entry, tmp_path: Path) -> None:
+    path = tmp_path / "exercise.py"
+    os.mkfifo(path)
+    assert "exercise.py is no ordinary file" in graded(softmax_entry, path).headline
+    path.unlink()
+    with path.open("wb") as file:
+        file.truncate(2**32)
+    assert "4295 MB" in graded(softmax_entry, path).headline
+
+
+@pytest.mark.parametrize(
+    "rubbish", [b"rubbish\n", b"3\n", b'{"verdict": 3}\n', b'{"busy": 3}\n', b"\xff\n", b"half a line"]
+)
+def test_rubbish_in_the_channel_is_no_news(softmax_entry: Entry, write: Write, rubbish: bytes) -> None:
+    """A file that writes into every descriptor it finds."""
+    path = write(f"""
+import contextlib, os
+for one in range(3, 200):
+    with contextlib.suppress(OSError):
+        os.write(one, {rubbish!r})
+{GOOD}""")
+    assert graded(softmax_entry, path).passed
+
+
+def test_a_file_cannot_be_busy_for_ever(softmax_entry: Entry, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "MOST_SECONDS", 3.0)
+    path = write("from regard.course.waiting import busy\nwhile True:\n    busy('resting', 0, 1)\n")
+    verdict = graded(softmax_entry, path)
+    assert verdict.status == "stopped"
+    assert "still at work after 3 s" in verdict.headline
 
 
 def test_a_module_of_the_learner_never_shadows_the_library(softmax_entry: Entry, write: Write, tmp_path: Path) -> None:

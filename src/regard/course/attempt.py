@@ -4,12 +4,21 @@ import builtins
 import difflib
 import inspect
 import linecache
+import stat
 import sys
 import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+MOST_SOURCE_BYTES = 2**20
+MOST_MESSAGE = 300
+
+
+def too_large(name: str, size: int) -> str:
+    """What to say about a file that nobody has typed."""
+    return f"{name} has {size / 1e6:.0f} MB, wanted a Python file of less than one."
 
 
 class Unready(Exception):
@@ -66,6 +75,11 @@ def where(error: BaseException, path: Path | None) -> tuple[str, ...]:
 
 def _read(path: Path) -> str:
     try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
+            raise Unready("missing", f"{path.name} is no ordinary file, wanted a Python file.")
+        if status.st_size > MOST_SOURCE_BYTES:
+            raise Unready("broken", too_large(path.name, status.st_size))
         source = path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
         raise Unready("missing", f"{path.name} is not there. `regard learn reset` puts the starter back.") from None
@@ -99,8 +113,25 @@ def _what(error: BaseException, doing: str) -> str:
         return f"{doing} called exit: the checks never began. Take sys.exit() out."
     if isinstance(error, EOFError):
         return f"{doing} asked for keyboard input: there is none while the grader runs. Take input() out."
-    message = str(error).strip().splitlines()
-    return f"{doing} raised {type(error).__name__}" + (f": {message[0]}" if message else "")
+    message = _message(error)
+    return f"{doing} raised {type(error).__name__}" + (f": {message}" if message else "")
+
+
+def _message(error: BaseException) -> str:
+    """The first line of what an error says, cut; an error of the learner's own may not even be able to say it."""
+    try:
+        lines = str(error).strip().splitlines()
+    except Exception:
+        return ""
+    return "" if not lines else lines[0] if len(lines[0]) <= MOST_MESSAGE else f"{lines[0][:MOST_MESSAGE]} …"
+
+
+def stumbled(error: BaseException) -> str:
+    """What to say when not the learner's code but a check has raised."""
+    return (
+        f"The checks themselves could not go on ({type(error).__name__}: {_message(error)}). Does your file change "
+        f"something that they use too, such as a function of NumPy or torch?"
+    )
 
 
 def raised(error: BaseException, function: str) -> str:

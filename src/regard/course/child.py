@@ -33,12 +33,13 @@ def main() -> None:
 
     def send(**event: Any) -> None:
         if os.getpid() == owner:  # a forked copy of the learner's file has no say
-            os.write(events, json.dumps(event).encode() + b"\n")
+            os.write(events, b"\n" + json.dumps(event).encode() + b"\n")  # a line of its own, whoever else wrote here
 
     send(phase="loading")
     exercise = import_module(f"regard.course.exercises.{name}.check").EXERCISE
-    from regard.course.attempt import Unready, load_attempt
+    from regard.course.attempt import Unready, load_attempt, stumbled
     from regard.course.grade import grade, unready
+    from regard.course.verdict import Verdict
     from regard.course.waiting import LISTENER
 
     send(phase="ready")
@@ -46,7 +47,8 @@ def main() -> None:
     if not line:  # a spare that nobody needed
         return
     job = json.loads(line)
-    os.chdir(Path(job["file"]).parent)  # files that an experiment writes stay with the exercise
+    with suppress(OSError):  # the folder may be gone: then so is the file, which is what will be said
+        os.chdir(Path(job["file"]).parent)  # files that an experiment writes stay with the exercise
     _close_input()
     needs, seconds = str(job["needs"]), float(job["seconds"])
     if needs in MOST_MEMORY_BYTES:
@@ -65,6 +67,8 @@ def main() -> None:
         verdict = grade(exercise, attempt, tell=lambda early: send(verdict=early.json()))
     except Unready as error:
         verdict = unready(error)
+    except BaseException as error:
+        verdict = Verdict("broken", stumbled(error))
     faulthandler.cancel_dump_traceback_later()
     with suppress(Exception):  # the learner's file may have closed them
         sys.stdout.flush()

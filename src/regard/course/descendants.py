@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -16,12 +16,15 @@ MARK = "REGARD_COURSE_RUN"
 
 
 @contextmanager
-def adopting() -> Iterator[None]:
-    """While this lasts, orphans of our children become our children (Linux), so that they can be found and reaped."""
+def adopting() -> Iterator[set[int]]:
+    """While this lasts, orphans of our children become our children (Linux), so that they can be found and reaped.
+
+    Gives the children we had before: whoever else is our child afterwards was adopted.
+    """
     before = _subreaper()
     _set_subreaper(1)
     try:
-        yield
+        yield set(_children(os.getpid()))
     finally:
         if before is not None:
             _set_subreaper(before)
@@ -53,27 +56,47 @@ def marked(mark: str) -> set[int]:
     return found
 
 
-def end_all(group: int, mark: str, patience: float = 2.0) -> int:
-    """Kill the group and everything marked; how many outlived the grading process itself."""
-    ended = {pid for pid in marked(mark) if pid != group}  # counted first: on a quick machine the kill leaves no trace
+def end_all(group: int, mark: str, ours: Collection[int] | None = None, patience: float = 2.0) -> int:
+    """Kill the group, everything marked and everything adopted; how many outlived the grading process itself.
+
+    `ours` are the children we had before (`adopting`); without it nobody was adopted.
+    """
+    ended = _left(group, mark, ours)  # counted first: on a quick machine the kill leaves no trace
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGKILL)
     deadline = time.monotonic() + patience
     while time.monotonic() < deadline:
-        left = {pid for pid in marked(mark) if pid != group}
-        if not left:
+        left = _left(group, mark, ours)
+        if not left and not _running(group):
             break
         for pid in left:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
-            with suppress(ChildProcessError):
-                os.waitpid(pid, os.WNOHANG)
         ended |= left
         time.sleep(0.01)
-    for pid in ended:  # zombies have lost their mark; those that we adopted are ours to reap
+    for pid in ended | _adopted(group, ours):  # the zombies among them are ours to reap
         with suppress(ChildProcessError):
             os.waitpid(pid, os.WNOHANG)
     return len(ended)
+
+
+def _left(group: int, mark: str, ours: Collection[int] | None) -> set[int]:
+    """Who still runs: by the mark, by descent, or, without either, because nobody else would take them in."""
+    roots = {group, *_adopted(group, ours)}
+    relatives = {pid for root in roots for pid in family_of(root) if _running(pid)}
+    return (marked(mark) | relatives) - {group}
+
+
+def _adopted(group: int, ours: Collection[int] | None) -> set[int]:
+    return set() if ours is None else set(_children(os.getpid())) - {group, *ours}
+
+
+def _running(pid: int) -> bool:
+    """Whether it does anything yet: a zombie does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
+    except OSError:
+        return False
 
 
 def _children(pid: int) -> list[int]:

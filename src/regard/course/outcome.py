@@ -180,7 +180,9 @@ def _leaf(value: Any, name: str) -> Leaf:
     if value is None:
         return Leaf(name, "nothing", None)
     if isinstance(value, ndarray):
-        return Leaf(name, "NumPy array", value)
+        return Leaf(
+            name, "NumPy array" if type(value) is ndarray else f"NumPy {type(value).__name__}", np.asarray(value)
+        )
     if hasattr(value, "detach"):
         plain = value.detach().cpu()
         return Leaf(name, "tensor", (plain.float() if str(plain.dtype) == "torch.bfloat16" else plain).numpy())

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +27,8 @@ LOADING_SECONDS = 90.0
 """Importing NumPy or torch from a cold disk; the learner's own time starts afterwards."""
 MOST_OUTPUT_BYTES = 2**20
 MOST_PROCESSES = 32
+MOST_SECONDS = 1800.0
+"""For everything together, also what a check is busy with."""
 KEPT_OUTPUT = 2000
 POLL_SECONDS = 0.05
 
@@ -86,12 +88,12 @@ class Grader:
         began = self.started = time.monotonic()  # a spare may have waited long; that was not loading
         job = {"file": str(path.resolve()), "needs": self.entry.needs, "seconds": self.entry.seconds}
         assert self.process.stdin is not None
-        with adopting():
+        with adopting() as ours:
             with suppress(BrokenPipeError):  # it died while loading: _listen will see
                 self.process.stdin.write(json.dumps(job).encode() + b"\n")
                 self.process.stdin.flush()
             reason = self._listen(interrupted, waiting)
-            outlived = self._end()
+            outlived = self._end(ours)
         verdict = self._verdict(reason, path)
         notes = verdict.notes
         if outlived:
@@ -147,6 +149,8 @@ class Grader:
                     return "time"
                 if deadline is None and now > self.started + LOADING_SECONDS:
                     return "loading"
+                if now > self.started + MOST_SECONDS:
+                    return "all time"
 
     def _hear(self, channel: str, data: bytes) -> None:
         if channel == "output":
@@ -155,19 +159,23 @@ class Grader:
             return
         *lines, self.heard.events = (self.heard.events + data).split(b"\n")
         for line in lines:
-            event = json.loads(line)
-            if "phase" in event:
-                self.heard.phase = event["phase"]
-            elif "busy" in event:
-                what, done, total = event["busy"]
-                self.heard.busy = (str(what), int(done), int(total))
-            else:
-                self.heard.verdict = verdict_from_json(json.dumps(event["verdict"]))
+            with suppress(ValueError, KeyError, TypeError):  # the learner's file may write anywhere, also here
+                self._heard_line(line)
 
-    def _end(self) -> int:
+    def _heard_line(self, line: bytes) -> None:
+        event = json.loads(line)
+        if "phase" in event:
+            self.heard.phase = str(event["phase"])
+        elif "busy" in event:
+            what, done, total = event["busy"]
+            self.heard.busy = (str(what), int(done), int(total))
+        else:
+            self.heard.verdict = verdict_from_json(json.dumps(event["verdict"]))
+
+    def _end(self, ours: Collection[int] | None = None) -> int:
         if self.events < 0:
             return 0
-        outlived = end_all(self.process.pid, self.mark)
+        outlived = end_all(self.process.pid, self.mark, ours)
         self.process.wait()
         os.close(self.events)
         self.events = -1
@@ -189,6 +197,8 @@ class Grader:
                 f"Your code was still running after {self.entry.seconds:g} s, so I stopped it. An endless loop?",
                 (f"it was at {line}",) if line else (),
             )
+        if reason == "all time":
+            return Verdict("stopped", f"Your file was still at work after {MOST_SECONDS:g} s, so I stopped it.")
         if reason == "output":
             return Verdict("stopped", "Your file printed more than a megabyte, so I stopped it. Take the print() out.")
         if reason == "processes":

@@ -1,5 +1,6 @@
 """A verdict as text: lines for a terminal, with or without colour, never wider than it."""
 
+import re
 import textwrap
 from collections.abc import Iterable
 
@@ -35,6 +36,9 @@ ASCII = str.maketrans(
         "□": "-",
     }
 )
+
+ESCAPES = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)?|.)?")
+UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 class Paint:
@@ -105,11 +109,18 @@ def plain(lines: Iterable[str], encoding: str | None) -> str:
     return text
 
 
+def visible(text: str) -> str:
+    """Without what would move the cursor, change colours or ring: a learner's file may print and raise anything."""
+    return UNSEEN.sub("", ESCAPES.sub("", text.expandtabs(4)))
+
+
 def _wrapped(text: str, width: int, indent: str) -> list[str]:
     room = max(20, width - 1)
+    text = visible(text)
     return textwrap.wrap(text, room, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False) or [""]
 
 
 def _cut(line: str, width: int) -> str:
     room = max(20, width - 1)
+    line = visible(line)
     return line if len(line) <= room else line[: room - 1] + "…"

@@ -11,13 +11,14 @@ from regard.course.outcome import Leaf
 BARS = "▁▂▃▄▅▆▇█"
 MOST_COLUMNS = 8
 MOST_ROWS = 4
+MOST_LETTERS = 20
 
 
 def yours_and_wanted(yours: Leaf, wanted: Leaf) -> list[str]:
     """Both answers, one above the other; of a large array the row with the largest error."""
     if yours.kind != wanted.kind or not isinstance(wanted.value, ndarray):
         return [f"yours   {_short(yours)}", f"wanted  {_short(wanted)}"]
-    if yours.value.shape != wanted.value.shape:
+    if yours.value.shape != wanted.value.shape or not _drawable(yours.value, wanted.value):
         return [
             f"yours   {_shape_text(yours.value)}",
             *_rows(yours.value, "        "),
@@ -56,6 +57,11 @@ def arguments_lines(arguments: Mapping[str, Any]) -> list[str]:
     return lines
 
 
+def _drawable(*arrays: ndarray) -> bool:
+    """Whether all of them hold plain numbers: bars cannot be drawn of text or of complex numbers."""
+    return all(array.dtype.kind in "biuf" for array in arrays)
+
+
 def _array(value: Any) -> ndarray | None:
     if isinstance(value, ndarray):
         return value
@@ -66,7 +72,7 @@ def _array(value: Any) -> ndarray | None:
 
 def _short(leaf: Leaf) -> str:
     if isinstance(leaf.value, ndarray):
-        return f"a {leaf.kind} {_shape_text(leaf.value)}"
+        return f"a {leaf.kind} of {_shape_text(leaf.value)}"
     if leaf.kind == "nothing":
         return "None"
     text = repr(leaf.value) if leaf.value is not None else f"a {leaf.kind}"
@@ -98,7 +104,7 @@ def number(value: Any) -> str:
     if isinstance(value, bool | np.bool_):
         return "True" if value else "False"
     if not isinstance(value, float | np.floating):
-        return str(value)
+        return str(value)[:MOST_LETTERS]
     value = float(value)
     if not np.isfinite(value):
         return str(value)

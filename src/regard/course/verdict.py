@@ -54,4 +54,6 @@ def verdict_from_json(text: str | bytes) -> Verdict:
     values = json.loads(text)
     for name in ("details", "notes"):
         values[name] = tuple(values[name])
+    if values["status"] not in STATUSES:
+        raise ValueError(f"there is no status {values['status']!r}; there are {', '.join(STATUSES)}")
     return Verdict(**values)
