@@ -11,7 +11,7 @@ import pytest
 
 from regard.course import classroom
 from regard.course.catalogue import entries, find
-from regard.course.classroom import grade_class, learners, table_lines
+from regard.course.classroom import grade_class, learners, passed_over, table_lines
 from regard.text.errors import InputError
 
 FIRST, SECOND = find("1"), find("3")
@@ -62,7 +62,42 @@ def test_everybody_gets_a_verdict(room: Path) -> None:
     assert "alice     ✓  ✓    2 of 2" in table
     assert "carol     !  ?    0 of 2" in table
     assert "1 × 1 A softmax that survives: no_maximum" in table
+    assert "carol, 1: Your code was still running after 1 s, so I stopped it. An endless loop?" in table
+    assert "dave, 1: Your file printed more than a megabyte, so I stopped it." in table
+    assert "dave, 3: Your file ended the whole process (exit code 3)" in table
     assert sorted(path for path in room.rglob("*")) == before  # nothing is written into learners' folders
+
+
+def test_a_folder_that_holds_no_exercise_is_passed_over_and_said(room: Path) -> None:
+    """Somebody may have handed in something, under another name."""
+    assert passed_over(room) == ["empty"]
+    assert "frank" not in learners(room)
+    (room / "frank").mkdir()
+    (room / "frank" / "softmax.py").write_text("x = 1\n")
+    assert passed_over(room) == ["empty", "frank"]
+
+
+def test_names_and_files_that_nobody_expects(tmp_path: Path) -> None:
+    hand_in(tmp_path, "\x1b[31mzoë\n", **{FIRST.name: "x"})
+    with (tmp_path / "\x1b[31mzoë\n" / FIRST.name / "exercise.py").open("r+b") as file:
+        file.truncate(2**40)
+    graded = grade_class(tmp_path)
+    assert "1099512 MB" in graded[0].verdicts[FIRST.name].headline
+    table = "\n".join(table_lines(graded))
+    assert "\x1b" not in table
+    assert "zoë       !" in table
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may read everything")
+def test_a_folder_that_cannot_be_read_is_passed_over(room: Path) -> None:
+    (room / "empty").chmod(0)
+    (room / "bob").chmod(0)
+    try:
+        assert passed_over(room) == ["bob", "empty"]
+        assert "alice" in learners(room)
+    finally:
+        (room / "empty").chmod(0o700)
+        (room / "bob").chmod(0o700)
 
 
 def test_a_folder_without_learners_is_said(tmp_path: Path) -> None:

@@ -141,18 +141,20 @@ def _list(session: "Session", as_json: bool) -> None:
 
 
 def _grade_class(directory: Path, as_json: bool) -> None:
-    from regard.course.classroom import grade_class, table_lines
-    from regard.course.report import plain
+    from regard.course.classroom import grade_class, passed_over, table_lines
+    from regard.course.report import plain, visible
 
     def tell(learner: str, entry: "Entry", verdict: "Verdict") -> None:
         if sys.stderr.isatty():
-            typer.echo(f"{learner}: {entry.number} {verdict.status}", err=True)
+            typer.echo(f"{visible(learner)}: {entry.number} {verdict.status}", err=True)
 
-    graded = grade_class(directory, tell)
+    graded = grade_class(directory, tell, _waiting)
     if as_json:
         typer.echo(json.dumps([one.json() for one in graded], ensure_ascii=False, indent=2))
     else:
         typer.echo(plain(table_lines(graded), sys.stdout.encoding))
+    for name in passed_over(directory):
+        typer.echo(f"regard: no exercise was found in {visible(name)}, so it was passed over", err=True)
     if not all(verdict.passed for one in graded for verdict in one.verdicts.values()):
         raise typer.Exit(1)
 

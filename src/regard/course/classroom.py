@@ -1,19 +1,24 @@
 """Grade a class: many learners' folders, one process for each file, a table or JSON at the end."""
 
+import os
+import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from regard.course.attempt import MOST_SOURCE_BYTES, too_large
 from regard.course.catalogue import Entry, entries
 from regard.course.process import Grader
-from regard.course.report import MARKS
+from regard.course.report import MARKS, visible
 from regard.course.verdict import Verdict
+from regard.course.waiting import Waiting, nobody
 from regard.text.errors import InputError
 
 DEPTH = 3
 """How far below a learner's folder the exercises may lie: alice/homework/regard-course/01_softmax."""
+MOST_TROUBLES = 40
 
 
 @dataclass(frozen=True)
@@ -49,19 +54,28 @@ def learners(directory: Path) -> dict[str, Path]:
         raise InputError(f"{directory} is not a folder; --grade wants one that holds learners' folders")
     if _holds_exercises(directory):
         return {directory.resolve().name: directory}
-    found: dict[str, Path] = {}
-    for child in sorted(path for path in directory.iterdir() if path.is_dir()):
-        course = next(_course_folders(child, DEPTH), None)
-        if course is not None:
-            found[child.name] = course
+    courses = {child.name: next(_course_folders(child, DEPTH), None) for child in _folders_in(directory)}
+    found = {name: course for name, course in courses.items() if course is not None}
     if not found:
         example = f"{directory}/alice/{entries()[0].name}/exercise.py"
         raise InputError(f"no learner's folder was found in {directory}; wanted for instance {example}")
     return found
 
 
-def grade_class(directory: Path, tell: Callable[[str, Entry, Verdict], None] = lambda *_: None) -> list[Graded]:
-    """Every exercise of every learner; `tell` hears each verdict. While one file is graded the next process loads."""
+def passed_over(directory: Path) -> list[str]:
+    """Folders of the directory in which no exercise was found: somebody may have handed in under another name."""
+    if _holds_exercises(directory):
+        return []
+    return [child.name for child in _folders_in(directory) if next(_course_folders(child, DEPTH), None) is None]
+
+
+def grade_class(
+    directory: Path, tell: Callable[[str, Entry, Verdict], None] = lambda *_: None, waiting: Waiting = nobody
+) -> list[Graded]:
+    """Every exercise of every learner; `tell` hears each verdict, `waiting` what a check is busy with.
+
+    While one file is graded the next process loads.
+    """
     folders = learners(directory)
     jobs = [(name, entry) for name in folders for entry in entries()]
     verdicts: dict[str, dict[str, Verdict]] = {name: {} for name in folders}
@@ -74,7 +88,7 @@ def grade_class(directory: Path, tell: Callable[[str, Entry, Verdict], None] = l
                 grader, ahead = ahead if ahead is not None and ahead.entry == entry else Grader(entry), None
                 ahead = _next_grader(folders, jobs[index + 1 :])
                 with grader:
-                    verdict = grader.grade(path)
+                    verdict = grader.grade(path, waiting=waiting)
             verdicts[name][entry.name] = verdict
             tell(name, entry, verdict)
     finally:
@@ -85,12 +99,12 @@ def grade_class(directory: Path, tell: Callable[[str, Entry, Verdict], None] = l
 
 def table_lines(graded: list[Graded]) -> list[str]:
     """A row for each learner, a column for each exercise, and which mistakes were made most."""
-    width = max(len("learner"), *(len(one.learner) for one in graded))
+    width = max(len("learner"), *(len(visible(one.learner)) for one in graded))
     head = " ".join(f"{entry.number:>2}" for entry in entries())
     lines = [f"{'learner':<{width}}  {head}  points"]
     for one in graded:
         marks = " ".join(f" {MARKS.get(one.verdicts[entry.name].status, '!')}" for entry in entries())
-        lines.append(f"{one.learner:<{width}}  {marks}  {one.points:>3} of {most_points()}")
+        lines.append(f"{visible(one.learner):<{width}}  {marks}  {one.points:>3} of {most_points()}")
     lines += ["", "✓ passed  ≈ unstable  ✗ wrong  ! error, hung or crashed  · not begun  ? no file"]
     mistakes = Counter(
         f"{entry.number} {entry.title}: {mistake}"
@@ -101,14 +115,32 @@ def table_lines(graded: list[Graded]) -> list[str]:
     if mistakes:
         lines += ["", "mistakes, the most frequent first:"]
         lines += [f"{count:>4} × {name}" for name, count in mistakes.most_common(10)]
+    troubles = [line for one in graded for line in _troubles(one)]
+    if troubles:
+        lines += ["", "errors, hung and crashed:", *troubles[:MOST_TROUBLES]]
+    if len(troubles) > MOST_TROUBLES:
+        lines.append(f"  … and {len(troubles) - MOST_TROUBLES} more; --json has them all")
     return lines
+
+
+def _troubles(one: Graded) -> Iterator[str]:
+    """What the mark `!` was, and what a file left running although it passed."""
+    for entry in entries():
+        verdict = one.verdicts[entry.name]
+        if verdict.status in ("broken", "stopped") or (verdict.passed and verdict.notes):
+            said = verdict.headline if not verdict.passed else verdict.notes[0]
+            line = visible(f"{one.learner.strip()}, {entry.number}: {said}")
+            yield "  " + textwrap.shorten(line, 160, placeholder=" …")
 
 
 def _known(entry: Entry, path: Path) -> Verdict | None:
     """Verdicts that need no process: no file, or the starter as it was."""
-    if not path.is_file():
+    if not os.path.isfile(path):
         return Verdict("missing", f"{entry.name}/exercise.py is not there.")
     try:
+        size = path.stat().st_size
+        if size > MOST_SOURCE_BYTES:
+            return Verdict("broken", too_large(f"{entry.name}/exercise.py", size))
         untouched = path.read_bytes() == entry.starter.encode()
     except OSError as error:
         return Verdict("missing", f"{entry.name}/exercise.py cannot be read: {error.strerror}.")
@@ -126,9 +158,17 @@ def _course_folders(folder: Path, depth: int) -> Iterator[Path]:
     if _holds_exercises(folder):
         yield folder
     elif depth > 1:
-        for child in sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")):
+        for child in _folders_in(folder):
             yield from _course_folders(child, depth - 1)
 
 
+def _folders_in(folder: Path) -> list[Path]:
+    """Sorted, without hidden ones; none where we may not look."""
+    try:
+        return sorted(path for path in folder.iterdir() if os.path.isdir(path) and not path.name.startswith("."))
+    except OSError:
+        return []
+
+
 def _holds_exercises(folder: Path) -> bool:
-    return any((folder / entry.name).is_dir() for entry in entries())
+    return any(os.path.isdir(folder / entry.name) for entry in entries())

@@ -96,8 +96,10 @@ class Grader:
             outlived = self._end(ours)
         verdict = self._verdict(reason, path)
         notes = verdict.notes
-        if outlived:
-            notes = (*notes, f"Your file left {outlived} process{'es' if outlived > 1 else ''} running; I ended them.")
+        if outlived == 1:
+            notes = (*notes, "Your file left 1 process running; I ended it.")
+        if outlived > 1:
+            notes = (*notes, f"Your file left {outlived} processes running; I ended them.")
         return verdict.with_(printed=self._printed(), notes=notes, seconds=time.monotonic() - began)
 
     @property

@@ -38,7 +38,7 @@ ASCII = str.maketrans(
 )
 
 ESCAPES = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)?|.)?")
-UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 class Paint:
@@ -111,7 +111,7 @@ def plain(lines: Iterable[str], encoding: str | None) -> str:
 
 def visible(text: str) -> str:
     """Without what would move the cursor, change colours or ring: a learner's file may print and raise anything."""
-    return UNSEEN.sub("", ESCAPES.sub("", text.expandtabs(4)))
+    return UNSEEN.sub("", ESCAPES.sub("", text.expandtabs(4).replace("\n", " ")))
 
 
 def _wrapped(text: str, width: int, indent: str) -> list[str]:
