@@ -42,6 +42,18 @@ def test_a_folder_is_made_once_and_never_overwritten(tmp_path: Path) -> None:
     assert open_folder(tmp_path / "course").file(entries()[2]).exists()  # an exercise that the course has since gained
 
 
+def test_inside_a_course_it_is_that_course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not a second one inside the first."""
+    monkeypatch.chdir(tmp_path)
+    assert open_folder(None).path == Path("regard-course")
+    for place, wanted in (("regard-course", "."), ("regard-course/01_softmax", ".."), (".", "regard-course")):
+        monkeypatch.chdir(tmp_path / place)
+        opened = open_folder(None)
+        assert (str(opened.path), opened.created) == (wanted, False)
+        assert opened.file(find("1")).is_file()
+    assert not (tmp_path / "regard-course" / "regard-course").exists()
+
+
 def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("precious")
     with pytest.raises(InputError, match="holds other things; give an empty or new folder with --folder"):
@@ -108,8 +120,20 @@ def test_a_full_disk_costs_the_memory_not_the_session(tmp_path: Path, monkeypatc
     assert "your progress cannot be kept" in progress.notes[0]
 
 
-def test_a_damaged_file_is_set_aside_and_said(tmp_path: Path) -> None:
-    (tmp_path / NAME).write_text('{"version": 1, "passed"')
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"version": 1, "passed"',
+        '{"version": 1, "passed": null}',
+        '{"version": 1, "passed": ["01_softmax"]}',
+        '{"version": 1, "attempts": {"01_softmax": "many"}}',
+        '{"version": 1, "current": 3}',
+        "[]",
+        "\udcff",
+    ],
+)
+def test_a_damaged_file_is_set_aside_and_said(tmp_path: Path, text: str) -> None:
+    (tmp_path / NAME).write_bytes(text.encode("utf-8", "surrogateescape"))
     progress = load_progress(tmp_path)
     assert progress.passed == {}
     assert "was damaged" in progress.notes[0]

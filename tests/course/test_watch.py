@@ -71,6 +71,20 @@ def test_keys_resizing_and_saves_elsewhere(terminal: Terminal, tmp_path: Path) -
     assert "Your progress is kept" in terminal.output
 
 
+def test_a_low_terminal_still_says_which_file_to_edit(terminal: Terminal) -> None:
+    """The beginning of a page has scrolled away there."""
+    assert terminal.picture().count("01_softmax/exercise.py") == 1
+    terminal.resize(24, 80)
+    picture = terminal.wait_for("scroll up", "q quit")
+    assert "01_softmax/exercise.py" in "\n".join(picture.splitlines()[-8:])
+
+
+def test_a_narrow_title_gives_the_file_a_line_of_its_own(terminal: Terminal) -> None:
+    terminal.resize(60, 50)
+    picture = terminal.wait_for("\nregard-course/01_softmax/exercise.py\n", "q quit")
+    assert max(len(line) for line in picture.splitlines()) <= 50
+
+
 def test_a_save_while_the_grader_works_is_graded_instead(terminal: Terminal, tmp_path: Path) -> None:
     path = exercise_file(tmp_path, "1")
     path.write_text("def softmax(scores):\n    while True:\n        pass\n")
@@ -161,6 +175,8 @@ def test_verbs(tmp_path: Path) -> None:
     assert "def softmax" in run(tmp_path, "solution", "1").stdout
     assert "Hint 2 of 3 for exercise 3" in run(tmp_path, "hint", "masking", "2").stdout
     assert "kept as exercise.before-reset-1.py" in run(tmp_path, "reset", "1").stdout
+    assert "Exercise 3 of" in run(tmp_path, "3", given="q\n").stdout  # a number alone: go there
+    assert "Exercise 2 of" in run(tmp_path, "additive_score", given="q\n").stdout
 
 
 @pytest.mark.parametrize(
@@ -168,6 +184,7 @@ def test_verbs(tmp_path: Path) -> None:
     [
         (["hint", "3", "4"], "there is no hint 4"),
         (["run", "99"], "there is no exercise '99'"),
+        (["99"], "there is no action '99'"),
         (["--grade", "nowhere"], "nowhere is not a folder"),
     ],
 )

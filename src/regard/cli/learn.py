@@ -2,6 +2,7 @@
 
 Without an action it makes the folder of exercises once, shows the current one and grades it at every save.
 Actions:
+  N                 the same, at exercise N
   list              all exercises, and how far you are
   run [N]           grade exercise N once
   hint [N [TIER]]   the next hint, or tier 1, 2 or 3
@@ -37,13 +38,16 @@ def learn(
     grade: Annotated[Path | None, typer.Option(help="Grade the learners in this folder; runs their code.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print results as JSON (run, list, --grade).")] = False,
 ) -> None:
+    from regard.course.catalogue import is_exercise
     from regard.course.session import Session
     from regard.text.errors import InputError
 
     if sys.platform == "win32":
         raise InputError("regard learn needs Linux or macOS; on Windows use the Windows Subsystem for Linux")
+    if action not in ACTIONS and exercise is None and is_exercise(action):
+        action, exercise = "watch", action
     if action not in ACTIONS:
-        raise InputError(f"there is no action {action!r}; there are {', '.join(ACTIONS)}")
+        raise InputError(f"there is no action {action!r}; there are {', '.join(ACTIONS)}, or an exercise's number")
     if grade is not None:
         _grade_class(grade, as_json)
         return

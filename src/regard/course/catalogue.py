@@ -68,10 +68,19 @@ def entries() -> tuple[Entry, ...]:
     return tuple(_entry(home) for home in sorted(homes))
 
 
+def is_exercise(word: str) -> bool:
+    """Whether `find` finds one."""
+    return any(word in _names(entry) for entry in entries())
+
+
+def _names(entry: Entry) -> tuple[str, ...]:
+    return str(entry.number), f"{entry.number:02}", entry.name, entry.name[3:]
+
+
 def find(wanted: str) -> Entry:
     """By number ("3"), by folder ("03_masking") or by name ("masking")."""
     for entry in entries():
-        if wanted in (str(entry.number), f"{entry.number:02}", entry.name, entry.name[3:]):
+        if wanted in _names(entry):
             return entry
     names = ", ".join(f"{entry.number} {entry.name[3:]}" for entry in entries())
     raise InputError(f"there is no exercise {wanted!r}; the course has {names}")

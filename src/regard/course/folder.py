@@ -15,7 +15,7 @@ FILES = ("README.md", "exercise.py", "hint.md")
 WELCOME = """\
 # Learn attention by writing it
 
-Run `regard learn` in the folder above this one and keep the terminal open beside your editor: each time you save an
+Run `regard learn` here, or in the folder above, and keep the terminal open beside your editor: each time you save an
 `exercise.py`, it is graded. Each folder here is one exercise, in this order:
 
 {table}
@@ -39,8 +39,11 @@ class CourseFolder:
 
 
 def open_folder(wanted: Path | None) -> CourseFolder:
-    """The folder as asked for, made if need be; without a wish ./regard-course, elsewhere if that cannot be written."""
-    path = DEFAULT if wanted is None else wanted
+    """The folder as asked for, made if need be; without a wish ./regard-course, elsewhere if that cannot be written.
+
+    Inside a course, that course: nobody wants a second one in there.
+    """
+    path = wanted or (DEFAULT if DEFAULT.exists() else _around() or DEFAULT)
     try:
         return CourseFolder(path, _fill(path))
     except OSError as error:
@@ -56,6 +59,15 @@ def open_folder(wanted: Path | None) -> CourseFolder:
             f"That place is temporary: `regard learn --folder PATH` puts it where you like."
         )
         return CourseFolder(elsewhere, _fill(elsewhere), (note,))
+
+
+def _around() -> Path | None:
+    """The course in which we stand, if we do."""
+    here = Path.cwd()
+    for place in (here, *here.parents):
+        if any((place / entry.name / "exercise.py").is_file() for entry in entries()):
+            return Path(os.path.relpath(place, here))
+    return None
 
 
 def spare_place(make: bool = True) -> Path:

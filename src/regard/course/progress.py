@@ -88,12 +88,22 @@ def load_progress(folder: Path) -> Progress:
         state = json.loads(place.read_text(encoding="utf-8"))
         if state.pop("version") != VERSION:
             raise ValueError("another version")
-        return Progress(place, **state)
+        return _checked(Progress(place, **state))
     except (ValueError, TypeError, KeyError, AttributeError):
         aside = place.with_name(place.name + ".damaged")
         with suppress(OSError):
             place.replace(aside)
         return Progress(place, notes=(f"{place} was damaged, so progress starts anew (the old file: {aside.name}).",))
+
+
+def _checked(progress: Progress) -> Progress:
+    """A file that was edited by hand may be JSON and still no progress."""
+    counts = [*progress.attempts.values(), *progress.hints.values()]
+    if not isinstance(progress.current, str) or not isinstance(progress.passed, dict):
+        raise TypeError("wanted a name and a table")
+    if not all(isinstance(count, int) for count in counts):
+        raise TypeError("wanted numbers")
+    return progress
 
 
 def _write(place: Path, text: str) -> None:

@@ -82,7 +82,7 @@ class Watcher:
         self.below, self.text = [], False
         entry = self.session.current
         if self.screen.terminal:
-            self.screen.draw([self.title(entry), "", "  grading …"])
+            self.screen.draw([*self.title(entry), "", "  grading …"])
         self.verdict = self.session.grade(entry, self.interrupted, self.waiting)
         saved = None if self.quitting else self.files.changed()
         if saved is not None:
@@ -95,7 +95,7 @@ class Watcher:
     def waiting(self, what: str, done: int, total: int) -> None:
         """The check does something slow of its own."""
         if self.screen.terminal:
-            self.screen.draw([self.title(self.session.current), "", "  " + bar(what, done, total, self.screen.width)])
+            self.screen.draw([*self.title(self.session.current), "", "  " + bar(what, done, total, self.screen.width)])
 
     def interrupted(self) -> bool:
         """Whether the learner has quit, or saved anew, while the grader was at work."""
@@ -106,7 +106,7 @@ class Watcher:
     def draw(self) -> None:
         self.stale = False
         entry, paint, width = self.session.current, self.screen.paint, self.screen.width
-        lines = [self.title(entry), ""]
+        lines = [*self.title(entry), ""]
         if self.text or (self.verdict is not None and self.verdict.status == "unfinished" and not self.below):
             lines += [*markdown_lines(entry.readme, paint, width)[2:], ""]
         if self.verdict is not None and not self.text:
@@ -114,11 +114,16 @@ class Watcher:
         for note in self.session.notes:
             lines.append(paint(f"note: {note}", "yellow"))
         lines += [*self.below, ""] if self.below else []
-        self.screen.draw([*lines, progress_line(self.session.progress, paint, width), self.offers()])
+        below = [progress_line(self.session.progress, paint, width), self.offers()]
+        if self.screen.height is not None and len(lines) + len(below) >= self.screen.height:
+            below = [f"↑ scroll up for the beginning   {self.session.folder.file(entry)}", *below]
+        self.screen.draw([*lines, *below])
 
-    def title(self, entry: Entry) -> str:
+    def title(self, entry: Entry) -> list[str]:
+        """Which exercise and which file: one line, or two where one is too narrow."""
         number = f"Exercise {entry.number} of {len(entries())} · {entry.title}"
-        return self.screen.paint(number, "bold") + f"   {self.session.folder.file(entry)}"
+        shown, path = self.screen.paint(number, "bold"), str(self.session.folder.file(entry))
+        return [f"{shown}   {path}"] if len(number) + 3 + len(path) < self.screen.width else [shown, path]
 
     def offers(self) -> str:
         """The keys that make sense now."""

@@ -28,6 +28,11 @@ class Screen:
             return 100
         return max(20, shutil.get_terminal_size().columns)
 
+    @property
+    def height(self) -> int | None:
+        """None where a picture has no end: pages can be as long as they like."""
+        return shutil.get_terminal_size().lines if self.terminal else None
+
     def draw(self, lines: Iterable[str]) -> None:
         """Replace the picture; in a pipe, add to what was written."""
         text = plain(lines, self.stream.encoding)
