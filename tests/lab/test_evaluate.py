@@ -8,8 +8,10 @@ import pytest
 import regard
 from regard.alignment import Links
 from regard.data.pair import Pair
-from regard.lab.evaluate import Example, file_pairs, length_name, measure, recipe_pairs
+from regard.lab.against import compare_systems, verdict
+from regard.lab.evaluate import Example, length_name, measure, measure_texts, recipe_pairs
 from regard.lab.report import report_page
+from regard.lab.yardstick import Yardstick, read_yardstick
 from regard.text.errors import InputError
 
 
@@ -91,12 +93,12 @@ def test_the_page_shows_scores_lengths_and_examples(reverser: regard.Translator)
 
 def test_data_comes_from_a_tsv_file_or_parallel_files_and_blank_lines_are_counted(tmp_path: Path) -> None:
     (tmp_path / "pairs.tsv").write_text("a\tb\n\tc\nd\te\n", encoding="utf-8")
-    corpus = file_pairs(tmp_path / "pairs.tsv")
+    corpus = read_yardstick(tmp_path / "pairs.tsv")
     assert [(pair.source, pair.target) for pair in corpus.pairs] == [("a", "b"), ("d", "e")]
     assert corpus.notes == (f"{tmp_path / 'pairs.tsv'}: 1 line was left out, a side is blank (first: line 2)",)
     for name, text in (("s", "a b\nc\n"), ("t", "B A\nC\n"), ("l", "0-1 1-0\n0-0\n")):
         (tmp_path / name).write_text(text, encoding="utf-8")
-    pairs = file_pairs(tmp_path / "s", tmp_path / "t", tmp_path / "l").pairs
+    pairs = read_yardstick(tmp_path / "s", tmp_path / "t", tmp_path / "l").pairs
     assert pairs[0].links == Links.of([(0, 1), (1, 0)])
 
 
@@ -107,3 +109,84 @@ def test_what_cannot_be_measured_is_refused(reverser: regard.Translator, random_
         measure(reverser, [Pair("3 4 5", "5 4 3")], tokenize="spm9000")
     with pytest.raises(InputError, match="does not know its recipe: name the data"):
         recipe_pairs(random_model.bundle)
+
+
+PAIRS = [Pair("3 4 5", "5 4 3"), Pair("6 7 8", "8 7 6"), Pair("9 10 11", "11 10 9")]
+
+
+class TestYardstick:
+    def test_further_references_go_line_by_line(self, tmp_path: Path) -> None:
+        (tmp_path / "pairs.tsv").write_text("a\tb\n\tc\nd\te\n", encoding="utf-8")
+        (tmp_path / "more").write_text("B\nC\n\n", encoding="utf-8")
+        yardstick = read_yardstick(tmp_path / "pairs.tsv").with_references([tmp_path / "more"])
+        assert yardstick.more == [("B",), ()]  # line 2 was left out, line 3 has no further reference
+        (tmp_path / "short").write_text("B\n", encoding="utf-8")
+        with pytest.raises(InputError, match="short has 1 lines, the test set 3: references go line by line"):
+            yardstick.with_references([tmp_path / "short"])
+
+    def test_the_same_source_makes_one_sentence_of_several_references(self) -> None:
+        grouped = Yardstick.of([Pair("a", "1"), Pair("b", "2"), Pair("a", "3"), Pair("a", "4")]).grouped()
+        assert [(pair.source, pair.target) for pair in grouped.pairs] == [("a", "1"), ("b", "2")]
+        assert grouped.more == [("3", "4"), ()]
+
+
+def test_any_reference_will_do(reverser: regard.Translator) -> None:
+    wrong = [Pair(pair.source, "7 7 7") for pair in PAIRS]
+    more = [[pair.target] for pair in PAIRS]
+    measured = measure(reverser, wrong, more=more, with_ter=True)
+    assert measured.evaluation.exact_match == 1.0
+    assert (measured.evaluation.wer, measured.evaluation.ter) == (0.0, 0.0)
+    assert measured.evaluation.references == 2
+    assert "nrefs:2" in measured.evaluation.signatures["bleu"]
+    assert "ter" in measured.evaluation.signatures
+    assert "up to 2 references each" in report_page("x", measured)
+
+
+def test_pronunciations_have_two_error_rates(reverser: regard.Translator) -> None:
+    pairs = [Pair("3 4 5", "5 4 9"), *PAIRS[1:]]
+    scores = measure(reverser, pairs, phones=True).evaluation
+    assert scores.per == pytest.approx(1 / 9)
+    assert scores.wer == pytest.approx(1 / 3)
+    plain = measure(reverser, pairs).evaluation
+    assert (plain.per, plain.wer) == (None, pytest.approx(1 / 9))
+    assert "Phone error rate" in report_page("x", measure(reverser, pairs, phones=True))
+
+
+def test_translations_from_elsewhere(reverser: regard.Translator) -> None:
+    texts = ["5 4 3", "8 7 6", "9 9 9"]
+    measured = measure_texts(texts, PAIRS, with_ter=True)
+    assert measured.evaluation.exact_match == pytest.approx(2 / 3)
+    assert measured.protocol.name == "raw"
+    with pytest.raises(InputError, match="2 translations for 3 pairs"):
+        measure_texts(texts[:2], PAIRS)
+
+
+def test_two_systems_are_compared_on_the_same_sentences(reverser: regard.Translator) -> None:
+    pairs = recipe_pairs(reverser.bundle).pairs
+    ours = measure(reverser, pairs)
+    lazy = measure_texts([pair.source for pair in pairs], pairs)
+    against = compare_systems(ours, lazy, "copier", samples=200)
+    difference = against.comparisons["bleu"]
+    assert difference.first == pytest.approx(ours.evaluation.bleu)
+    assert difference.second == pytest.approx(lazy.evaluation.bleu)
+    assert verdict(difference) == "better"
+    assert verdict(compare_systems(lazy, ours, "reverser", samples=200).comparisons["bleu"]) == "worse"
+    itself = compare_systems(ours, ours, "itself", samples=200).comparisons["chrf"]
+    assert (itself.difference, verdict(itself)) == (0.0, "may be chance")
+    page = report_page("A title", ours, against=against)
+    assert "BLEU − copier" in page
+    assert "p = 0.005: better" in page
+    assert json.loads(json.dumps(against.json()))["comparisons"]["bleu"]["samples"] == 200
+
+
+def test_systems_that_write_in_different_forms_are_not_compared(reverser: regard.Translator) -> None:
+    ours = measure(reverser, PAIRS)
+    other = measure_texts(["a"] * 3, [Pair(pair.source, pair.target + " !") for pair in PAIRS])
+    with pytest.raises(InputError, match="not compared with the same references"):
+        compare_systems(ours, other, "other")
+
+
+def test_entropy_is_near_zero_for_a_model_that_points(reverser: regard.Translator) -> None:
+    scores = measure(reverser, PAIRS).evaluation
+    assert scores.entropy is not None
+    assert 0 <= scores.entropy < 0.7

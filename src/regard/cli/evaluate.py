@@ -1,60 +1,136 @@
-"""Measure a model: BLEU, chrF, exact match, and alignment error where gold links are known, all by source length.
+"""Measure a model: BLEU, chrF, TER, exact match, error rates, and alignment error where gold links are known.
 
 Examples:
     regard evaluate runs/demo                              the test split of its recipe
     regard evaluate runs/demo news.tsv                     lines of source TAB target
     regard evaluate runs/demo --source news.en --target news.fr --links news.align
+    regard evaluate runs/new news.tsv --against runs/old --html report.html
+    regard evaluate runs/en-de --source test.en --target test.de --protocol multi30k-de
+    regard evaluate output.de --source test.en --target test.de
+    regard evaluate runs/g2p words.tsv --group --phones
 """
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+if TYPE_CHECKING:
+    from regard.lab.evaluate import Measured
+    from regard.lab.yardstick import Yardstick
+
 
 def evaluate(
-    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="A bundle or run folder.")],
+    bundle: Annotated[
+        Path, typer.Argument(metavar="SYSTEM", help="A bundle, a run folder, or a file of translations.")
+    ],
     data: Annotated[
         Path | None,
         typer.Argument(metavar="DATA", help="A file of source TAB target; the recipe's test split if left out."),
     ] = None,
     source: Annotated[Path | None, typer.Option(metavar="FILE", help="Parallel data: a sentence a line.")] = None,
     target: Annotated[Path | None, typer.Option(metavar="FILE", help="Its translation, line by line.")] = None,
+    reference: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE", help="A further reference for every line (repeatable).")
+    ] = None,
+    group: Annotated[
+        bool, typer.Option("--group", help="Lines with the same source are references of one sentence.")
+    ] = False,
     links: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Gold links, Pharaoh format, counted from 0; for AER.")
     ] = None,
+    against: Annotated[
+        Path | None, typer.Option(metavar="SYSTEM", help="Another system: is the difference more than chance?")
+    ] = None,
+    protocol: Annotated[
+        str | None, typer.Option(metavar="NAME", help="model, raw, lowercase, multi30k-en, multi30k-fr, multi30k-de.")
+    ] = None,
+    tokenize: Annotated[
+        str | None, typer.Option(metavar="NAME", help="sacrebleu's tokenizer for BLEU; 13a if left out.")
+    ] = None,
+    phones: Annotated[bool, typer.Option("--phones", help="Targets are phones: PER, and WER of whole words.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the scores as JSON.")] = False,
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a report with heat-maps.")] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a report with charts, heat-maps.")] = None,
     beam: Annotated[int | None, typer.Option(metavar="N", help="Beam width; the recipe's if left out.")] = None,
-    tokenize: Annotated[str, typer.Option(metavar="NAME", help="sacrebleu's tokenizer for BLEU; usually 13a.")] = "13a",
     device: Annotated[str, typer.Option(metavar="NAME", help="Where to compute; cpu if left out.")] = "cpu",
 ) -> None:
     from regard.bundle.folder import write_whole
-    from regard.cli.screen import console, progress, show_measured, warn
-    from regard.lab.evaluate import file_pairs, measure, recipe_pairs
+    from regard.cli.screen import console, show_against, show_measured, warn
+    from regard.lab.against import compare_systems
     from regard.lab.report import report_page
-    from regard.runtime.translator import load
+
+    yardstick = _yardstick(bundle, data, source, target, links, reference or [], group)
+    for note in yardstick.notes:
+        warn(note)
+    options: dict[str, Any] = {"tokenize": tokenize, "phones": phones, "with_ter": True, "protocol": protocol}
+    measured = _measure(bundle, yardstick, device, beam, options)
+    other = None
+    if against is not None:
+        same = {**options, "protocol": measured.protocol.name if protocol is None else protocol}
+        other = compare_systems(measured, _measure(against, yardstick, device, beam, same), str(against))
+    path, count = data or source, len(yardstick.pairs)
+    what = f"{bundle} on {path or 'its test set'}"
+    if html is not None:
+        about = "of the test set" if path is None else f"of {path}"
+        write_whole(html, report_page(what, measured, name=str(bundle), about=about, against=other))
+        warn(f"written: {html}")
+    if as_json:
+        found = {**measured.json(), "against": None if other is None else other.json()}
+        typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        return
+    show_measured(console(), f"{what}, {count:,} sentence{'s' if count > 1 else ''}:", measured)
+    if other is not None:
+        show_against(console(), str(bundle), other)
+
+
+def _yardstick(
+    system: Path,
+    data: Path | None,
+    source: Path | None,
+    target: Path | None,
+    links: Path | None,
+    references: list[Path],
+    group: bool,
+) -> "Yardstick":
+    """What to measure on, from whatever was named."""
+    from regard.bundle.store import load_bundle
+    from regard.lab.evaluate import recipe_pairs
+    from regard.lab.yardstick import Yardstick, read_yardstick
     from regard.text.errors import InputError
 
     if (source is None) != (target is None) or (links is not None and source is None):
         raise InputError("--source and --target go together, and --links with both")
     if data is not None and source is not None:
         raise InputError(f"{data} and --source were both given: leave one of them out")
-    translator = load(bundle, device)
     path = data or source
-    corpus = recipe_pairs(translator.bundle) if path is None else file_pairs(path, target, links)
-    for note in corpus.notes:
-        warn(note)
-    with progress("measuring", len(corpus.pairs)) as tell:
-        search = {} if beam is None else {"beam": beam}
-        measured = measure(translator, corpus.pairs, tokenize=tokenize, progress=tell, **search)
-    what = f"{bundle} on {path or 'its test set'}"
-    if html is not None:
-        write_whole(html, report_page(what, measured, about="of the test set" if path is None else f"of {path}"))
-        warn(f"written: {html}")
-    if as_json:
-        typer.echo(json.dumps(measured.json(), ensure_ascii=False, indent=2))
+    if path is not None:
+        found = read_yardstick(path, target, links)
+    elif system.is_file():
+        raise InputError(
+            f"{system} is a file of translations: name what it translates, with DATA or --source, --target"
+        )
     else:
-        count = len(corpus.pairs)
-        show_measured(console(), f"{what}, {count:,} sentence{'s' if count > 1 else ''}:", measured)
+        corpus = recipe_pairs(load_bundle(system))
+        found = Yardstick.of(corpus.pairs, corpus.notes)
+    if references:
+        found = found.with_references(references)
+    return found.grouped() if group else found
+
+
+def _measure(
+    system: Path, yardstick: "Yardstick", device: str, beam: int | None, options: dict[str, Any]
+) -> "Measured":
+    """A model's scores, or those of translations in a file."""
+    from regard.cli.screen import progress
+    from regard.lab.evaluate import measure, measure_texts
+    from regard.runtime.translator import load
+
+    protocol = options["protocol"]
+    if system.is_file():
+        texts = yardstick.lines(system, "translations")
+        return measure_texts(texts, yardstick.pairs, more=yardstick.more, **{**options, "protocol": protocol or "raw"})
+    translator = load(system, device)
+    chosen = {**options, "protocol": protocol or "model", **({} if beam is None else {"beam": beam})}
+    with progress(f"measuring {system}", len(yardstick.pairs)) as tell:
+        return measure(translator, yardstick.pairs, more=yardstick.more, progress=tell, **chosen)

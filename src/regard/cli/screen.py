@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from regard.evaluation import LengthScores
+from regard.lab.against import Against, verdict
 from regard.lab.evaluate import Measured, length_name
 from regard.plot import terminal_heatmap_rich, walk_rich
 from regard.runtime.translation import Translation
@@ -84,6 +85,14 @@ def show_measured(screen: Console, heading: str, measured: Measured, longer: Mea
         screen.print(f"  alignment error rate  {evaluation.aer:.3f}")
     screen.print(f"  BLEU                  {evaluation.bleu:.2f}   {evaluation.signatures['bleu']}")
     screen.print(f"  chrF                  {evaluation.chrf:.2f}   {evaluation.signatures['chrf']}")
+    if evaluation.ter is not None:
+        screen.print(f"  TER                   {evaluation.ter:.2f}   {evaluation.signatures['ter']}")
+    if evaluation.per is not None:
+        screen.print(f"  phone error rate      {evaluation.per:.2%}")
+    if evaluation.wer is not None and longer is None:
+        screen.print(f"  word error rate       {evaluation.wer:.2%}")
+    if evaluation.entropy is not None and longer is None:
+        screen.print(f"  entropy of attention  {evaluation.entropy:.3f} nats a word")
     for note in measured.notes:
         screen.print(f"  {note}")
     rows = [one for one in evaluation.by_length if one.sentences]
@@ -93,6 +102,22 @@ def show_measured(screen: Console, heading: str, measured: Measured, longer: Mea
         screen.print(_by_length(rows, beyond))
     if beyond:
         screen.print("* longer than any sentence it was trained on; not in the scores above")
+
+
+def show_against(screen: Console, name: str, against: Against) -> None:
+    """Each metric of two systems, their difference, and whether it is more than chance."""
+    table = Table(box=None, padding=(0, 0, 0, 2), pad_edge=False)
+    for column in ("", name, against.name, "difference", "95 % interval", "p", ""):
+        table.add_column(column, justify="left" if column == "" else "right", overflow="fold")
+    for metric, one in against.comparisons.items():
+        form = ".3f" if metric == "exact_match" else ".2f"
+        interval = f"{one.low:+{form}} to {one.high:+{form}}"
+        figures = (f"{one.first:{form}}", f"{one.second:{form}}", f"{one.difference:+{form}}", interval)
+        table.add_row(metric.replace("_", " "), *figures, f"{one.p_value:.3f}", verdict(one))
+    screen.print()
+    screen.print(table)
+    samples = next(iter(against.comparisons.values())).samples
+    screen.print(f"paired bootstrap, {samples:,} resampled test sets; p is how often chance alone does as much")
 
 
 def _by_length(rows: Sequence[LengthScores], beyond: Sequence[LengthScores]) -> Table:

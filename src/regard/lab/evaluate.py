@@ -2,21 +2,23 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
-from regard.alignment import Link, Links
+from regard.alignment import Link, LinkRule, Links, attention_entropy
 from regard.bundle.store import Bundle
 from regard.data.config import Corpus, load_split
-from regard.data.corpora import read_parallel, read_tsv
 from regard.data.pair import Pair
-from regard.evaluation import Evaluation, LengthScores, bleu, evaluate
+from regard.evaluation import Evaluation, LengthScores, evaluate
+from regard.lab.align import Direction
+from regard.lab.protocol import Protocol, find_protocol
+from regard.lab.sides import Sides
 from regard.plot import AttentionMap
+from regard.runtime.aligner import Aligner
 from regard.runtime.translation import Translation
 from regard.runtime.translator import Translator
 from regard.text.errors import InputError
 from regard.text.tokenizer import Tokenizer
-from regard.text.words import join_words, word_spans
+from regard.text.words import word_spans
 from regard.train.recipe import parse_recipe
 
 EDGES = (6, 11, 16, 21, 31, 41, 61, 81, 101)
@@ -28,38 +30,44 @@ NO_ALIGNMENT = "no alignment error rate: one fixed vector, no alignment exists"
 
 @dataclass(frozen=True)
 class Example:
-    """What was wanted and what came out; reference and gold links are about the text as the model sees it."""
+    """What was wanted and what came out; references and gold links are about the text as it is compared."""
 
-    reference: str
+    references: tuple[str, ...]
     links: Links | None
     translation: Translation
+    text: str
 
     @classmethod
-    def of(cls, pair: Pair, translation: Translation, bundle: Bundle) -> "Example":
-        """The reference is what the model could write: case counts only where it knows case, and a model that writes
-        words puts its own spaces between them (`l'afrique !` is `l'afrique!`).
-        """
-        config = bundle.target.config
-        reference = config.normalise(pair.target)
-        if config.kind == "word":
-            words = [reference[start:end] for start, end in word_spans(reference, config.words)]
-            reference = join_words(words, config.words)
-        return cls(reference, _seen_links(pair, bundle.source, bundle.target), translation)
+    def of(
+        cls, pair: Pair, translation: Translation, bundle: Bundle, protocol: Protocol | None = None, *more: str
+    ) -> "Example":
+        """`more` are further references; without a protocol they are what the model could write."""
+        protocol = protocol or find_protocol("model", bundle.target)
+        references = tuple(protocol.reference(one) for one in (pair.target, *more))
+        links = _seen_links(pair, bundle.source, bundle.target)
+        return cls(references, links, translation, protocol.hypothesis(translation.text))
+
+    @property
+    def reference(self) -> str:
+        return self.references[0]
 
     @property
     def right(self) -> bool:
-        return self.translation.text == self.reference
+        return self.text in self.references
 
     def attention_map(self) -> AttentionMap:
         """The heat-map, with the gold links framed where the translation is the reference."""
-        return self.translation.attention_map(links=self.links if self.right else None)
+        return self.translation.attention_map(links=self.links if self.text == self.reference else None)
 
 
 @dataclass(frozen=True)
 class Measured:
-    """The scores, and what was translated to what."""
+    """The scores, what was compared with what, and (of a model) how each translation came about."""
 
     evaluation: Evaluation
+    protocol: Protocol
+    texts: list[str]
+    references: list[tuple[str, ...]]
     examples: list[Example]
     notes: tuple[str, ...] = ()
 
@@ -67,40 +75,93 @@ class Measured:
         """Plain data; bins of lengths that do not occur are left out."""
         scores = asdict(self.evaluation)
         scores["by_length"] = [asdict(one) for one in self.evaluation.by_length if one.sentences]
-        return {**scores, "notes": list(self.notes)}
+        return {**scores, "protocol": self.protocol.name, "notes": list(self.notes)}
 
 
 def measure(
     translator: Translator,
     pairs: Sequence[Pair],
     *,
-    tokenize: str = "13a",
+    more: Sequence[Sequence[str]] | None = None,
+    tokenize: str | None = None,
+    protocol: str = "model",
+    phones: bool = False,
+    with_ter: bool = False,
+    rule: LinkRule | None = None,
     progress: Callable[[int], None] = lambda done: None,
     **search: Any,
 ) -> Measured:
-    """Translate the sources and score them; AER comes from forcing the references whose gold links are known."""
+    """Translate the sources and score them; AER comes from forcing the references whose gold links are known.
+
+    `more[i]` are further references of pair i; `rule` says how links are read from attention.
+    """
     if not pairs:
         raise InputError("nothing to measure: the data holds no pairs")
-    _check_tokenizer(tokenize)
     bundle = translator.bundle
+    chosen = find_protocol(protocol, bundle.target, tokenize)
     translations: list[Translation] = []
     for first in range(0, len(pairs), CHUNK):
         translations += translator.translate([pair.source for pair in pairs[first : first + CHUNK]], **search)
         progress(len(translations))
-    examples = [Example.of(pair, one, bundle) for pair, one in zip(pairs, translations, strict=True)]
+    further = more if more is not None else [()] * len(pairs)
+    examples = [
+        Example.of(pair, one, bundle, chosen, *others)
+        for pair, one, others in zip(pairs, translations, further, strict=True)
+    ]
     gold = [one.links for one in examples]
     known = any(links is not None for links in gold)
     attends = any(one.attention is not None for one in translations)
+    texts, references = [one.text for one in examples], [one.references for one in examples]
     evaluation = evaluate(
-        [one.text for one in translations],
-        [one.reference for one in examples],
+        texts,
+        references,
         lengths=[_count_words(pair.source, bundle.source) for pair in pairs],
         edges=EDGES,
-        predicted=_forced_links(translator, pairs, gold) if known and attends else None,
+        predicted=_forced_links(translator, pairs, gold, rule) if known and attends else None,
         gold=gold if known and attends else None,
-        tokenize=tokenize,
+        entropies=[_entropy(one) for one in translations] if attends else None,
+        tokenize=chosen.tokenize,
+        lowercase=chosen.lowercase,
+        phones=phones,
+        with_ter=with_ter,
     )
-    return Measured(evaluation, examples, (NO_ALIGNMENT,) if known and not attends else ())
+    notes = (NO_ALIGNMENT,) if known and not attends else ()
+    return Measured(evaluation, chosen, texts, references, examples, notes)
+
+
+def measure_texts(
+    texts: Sequence[str],
+    pairs: Sequence[Pair],
+    *,
+    more: Sequence[Sequence[str]] | None = None,
+    tokenize: str | None = None,
+    protocol: str = "raw",
+    phones: bool = False,
+    with_ter: bool = False,
+) -> Measured:
+    """Score translations that somebody else made, line by line."""
+    if len(texts) != len(pairs):
+        raise InputError(f"{len(texts):,} translations for {len(pairs):,} pairs: there must be one for each")
+    if not pairs:
+        raise InputError("nothing to measure: the data holds no pairs")
+    chosen = find_protocol(protocol, None, tokenize)
+    further = more if more is not None else [()] * len(pairs)
+    said = [chosen.hypothesis(text) for text in texts]
+    references = [
+        tuple(chosen.reference(one) for one in (pair.target, *others))
+        for pair, others in zip(pairs, further, strict=True)
+    ]
+    evaluation = evaluate(
+        said,
+        references,
+        lengths=[len(word_spans(pair.source)) for pair in pairs],
+        edges=EDGES,
+        tokenize=chosen.tokenize,
+        lowercase=chosen.lowercase,
+        phones=phones,
+        with_ter=with_ter,
+    )
+    return Measured(evaluation, chosen, said, references, [])
 
 
 def recipe_pairs(bundle: Bundle) -> Corpus:
@@ -114,16 +175,6 @@ def recipe_pairs(bundle: Bundle) -> Corpus:
         raise InputError(f"the test data of {bundle.path} cannot be read ({error}): name the data to use") from error
 
 
-def file_pairs(source: Path, target: Path | None = None, links: Path | None = None) -> Corpus:
-    """Pairs from a TSV file, or from two parallel files and the gold links beside them."""
-    skipped: list[int] = []
-    pairs = list(read_tsv(source, None, skipped) if target is None else read_parallel(source, target, links, skipped))
-    if not skipped:
-        return Corpus(pairs)
-    lines = "1 line was" if len(skipped) == 1 else f"{len(skipped):,} lines were"
-    return Corpus(pairs, (f"{source}: {lines} left out, a side is blank (first: line {skipped[0]})",))
-
-
 def length_name(scores: LengthScores) -> str:
     """The lengths of a bin as people write them."""
     if scores.longest is None:
@@ -131,20 +182,21 @@ def length_name(scores: LengthScores) -> str:
     return f"{max(1, scores.shortest)}–{scores.longest}"
 
 
-def _check_tokenizer(name: str) -> None:
-    """sacrebleu's complaint before the translation, not after it."""
-    try:
-        bleu(["a"], ["a"], tokenize=name)
-    except (ValueError, ImportError, RuntimeError) as error:
-        raise InputError(str(error).strip().splitlines()[0]) from error
-
-
-def _forced_links(translator: Translator, pairs: Sequence[Pair], gold: Sequence[Links | None]) -> list[frozenset[Link]]:
+def _forced_links(
+    translator: Translator, pairs: Sequence[Pair], gold: Sequence[Links | None], rule: LinkRule | None
+) -> list[frozenset[Link]]:
     """Where the model looks while it is made to write the reference: links between the words that gold speaks of."""
     known = [i for i, links in enumerate(gold) if links is not None]
-    forced = translator.translate([pairs[i].source for i in known], target=[pairs[i].target for i in known])
-    found = {i: one.alignment for i, one in zip(known, forced, strict=True)}
-    return [found.get(i, frozenset()) for i in range(len(pairs))]
+    sides = Sides.of([pairs[i] for i in known])
+    found, _ = Direction(Aligner(translator.bundle), rule or LinkRule()).links(sides)
+    links = dict(zip(known, found, strict=True))
+    return [links.get(i, frozenset()) for i in range(len(pairs))]
+
+
+def _entropy(translation: Translation) -> float | None:
+    """The mean over the words that were written; None where there are none."""
+    looks = translation.word_attention
+    return None if looks is None or not looks.size else float(attention_entropy(looks).mean())
 
 
 def _seen_links(pair: Pair, source: Tokenizer, target: Tokenizer) -> Links | None:

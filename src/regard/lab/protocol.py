@@ -1,0 +1,76 @@
+"""How a score is counted, by name: what happens to translations and references before sacrebleu sees them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from regard.evaluation import bleu
+from regard.text.errors import InputError
+from regard.text.moses import LANGUAGES, tokenise
+from regard.text.tokenizer import Tokenizer
+from regard.text.words import join_words, word_spans
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """`reference` prepares what was wanted, `hypothesis` what came out; sacrebleu's tokenizer does the rest."""
+
+    name: str
+    about: str
+    hypothesis: Callable[[str], str]
+    reference: Callable[[str], str]
+    tokenize: str = "13a"
+    lowercase: bool = False
+
+
+NAMES = ("model", "raw", "lowercase", *(f"multi30k-{language}" for language in LANGUAGES))
+
+
+def find_protocol(name: str, target: Tokenizer | None = None, tokenize: str | None = None) -> Protocol:
+    """A protocol by its name.
+
+    model      references as the model could write them: case counts only where it knows case
+    raw        both as they stand
+    lowercase  both lower-cased
+    multi30k-L (en, de, fr) both lower-cased, punctuation normalised, cut into Moses tokens: the published scores
+    """
+    if name not in NAMES:
+        raise InputError(f"no protocol '{name}': valid choices are {', '.join(NAMES)}")
+    if name.startswith("multi30k-"):
+        if tokenize not in (None, "none"):
+            raise InputError(f"protocol {name} cuts the tokens itself: leave --tokenize {tokenize} out")
+        language = name.removeprefix("multi30k-")
+
+        def cut(text: str) -> str:
+            return tokenise(text.lower(), language)
+
+        return Protocol(name, "lower-cased, punctuation normalised, Moses tokens", cut, cut, "none")
+    chosen = tokenize or "13a"
+    _check_tokenizer(chosen)
+    if name == "lowercase":
+        return Protocol(name, "lower-cased", str.lower, str.lower, chosen)
+    if name == "raw" or target is None:
+        return Protocol("raw", "as they stand", str, str, chosen)
+    return Protocol(name, "references as the model could write them", str, _as_written(target), chosen)
+
+
+def _as_written(target: Tokenizer) -> Callable[[str], str]:
+    """What the model could write: it may know no case, and a model that writes words puts its own spaces between them
+    (`l'afrique !` is `l'afrique!`).
+    """
+    config = target.config
+
+    def written(text: str) -> str:
+        text = config.normalise(text)
+        if config.kind != "word":
+            return text
+        return join_words([text[start:end] for start, end in word_spans(text, config.words)], config.words)
+
+    return written
+
+
+def _check_tokenizer(name: str) -> None:
+    """sacrebleu's complaint before the translation, not after it."""
+    try:
+        bleu(["a"], ["a"], tokenize=name)
+    except (ValueError, ImportError, RuntimeError) as error:
+        raise InputError(str(error).strip().splitlines()[0]) from error

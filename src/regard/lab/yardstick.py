@@ -1,0 +1,64 @@
+"""What to measure on: pairs from files, further references beside them, translations made elsewhere."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from regard.data.corpora import read_parallel, read_tsv
+from regard.data.lines import read_lines
+from regard.data.pair import Pair
+from regard.text.errors import InputError
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """Pairs, further references of each, the lines of the file that were left out, and notes."""
+
+    pairs: list[Pair]
+    more: list[tuple[str, ...]]
+    skipped: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, pairs: Sequence[Pair], notes: Sequence[str] = ()) -> "Yardstick":
+        return cls(list(pairs), [()] * len(pairs), (), tuple(notes))
+
+    def grouped(self) -> "Yardstick":
+        """Pairs with the same source become one with several references, in the order of their first."""
+        pairs: dict[str, Pair] = {}
+        more: dict[str, list[str]] = {}
+        for pair, others in zip(self.pairs, self.more, strict=True):
+            if pair.source in pairs:
+                more[pair.source] += [pair.target, *others]
+            else:
+                pairs[pair.source], more[pair.source] = pair, list(others)
+        return Yardstick(list(pairs.values()), [tuple(one) for one in more.values()], self.skipped, self.notes)
+
+    def lines(self, path: Path, what: str) -> list[str]:
+        """A file with a line for every line of the test set; those of pairs that were left out are left out too."""
+        lines = list(read_lines(path))
+        wanted = len(self.pairs) + len(self.skipped)
+        if len(lines) != wanted:
+            raise InputError(f"{path} has {len(lines):,} lines, the test set {wanted:,}: {what} go line by line")
+        left_out = {number - 1 for number in self.skipped}
+        return [line for number, line in enumerate(lines) if number not in left_out]
+
+    def with_references(self, paths: Sequence[Path]) -> "Yardstick":
+        """The set with a further reference from each file; a blank line there is none."""
+        files = [self.lines(path, "references") for path in paths]
+        more = [
+            (*others, *(file[number] for file in files if file[number].strip()))
+            for number, others in enumerate(self.more)
+        ]
+        return Yardstick(self.pairs, more, self.skipped, self.notes)
+
+
+def read_yardstick(source: Path, target: Path | None = None, links: Path | None = None) -> Yardstick:
+    """Pairs from a TSV file, or from two parallel files and the gold links beside them."""
+    skipped: list[int] = []
+    pairs = list(read_tsv(source, None, skipped) if target is None else read_parallel(source, target, links, skipped))
+    notes: tuple[str, ...] = ()
+    if skipped:
+        lines = "1 line was" if len(skipped) == 1 else f"{len(skipped):,} lines were"
+        notes = (f"{source}: {lines} left out, a side is blank (first: line {skipped[0]})",)
+    return Yardstick(pairs, [()] * len(pairs), tuple(skipped), notes)

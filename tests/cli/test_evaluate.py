@@ -1,0 +1,75 @@
+"""`regard evaluate` beyond the plain scores: several references, another system, protocols, translations in a file."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .conftest import Command
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    (tmp_path / "pairs.tsv").write_text("3 4 5\t5 4 9\n6 7 8\t8 7 6\n3 4 5\t5 4 3\n", encoding="utf-8")
+    return tmp_path / "pairs.tsv"
+
+
+def test_everything_that_is_measured_is_printed(command: Command, run_folder: Path, data: Path) -> None:
+    outcome = command("evaluate", run_folder, data)
+    assert outcome.code == 0
+    for name in ("exact match", "BLEU", "chrF", "TER", "word error rate", "entropy of attention"):
+        assert f"\n  {name} " in outcome.out
+    assert "tok:13a" in outcome.out
+
+
+def test_pronunciations_with_several_references(command: Command, run_folder: Path, data: Path) -> None:
+    apart = json.loads(command("evaluate", run_folder, data, "--phones", "--json").out)
+    assert (apart["sentences"], apart["wer"], apart["per"]) == (3, pytest.approx(1 / 3), pytest.approx(1 / 9))
+    together = json.loads(command("evaluate", run_folder, data, "--group", "--phones", "--json").out)
+    assert (together["sentences"], together["wer"], together["per"]) == (2, 0.0, 0.0)
+    assert together["references"] == 2
+
+
+def test_a_further_reference(command: Command, run_folder: Path, data: Path, tmp_path: Path) -> None:
+    (tmp_path / "more").write_text("5 4 3\n\n\n", encoding="utf-8")
+    found = json.loads(command("evaluate", run_folder, data, "--reference", tmp_path / "more", "--json").out)
+    assert found["exact_match"] == 1.0
+
+
+def test_against_another_system(command: Command, run_folder: Path, data: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("1\n1\n1\n", encoding="utf-8")
+    page = tmp_path / "report.html"
+    outcome = command("evaluate", run_folder, data, "--against", tmp_path / "out", "--html", page, "--protocol", "raw")
+    assert outcome.code == 0
+    assert "paired bootstrap, 1,000 resampled test sets" in outcome.out
+    assert "better" in outcome.out
+    assert "BLEU − " in page.read_text(encoding="utf-8")
+    found = json.loads(command("evaluate", tmp_path / "out", data, "--against", run_folder, "--json").out)
+    assert found["against"]["comparisons"]["exact_match"]["difference"] == pytest.approx(-2 / 3)
+    assert found["against"]["scores"]["chrf"] > found["chrf"]
+
+
+def test_a_published_protocol(command: Command, tmp_path: Path) -> None:
+    for name, text in (("en", "a\n"), ("de", "Ein Mann, der läuft.\n"), ("out", "ein mann, der läuft.\n")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    files = ["--source", tmp_path / "en", "--target", tmp_path / "de"]
+    found = json.loads(command("evaluate", tmp_path / "out", *files, "--protocol", "multi30k-de", "--json").out)
+    assert found["bleu"] == pytest.approx(100.0)
+    assert "tok:none" in found["signatures"]["bleu"]
+    cased = json.loads(command("evaluate", tmp_path / "out", *files, "--json").out)
+    assert cased["bleu"] < 100
+
+
+def test_bad_input(command: Command, run_folder: Path, data: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("1\n", encoding="utf-8")
+    for arguments, message in (
+        ([run_folder, data, "--protocol", "wmt"], "no protocol 'wmt': valid choices are model, raw"),
+        ([tmp_path / "out"], "is a file of translations: name what it translates"),
+        ([tmp_path / "out", data], "out has 1 lines, the test set 3: translations go line by line"),
+        ([run_folder, data, "--reference", tmp_path / "out"], "references go line by line"),
+        ([run_folder, data, "--protocol", "multi30k-en", "--tokenize", "char"], "leave --tokenize char out"),
+        ([run_folder, data, "--against", tmp_path / "none"], "no bundle at"),
+    ):
+        outcome = command("evaluate", *arguments)
+        assert outcome.code == 2
+        assert message in outcome.complaint

@@ -1,0 +1,34 @@
+"""How scores are counted: protocols by name, and Multi30k's files reproduced to the token."""
+
+import pytest
+
+from regard.lab.protocol import NAMES, find_protocol
+from regard.text.errors import InputError
+from runtime.bundles import tokenizers
+
+
+def test_each_protocol_prepares_its_text() -> None:
+    target = tokenizers()[1]  # lower-cases, drops a final stop
+    said = "L'Afrique, là !"
+    wanted = {
+        "model": "l'afrique, là!",
+        "raw": said,
+        "lowercase": "l'afrique, là !",
+        "multi30k-fr": "l' afrique , là !",
+    }
+    for name, text in wanted.items():
+        protocol = find_protocol(name, target)
+        assert protocol.reference(said) == text
+        assert protocol.tokenize == ("none" if name.startswith("multi30k") else "13a")
+    assert find_protocol("model", target).hypothesis(said) == said
+    assert find_protocol("model").name == "raw"  # no model says how it writes
+    assert find_protocol("raw", tokenize="char").tokenize == "char"
+
+
+def test_unknown_names() -> None:
+    with pytest.raises(InputError, match=f"no protocol 'wmt': valid choices are {', '.join(NAMES)}"):
+        find_protocol("wmt")
+    with pytest.raises(InputError, match="cuts the tokens itself: leave --tokenize 13a out"):
+        find_protocol("multi30k-de", tokenize="13a")
+    with pytest.raises(InputError, match="sacrebleu has no tokenizer 'spm9000'"):
+        find_protocol("raw", tokenize="spm9000")
