@@ -21,6 +21,11 @@ class TestEvaluate:
             assert part in outcome.out
         assert "\x1b" not in outcome.out
 
+    def test_another_split(self, command: Command, run_folder: Path) -> None:
+        outcome = command("evaluate", run_folder, "--split", "dev")
+        assert outcome.out.startswith(f"{run_folder} on its dev set, ")
+        assert " 60 sentences" not in outcome.out
+
     def test_scores_as_json(self, command: Command, run_folder: Path) -> None:
         scores = json.loads(command("evaluate", run_folder, "--json", "--beam", 2).out)
         assert scores["sentences"] == 60
@@ -61,9 +66,11 @@ class TestEvaluate:
             (["--source", "x"], "--source and --target go together"),
             (["--links", "x"], "--source and --target go together, and --links with both"),
             (["x.tsv", "--source", "x", "--target", "y"], "x.tsv and --source were both given"),
+            (["x.tsv", "--split", "dev"], "x.tsv and --split were both given"),
+            (["--split", "test_2017"], "there is no split 'test_2017': its recipe has dev and test"),
             (["--tokenize", "nonsense"], "sacrebleu has no tokenizer 'nonsense': valid choices are"),
         ],
-        ids=["source alone", "links alone", "two corpora", "tokenizer"],
+        ids=["source alone", "links alone", "two corpora", "file and split", "no such split", "tokenizer"],
     )
     def test_impossible_wishes(self, command: Command, run_folder: Path, arguments: list[str], message: str) -> None:
         outcome = command("evaluate", run_folder, *arguments)

@@ -2,6 +2,7 @@
 
 Examples:
     regard evaluate runs/demo                              the test split of its recipe
+    regard evaluate runs/multi30k-en-de --split test_2017_flickr
     regard evaluate runs/demo news.tsv                     lines of source TAB target
     regard evaluate runs/demo --source news.en --target news.fr --links news.align
     regard evaluate runs/new news.tsv --against runs/old --html report.html
@@ -28,6 +29,9 @@ def evaluate(
     data: Annotated[
         Path | None,
         typer.Argument(metavar="DATA", help="A file of source TAB target; the recipe's test split if left out."),
+    ] = None,
+    split: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Instead of test: dev, or as the recipe's corpus names it.")
     ] = None,
     source: Annotated[Path | None, typer.Option(metavar="FILE", help="Parallel data: a sentence a line.")] = None,
     target: Annotated[Path | None, typer.Option(metavar="FILE", help="Its translation, line by line.")] = None,
@@ -60,7 +64,7 @@ def evaluate(
     from regard.lab.against import compare_systems
     from regard.lab.report import report_page
 
-    yardstick = _yardstick(bundle, data, source, target, links, reference or [], group)
+    yardstick = _yardstick(bundle, data, split, source, target, links, reference or [], group)
     for note in yardstick.notes:
         warn(note)
     options: dict[str, Any] = {"tokenize": tokenize, "phones": phones, "with_ter": True, "protocol": protocol}
@@ -69,10 +73,10 @@ def evaluate(
     if against is not None:
         same = {**options, "protocol": measured.protocol.name if protocol is None else protocol}
         other = compare_systems(measured, _measure(against, yardstick, device, beam, same), str(against))
-    path, count = data or source, len(yardstick.pairs)
-    what = f"{bundle} on {path or 'its test set'}"
+    path, name, count = data or source, split or "test", len(yardstick.pairs)
+    what = f"{bundle} on {path or f'its {name} set'}"
     if html is not None:
-        about = "of the test set" if path is None else f"of {path}"
+        about = f"of the {name} set" if path is None else f"of {path}"
         write_whole(html, report_page(what, measured, name=str(bundle), about=about, against=other))
         warn(f"written: {html}")
     if as_json:
@@ -87,6 +91,7 @@ def evaluate(
 def _yardstick(
     system: Path,
     data: Path | None,
+    split: str | None,
     source: Path | None,
     target: Path | None,
     links: Path | None,
@@ -104,6 +109,8 @@ def _yardstick(
     if data is not None and source is not None:
         raise InputError(f"{data} and --source were both given: leave one of them out")
     path = data or source
+    if path is not None and split is not None:
+        raise InputError(f"{path} and --split were both given: leave one of them out")
     if path is not None:
         found = read_yardstick(path, target, links)
     elif system.is_file():
@@ -111,7 +118,7 @@ def _yardstick(
             f"{system} is a file of translations: name what it translates, with DATA or --source, --target"
         )
     else:
-        corpus = recipe_pairs(load_bundle(system))
+        corpus = recipe_pairs(load_bundle(system), split or "test")
         found = Yardstick.of(corpus.pairs, corpus.notes)
     if references:
         found = found.with_references(references)

@@ -17,6 +17,7 @@ from regard.cli.usage import command_help, command_list
 
 VERBS = {
     "demo": "Train on the embedded phrasebook, translate, see the alignment.",
+    "data": "Corpora for the recipes: list, get, show.",
     "train": "Train what a recipe describes.",
     "translate": "Translate text, and show where the model looked.",
     "evaluate": "Measure a model on its test set or on your data.",

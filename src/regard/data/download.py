@@ -1,7 +1,6 @@
 """One file over HTTP: goes on where an earlier attempt stopped, and says plainly why it cannot."""
 
 import http.client
-import socket
 import urllib.error
 import urllib.request
 from collections.abc import Callable
@@ -50,26 +49,31 @@ def _fetch(address: str, part: Path, tell: Callable[[int, int | None], None]) ->
                 done = 0
             _receive(answer, part, done, tell)
     except urllib.error.HTTPError as error:
-        if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and done:
-            total = (error.headers.get("Content-Range") or "").rpartition("/")[2]
-            if total == str(done):
-                return  # it was all there
-            part.unlink()
-            raise _Broken("what was here is longer than the file") from None
-        if error.code >= 500:
-            raise _Broken(f"the server answered {error.code} {error.reason}") from None
-        raise InputError(
-            f"{address} cannot be downloaded: the server answered {error.code} {error.reason}; "
-            "take a local copy with --from"
-        ) from None
+        with error:
+            _refused(error, address, part, done)
     except (TimeoutError, http.client.HTTPException, ConnectionError) as error:
         raise _Broken(str(error) or type(error).__name__) from None
     except urllib.error.URLError as error:
-        if isinstance(error.reason, (socket.gaierror, OSError)) and not isinstance(error.reason, ConnectionResetError):
-            raise InputError(
-                f"{address} cannot be reached ({error.reason}): is there a network? A local copy works with --from"
-            ) from None
-        raise _Broken(str(error.reason)) from None
+        if isinstance(error.reason, ConnectionResetError | TimeoutError):
+            raise _Broken(str(error.reason)) from None
+        raise InputError(
+            f"{address} cannot be reached ({error.reason}): is there a network? A local copy works with --from"
+        ) from None
+
+
+def _refused(error: urllib.error.HTTPError, address: str, part: Path, done: int) -> None:
+    """What to do about a status that is no success; a range that begins at the end means that all is there."""
+    if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and done:
+        if (error.headers.get("Content-Range") or "").endswith(f"/{done}"):
+            return
+        part.unlink()
+        raise _Broken("what was here is longer than the file") from None
+    if error.code >= http.HTTPStatus.INTERNAL_SERVER_ERROR:
+        raise _Broken(f"the server answered {error.code} {error.reason}") from None
+    raise InputError(
+        f"{address} cannot be downloaded: the server answered {error.code} {error.reason}; "
+        "take a local copy with --from"
+    ) from None
 
 
 def _receive(answer: Any, part: Path, done: int, tell: Callable[[int, int | None], None]) -> None:

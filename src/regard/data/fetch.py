@@ -11,7 +11,7 @@ from gzip import BadGzipFile
 from pathlib import Path
 from typing import Literal
 
-from regard.data.catalogue import Entry, TextFile, data_folders
+from regard.data.catalogue import Entry, TextFile, data_folders, is_here
 from regard.data.download import download
 from regard.data.lines import COMPRESSED, find_file, open_bytes
 from regard.text.errors import InputError
@@ -74,26 +74,22 @@ def _refuse_private(entry: Entry, folder: Path, missing: Iterable[str]) -> None:
 def _find_origin(entry: Entry, origin: Path) -> Path:
     """The corpus inside the named folder, or the folder itself where it is the corpus."""
     for place in (origin / entry.name, origin):
-        if place.is_dir() and all(_exists(place / name) for name in {**entry.files, **entry.also}):
+        if place.is_dir() and all(is_here(place / name) for name in {**entry.files, **entry.also}):
             return place
     if not origin.is_dir():
         raise InputError(f"--from {origin}: there is no such folder")
     place = origin / entry.name if (origin / entry.name).is_dir() else origin
-    missing = [name for name in {**entry.files, **entry.also} if not _exists(place / name)]
+    missing = [name for name in {**entry.files, **entry.also} if not is_here(place / name)]
     raise InputError(
         f"--from {origin}: no whole copy of {entry.name} there, neither in {entry.name}/ nor beside; missing: "
         f"{', '.join(missing[:3])}{f' and {len(missing) - 3} more' if len(missing) > 3 else ''}"
     )
 
 
-def _exists(path: Path) -> bool:
-    return any(path.with_name(path.name + suffix).is_file() for suffix in ("", *COMPRESSED))
-
-
 def _whole(path: Path, file: TextFile) -> bool:
     """Whether the file, packed or not, holds the text that the catalogue knows."""
     try:
-        return _exists(path) and text_digest(find_file(path)) == file.sha256
+        return is_here(path) and text_digest(find_file(path)) == file.sha256
     except (OSError, EOFError, BadGzipFile, lzma.LZMAError, zlib.error):
         return False
 

@@ -8,6 +8,7 @@ from regard.alignment import Link, LinkRule, Links, attention_entropy
 from regard.bundle.store import Bundle
 from regard.data.config import Corpus, load_split
 from regard.data.pair import Pair
+from regard.data.tables import CatalogueData, HuggingFaceData
 from regard.evaluation import Evaluation, LengthScores, evaluate
 from regard.lab.align import Direction
 from regard.lab.protocol import Protocol, find_protocol
@@ -164,15 +165,21 @@ def measure_texts(
     return Measured(evaluation, chosen, said, references, [])
 
 
-def recipe_pairs(bundle: Bundle) -> Corpus:
-    """The test split of the recipe a bundle was trained with."""
+def recipe_pairs(bundle: Bundle, split: str = "test") -> Corpus:
+    """The test split of the recipe a bundle was trained with, or another one: dev, or as its corpus names it."""
     if not bundle.manifest.recipe:
         raise InputError(f"{bundle.path} does not know its recipe: name the data to evaluate on")
-    recipe = parse_recipe(bundle.manifest.recipe, f"the recipe of {bundle.path}")
+    data = parse_recipe(bundle.manifest.recipe, f"the recipe of {bundle.path}").data
     try:
-        return load_split(recipe.data, "test")
+        if split == "dev":
+            return load_split(data, "dev")
+        if split != "test":
+            if not isinstance(data, CatalogueData | HuggingFaceData):
+                raise InputError(f"there is no split '{split}': its recipe has dev and test")
+            data = data.model_copy(update={"test": split})
+        return load_split(data, "test")
     except InputError as error:
-        raise InputError(f"the test data of {bundle.path} cannot be read ({error}): name the data to use") from error
+        raise InputError(f"the {split} data of {bundle.path} cannot be read ({error}): name the data to use") from error
 
 
 def length_name(scores: LengthScores) -> str:

@@ -25,6 +25,7 @@ class Labourer:
     def __init__(self) -> None:
         self._counts: dict[int, Counter[str]] = {}
         self._tokenizers: dict[str, Tokenizer] = {}
+        self._known: list[Tokenizer] = []
 
     def count(self, texts: Sequence[Sequence[str]], configs: Sequence[TokenizerConfig]) -> int:
         """Count what the texts of each side consist of; `counted` gives the sums."""

@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from regard.data.lines import find_file
+from regard.data.lines import COMPRESSED, find_file
 from regard.data.tables import CatalogueData, ParallelData, Table, TsvData
 from regard.text.errors import InputError
 
@@ -84,7 +84,12 @@ def data_folders() -> list[Path]:
 def corpus_folder(entry: Entry) -> Path | None:
     """The folder that holds a copy of a corpus; None where there is none."""
     places = (folder / entry.name for folder in data_folders())
-    return next((place for place in places if place.is_dir()), None)
+    return next((place for place in places if any(is_here(place / name) for name in entry.files)), None)
+
+
+def is_here(path: Path) -> bool:
+    """Whether there is such a file, packed or not."""
+    return any(path.with_name(path.name + suffix).is_file() for suffix in ("", *COMPRESSED))
 
 
 def resolve(config: CatalogueData) -> TsvData | ParallelData:

@@ -1,0 +1,179 @@
+"""Corpora for the recipes: which there are, fetching one, and what one is.
+
+Actions:
+  list               every corpus: pairs, languages, licence, and whether it is here
+  get NAME...        copy it from a folder (--from) or download it; checked, resumed after a break
+  show NAME          licence, splits, files, the recipes that use it, a few pairs
+A corpus is looked for in the folder that REGARD_DATA names, then in ~/.local/share/regard.
+
+Examples:
+    regard data list
+    regard data get multi30k --from ../corpora
+    REGARD_DATA=../corpora regard train multi30k-en-de
+"""
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from regard.data.catalogue import Entry
+
+ACTIONS = ("list", "get", "show")
+SHOWN = 3
+"""Pairs that `show` prints."""
+
+
+def data(
+    action: Annotated[str, typer.Argument(help=f"{', '.join(ACTIONS)}.", show_default=False)] = "list",
+    names: Annotated[list[str], typer.Argument(metavar="NAME", help="A corpus, as `list` names it.")] = [],  # noqa: B006
+    origin: Annotated[
+        Path | None, typer.Option("--from", metavar="DIR", help="A folder with a local copy, to get it from.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print list or show as JSON.")] = False,
+) -> None:
+    from regard.data.catalogue import catalogue, find_entry
+    from regard.text.errors import InputError
+
+    if action not in ACTIONS:
+        raise InputError(f"there is no action {action!r}; there are {', '.join(ACTIONS)}")
+    if origin is not None and action != "get":
+        raise InputError(f"--from belongs to get, not to {action}")
+    if action == "list":
+        if names:
+            raise InputError(f"list takes no name; `regard data show {names[0]}` tells about one corpus")
+        _list(list(catalogue().values()), as_json)
+        return
+    if not names or (action == "show" and len(names) > 1):
+        raise InputError(f"{action} wants the name of {'one' if action == 'show' else 'a'} corpus; `regard data list`")
+    entries = [find_entry(name) for name in names]
+    if action == "show":
+        _show(entries[0], as_json)
+    else:
+        for entry in entries:
+            _get(entry, origin)
+
+
+def _list(entries: "list[Entry]", as_json: bool) -> None:
+    from regard.data.catalogue import corpus_folder
+
+    places = {entry.name: corpus_folder(entry) for entry in entries}
+    if as_json:
+        typer.echo(json.dumps([_plain(entry, places[entry.name]) for entry in entries], ensure_ascii=False, indent=2))
+        return
+    width = max(len(entry.name) for entry in entries)
+    for entry in entries:
+        place = places[entry.name]
+        typer.echo(f"{'✓' if place else ' '} {entry.name:<{width}}  {entry.title}")
+        typer.echo(f"  {'':<{width}}  {_sizes(entry)}; licence: {entry.licence}")
+    here = "✓ is here; " if any(places.values()) else ""
+    typer.echo(f"\n{here}`regard data get NAME` fetches one, `regard data show NAME` tells more.")
+
+
+def _get(entry: "Entry", origin: Path | None) -> None:
+    from regard.data.fetch import get
+
+    with _bytes_bar() as watch:
+        got = get(entry, origin, watch=watch)
+    said = {"copied": "copied", "downloaded": "downloaded", "kept": "here already"}
+    counts = Counter(said[how] for how in got.files.values())
+    done = ", ".join(f"{count} {how}" for how, count in counts.items())
+    typer.echo(f"{entry.name}: {len(got.files)} files checked ({done})", err=True)
+    typer.echo(f"licence: {entry.licence}. Acknowledge: {entry.acknowledge}", err=True)
+    typer.echo(str(got.folder))
+
+
+def _show(entry: "Entry", as_json: bool) -> None:
+    from regard.data.catalogue import corpus_folder
+    from regard.data.fetch import damaged
+
+    place = corpus_folder(entry)
+    if as_json:
+        typer.echo(json.dumps(_plain(entry, place), ensure_ascii=False, indent=2))
+        return
+    lines = [
+        ("corpus", f"{entry.name}: {entry.title}"),
+        ("from", entry.origin),
+        ("licence", entry.licence),
+        ("acknowledge", entry.acknowledge),
+        ("good for", entry.use),
+        ("sides", " ".join(entry.sides)),
+        ("parts", " ".join(entry.parts)),
+        ("splits", ", ".join(f"{split} {count:,}" for split, count in entry.splits().items())),
+        ("recipes", " ".join(_recipes(entry)) or "none yet"),
+    ]
+    for name, text in lines:
+        if text:
+            typer.echo(f"{name:<12}{text}")
+    if place is None:
+        typer.echo(f"{'here':<12}no: `regard data get {entry.name}`")
+        return
+    wrong = damaged(entry, place)
+    typer.echo(
+        f"{'here':<12}{place}, " + (f"missing or damaged: {', '.join(wrong)}" if wrong else "every file checked")
+    )
+    if not wrong:
+        for line in islice(_examples(entry), SHOWN):
+            typer.echo(f"{'':<12}{line}")
+
+
+def _plain(entry: "Entry", place: Path | None) -> dict[str, object]:
+    return {
+        **entry.model_dump(mode="json"),
+        "splits": entry.splits(),
+        "recipes": _recipes(entry),
+        "folder": None if place is None else str(place),
+    }
+
+
+def _sizes(entry: "Entry") -> str:
+    """How many pairs the splits have that a recipe uses by itself."""
+    splits = entry.splits()
+    part = entry.parts[0] if entry.parts else ""
+    names = [name.replace("{part}", part) for name in (entry.train, entry.dev, entry.test) if name is not None]
+    counts = " / ".join(f"{splits[name]:,}" for name in names)
+    of = f" for each of {len(entry.parts)} languages" if entry.parts else ""
+    return f"{' '.join(entry.sides)}; {counts} pairs{of}"
+
+
+def _recipes(entry: "Entry") -> list[str]:
+    from regard.data.tables import CatalogueData
+    from regard.train.recipe import load_recipe, recipe_names
+
+    tables = {name: load_recipe(name).data for name in recipe_names()}
+    return [name for name, table in tables.items() if isinstance(table, CatalogueData) and table.name == entry.name]
+
+
+def _examples(entry: "Entry") -> Iterator[str]:
+    """The first training pairs; of the first part, where a corpus has several."""
+    from regard.data.splits import open_split
+    from regard.data.tables import CatalogueData
+
+    part = entry.parts[0] if entry.parts else None
+    source, target = entry.sides[:2]
+    table = CatalogueData(kind="catalogue", name=entry.name, source=source, target=target, part=part)
+    for pair in open_split(table, "train").pairs():
+        yield f"{_short(pair.source)}  →  {_short(pair.target)}"
+
+
+def _short(text: str, most: int = 60) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+@contextmanager
+def _bytes_bar() -> "Iterator[Callable[[str, int, int | None], None]]":
+    """A bar on stderr for the file that is being fetched."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda name, done, total: bar.update(task, description=name, completed=done, total=total)

@@ -1,0 +1,208 @@
+"""Fetching a corpus: copied or downloaded from a server of our own that breaks off, changes files and loses them."""
+
+import gzip
+import hashlib
+import lzma
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from bundle.conftest import small_files
+from regard.data.catalogue import Entry
+from regard.data.fetch import damaged, get
+from regard.text.errors import InputError
+
+TEXTS = {"train.en": "one\n" * 20_000, "train.fr": "un\n" * 20_000, "LICENSE": "free\n"}
+
+
+@dataclass
+class Server:
+    """What it serves, how many bytes it sends before it hangs up (for each request in turn), and what it was asked."""
+
+    files: dict[str, bytes]
+    breaks: list[int] = field(default_factory=list)
+    ranges: bool = True
+    status: int | None = None
+    asked: list[tuple[str, str | None]] = field(default_factory=list)
+    address: str = ""
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    state = Server({f"/{name}.gz": gzip.compress(text.encode(), mtime=0) for name, text in TEXTS.items()})
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            wanted = self.headers.get("Range")
+            state.asked.append((self.path, wanted))
+            content = state.files.get(self.path)
+            if state.status is not None or content is None:
+                self.send_error(state.status or 404)
+                return
+            first = int(wanted.removeprefix("bytes=").removesuffix("-")) if wanted and state.ranges else 0
+            if first >= len(content):
+                self.send_response(416)
+                self.send_header("Content-Range", f"bytes */{len(content)}")
+                self.end_headers()
+                return
+            self.send_response(206 if first else 200)
+            self.send_header("Content-Length", str(len(content) - first))
+            self.end_headers()
+            end = first + state.breaks.pop(0) if state.breaks else len(content)
+            self.wfile.write(content[first:end])
+
+        def log_message(self, *arguments: object) -> None:
+            pass
+
+    web = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    state.address = f"http://127.0.0.1:{web.server_port}"
+    thread = threading.Thread(target=web.serve_forever)
+    thread.start()
+    yield state
+    web.shutdown()
+    thread.join()
+    web.server_close()
+
+
+def entry(address: str | None = None) -> Entry:
+    def file(name: str) -> dict[str, object]:
+        text = TEXTS[name]
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        known = {} if address is None else {"address": f"{address}/{name}.gz"}
+        return {"sha256": digest, "lines": text.count("\n"), **known}
+
+    return Entry.model_validate(
+        {
+            "name": "tiny", "title": "t", "origin": "o", "licence": "l", "use": "u", "layout": "parallel",
+            "sides": ["en", "fr"], "train": "train", "also": {"LICENSE": file("LICENSE")},
+            "files": {name: file(name) for name in ("train.en", "train.fr")},
+        }
+    )  # fmt: skip
+
+
+def test_a_corpus_is_downloaded_checked_and_then_kept(server: Server, tmp_path: Path) -> None:
+    told: list[tuple[str, int, int | None]] = []
+    got = get(entry(server.address), home=tmp_path, watch=lambda *one: told.append(one))
+    assert got.folder == tmp_path / "tiny"
+    assert set(got.files.values()) == {"downloaded"}
+    assert sorted(path.name for path in got.folder.iterdir()) == ["LICENSE.gz", "train.en.gz", "train.fr.gz"]
+    assert damaged(entry(), got.folder) == []
+    sizes = {name: len(server.files[f"/{name}.gz"]) for name in TEXTS}
+    assert {(name, total) for name, _, total in told} == set(sizes.items())
+    assert all((name, size, size) in told for name, size in sizes.items())
+    again = get(entry(server.address), home=tmp_path)
+    assert set(again.files.values()) == {"kept"}
+    assert len(server.asked) == 3
+
+
+def test_a_broken_connection_is_gone_on_with(server: Server, tmp_path: Path) -> None:
+    server.breaks = [10, 5]
+    get(entry(server.address), home=tmp_path)
+    assert server.asked[:3] == [("/train.en.gz", None), ("/train.en.gz", "bytes=10-"), ("/train.en.gz", "bytes=15-")]
+    assert damaged(entry(), tmp_path / "tiny") == []
+
+
+def test_what_came_is_kept_for_the_next_attempt(server: Server, tmp_path: Path) -> None:
+    server.breaks = [10, 5, 5]
+    with pytest.raises(InputError, match=r"train.en.gz broke off 3 times \(.*\); 20 bytes are kept: the same command"):
+        get(entry(server.address), home=tmp_path)
+    assert [path.name for path in (tmp_path / "tiny").iterdir()] == [".train.en.gz.part"]
+    get(entry(server.address), home=tmp_path)
+    assert server.asked[3] == ("/train.en.gz", "bytes=20-")
+    assert damaged(entry(), tmp_path / "tiny") == []
+
+
+def test_a_server_that_always_begins_at_the_beginning(server: Server, tmp_path: Path) -> None:
+    server.breaks, server.ranges = [10], False
+    get(entry(server.address), home=tmp_path)
+    assert damaged(entry(), tmp_path / "tiny") == []
+
+
+@pytest.mark.parametrize("part", [lambda whole: whole, lambda whole: b"x" * 9, lambda whole: whole + b"x"])
+def test_whatever_an_earlier_attempt_left(part: Callable[[bytes], bytes], server: Server, tmp_path: Path) -> None:
+    (tmp_path / "tiny").mkdir()
+    (tmp_path / "tiny" / ".train.en.gz.part").write_bytes(part(server.files["/train.en.gz"]))
+    get(entry(server.address), home=tmp_path)
+    assert damaged(entry(), tmp_path / "tiny") == []
+
+
+def test_another_file_than_the_catalogue_knows_is_not_kept(server: Server, tmp_path: Path) -> None:
+    server.files["/train.fr.gz"] = gzip.compress(b"autre\n")
+    with pytest.raises(InputError, match=r"train.fr.gz is not the file that the catalogue knows .* is not kept"):
+        get(entry(server.address), home=tmp_path)
+    assert sorted(path.name for path in (tmp_path / "tiny").iterdir()) == ["train.en.gz"]
+    assert damaged(entry(), tmp_path / "tiny") == ["train.fr", "LICENSE"]
+
+
+def test_a_file_that_is_gone(server: Server, tmp_path: Path) -> None:
+    del server.files["/train.en.gz"]
+    with pytest.raises(InputError, match=r"train.en.gz cannot be downloaded: the server answered 404 Not Found; take"):
+        get(entry(server.address), home=tmp_path)
+
+
+def test_a_server_in_trouble(server: Server, tmp_path: Path) -> None:
+    server.status = 503
+    with pytest.raises(InputError, match=r"broke off 3 times \(the server answered 503"):
+        get(entry(server.address), home=tmp_path)
+
+
+def test_nobody_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"cannot be reached \(.*refused.*\): is there a network\?"):
+        get(entry("http://127.0.0.1:9"), home=tmp_path)
+
+
+def test_a_disk_that_fills_while_downloading(server: Server, tmp_path: Path) -> None:
+    with small_files(20), pytest.raises(InputError, match=r"cannot write .*train.en: .* free some space"):
+        get(entry(server.address), home=tmp_path)
+    get(entry(server.address), home=tmp_path)
+    assert damaged(entry(), tmp_path / "tiny") == []
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """A local copy, each file packed in its own way."""
+    folder = tmp_path / "corpora" / "tiny"
+    folder.mkdir(parents=True)
+    (folder / "train.en").write_text(TEXTS["train.en"])
+    (folder / "train.fr.xz").write_bytes(lzma.compress(TEXTS["train.fr"].encode()))
+    (folder / "LICENSE.gz").write_bytes(gzip.compress(TEXTS["LICENSE"].encode()))
+    return folder
+
+
+def test_a_local_copy_is_checked_and_copied(copy: Path, tmp_path: Path) -> None:
+    for origin, home in ((copy.parent, tmp_path / "one"), (copy, tmp_path / "two")):
+        got = get(entry(), origin, home)
+        assert set(got.files.values()) == {"copied"}
+        assert sorted(path.name for path in got.folder.iterdir()) == ["LICENSE.gz", "train.en", "train.fr.xz"]
+        assert damaged(entry(), got.folder) == []
+        assert set(get(entry(), None, home).files.values()) == {"kept"}
+
+
+def test_a_damaged_file_here_is_replaced(copy: Path, tmp_path: Path) -> None:
+    folder = get(entry(), copy, tmp_path / "one").folder
+    (folder / "train.fr.xz").write_bytes(b"\xfd7zXZ\x00 no more")
+    assert damaged(entry(), folder) == ["train.fr"]
+    assert get(entry(), copy, tmp_path / "one").files == {"train.en": "kept", "train.fr": "copied", "LICENSE": "kept"}
+
+
+def test_a_copy_of_another_edition_is_refused(copy: Path, tmp_path: Path) -> None:
+    (copy / "train.en").write_text("other\n")
+    with pytest.raises(InputError, match=r"train.en is not the file of tiny that the catalogue knows: .* 20,000 lines"):
+        get(entry(), copy, tmp_path / "home")
+
+
+def test_a_copy_that_lacks_something(copy: Path, tmp_path: Path) -> None:
+    (copy / "train.en").unlink()
+    with pytest.raises(InputError, match=r"no whole copy of tiny there, .* missing: train.en$"):
+        get(entry(), copy.parent, tmp_path / "home")
+    with pytest.raises(InputError, match=r"--from .*nowhere: there is no such folder"):
+        get(entry(), tmp_path / "nowhere", tmp_path / "home")
+
+
+def test_what_has_no_public_address_says_so(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"tiny has no public address for train.en and others \(o\): give the folder"):
+        get(entry(), home=tmp_path)
