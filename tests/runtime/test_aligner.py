@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import regard
-from regard.runtime.aligner import Aligner, regroup
+from regard.runtime.aligner import Aligner
 from regard.text import Tokenizer, TokenizerConfig
 from regard.text.config import Kind
 from regard.text.errors import InputError
+from regard.text.regroup import regroup
 
 from .bundles import ENGLISH, FRENCH, KINDS
 

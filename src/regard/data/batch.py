@@ -1,11 +1,14 @@
 """A batch: padded ids of some pairs, ready for a model."""
 
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
+from regard.data.guidance import Guidance
 from regard.text.special import PAD
 
 
@@ -28,6 +31,8 @@ class Batch:
     """Decoder steps of each row: its target's ids and EOS."""
     indices: Int[Tensor, "batch"]
     """Which items of the data these rows are."""
+    guidance: Guidance | None = None
+    """Where attention should look, where training is told."""
 
     @property
     def source_real(self) -> Bool[Tensor, "batch source"]:
@@ -56,11 +61,11 @@ class Batch:
         return int(self.source_lengths.sum() + self.target_lengths.sum())
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> "Batch":
-        return Batch(*(getattr(self, field.name).to(device, non_blocking=non_blocking) for field in fields(self)))
+        return self._each(lambda part: part.to(device, non_blocking=non_blocking))
 
     def pin(self) -> "Batch":
         """The batch in page-locked memory, from which `to(device, non_blocking=True)` copies while the device works."""
-        return Batch(*(getattr(self, field.name).pin_memory() for field in fields(self)))
+        return self._each(lambda part: part.pin() if isinstance(part, Guidance) else part.pin_memory())
 
     def halves(self) -> tuple["Batch", "Batch"]:
         """The first and the second half of the rows, each padded no more than it needs: for when memory ran out."""
@@ -71,10 +76,19 @@ class Batch:
 
     def _cut(self, rows: slice) -> "Batch":
         source_lengths, target_lengths = self.source_lengths[rows], self.target_lengths[rows]
+        guidance = self.guidance
+        if guidance is not None:
+            guidance = guidance.cut(rows, int(target_lengths.max()), int(source_lengths.max()))
         return Batch(
             self.source[rows, : int(source_lengths.max())],
             source_lengths,
             self.target[rows, : int(target_lengths.max()) + 1],
             target_lengths,
             self.indices[rows],
+            guidance,
         )
+
+    def _each(self, change: Callable[[Any], Any]) -> "Batch":
+        """The batch with every part changed that is there."""
+        parts = {field.name: getattr(self, field.name) for field in fields(self)}
+        return replace(self, **{name: change(part) for name, part in parts.items() if part is not None})

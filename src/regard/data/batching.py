@@ -9,6 +9,7 @@ from jaxtyping import Int64
 
 from regard.data.batch import Batch
 from regard.data.dataset import EncodedPairs, Sequences
+from regard.data.guidance import Guide
 from regard.text.errors import InputError
 from regard.text.special import BOS, EOS, PAD
 
@@ -31,6 +32,7 @@ class Batcher:
     source_eos: bool = True
     bucket: bool = True
     shuffle: bool = True
+    guide: Guide | None = None
 
     def __post_init__(self) -> None:
         if (self.tokens is None) == (self.sentences is None):
@@ -93,6 +95,7 @@ class Batcher:
             torch.from_numpy(target),
             torch.from_numpy(target_lengths - 1),
             torch.from_numpy(items.astype(np.int64)),
+            None if self.guide is None else self.guide.of(items, target.shape[1] - 1, source.shape[1]),
         )
 
     def largest_batch(self) -> Batch:

@@ -14,8 +14,9 @@ from regard.runtime.padded import pad
 from regard.runtime.reading import read
 from regard.text.encoding import Encoding
 from regard.text.errors import InputError
+from regard.text.regroup import regroup
 from regard.text.special import BOS
-from regard.text.words import Splitting, word_spans
+from regard.text.words import word_spans
 
 ROWS = 256
 CELLS = {"cpu": 60_000, "cuda": 1_000_000}
@@ -137,18 +138,3 @@ class Aligner:
         target_words, target_word_of = regroup(target, bundle.target.config.words, self.spaces)
         attention = weights[:, :, : len(target.ids), : len(source.ids)]
         return Look(source_words, target_words, source_word_of, target_word_of, attention, cut)
-
-
-def regroup(encoding: Encoding, own: Splitting, spaces: bool) -> tuple[tuple[str, ...], Words]:
-    """The words of the whole text and the word of each piece, split as the tokenizer does (`own`) or at white space.
-
-    What white space separates is never finer than a tokenizer's words, so each piece lies in one of them.
-    """
-    spans = word_spans(encoding.text, "spaces" if spaces else own)
-    texts = tuple(encoding.text[start:end] for start, end in spans)
-    if not spaces:
-        return texts, encoding.words
-    starts = np.array([start for start, _ in spans])
-    inside = np.searchsorted(starts, [start for start, _ in encoding.spans], side="right") - 1
-    word_of = tuple(None if word is None else int(place) for word, place in zip(encoding.words, inside, strict=True))
-    return texts, word_of

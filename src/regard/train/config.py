@@ -1,10 +1,23 @@
 """How a model is trained: the recipe's [train] table."""
 
+from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Metric = Literal["exact_match", "bleu", "chrf", "loss"]
+
+
+class GuideConfig(BaseModel):
+    """[train.guide]: attention is taught word links, at a price for looking elsewhere (Chen et al. 2016)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    weight: float = Field(0.0, ge=0, allow_inf_nan=False, description="how much links count beside words; 0 is off")
+    links: Path | None = Field(None, description="a Pharaoh file, line i for training pair i; else those of the corpus")
+    words: Literal["model", "spaces"] = Field("model", description="what the links count")
+    layer: int | None = Field(None, ge=0, description="of a Transformer, from 0; the last but one if left out")
+    head: int = Field(0, ge=0, description="of that layer, from 0")
 
 
 class TrainConfig(BaseModel):
@@ -33,6 +46,9 @@ class TrainConfig(BaseModel):
     clip: float | None = Field(1.0, gt=0, description="largest gradient norm")
     label_smoothing: float = Field(0.0, ge=0, lt=1)
     hide_words: float = Field(0.0, ge=0, lt=1, description="share of words equal on both sides that become unknown")
+
+    guide: GuideConfig = Field(default_factory=lambda: GuideConfig.model_validate({}))
+    coverage: float = Field(0.0, ge=0, allow_inf_nan=False, description="price of pieces not looked at just once")
 
     teacher_forcing: float = Field(1.0, ge=0, le=1, description="share of steps that read the true previous word")
     teacher_forcing_schedule: Literal["constant", "linear", "exponential", "inverse-sigmoid"] = "constant"

@@ -9,6 +9,7 @@ from torch import Tensor
 from regard.data.batch import Batch
 from regard.models.seq2seq import Seq2Seq
 from regard.text.special import PAD
+from regard.train.attention_loss import attention_loss
 
 
 class Losses(NamedTuple):
@@ -27,7 +28,7 @@ def batch_loss(
 
     Padded positions are dropped before the output layer, the widest product of the model.
     """
-    decoded = model(batch, batch.target_in, forced=forced)
+    decoded = model(batch, batch.target_in, forced=forced, want_weights=batch.guidance is not None)
     wanted = batch.target_out
     real = wanted != PAD
     scores = F.log_softmax(model.logits(decoded.features[real]).float(), dim=-1)
@@ -36,4 +37,6 @@ def batch_loss(
     if smoothing:
         evenly = -scores.sum(dim=-1).sum()
         objective = (1 - smoothing) * log_loss + evenly * (smoothing / scores.size(1))
+    if batch.guidance is not None and decoded.weights is not None:
+        objective = objective + attention_loss(decoded.weights, batch, batch.guidance)
     return Losses(objective, log_loss.detach())

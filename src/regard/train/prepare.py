@@ -8,10 +8,12 @@ from functools import cached_property
 from regard.bundle.store import Bundle
 from regard.data.batching import Batcher
 from regard.data.dataset import EncodedPairs, Limits, encode_pairs
+from regard.data.guidance import Guide
 from regard.data.pair import Pair
 from regard.data.pipeline import Watch, encode_corpus, open_training, train_tokenizers
 from regard.data.splits import Corpus, StoredSplit, load_split
 from regard.text.tokenizer import Tokenizer
+from regard.train.guide import build_guide
 from regard.train.hide import hide_words
 from regard.train.recipe import Recipe
 
@@ -38,7 +40,7 @@ class Prepared:
         if epoch == 0 or not _drops_merges(self.recipe):
             return self.batcher
         encoded, _ = _encode(self.recipe, self.train, self.source, self.target, epoch)
-        return _batcher(encoded, self.recipe)
+        return _batcher(encoded, self.recipe, self.batcher.guide)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -64,7 +66,7 @@ def prepare(recipe: Recipe, known: Bundle | None = None, watch: Watch | None = N
         train,
         source,
         target,
-        _batcher(encoded, recipe),
+        _batcher(encoded, recipe, build_guide(recipe, train, encoded, source, target)),
         chosen,
         Batcher(dev_encoded, sentences=VALIDATION_SENTENCES, shuffle=False, source_eos=text.source_eos),
         (*notes, *encoded.notes, *dev.notes),
@@ -90,7 +92,7 @@ def _drops_merges(recipe: Recipe) -> bool:
     return bool(recipe.text.source.dropout or recipe.text.target.dropout)
 
 
-def _batcher(encoded: EncodedPairs, recipe: Recipe) -> Batcher:
+def _batcher(encoded: EncodedPairs, recipe: Recipe, guide: Guide | None) -> Batcher:
     config = recipe.train
     return Batcher(
         encoded,
@@ -99,4 +101,5 @@ def _batcher(encoded: EncodedPairs, recipe: Recipe) -> Batcher:
         seed=config.seed,
         source_eos=recipe.text.source_eos,
         bucket=config.bucket,
+        guide=guide,
     )

@@ -73,6 +73,8 @@ def parse_recipe(
     data = tables.get("data")
     if base is not None and isinstance(data, dict) and data.get("kind") in FILE_KINDS:
         tables["data"] = {"base": str(base.resolve()), **data}
+    if base is not None:
+        _find_links(tables, base)
     if isinstance(tables.get("model"), dict):
         tables["model"] = _resolve_preset(tables["model"], name)
     try:
@@ -129,6 +131,8 @@ def _override(tables: dict[str, Any], override: str) -> None:
         parsed = tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
         parsed = value.strip()  # a bare word is a string: --set model.cell=lstm
+    if parts == ["train", "guide", "links"] and isinstance(parsed, str):
+        parsed = os.path.abspath(parsed)
     if parts[0] == "data" and parts[1] in ("train", "dev", "test") and isinstance(parsed, str):
         parsed = _from_here(parsed, tables.get("data"))
     table = tables
@@ -139,6 +143,15 @@ def _override(tables: dict[str, Any], override: str) -> None:
         table[part] = dict(inner)
         table = table[part]
     table[parts[-1]] = parsed
+
+
+def _find_links(tables: dict[str, Any], base: Path) -> None:
+    """train.guide.links in a file is relative to that file."""
+    train = tables.get("train")
+    guide = train.get("guide") if isinstance(train, dict) else None
+    if isinstance(guide, dict) and isinstance(guide.get("links"), str):
+        links = str(base.resolve() / guide["links"])
+        tables["train"] = {**tables["train"], "guide": {**guide, "links": links}}
 
 
 def _from_here(split: str, data: Any) -> str:

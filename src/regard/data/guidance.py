@@ -1,0 +1,165 @@
+"""What training may know about where to look: word links as links between pieces, and how much they count."""
+
+from array import array
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Int32, Int64
+from torch import Tensor
+
+from regard.alignment import Links, parse_pharaoh
+from regard.data.dataset import EncodedPairs
+from regard.data.lines import find_file, read_lines
+from regard.data.pair import Pair
+from regard.text.errors import InputError
+from regard.text.regroup import regroup
+from regard.text.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True)
+class Guidance:
+    """How a batch wants its attention: `links[b, t, s]` where step t should look at source piece s.
+
+    `weight` is how much they count, for one head of one layer; `coverage` how much it counts that every source piece is
+    looked at once in all.
+    """
+
+    links: Bool[Tensor, "batch target source"] | None
+    weight: float
+    layer: int
+    head: int
+    coverage: float
+
+    def to(self, device: torch.device | str, non_blocking: bool = False) -> "Guidance":
+        return self if self.links is None else replace(self, links=self.links.to(device, non_blocking=non_blocking))
+
+    def pin(self) -> "Guidance":
+        return self if self.links is None else replace(self, links=self.links.pin_memory())
+
+    def cut(self, rows: slice, target: int, source: int) -> "Guidance":
+        return self if self.links is None else replace(self, links=self.links[rows, :target, :source])
+
+
+@dataclass(frozen=True)
+class PieceLinks:
+    """Item i links source piece sources[k] to target piece targets[k] for k in offsets[i] … offsets[i + 1] - 1."""
+
+    sources: Int32[np.ndarray, "links"]
+    targets: Int32[np.ndarray, "links"]
+    offsets: Int64[np.ndarray, "bounds"]
+
+    def dense(self, items: Int64[np.ndarray, "rows"], target: int, source: int) -> Bool[Tensor, "rows target source"]:
+        """The links of some items as a padded batch."""
+        counts = self.offsets[items + 1] - self.offsets[items]
+        rows = np.repeat(np.arange(len(items)), counts)
+        first = np.repeat(self.offsets[items] - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts)
+        places = first + np.arange(len(rows))
+        links = np.zeros((len(items), target, source), dtype=bool)
+        links[rows, self.targets[places], self.sources[places]] = True
+        return torch.from_numpy(links)
+
+
+@dataclass(frozen=True)
+class Guide:
+    """The guidance of a whole corpus."""
+
+    links: PieceLinks | None
+    weight: float = 0.0
+    layer: int = 0
+    head: int = 0
+    coverage: float = 0.0
+
+    def of(self, items: Int64[np.ndarray, "rows"], target: int, source: int) -> Guidance:
+        """For a batch of these items with so many decoder steps and source positions."""
+        links = None if self.links is None else self.links.dense(items, target, source)
+        return Guidance(links, self.weight, self.layer, self.head, self.coverage)
+
+
+def read_links(path: Path, pairs: Iterable[Pair]) -> Iterator[tuple[Pair, Links]]:
+    """Each pair with line i of a Pharaoh file; refuses a file of another length."""
+    path = find_file(path)
+    lines = read_lines(path)
+    count = 0
+    for count, pair in enumerate(pairs, 1):
+        line = next(lines, None)
+        if line is None:
+            raise InputError(f"{path} ends at line {count - 1:,}, but training pair {count:,} needs links too")
+        try:
+            yield pair, parse_pharaoh(line, where=f"{path}, line {count}")
+        except ValueError as error:
+            raise InputError(str(error)) from None
+    if next(lines, None) is not None:
+        raise InputError(f"{path} goes on after line {count:,}, but there are no more training pairs")
+
+
+def known_links(pairs: Iterable[Pair]) -> Iterator[tuple[Pair, Links]]:
+    """Each pair with the links that its corpus brings along."""
+    for number, pair in enumerate(pairs, 1):
+        if pair.links is None:
+            raise InputError(
+                f"training pair {number:,} has no word links: name a file of them with train.guide.links "
+                "(regard align --split train writes one)"
+            )
+        yield pair, pair.links
+
+
+def encode_links(
+    linked: Iterable[tuple[Pair, Links]],
+    encoded: EncodedPairs,
+    source: Tokenizer,
+    target: Tokenizer,
+    *,
+    spaces: bool = False,
+) -> PieceLinks:
+    """Sure links between words (counted as the tokenizers do, or at white space) as links between their pieces."""
+    sources, targets, offsets = array("i"), array("i"), array("q", [0])
+    wanted = iter(encoded.numbers.tolist())
+    following = next(wanted, None)
+    for number, (pair, links) in enumerate(linked):
+        if number != following:
+            continue  # a pair that is not trained on
+        following = next(wanted, None)
+        heads, tails = (_pieces(pair.source, source, spaces), _pieces(pair.target, target, spaces))
+        for s, t in sorted(links.sure):
+            _check(number, (s, t), pair, (source, target), spaces)
+            for left in heads.get(s, ()):
+                for right in tails.get(t, ()):
+                    sources.append(left)
+                    targets.append(right)
+        offsets.append(len(sources))
+    return PieceLinks(
+        np.frombuffer(sources, np.int32) if sources else np.zeros(0, np.int32),
+        np.frombuffer(targets, np.int32) if targets else np.zeros(0, np.int32),
+        np.frombuffer(offsets, np.int64),
+    )
+
+
+def _pieces(text: str, tokenizer: Tokenizer, spaces: bool) -> dict[int, list[int]]:
+    """The pieces of each word."""
+    found: dict[int, list[int]] = {}
+    _, word_of = regroup(tokenizer.encode(text), tokenizer.config.words, spaces)
+    for piece, word in enumerate(word_of):
+        if word is not None:
+            found.setdefault(word, []).append(piece)
+    return found
+
+
+def _check(
+    number: int, link: tuple[int, int], pair: Pair, tokenizers: tuple[Tokenizer, Tokenizer], spaces: bool
+) -> None:
+    """Refuse links to words that do not exist; normalisation may drop a final stop, which is no error."""
+    from regard.text.words import word_spans
+
+    counts = [
+        len(word_spans(text, "spaces" if spaces else tokenizer.config.words))
+        for text, tokenizer in zip((pair.source, pair.target), tokenizers, strict=True)
+    ]
+    if link[0] >= counts[0] or link[1] >= counts[1]:
+        raise InputError(
+            f"training pair {number + 1:,}: link {link[0]}-{link[1]} lies outside its {counts[0]} source and "
+            f"{counts[1]} target words; links count from 0, source first, as the model splits words "
+            '(train.guide.words = "spaces": what white space separates)'
+        )
