@@ -49,7 +49,7 @@ class _Beam:
         for one in ended:
             if one.finished:
                 heap = self._finished[one.sentence]
-                heapq.heappush(heap, self._penalty.normalise(one.score, len(one.tokens)))
+                heapq.heappush(heap, one.merit(self._penalty))
                 if len(heap) > self._nbest:
                     heapq.heappop(heap)
                 if len(heap) == self._nbest:
@@ -79,6 +79,7 @@ def beam_search(
     options: Options | None = None,
     prefixes: Sequence[Sequence[int]] | None = None,
     record: SearchTree | None = None,
+    lengths: Int[Tensor, "sentence"] | None = None,
 ) -> list[list[Hypothesis]]:
     """Up to `nbest` hypotheses for each sentence, best normalised score first.
 
@@ -88,7 +89,8 @@ def beam_search(
 
     When it stops: log-probabilities are never positive, so a live hypothesis of score s can reach s / lp(limit) at
     best, lp being the length penalty. Rows that cannot beat the nbest-th finished hypothesis are let go, and a
-    sentence leaves the batch with its last row; nothing better is ever missed by that.
+    sentence leaves the batch with its last row; nothing better is ever missed by that. A coverage penalty, counted
+    where the `lengths` of the sources are given, is never positive either.
 
     Hypotheses cut off at their limit come after all finished ones. `limits` and `prefixes`: as in `greedy_search`.
     """
@@ -96,10 +98,10 @@ def beam_search(
         raise ValueError(f"beam must be 1 or more and nbest between 1 and beam, got beam {beam} and nbest {nbest}")
     options = options or Options()
     strategy = _Beam(beam, nbest, options.penalty, limits.tolist(), record)
-    ended, trail = run(stepper, source, limits, strategy, options, prefixes)
+    ended, trail = run(stepper, source, limits, strategy, options, prefixes, lengths=lengths)
 
     def merit(one: Ended) -> tuple[bool, float]:
-        return one.finished, options.penalty.normalise(one.score, len(one.tokens))
+        return one.finished, one.merit(options.penalty)
 
     # The sort is stable: of equal hypotheses the one that ended first stays first.
     ranked = [sorted(group, key=merit, reverse=True)[:nbest] for group in ended]

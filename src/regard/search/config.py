@@ -25,6 +25,8 @@ class SearchConfig(BaseModel):
     """Beam 1 is greedy search; a temperature makes it sampling.
 
     longest = 60  or  longest = { factor = 1.5, offset = 5 }
+
+    With a beam of 2 or more, coverage_penalty (0.2, say) ranks hypotheses that looked at the whole source higher.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -34,6 +36,7 @@ class SearchConfig(BaseModel):
     longest: Longest | int = Field(default_factory=Longest)
     length_penalty: float = Field(default=1.0, ge=0, allow_inf_nan=False)
     length_form: Literal["power", "gnmt"] = "power"
+    coverage_penalty: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     no_repeat_ngram: int = Field(default=0, ge=0)
     forbid_unk: bool = False
     temperature: float | None = Field(default=None, gt=0, allow_inf_nan=False)
@@ -63,6 +66,7 @@ class SearchConfig(BaseModel):
         return Options(
             forbid_unk=self.forbid_unk,
             no_repeat_ngram=self.no_repeat_ngram,
+            coverage=self.coverage_penalty,
             penalty=LengthPenalty(self.length_penalty, self.length_form),
         )
 

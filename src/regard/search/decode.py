@@ -40,5 +40,6 @@ def decode(
     if config.beam == 1:
         return [[one] for one in greedy_search(stepper, source, limits, options=options, prefixes=prefixes)]
     return beam_search(
-        stepper, source, limits, beam=config.beam, nbest=config.nbest, options=options, prefixes=prefixes
-    )
+        stepper, source, limits, beam=config.beam, nbest=config.nbest, options=options, prefixes=prefixes,
+        lengths=lengths,
+    )  # fmt: skip

@@ -16,7 +16,7 @@ class Hypothesis:
     score: float
     """Sum of the model's log-probabilities."""
     normalised: float
-    """`score` over the length penalty; what hypotheses are ranked by."""
+    """`score` over the length penalty, less what coverage takes off; what hypotheses are ranked by."""
     log_probabilities: tuple[float, ...]
     weights: Float[Tensor, "layer head target source"] | None
     """Source padding included; None when the model has no attention."""

@@ -9,11 +9,14 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from regard.search.hypothesis import Hypothesis
+from regard.search.hypothesis import Hypothesis, LengthPenalty
 from regard.search.options import Options
 from regard.search.protocol import Stepper
 from regard.search.scoring import log_probabilities, restrict
 from regard.search.trail import Trail
+
+UNSEEN = 1e-3
+"""What a position that nothing looked at counts as: its logarithm must be finite."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,8 @@ class Live:
     tokens: Int[np.ndarray, "rows step"]
     values: Float[np.ndarray, "rows step"]
     path: Int[np.ndarray, "rows step"]
+    seen: Float[np.ndarray, "rows source"] | None = None
+    """How much each source position was looked at so far; kept only where coverage counts."""
 
     @classmethod
     def begin(cls, sentence: Int[np.ndarray, "rows"]) -> "Live":
@@ -33,17 +38,27 @@ class Live:
         return cls(sentence, np.zeros(rows), numbers, np.zeros((rows, 0)), numbers)
 
     def take(self, rows: Int[np.ndarray, "chosen"]) -> "Live":
-        return Live(self.sentence[rows], self.score[rows], self.tokens[rows], self.values[rows], self.path[rows])
+        seen = None if self.seen is None else self.seen[rows]
+        return Live(self.sentence[rows], self.score[rows], self.tokens[rows], self.values[rows], self.path[rows], seen)
 
-    def extend(self, choice: "Choice", numbers: Int[np.ndarray, "rows"]) -> "Live":
-        """Each chosen candidate as a row of its own; `numbers` says which attention row made each present row."""
+    def extend(
+        self,
+        choice: "Choice",
+        numbers: Int[np.ndarray, "rows"],
+        looked: Float[np.ndarray, "rows source"] | None = None,
+    ) -> "Live":
+        """Each chosen candidate as a row of its own; `numbers` says which attention row made each present row, `looked`
+        where it looked.
+        """
         parents = self.take(choice.parent)
+        seen = None if looked is None else looked[choice.parent]
         return Live(
             parents.sentence,
             parents.score + choice.value,
             np.concatenate([parents.tokens, choice.token[:, None]], axis=1),
             np.concatenate([parents.values, choice.value[:, None]], axis=1),
             np.concatenate([parents.path, numbers[choice.parent][:, None]], axis=1),
+            seen if seen is None or parents.seen is None else parents.seen + seen,
         )
 
 
@@ -66,6 +81,12 @@ class Ended:
     values: tuple[float, ...]
     path: Int[np.ndarray, "step"]
     finished: bool
+    coverage: float = 0.0
+    """What is taken off its normalised score for source positions that nothing looked at."""
+
+    def merit(self, penalty: LengthPenalty) -> float:
+        """What hypotheses are ranked by."""
+        return penalty.normalise(self.score, len(self.tokens)) + self.coverage
 
 
 @runtime_checkable
@@ -89,14 +110,19 @@ def run(
     options: Options,
     prefixes: Sequence[Sequence[int]] | None = None,
     copies: int = 1,
+    lengths: Int[Tensor, "sentence"] | None = None,
 ) -> tuple[list[list[Ended]], Trail]:
-    """All ended hypotheses of each sentence. `limits` count tokens, EOS included; the search runs on their device."""
+    """All ended hypotheses of each sentence. `limits` count tokens, EOS included; the search runs on their device.
+
+    `lengths` are those of the sources, without which coverage is not counted.
+    """
     longest = limits.cpu().numpy()
     prefixes = _checked(prefixes, longest, options)
     ended: list[list[Ended]] = [[] for _ in longest]
     trail = Trail()
     for sentence in np.flatnonzero(longest <= 0).tolist():
         ended[sentence] = [Ended(sentence, 0.0, (), (), np.zeros(0, dtype=np.int64), finished=False)] * copies
+    covers = lengths.cpu().numpy() if lengths is not None and options.coverage else None
     first = np.repeat(np.flatnonzero(longest > 0), copies)
     if not len(first):
         return ended, trail
@@ -111,8 +137,9 @@ def run(
             scores = restrict(log_probabilities(step.logits), live.tokens, forced, options)
             choice = strategy.choose(scores, live)
             _check(choice, live, ended)
-            grown = live.extend(choice, trail.add(step.weights if options.weights else None, len(live.sentence)))
-            going, now = _part(grown, longest, options.eos)
+            numbers = trail.add(step.weights if options.weights else None, len(live.sentence))
+            grown = live.extend(choice, numbers, None if covers is None else _looked(step.weights))
+            going, now = _part(grown, longest, options, covers)
             for hypothesis in now:
                 ended[hypothesis.sentence].append(hypothesis)
             rows = going[strategy.hopeful(grown.take(going), now)]
@@ -131,7 +158,7 @@ def hypotheses(ended: Sequence[Ended], trail: Trail, options: Options) -> list[H
         Hypothesis(
             tokens=one.tokens,
             score=one.score,
-            normalised=options.penalty.normalise(one.score, len(one.tokens)),
+            normalised=one.merit(options.penalty),
             log_probabilities=one.values,
             weights=weight,
             finished=one.finished,
@@ -140,9 +167,21 @@ def hypotheses(ended: Sequence[Ended], trail: Trail, options: Options) -> list[H
     ]
 
 
-def _part(grown: Live, longest: Int[np.ndarray, "sentence"], eos: int) -> tuple[Int[np.ndarray, "going"], list[Ended]]:
+def _looked(weights: Float[Tensor, "rows layer head source"] | None) -> Float[np.ndarray, "rows source"] | None:
+    """The mean over layers and heads, on the host; None where nothing looks."""
+    return None if weights is None else weights.float().mean(dim=(1, 2)).cpu().numpy()
+
+
+def coverage_penalty(seen: Float[np.ndarray, " source"], weight: float) -> float:
+    """weight · Σ_s ln min(seen_s, 1): 0 where every position was looked at, less where one was passed over."""
+    return weight * float(np.log(np.clip(seen, UNSEEN, 1.0)).sum())
+
+
+def _part(
+    grown: Live, longest: Int[np.ndarray, "sentence"], options: Options, covers: Int[np.ndarray, "sentence"] | None
+) -> tuple[Int[np.ndarray, "going"], list[Ended]]:
     """Rows that go on, and the hypotheses that ended by EOS or at their limit."""
-    finished = grown.tokens[:, -1] == eos
+    finished = grown.tokens[:, -1] == options.eos
     over = finished | (longest[grown.sentence] <= grown.tokens.shape[1])
     now = [
         Ended(
@@ -152,6 +191,9 @@ def _part(grown: Live, longest: Int[np.ndarray, "sentence"], eos: int) -> tuple[
             values=tuple(grown.values[row].tolist()),
             path=grown.path[row],
             finished=bool(finished[row]),
+            coverage=0.0
+            if grown.seen is None or covers is None
+            else coverage_penalty(grown.seen[row, : covers[grown.sentence[row]]], options.coverage),
         )
         for row in np.flatnonzero(over)
     ]

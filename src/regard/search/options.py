@@ -17,12 +17,16 @@ class Options:
     no_repeat_ngram: int = 0
     """No n-gram of this size occurs twice in one hypothesis; 0 allows all."""
     penalty: LengthPenalty = field(default_factory=LengthPenalty)
+    coverage: float = 0.0
+    """How much beam search minds source positions that nothing looked at (Wu et al. 2016, eq. 14); 0 is off."""
     weights: bool = True
     """False drops the attention, for when only the text is wanted."""
 
     def __post_init__(self) -> None:
         if self.no_repeat_ngram < 0:
             raise ValueError(f"no_repeat_ngram must be 0 (off) or more, got {self.no_repeat_ngram}")
+        if not self.coverage >= 0:
+            raise ValueError(f"coverage must be 0 (off) or more, got {self.coverage}")
 
     @property
     def forbidden(self) -> tuple[int, ...]:
