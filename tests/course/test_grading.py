@@ -120,6 +120,16 @@ def test_a_wrong_answer_is_shrunk_to_the_smallest_input() -> None:
     assert verdict.mistake is None
 
 
+def test_a_wrong_shape_is_shown_where_its_axes_can_be_told_apart() -> None:
+    scores = find("2").load()
+
+    def forgets_v(query: ndarray, states: ndarray, W_s: ndarray, W_h: ndarray, v: ndarray) -> ndarray:
+        return np.asarray(np.tanh(W_s @ query + states @ W_h.T))
+
+    verdict = grade(scores, Attempt({"additive_score": forgets_v}))
+    assert verdict.headline == "Scores: shape [2, 2], wanted [2]."
+
+
 def test_the_diagnosis_needs_every_input_to_agree() -> None:
     assert grade(TOY, Attempt({"doubled": lambda values: values**2})).advice == "You squared."
     assert grade(TOY, Attempt({"doubled": lambda values: values * 0.5})).mistake == "halved"

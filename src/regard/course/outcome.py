@@ -48,8 +48,12 @@ class Difference:
 
     @property
     def visible(self) -> bool:
-        """Whether three printed digits show it."""
-        if self.kind != "value" or self.yours is None or self.wanted is None:
+        """Whether three printed digits show it, or, of shapes, which axis is meant: axes of 1 look all alike."""
+        if self.yours is None or self.wanted is None:
+            return True
+        if self.kind == "shape":
+            return 1 not in (*self.yours.value.shape, *self.wanted.value.shape)
+        if self.kind != "value":
             return True
         if not isinstance(self.wanted.value, ndarray) or not self.wanted.value.size:
             return True

@@ -116,7 +116,8 @@ class Watcher:
         lines += [*self.below, ""] if self.below else []
         below = [progress_line(self.session.progress, paint, width), self.offers()]
         if self.screen.height is not None and len(lines) + len(below) >= self.screen.height:
-            below = [f"↑ scroll up for the beginning   {self.session.folder.file(entry)}", *below]
+            above = ["↑ scroll up for the beginning", str(self.session.folder.file(entry))]
+            below = [*(["   ".join(above)] if len("   ".join(above)) < width else above), *below]
         self.screen.draw([*lines, *below])
 
     def title(self, entry: Entry) -> list[str]:
