@@ -1,6 +1,7 @@
 """What learners receive: whole, clean under the linter, runnable once solved."""
 
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,8 @@ from regard.course.catalogue import HOME, Entry, entries
 from regard.course.folder import open_folder
 
 ROOT = Path(__file__).parents[2]
+TRAINS = (9, 17)
+"""Their experiments take as long as a training."""
 
 
 def test_every_file_of_an_exercise_is_there() -> None:
@@ -47,11 +50,29 @@ def test_starter_and_solution_have_the_same_signatures(entry: Entry) -> None:
         assert solution[name] == signature, name
 
 
+def with_experiment(entry: Entry, folder: Path) -> Path:
+    experiment = entry.starter[entry.starter.index("if __name__") :]
+    path = folder / "exercise.py"
+    path.write_text(f"{entry.solution}\n\n{experiment}", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [one for one in entries() if one.needs == "torch" and one.number not in TRAINS],
+    ids=lambda entry: entry.name,
+)
+def test_the_experiment_of_a_torch_exercise_runs_once_the_todo_is_written(
+    entry: Entry, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Here, where torch is loaded already."""
+    runpy.run_path(str(with_experiment(entry, tmp_path)), run_name="__main__")
+    assert capsys.readouterr().out.strip()
+
+
 @pytest.mark.parametrize("entry", [one for one in entries() if one.needs == "numpy"], ids=lambda entry: entry.name)
 def test_the_experiment_runs_once_the_todo_is_written(entry: Entry, tmp_path: Path) -> None:
-    experiment = entry.starter[entry.starter.index("if __name__") :]
-    path = tmp_path / "exercise.py"
-    path.write_text(f"{entry.solution}\n\n{experiment}", encoding="utf-8")
+    path = with_experiment(entry, tmp_path)
     done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()

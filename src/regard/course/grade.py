@@ -100,6 +100,8 @@ def _family_verdict(
     attempt: Attempt, family: Family, arguments: Arguments, yours: Outcome, found: Difference
 ) -> Verdict:
     shown = family.describe(arguments) if family.describe is not None else arguments_lines(arguments)
+    if isinstance(yours.error, Broken):  # the check itself found what it could not go on with
+        return Verdict("failed", yours.error.headline, (*yours.error.details, *shown), "error", family.name)
     if yours.error is not None:
         name = family.function or next(iter(attempt.functions))
         lines = where(yours.error, attempt.path)

@@ -6,11 +6,12 @@ from typing import Any
 
 import torch
 from numpy.random import Generator
+from torch import Tensor
 from torch.nn.utils import parameters_to_vector
 from torch.optim import SGD
 
 from regard.course.attempt import Attempt
-from regard.course.check import Check
+from regard.course.check import Broken, Check
 from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
 from regard.course.exercises.e09_training import mistakes, solution
 from regard.course.exercises.e09_training.material import (
@@ -49,15 +50,18 @@ def watch(attempt: Attempt, given: Arguments) -> dict[str, Any]:
     model.register_forward_pre_hook(lambda *_: updates.append(_mode(model)))
     batches = training_batches("reverse", steps=given["updates"], rows=2)
     optimizer = SGD(model.parameters(), lr=4.0)
-    losses = attempt.train(
-        model, optimizer, iter(batches), given["clip"], lambda seen: looks.append(_mode(seen)), given["every"]
-    )
-    if isinstance(losses, list):
-        losses = torch.tensor([float(loss) for loss in losses], dtype=torch.float64)
+
+    def validate(seen: Seq2Seq) -> None:
+        looks.append(f"{_mode(seen)}, after {len(updates)}")
+
+    losses = attempt.train(model, optimizer, iter(batches), given["clip"], validate, given["every"])
+    if not isinstance(losses, list):
+        raise Broken(f"train() must return the list of all losses; it returned a {type(losses).__name__}.")
     return {
         "the mode at each update": updates,
-        "the mode at each validation": looks,
-        "the losses": losses,
+        "the mode at each validation, after how many updates": looks,
+        "what each loss is": ["tensor" if isinstance(loss, Tensor) else "number" for loss in losses],
+        "the losses": torch.tensor([float(loss) for loss in losses], dtype=torch.float64),
         "the weights at the end": parameters_to_vector(model.parameters()),
     }
 
@@ -133,8 +137,8 @@ EXERCISE = Exercise(
         ),
         Mistake(
             "zeroed_too_late",
-            "You forget the gradients after computing them and before using them: every step is a step of nothing. "
-            "zero_grad() belongs before backward().",
+            "Every step is a step of nothing: the gradients are forgotten after they are computed and before they are "
+            "used. The order is zero_grad(), backward(), clip, step().",
             ({"train": mistakes.zeroed_too_late},),
         ),
         Mistake(
@@ -164,6 +168,18 @@ EXERCISE = Exercise(
             "You validate in training mode: with dropout on, the model would be judged by what it says half asleep. "
             "Call model.eval() before validate(model), and model.train() after it.",
             ({"train": mistakes.validated_in_train},),
+        ),
+        Mistake(
+            "validated_off_by_one",
+            "You validate after another number of updates than asked for: count them from 1, "
+            "enumerate(batches, 1), so that the first look comes after `every` of them.",
+            ({"train": mistakes.counted_from_zero},),
+        ),
+        Mistake(
+            "losses_kept",
+            "You keep the loss itself, and with it everything that it was computed from, for every update. "
+            "loss.item() is a plain number.",
+            ({"train": mistakes.losses_kept},),
         ),
     ),
     praise="Your loop taught two models where to look, and nobody ever told them: the loss on the words was enough.",

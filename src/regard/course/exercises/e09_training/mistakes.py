@@ -4,6 +4,7 @@
 
 from collections.abc import Callable, Iterable
 
+from torch import Tensor
 from torch.nn.utils import clip_grad_norm_, clip_grad_value_
 from torch.optim import Optimizer
 
@@ -112,6 +113,33 @@ def validated_in_train(
         losses.append(_update(model, optimizer, batch, lambda: clip_grad_norm_(model.parameters(), clip)))
         if step % every == 0:
             validate(model)
+    return losses
+
+
+def counted_from_zero(
+    model: Seq2Seq, optimizer: Optimizer, batches: Iterable[Batch], clip: float, validate: Validate, every: int
+) -> list[float]:
+    losses = []
+    model.train()
+    for step, batch in enumerate(batches):
+        losses.append(_update(model, optimizer, batch, lambda: clip_grad_norm_(model.parameters(), clip)))
+        _look(model, validate, step % every == 0)
+    return losses
+
+
+def losses_kept(
+    model: Seq2Seq, optimizer: Optimizer, batches: Iterable[Batch], clip: float, validate: Validate, every: int
+) -> list[Tensor]:
+    losses = []
+    model.train()
+    for step, batch in enumerate(batches, 1):
+        optimizer.zero_grad()
+        loss = loss_of(model, batch)
+        loss.backward()
+        clip_grad_norm_(model.parameters(), clip)
+        optimizer.step()
+        losses.append(loss)
+        _look(model, validate, step % every == 0)
     return losses
 
 

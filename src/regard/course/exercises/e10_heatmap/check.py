@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from numpy.random import Generator
 
 from regard.course.attempt import Attempt
-from regard.course.check import Check
+from regard.course.check import Broken, Check
 from regard.course.exercise import Arguments, Draw, Exercise, Family, Law, Mistake
 from regard.course.exercises.e10_heatmap import alternatives, mistakes, solution
 
@@ -58,7 +58,8 @@ def seen(axes: Axes) -> dict[str, Any]:
     """The labels as they are read, the number under each pair of them, and the ends of the scale."""
     pictures = [*axes.images, *(one for one in axes.collections if one.get_array() is not None)]
     if len(pictures) != 1:
-        raise ValueError(f"there are {len(pictures)} pictures on the axes, wanted one: call axes.imshow(...) once")
+        number = f"{len(pictures)} pictures" if pictures else "no picture"
+        raise Broken(f"draw() left {number} on the axes it was given, wanted one: call axes.imshow(...) once.")
     axes.autoscale_view()
     columns = _labels(axes.get_xticks(), axes.get_xticklabels(), lambda x: axes.transData.transform((x, 0))[0])
     rows = _labels(axes.get_yticks(), axes.get_yticklabels(), lambda y: -axes.transData.transform((0, y))[1])
@@ -215,6 +216,12 @@ EXERCISE = Exercise(
                 {"draw": mistakes.mesh_upside_down},
                 {"draw": mistakes.labels_slipped},
             ),
+        ),
+        Mistake(
+            "labels_without_places",
+            "The labels have no places: set_xticklabels names matplotlib's own ticks, which stand at every half cell "
+            "or at every second one. Give both at once, set_xticks(range(len(source)), source), and likewise for y.",
+            ({"draw": mistakes.labels_without_places},),
         ),
         Mistake(
             "equals_swapped",

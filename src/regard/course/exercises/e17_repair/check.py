@@ -13,7 +13,7 @@ from torch import Tensor
 from regard.attention.additive.functional import additive_attention
 from regard.bundle.store import Bundle
 from regard.course.attempt import Attempt
-from regard.course.check import Check
+from regard.course.check import Broken, Check
 from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
 from regard.course.exercises.e17_repair import alternatives, inside, mistakes
 from regard.course.exercises.e17_repair.translator import cache_home, translator
@@ -60,7 +60,7 @@ def inside_the_translator(attempt: Attempt, given: Arguments) -> dict[str, Any]:
     small = any_sizes({"batch": 2, "source": 3, "hidden": 4, "state": 5, "width": 6}, np.random.default_rng(0))
     answer = attempt.attend(**small)
     if not isinstance(answer, tuple) or len(answer) != 2 or not all(isinstance(part, Tensor) for part in answer):
-        raise TypeError("it must return two tensors, the context and the weights")
+        raise Broken("attend() must return two tensors, the context and the weights.")
     shapes = [list(part.shape) for part in answer]
     found = [""] * len(inside.SENTENCES)
     if shapes == [[2, 5], [2, 3]]:
