@@ -215,7 +215,12 @@ def test_a_read_only_home_from_the_command_line(tmp_path: Path) -> None:
         done = learn("run", "1")
         assert done.returncode == 0, done.stderr
         assert "your progress is kept in" in done.stderr
-        assert "✓  1" in learn("list").stdout
+        again = learn("list")
+        assert "✓  1" in again.stdout
+        assert "your progress is kept in" in again.stderr  # not only the first time
+        course.file(find("10")).write_text(find("10").solution, encoding="utf-8")
+        home.chmod(0o555)
+        assert "your file printed" not in learn("run", "10").stdout  # matplotlib complains about such a home
     finally:
         home.chmod(0o755)
         (home / "regard-course").chmod(0o755)

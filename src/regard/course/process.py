@@ -20,8 +20,10 @@ from typing import IO
 
 from regard.course.catalogue import Entry
 from regard.course.descendants import MARK, adopting, end_all, family_of
+from regard.course.folder import spare_place
 from regard.course.verdict import Verdict, verdict_from_json
 from regard.course.waiting import Waiting, nobody
+from regard.text.errors import InputError
 
 LOADING_SECONDS = 90.0
 """Importing NumPy or torch from a cold disk; the learner's own time starts afterwards."""
@@ -254,11 +256,24 @@ def _environment(mark: str) -> dict[str, str]:
     return {
         **threads,
         **os.environ,
+        **_matplotlib_home(),
         MARK: mark,
         "MPLBACKEND": "Agg",
         "PYTHONIOENCODING": "utf-8",
         "PYTHONUNBUFFERED": "1",
     }
+
+
+def _matplotlib_home() -> dict[str, str]:
+    """Where matplotlib keeps its list of fonts: in a home that cannot be written it would complain at each grading."""
+    try:
+        usual = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+        there = next(place for place in (usual, *usual.parents) if place.exists())
+        if "MPLCONFIGDIR" in os.environ or os.access(there, os.W_OK):
+            return {}
+        return {"MPLCONFIGDIR": str(spare_place() / "matplotlib")}
+    except (OSError, RuntimeError, InputError):  # RuntimeError: there is no home at all
+        return {}
 
 
 def _crash(code: int | None) -> str:

@@ -88,7 +88,8 @@ def load_progress(folder: Path) -> Progress:
         state = json.loads(place.read_text(encoding="utf-8"))
         if state.pop("version") != VERSION:
             raise ValueError("another version")
-        return _checked(Progress(place, **state))
+        kept = (f"your progress is kept in {elsewhere}: {folder} could not be written.",) if place == elsewhere else ()
+        return _checked(Progress(place, notes=kept, **state))
     except (ValueError, TypeError, KeyError, AttributeError):
         aside = place.with_name(place.name + ".damaged")
         with suppress(OSError):

@@ -1,5 +1,6 @@
 """Exercise 17: inside a trained translator, every sentence must come out as with its own attention."""
 
+import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -77,8 +78,9 @@ def _draw(yours: Translation, path: Path) -> None:
     own = inside.translate(trained())[inside.DRAWN]
     try:
         inside.draw(yours, own, path)
-    except OSError:
-        inside.draw(yours, own, cache_home() / PICTURE)
+    except OSError as error:
+        elsewhere = inside.draw(yours, own, cache_home() / PICTURE)
+        sys.stdout.write(f"({PICTURE} cannot be written here, {error.strerror}: it is {elsewhere})\n")
 
 
 def same_places(attempt: Attempt, check: Check, random: Generator) -> None:
