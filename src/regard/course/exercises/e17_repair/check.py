@@ -80,7 +80,7 @@ def _draw(yours: Translation, path: Path) -> None:
         inside.draw(yours, own, path)
     except OSError as error:
         elsewhere = inside.draw(yours, own, cache_home() / PICTURE)
-        sys.stdout.write(f"({PICTURE} cannot be written here, {error.strerror}: it is {elsewhere})\n")
+        sys.stdout.write(f"({PICTURE} is {elsewhere}: {error.strerror} here)\n")
 
 
 def same_places(attempt: Attempt, check: Check, random: Generator) -> None:
