@@ -163,6 +163,9 @@ def test_piped_there_are_no_escape_codes_and_the_end_of_input_ends_it(tmp_path: 
     assert "Hint 1 of 3" in done.stdout
     assert "Exercise 2 of" in done.stdout
     assert run(tmp_path, given="").returncode == 0
+    closed = ["bash", "-c", f"exec {sys.executable} -m regard learn <&-"]
+    done = subprocess.run(closed, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_verbs(tmp_path: Path) -> None:

@@ -20,7 +20,8 @@ class Keys:
     """A context: inside it keys come one by one, without Enter and without echo, if the input is a terminal."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
-        self.descriptor = (sys.stdin if stream is None else stream).fileno()
+        stream = stream or sys.stdin  # which is None where there is no input at all
+        self.descriptor = os.open(os.devnull, os.O_RDONLY) if stream is None else stream.fileno()
         self.terminal = os.isatty(self.descriptor)
         self.waiting = ""
         self.ended = False
