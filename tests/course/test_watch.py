@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from course.terminal import Terminal, learn
+from course.terminal import CLEAR, Terminal, learn
 from regard.course.catalogue import entries, find
 
 SOLVED = find("1").solution
@@ -128,6 +128,17 @@ def test_an_end_by_force_leaves_nothing_behind(terminal: Terminal, end: str) -> 
     while spare.exists() and spare.read_bytes() and time.monotonic() < deadline:  # a zombie's is empty
         time.sleep(0.05)
     assert not spare.exists() or not spare.read_bytes()
+
+
+def test_after_a_pause_the_picture_is_drawn_anew(terminal: Terminal) -> None:
+    terminal.process.send_signal(signal.SIGSTOP)
+    before = terminal.output.count(CLEAR)
+    terminal.process.send_signal(signal.SIGCONT)
+    deadline = time.monotonic() + 10
+    while terminal.output.count(CLEAR) == before and time.monotonic() < deadline:
+        terminal._read(0.05)
+    assert terminal.output.count(CLEAR) > before
+    terminal.wait_for("TODO: write softmax", "q quit")
 
 
 def test_the_terminal_is_put_back(tmp_path: Path) -> None:

@@ -16,6 +16,10 @@ END = "q"
 """What the end of the input means."""
 
 
+REDRAW = "\x0c"
+"""Ctrl-L, as everywhere."""
+
+
 class Keys:
     """A context: inside it keys come one by one, without Enter and without echo, if the input is a terminal."""
 
@@ -79,5 +83,6 @@ class Keys:
             self.waiting += ESCAPES.sub("", text).replace("\x04", END).replace("\r", "\n")
 
     def _go_on(self, number: int, frame: FrameType | None) -> None:
-        """After Ctrl-Z and `fg` the shell has set the terminal its own way."""
+        """After Ctrl-Z and `fg` the shell has set the terminal its own way, and written on it."""
+        self.waiting += REDRAW
         tty.setcbreak(self.descriptor)

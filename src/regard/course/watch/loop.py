@@ -9,7 +9,7 @@ from regard.course.session import Session
 from regard.course.verdict import Verdict
 from regard.course.waiting import bar
 from regard.course.watch.files import Files
-from regard.course.watch.keys import Keys
+from regard.course.watch.keys import REDRAW, Keys
 from regard.course.watch.screen import Screen, markdown_lines
 from regard.text.errors import InputError
 
@@ -227,4 +227,5 @@ ACTIONS = {
     "?": Watcher.help,
     "q": Watcher.quit,
     "\n": Watcher.grade,
+    REDRAW: Watcher.draw,
 }
