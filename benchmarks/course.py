@@ -1,9 +1,10 @@
 """From save to verdict, for every exercise of the course: `python benchmarks/course.py [NUMBER ...]`.
 
 A file is saved into a fresh course folder; the clock stops when the verdict is there. Looking for the change is part of
-it, as in watch mode. "first" is a process that starts after the save (as `regard learn run`), "watching" one that has
+it, as in watch mode, at its worst: the file is saved just after a look. "first" is a process that starts after the save (as `regard learn run`), "watching" one that has
 been loading since the last verdict (as watch mode keeps it). "wrong" is a named mistake: it is shrunk and diagnosed.
-Exercises that train (9, 17) take as long as training takes.
+Exercises that train (9, 17) take as long as training takes. The exit code is 1 if a limit was passed, or if a verdict
+was not the one that the file deserves.
 """
 
 import os
@@ -17,18 +18,19 @@ from pathlib import Path
 from regard.course.catalogue import Entry, entries, find
 from regard.course.session import Session
 from regard.course.watch.files import Files
+from regard.course.watch.loop import POLL_SECONDS
 
 LIMITS = {"numpy": 1.0, "torch": 5.0}
 TRAINS = (9, 17)
-POLL_SECONDS = 0.1
 LOADED_SECONDS = 60.0
 
 
-def mistaken(entry: Entry) -> str:
-    """A learner's file with the first named mistake in it."""
-    functions = entry.load().mistakes[0].variants[0]
+def mistaken(entry: Entry) -> tuple[str, str]:
+    """A learner's file with the first named mistake in it, and the mistake's name."""
+    mistake = entry.load().mistakes[0]
+    functions = mistake.variants[0]
     lines = [f"from {entry.module}.mistakes import {one.__name__} as {name}" for name, one in functions.items()]
-    return "\n".join([entry.solution, *lines, ""])
+    return "\n".join([entry.solution, *lines, ""]), mistake.name
 
 
 def save_to_verdict(session: Session, entry: Entry, text: str) -> tuple[float, str]:
@@ -36,6 +38,7 @@ def save_to_verdict(session: Session, entry: Entry, text: str) -> tuple[float, s
     files = Files(session.folder)
     began = time.perf_counter()
     session.folder.file(entry).write_text(text, encoding="utf-8")
+    time.sleep(POLL_SECONDS)
     while files.changed() is None:
         time.sleep(POLL_SECONDS)
     verdict = session.grade(entry)
@@ -49,19 +52,22 @@ def loaded(session: Session) -> None:
     session.spare.wait_until_ready(LOADED_SECONDS)
 
 
-def measure(session: Session, entry: Entry) -> list[tuple[str, float, str]]:
+def measure(session: Session, entry: Entry) -> list[tuple[str, float, str, str]]:
+    """For each way: its name, seconds, the verdict, and the verdict that the file deserves."""
     session.choose(entry)
     session.close()
-    rows = [("first", *save_to_verdict(session, entry, entry.solution))]
+    wrong, name = mistaken(entry)
+    rows = [("first", *save_to_verdict(session, entry, entry.solution), "passed")]
     loaded(session)
-    rows.append(("watching", *save_to_verdict(session, entry, entry.solution + "\n")))
+    rows.append(("watching", *save_to_verdict(session, entry, entry.solution + "\n"), "passed"))
     loaded(session)
-    rows.append(("watching, wrong", *save_to_verdict(session, entry, mistaken(entry))))
+    rows.append(("watching, wrong", *save_to_verdict(session, entry, wrong), name))
     session.close()
     return rows
 
 
-def main() -> None:
+def main() -> int:
+    bad = 0
     chosen = [find(number) for number in sys.argv[1:]] or list(entries())
     machine = f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
     print(f"{date.today()}, {machine}, Python {platform.python_version()}")
@@ -70,12 +76,15 @@ def main() -> None:
         session = Session(Path(folder) / "course")
         for entry in chosen:
             limit = None if entry.number in TRAINS else LIMITS[entry.needs]
-            for how, seconds, verdict in measure(session, entry):
+            for how, seconds, verdict, deserved in measure(session, entry):
                 late = " over the limit" if limit is not None and seconds > limit else ""
+                wrong = "" if verdict == deserved else f", wanted {deserved}"
+                bad += bool(late or wrong)
                 shown = "-" if limit is None else f"{limit:g}"
-                row = f"{entry.name:<34} {entry.needs:<6} {how:<16} {seconds:>7.2f}  {shown:>5}  {verdict}{late}"
+                row = f"{entry.name:<34} {entry.needs:<6} {how:<16} {seconds:>7.2f}  {shown:>5}  {verdict}{wrong}{late}"
                 print(row, flush=True)
+    return 1 if bad else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
