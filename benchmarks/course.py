@@ -1,10 +1,10 @@
 """From save to verdict, for every exercise of the course: `python benchmarks/course.py [NUMBER ...]`.
 
 A file is saved into a fresh course folder; the clock stops when the verdict is there. Looking for the change is part of
-it, as in watch mode, at its worst: the file is saved just after a look. "first" is a process that starts after the save (as `regard learn run`), "watching" one that has
-been loading since the last verdict (as watch mode keeps it). "wrong" is a named mistake: it is shrunk and diagnosed.
-Exercises that train (9, 17) take as long as training takes. The exit code is 1 if a limit was passed, or if a verdict
-was not the one that the file deserves.
+it, as in watch mode, at its worst: the file is saved just after a look. "first" is a process that starts after the
+save (as `regard learn run`), "watching" one that has been loading since the last verdict (as watch mode keeps it).
+"wrong" is a named mistake: it is shrunk and diagnosed. Exercises that train (9, 17) take as long as training takes.
+The exit code is 1 if a limit was passed, or if a verdict was not the one that the file deserves.
 """
 
 import os
