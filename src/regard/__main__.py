@@ -1,5 +1,6 @@
-"""`python -m regard` is the command `regard`."""
+"""`python -m regard`: the command, for torchrun and for where it is not on the path."""
 
 from regard.cli.main import main
 
-main()
+if __name__ == "__main__":
+    main()

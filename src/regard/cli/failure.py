@@ -13,6 +13,8 @@ def describe_failure(error: Exception, verb: str = "") -> tuple[str, int]:
     if hasattr(error, "format_message"):  # the parser of the command line complains in this way
         message = str(error.format_message()).rstrip(".")
         return f"{message}; see: regard {verb} --help", 2
+    if type(error).__name__ == "Elsewhere":  # another worker of several has said it
+        return "", 2
     if isinstance(error, InputError):
         return str(error), 1 if _disk_failed(error) else 2
     if isinstance(error, OSError):

@@ -117,5 +117,6 @@ def _show_warning(message: Warning | str, category: type[Warning], *place: Any, 
 
 
 def _say(message: str, code: int) -> int:
-    sys.stderr.write("regard: " + " ".join(message.split()) + "\n")
+    if message:
+        sys.stderr.write("regard: " + " ".join(message.split()) + "\n")
     return code

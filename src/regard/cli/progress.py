@@ -82,10 +82,11 @@ class TrainingDisplay:
         for note in event.notes:
             self._line(f"note: {note}")
         threads = "1 thread" if event.threads == 1 else f"{event.threads} threads"
+        workers = f"{event.workers} workers, each with " if event.workers > 1 else ""
         self._line(
             f"{event.train_pairs:,} pairs to learn from, {event.dev_pairs:,} to check with; vocabulary "
             f"{event.source_vocabulary:,} → {event.target_vocabulary:,}; {event.parameters:,} parameters; "
-            f"{event.device}, {event.precision}, {threads}; {event.padding:.0%} padding"
+            f"{workers}{_kind(event)}, {event.precision}, {threads}; {event.padding:.0%} padding"
         )
         if event.first_step > 1:
             self._line(f"resumed at step {event.first_step:,} of {event.total_steps:,}")
@@ -118,6 +119,11 @@ class TrainingDisplay:
     def _averaged(self, event: Averaged) -> None:
         used = "*" if event.best else "(not better: left aside)"
         self._line(f"mean of the last {event.count} weights: {show_score(event.metric, event.score)} {used}")
+
+
+def _kind(event: Started) -> str:
+    """The device; without its number where every worker has one of its own."""
+    return event.device if event.workers == 1 else event.device.partition(":")[0]
 
 
 def show_score(metric: str, score: float) -> str:

@@ -1,6 +1,10 @@
-"""Train what a recipe describes: a published name (`regard train reverse`) or the path of a TOML file."""
+"""Train what a recipe describes: a published name (`regard train reverse`) or the path of a TOML file.
+
+Several workers: torchrun --nproc-per-node=4 -m regard train RECIPE (docs/guides/several-devices.md).
+"""
 
 import shlex
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -17,14 +21,19 @@ def train(
 ) -> None:
     from regard.cli.progress import TrainingDisplay, show_score
     from regard.train.run import train as run
+    from regard.train.world import find_world
 
+    world = find_world()
     overrides = [*set_, *(["train.deterministic=true"] if deterministic else [])]
-    with TrainingDisplay() as display:
+    with TrainingDisplay() if world.writer else nullcontext() as display:
         result = run(recipe, out, overrides=overrides, resume=resume, overwrite=overwrite, listener=display)
+    if not world.writer:
+        raise typer.Exit(130 if result.reason == "interrupted" else 0)
     progress = result.progress
     if result.reason == "interrupted":
+        start = ["regard"] if world.size == 1 else ["torchrun", f"--nproc-per-node={world.local_size}", "-m", "regard"]
         changes = [word for one in set_ for word in ("--set", one)] + ["--deterministic"] * deterministic
-        command = shlex.join(["regard", "train", recipe, *changes, "--out", str(result.folder), "--resume"])
+        command = shlex.join([*start, "train", recipe, *changes, "--out", str(result.folder), "--resume"])
         typer.echo(f"interrupted at step {progress.step:,}; saved. Go on with: {command}", err=True)
         raise typer.Exit(130)
     if not result.steps:

@@ -53,6 +53,12 @@ class Batcher:
         """Source positions and decoder steps of each item."""
         return self.data.source.lengths + int(self.source_eos), self.data.target.lengths + 1
 
+    def decoder_steps(self, items: Indices) -> Indices:
+        """The decoder steps of some items: their target's ids and EOS."""
+        offsets = self.data.target.offsets
+        steps: Indices = offsets[items + 1] - offsets[items] + 1
+        return steps
+
     def plan(self, epoch: int = 0) -> list[Indices]:
         """The items of each batch of an epoch, in order."""
         # RandomState is the generator of NumPy whose numbers are promised to stay the same.

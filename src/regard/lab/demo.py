@@ -15,6 +15,7 @@ from regard.text.errors import InputError
 from regard.train.journal import Listener
 from regard.train.recipe import load_recipe
 from regard.train.run import Result, train
+from regard.train.world import find_world
 
 SENTENCES = 600
 LONGER = ((21, 30), (31, 40), (41, 60))
@@ -45,6 +46,8 @@ def train_demo(
     listener: Listener | None = None,
 ) -> Result:
     """Train the demo recipe for `pair` into `out`; an earlier demo there is replaced, anything else is not."""
+    if find_world().size > 1:
+        raise InputError("the demo is for one worker: start it without torchrun (`regard train demo` takes several)")
     if pair not in phrasebook.PAIRS:
         raise InputError(f"no phrasebook '{pair}': valid choices are {', '.join(phrasebook.PAIRS)}")
     recipe = load_recipe("demo", [f"data.pair={pair}", f"data.seed={seed}", f"train.seed={seed}", *overrides])

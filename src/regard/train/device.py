@@ -1,18 +1,22 @@
 """Where and how a run computes: device, precision, and what it changes about torch while it lasts."""
 
 import os
+import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import torch
 
 from regard.text.errors import InputError
+from regard.train.world import World
 
 KINDS = ("cpu", "cuda", "mps", "xpu")
 
 
-def pick_device(name: str) -> torch.device:
-    """The device a recipe names, tried out; `auto` is a GPU where there is one."""
+def pick_device(name: str, world: World) -> torch.device:
+    """The device a recipe names, tried out; `auto` is a GPU where there is one. Several workers take a GPU each."""
+    if world.size > 1:
+        return _own_device(name, world)
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
@@ -28,6 +32,24 @@ def pick_device(name: str) -> torch.device:
     return device
 
 
+def _own_device(name: str, world: World) -> torch.device:
+    gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if name == "auto":
+        name = "cuda" if gpus else "cpu"
+    if name not in ("cpu", "cuda"):
+        raise InputError(
+            f"train.device = '{name}' cannot be shared by {world.size} workers: valid choices are auto, cpu and cuda "
+            "(each worker then takes a GPU of its own)"
+        )
+    if name == "cuda" and gpus < world.local_size:
+        remedy = f"start one for each (--nproc-per-node={gpus})" if gpus else "set train.device=cpu"
+        raise InputError(
+            f"torchrun started {world.local_size} workers on {socket.gethostname()}, where torch finds {gpus} GPUs: "
+            f"{remedy}"
+        )
+    return torch.device("cuda", world.local_rank) if name == "cuda" else torch.device("cpu")
+
+
 def pick_precision(name: str, device: torch.device) -> torch.dtype | None:
     """What matrix products are computed in; None leaves everything in float32."""
     if name == "auto":
@@ -41,7 +63,8 @@ def surroundings(seed: int, device: torch.device, deterministic: bool) -> Iterat
     threads, before = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
     if deterministic and device.type == "cuda":
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # cuBLAS repeats its results only with this
-    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+    current = nullcontext() if device.index is None or device.type != "cuda" else torch.cuda.device(device)
+    with current, torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         torch.manual_seed(seed)
         torch.use_deterministic_algorithms(deterministic or before)
         try:

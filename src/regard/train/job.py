@@ -14,6 +14,7 @@ from regard.train.journal import Journal
 from regard.train.prepare import Prepared
 from regard.train.recipe import Recipe
 from regard.train.step import Room
+from regard.train.world import ALONE, Replica, World
 
 LONGEST_SOURCE = 1000
 """Pieces a model accepts at most where the recipe sets no limit."""
@@ -21,7 +22,7 @@ LONGEST_SOURCE = 1000
 
 @dataclass(frozen=True)
 class Job:
-    """`total` steps are planned; `generator` throws the coins of teacher forcing."""
+    """`total` steps are planned; `generator` throws the coins of teacher forcing, the same ones for every worker."""
 
     recipe: Recipe
     folder: Path
@@ -34,6 +35,9 @@ class Job:
     interrupt: Interrupt
     total: int
     autocast: torch.dtype | None
+    world: World
+    replica: Replica = ALONE
+    """What gradients are computed with, once the rehearsal is over."""
 
     @property
     def config(self) -> TrainConfig:

@@ -44,6 +44,7 @@ class Started:
     threads: int
     padding: float
     notes: tuple[str, ...] = ()
+    workers: int = 1
 
 
 @dataclass(frozen=True)
@@ -117,9 +118,11 @@ Listener = Callable[[Event], None]
 class Journal:
     """Appends every event to a file; after a resume, lines that a kill made obsolete are cut off."""
 
-    def __init__(self, folder: Path, listeners: Sequence[Listener] = ()) -> None:
+    def __init__(self, folder: Path, listeners: Sequence[Listener] = (), *, writes: bool = True) -> None:
+        """Of several workers one `writes`; the others keep silent."""
         self.path = folder / NAME
         self.listeners = listeners
+        self.writes = writes
 
     def rewind(self, step: int) -> None:
         """Forget what happened after `step`, how the run ended, and a last line that was only half written."""
@@ -127,6 +130,8 @@ class Journal:
         write_whole(self.path, "".join(_line(entry) for entry in kept))
 
     def tell(self, event: Event) -> None:
+        if not self.writes:
+            return
         try:
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(_line({"event": event.kind, **asdict(event)}))

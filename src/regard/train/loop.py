@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from regard.bundle.store import save_bundle
+from regard.data.batching import Batcher, Indices
 from regard.models.seq2seq import Seq2Seq
 from regard.train.average import averaged, keep_weights
 from regard.train.checkpoint import save_checkpoint
@@ -21,6 +22,7 @@ from regard.train.progress import Progress, better
 from regard.train.schedule import learning_rate, teacher_forcing
 from regard.train.step import Outcome, Portion, train_step
 from regard.train.validate import validate
+from regard.train.world import World
 
 HOPELESS = 20
 """Steps in a row without a finite gradient before a run gives up."""
@@ -32,9 +34,10 @@ class Diverged(RuntimeError):
 
 @dataclass(frozen=True)
 class Group:
-    """The batches of one optimizer step, and where they leave the epoch."""
+    """This worker's batches of one optimizer step, the target pieces of all workers, and where they leave the epoch."""
 
     portions: list[Portion]
+    tokens: int
     epoch: int
     batches_done: int
     ends_epoch: bool
@@ -49,10 +52,11 @@ def run_loop(job: Job, progress: Progress) -> Progress:
     for group in _groups(job, progress):
         rate = learning_rate(config, progress.step + 1, job.total, progress.plateau)
         set_learning_rate(job.optimizer, rate)
+        job.world.vary(config.seed, progress.step + 1)
         start = time.perf_counter()
         outcome = train_step(
-            job.model, job.optimizer, group.portions, config,
-            room=job.room, autocast=job.autocast, warn=partial(_warn, job, progress.step + 1),
+            job.model, job.optimizer, group.portions, config, tokens=group.tokens, room=job.room,
+            replica=job.replica, autocast=job.autocast, warn=partial(_warn, job, progress.step + 1),
         )  # fmt: skip
         now = time.perf_counter()
         progress = _advance(progress, group, outcome, now - began)
@@ -70,9 +74,10 @@ def run_loop(job: Job, progress: Progress) -> Progress:
         elif config.patience is not None and progress.stale >= config.patience:
             progress = replace(progress, finished="early")
         if progress.finished and config.average:
-            progress = _average(job, progress)
-        interrupted = job.interrupt.asked  # read once: what is left now must have been saved
-        if validating or interrupted or _is_due(progress.step, config.checkpoint_every, False):
+            progress = job.world.tell(_average(job, progress) if job.world.writer else progress)
+        interrupted = job.world.any(job.interrupt.asked)  # read once: what is left now must have been saved
+        saving = validating or interrupted or _is_due(progress.step, config.checkpoint_every, False)
+        if saving and job.world.writer:
             save_checkpoint(job, progress)
         if progress.finished or interrupted:
             break
@@ -90,12 +95,27 @@ def _groups(job: Job, progress: Progress) -> Iterator[Group]:
             step += 1
             after = min(first + config.accumulate, len(plan))
             share = teacher_forcing(config, step, job.total)
-            batches = [batcher.batch(items) for items in plan[first:after]]
-            portions = [Portion(batch, _coins(job.generator, batch.target_in.size(1), share)) for batch in batches]
+            tokens, portions = 0, []
+            for items in plan[first:after]:
+                steps = batcher.decoder_steps(items)
+                tokens += int(steps.sum())
+                coins = _coins(job.generator, int(steps.max()), share)
+                portions.append(_portion(batcher, items, coins, job.world))
             ends_epoch = after == len(plan)
             ends_run = step == config.steps or (ends_epoch and epoch + 1 == config.epochs)
-            yield Group(portions, epoch, after, ends_epoch, ends_run)
+            yield Group(_needed(portions), tokens, epoch, after, ends_epoch, ends_run)
         skip = 0
+
+
+def _portion(batcher: Batcher, items: Indices, coins: Tensor | None, world: World) -> Portion:
+    """This worker's share of a batch: every so-many-th row, so that all shares are of like lengths."""
+    mine = items[world.rank :: world.size]
+    return Portion(batcher.batch(mine if len(mine) else items[:1]), coins, counts=len(mine) > 0)
+
+
+def _needed(portions: list[Portion]) -> list[Portion]:
+    """Those that count, but never none: the other workers wait for this one's gradients."""
+    return [portion for portion in portions if portion.counts] or portions[:1]
 
 
 def _coins(generator: torch.Generator, steps: int, share: float) -> Tensor | None:
@@ -138,12 +158,12 @@ def _lose(job: Job, step: int, lost: int) -> int:
 
 def _validate(job: Job, progress: Progress) -> Progress:
     config = job.config
-    verdict = validate(job.model, job.data, config.metric, job.recipe.search)
+    verdict = validate(job.model, job.data, config.metric, job.recipe.search, job.world)
     judged = progress.judged(verdict.score, config)
     best = judged.best_step == progress.step
-    if best:
+    if best and job.world.writer:
         _save_best(job, job.model, steps=progress.step, **{config.metric: verdict.score})
-    if config.average:
+    if config.average and job.world.writer:
         keep_weights(job, progress.step)
     job.journal.tell(
         Validated(

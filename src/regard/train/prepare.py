@@ -45,11 +45,16 @@ class Prepared:
     @cached_property
     def fingerprint(self) -> str:
         """Changes with the training pairs and with how they are encoded."""
-        digest = hashlib.sha256()
-        for side in (self.batcher.data.source, self.batcher.data.target):
-            digest.update(side.ids.data)
-            digest.update(side.offsets.data)
-        return digest.hexdigest()
+        return fingerprint(self.batcher.data)
+
+
+def fingerprint(pairs: EncodedPairs) -> str:
+    """Of all ids of all pairs, in their order."""
+    digest = hashlib.sha256()
+    for side in (pairs.source, pairs.target):
+        digest.update(side.ids.data)
+        digest.update(side.offsets.data)
+    return digest.hexdigest()
 
 
 def prepare(recipe: Recipe, known: Bundle | None = None, watch: Watch | None = None) -> Prepared:

@@ -25,6 +25,7 @@ class Progress:
     loss_steps: int = 0
     seconds: float = 0.0
     threads: int = 1
+    workers: int = 1
     finished: Ending | None = None
 
     @property

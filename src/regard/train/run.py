@@ -1,6 +1,7 @@
 """`regard.train`: a recipe becomes a run folder with the best model in it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,11 +24,12 @@ from regard.train.journal import Finished, Journal, Listener, Preparing, Started
 from regard.train.loop import run_loop
 from regard.train.optimizer import build_optimizer
 from regard.train.picture import draw_curve
-from regard.train.prepare import Prepared, prepare
+from regard.train.prepare import Prepared, fingerprint, prepare
 from regard.train.progress import Progress
 from regard.train.recipe import Recipe, load_recipe, parse_recipe
 from regard.train.rehearse import rehearse
 from regard.train.step import Room
+from regard.train.world import Replica, World, join
 
 
 @dataclass(frozen=True)
@@ -52,42 +54,83 @@ def train(
 ) -> Result:
     """Train what `recipe` describes into the folder `out`; `regard.load(out)` then translates with it.
 
-    Until everything is ready for the first step, nothing on the disk changes.
+    Until everything is ready for the first step, nothing on the disk changes. Started by torchrun, several workers
+    train one model; the first of them writes it.
     """
-    name = "run" if isinstance(recipe, Recipe) else Path(recipe).stem
-    if isinstance(recipe, Recipe):
-        recipe = parse_recipe(recipe.model_dump(), overrides=overrides)
-    else:
-        recipe = load_recipe(recipe, overrides)
-    folder = Path(out) if out is not None else Path("runs") / name
-    check_folder(folder, recipe, resume=resume, overwrite=overwrite)
-    device = pick_device(recipe.train.device)
-    listeners: list[Listener] = [] if listener is None else [listener]
-    if recipe.train.tensorboard:
-        listeners.append(Board(folder))
-    journal = Journal(folder, listeners)
-    with surroundings(recipe.train.seed, device, recipe.train.deterministic):
-        checkpoint = load_checkpoint(folder / "last", device) if resume else None
-        if checkpoint is not None and checkpoint.progress.finished:
-            with claimed(folder, recipe, resume=True):
+    with join() as world:
+        with world.together():
+            name = "run" if isinstance(recipe, Recipe) else Path(recipe).stem
+            if isinstance(recipe, Recipe):
+                recipe = parse_recipe(recipe.model_dump(), overrides=overrides)
+            else:
+                recipe = load_recipe(recipe, overrides)
+            folder = Path(out) if out is not None else Path("runs") / name
+            if world.restarted(folder):
+                resume, overwrite = True, False
+            if world.writer:
+                check_folder(folder, recipe, resume=resume, overwrite=overwrite)
+            device = pick_device(recipe.train.device, world)
+            listeners: list[Listener] = [] if listener is None else [listener]
+            if recipe.train.tensorboard and world.writer:
+                listeners.append(Board(folder))
+            journal = Journal(folder, listeners, writes=world.writer)
+        with surroundings(recipe.train.seed, device, recipe.train.deterministic):
+            result = _train(recipe, folder, journal, device, world, resume)
+        world.gather(None)  # what the writer wrote is there for everybody
+        return result
+
+
+def _train(recipe: Recipe, folder: Path, journal: Journal, device: torch.device, world: World, resume: bool) -> Result:
+    checkpoint = _read_checkpoint(folder, device, world) if resume else None
+    if checkpoint is not None and checkpoint.progress.finished:
+        with _writing(folder, recipe, world, resume=True):
+            if world.writer:
                 journal.rewind(checkpoint.progress.step)
-                return _end(folder, recipe, journal, checkpoint.progress, steps=0)
-        job = _set_up(recipe, folder, journal, device, checkpoint)
-        progress = checkpoint.progress if checkpoint else Progress()
-        threads, warnings = rehearse(job, progress.threads if checkpoint else None)
-        if checkpoint is not None:
-            restore(checkpoint, job)
-        torch.set_num_threads(threads)
-        with job.interrupt, claimed(folder, recipe, resume=resume):
+            return _end(folder, recipe, journal, checkpoint.progress, steps=0)
+    progress = checkpoint.progress if checkpoint else Progress()
+    with world.together():
+        job = _set_up(recipe, folder, journal, device, world, checkpoint)
+        same_workers = checkpoint is not None and progress.workers == world.size
+        rehearsal = rehearse(job, progress.threads if same_workers else None)
+    _check_same(job)
+    rehearsal = rehearsal.agreed(world)
+    job = replace(job, replica=Replica(world, job.model, rehearsal.unused))
+    if checkpoint is not None:
+        restore(checkpoint, job)
+    torch.set_num_threads(rehearsal.threads)
+    with job.interrupt, _writing(folder, recipe, world, resume=resume):
+        if world.writer:
             journal.rewind(progress.step)
             forget_after(folder, progress.step)
-            before, progress = progress.step, replace(progress, threads=threads)
-            journal.tell(_started(job, progress, warnings))
-            progress = run_loop(job, progress)
-            return _end(folder, recipe, journal, progress, steps=progress.step - before)
+        world.remember(folder)
+        before, progress = progress.step, replace(progress, threads=rehearsal.threads, workers=world.size)
+        journal.tell(_started(job, progress, rehearsal.warnings))
+        progress = run_loop(job, progress)
+        return _end(folder, recipe, journal, progress, steps=progress.step - before)
 
 
-def _set_up(recipe: Recipe, folder: Path, journal: Journal, device: torch.device, checkpoint: Checkpoint | None) -> Job:
+def _read_checkpoint(folder: Path, device: torch.device, world: World) -> Checkpoint | None:
+    """The writer reads it, and hands it to the others, whose machines need not see the folder."""
+    if world.size == 1:
+        return load_checkpoint(folder / "last", device)
+    with world.together():
+        found = load_checkpoint(folder / "last", torch.device("cpu")) if world.writer else None
+    return world.tell(found)
+
+
+@contextmanager
+def _writing(folder: Path, recipe: Recipe, world: World, *, resume: bool) -> Iterator[None]:
+    """The folder is the writer's while the block runs."""
+    with ExitStack() as held:
+        with world.together():
+            if world.writer:
+                held.enter_context(claimed(folder, recipe, resume=resume))
+        yield
+
+
+def _set_up(
+    recipe: Recipe, folder: Path, journal: Journal, device: torch.device, world: World, checkpoint: Checkpoint | None
+) -> Job:
     config = recipe.train
     known = checkpoint.bundle if checkpoint else load_bundle(config.start_from, device) if config.start_from else None
     if known is not None:
@@ -98,7 +141,7 @@ def _set_up(recipe: Recipe, folder: Path, journal: Journal, device: torch.device
             f"the training pairs are not those that {folder} was started with: put the old data back, or start a new "
             f"run with --out (train.start_from={folder} begins with its weights)"
         )
-    model = known.model if known is not None else _new_model(recipe, data, device)
+    model = known.model.to(device) if known is not None else _new_model(recipe, data, device)
     steps = -(-len(data.batcher.plan()) // config.accumulate)
     limits = (config.steps, None if config.epochs is None else steps * config.epochs)
     return Job(
@@ -113,7 +156,25 @@ def _set_up(recipe: Recipe, folder: Path, journal: Journal, device: torch.device
         interrupt=Interrupt(),
         total=min(limit for limit in limits if limit is not None),
         autocast=pick_precision(config.precision, device),
+        world=world,
     )
+
+
+def _check_same(job: Job) -> None:
+    """Refuse workers that prepared something else: on several machines, files and versions may differ."""
+    if job.world.size == 1:
+        return
+    data, rest = job.data, job.recipe.model_dump_json(exclude={"description", "data"})
+    mine = {"recipe": rest, "vocabularies": (data.source.fingerprint, data.target.fingerprint)}
+    mine |= {"training pairs": data.fingerprint, "development pairs": fingerprint(data.dev_batcher.data)}
+    first = job.world.tell(mine)
+    with job.world.together():
+        different = [what for what in mine if mine[what] != first[what]]
+        if different:
+            raise InputError(
+                f"it has other {', '.join(different)} than worker 0: give every machine the same files and the same "
+                "version of regard"
+            )
 
 
 def _check_known(known: Bundle, recipe: Recipe) -> None:
@@ -154,6 +215,7 @@ def _started(job: Job, progress: Progress, warnings: tuple[str, ...]) -> Started
         threads=progress.threads,
         padding=1 - data.batcher.efficiency(),
         notes=(*data.notes, *warnings),
+        workers=job.world.size,
     )
 
 
@@ -161,7 +223,7 @@ def _end(folder: Path, recipe: Recipe, journal: Journal, progress: Progress, ste
     """The last line of the journal, the picture, and what to tell the caller."""
     reason = progress.finished or "interrupted"
     journal.tell(Finished(progress.step, reason, progress.best_score, progress.best_step, progress.seconds))
-    problem = draw_curve(folder)
+    problem = draw_curve(folder) if journal.writes else None
     if problem is not None:
         journal.tell(Warned(progress.step, problem))
     return Result(folder, progress, reason, recipe.train.metric, steps)

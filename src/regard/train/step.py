@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import torch
 from jaxtyping import Bool
@@ -13,6 +14,7 @@ from regard.data.batch import Batch
 from regard.models.seq2seq import Seq2Seq
 from regard.train.config import TrainConfig
 from regard.train.loss import batch_loss
+from regard.train.world import ALONE, Replica
 
 
 class OutOfMemory(RuntimeError):
@@ -21,18 +23,22 @@ class OutOfMemory(RuntimeError):
 
 @dataclass(frozen=True)
 class Portion:
-    """A batch, in main memory, and which of its decoder steps read the true word (None: all)."""
+    """A batch, in main memory, and which of its decoder steps read the true word (None: all, else at least so many)."""
 
     batch: Batch
-    forced: Bool[Tensor, " target"] | None = None
+    forced: Bool[Tensor, " target_or_more"] | None = None
+    counts: bool = True
+    """False: computed only because the other workers wait for this one, which has no rows in this step."""
 
     def halves(self) -> tuple["Portion", "Portion"]:
         """The same work in two parts: the coins of the batch hold for both."""
         first, second = self.batch.halves()
-        return self._with(first), self._with(second)
+        return replace(self, batch=first), replace(self, batch=second)
 
-    def _with(self, batch: Batch) -> "Portion":
-        return Portion(batch, None if self.forced is None else self.forced[: batch.target_in.size(1)])
+    @property
+    def coins(self) -> Bool[Tensor, " target"] | None:
+        """`forced`, for as many steps as this batch has."""
+        return None if self.forced is None else self.forced[: self.batch.target_in.size(1)]
 
 
 class Room:
@@ -81,12 +87,20 @@ def train_step(
     config: TrainConfig,
     *,
     room: Room,
+    tokens: int | None = None,
+    replica: Replica = ALONE,
     autocast: torch.dtype | None = None,
     warn: Callable[[str], None] = lambda message: None,
 ) -> Outcome:
-    """Accumulate, clip, update; an update that is not finite is left out."""
-    tokens = sum(int(portion.batch.target_lengths.sum()) for portion in portions)
-    loss = gradients(model, portions, config.label_smoothing, tokens, room=room, autocast=autocast, warn=warn)
+    """Accumulate, clip, update; an update that is not finite is left out.
+
+    `tokens` counts the target pieces of all workers; those of `portions` if left out.
+    """
+    if tokens is None:
+        tokens = sum(int(portion.batch.target_lengths.sum()) for portion in portions)
+    loss = gradients(
+        model, portions, config.label_smoothing, tokens, room=room, replica=replica, autocast=autocast, warn=warn
+    )
     norm = float(torch.nn.utils.clip_grad_norm_(model.parameters(), config.clip or math.inf))
     outcome = Outcome(loss, norm, tokens)
     if outcome.finite:
@@ -101,36 +115,53 @@ def gradients(
     tokens: int,
     *,
     room: Room,
+    replica: Replica = ALONE,
     autocast: torch.dtype | None,
     warn: Callable[[str], None],
 ) -> float:
     """Fill the gradients of the mean objective over `tokens`, so that any number of portions equals one large batch.
 
-    Returned is the mean log loss.
+    So does any number of workers, whose `tokens` count the portions of all. Returned is the mean log loss.
     """
     device = next(model.parameters()).device
     while True:
         model.zero_grad(set_to_none=True)
         total = torch.zeros((), device=device)
         too_large = None
-        for portion in [part for whole in portions for part in room.divide(whole)]:
+        parts = [part for whole in portions for part in room.divide(whole)]
+        for number, portion in enumerate(parts, start=1):
+            last = number == len(parts)
             try:
-                with torch.autocast(device.type, dtype=autocast, enabled=autocast is not None):
-                    batch = portion.batch.to(device)
-                    losses = batch_loss(model, batch, smoothing=smoothing, forced=portion.forced)
-                torch.autograd.backward(losses.objective / tokens)
-                total += losses.log_loss
+                with replica.adding(last):
+                    with torch.autocast(device.type, dtype=autocast, enabled=autocast is not None):
+                        batch = portion.batch.to(device)
+                        losses = replica(partial(batch_loss, model, batch, smoothing=smoothing, forced=portion.coins))
+                    objective = losses.objective if portion.counts else losses.objective * 0
+                    torch.autograd.backward(objective / (tokens / replica.size))  # workers take their mean, not sum
+                if portion.counts:
+                    total += losses.log_loss
             except RuntimeError as error:
                 if not is_out_of_memory(error):
                     raise
+                if last and replica.size > 1:
+                    raise OutOfMemory(_too_late(portion.batch)) from error
                 too_large = portion.batch
                 break
         if too_large is None:
-            return float(total) / tokens
+            return replica.world.total(float(total)) / tokens
         # Outside of `except`, whose traceback holds on to the tensors of the failed attempt.
         warn(room.shrink(too_large))
         if device.type == "cuda":
             torch.cuda.empty_cache()
+
+
+def _too_late(batch: Batch) -> str:
+    """The other workers may have heard a part of this one's gradients: the step cannot be tried again in halves."""
+    return (
+        f"out of memory with {batch.rows} sentences of {batch.source.size(1)} + {batch.target_out.size(1)} pieces "
+        "while workers wait for each other: go on with --resume and more workers, whose shares are smaller, or start "
+        "anew with a smaller batch"
+    )
 
 
 def is_out_of_memory(error: RuntimeError) -> bool:

@@ -17,15 +17,17 @@ def best_threads(
     step: Callable[[], object],
     candidates: Sequence[int] | None = None,
     clock: Callable[[], float] = time.perf_counter,
+    workers: int = 1,
 ) -> int:
     """Run `step` a few times with each number of threads and return the quickest; small tensors often want one.
 
     More threads must win by half: on a busy machine, small tensors on two threads run many times slower than on one.
+    `workers` of this machine share its cores.
     """
     before = torch.get_num_threads()
     best, best_time = 1, float("inf")
     try:
-        for count in candidates or _powers_of_two():
+        for count in candidates or _powers_of_two(workers):
             torch.set_num_threads(count)
             step()
             quickest = _seconds(step, clock)
@@ -38,9 +40,9 @@ def best_threads(
     return best
 
 
-def _powers_of_two() -> list[int]:
+def _powers_of_two(workers: int) -> list[int]:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return [count for count in (1, 2, 4, 8, 16) if count <= cores]
+    return [count for count in (1, 2, 4, 8, 16) if count <= max(1, cores // workers)]
 
 
 def _seconds(step: Callable[[], object], clock: Callable[[], float]) -> float:

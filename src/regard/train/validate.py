@@ -13,6 +13,7 @@ from regard.train.config import Metric
 from regard.train.loss import batch_loss
 from regard.train.prepare import Prepared
 from regard.train.step import is_out_of_memory
+from regard.train.world import World
 
 
 @dataclass(frozen=True)
@@ -24,21 +25,40 @@ class Verdict:
     sample: tuple[str, str, str]
 
 
+@dataclass(frozen=True)
+class _Part:
+    """What one batch gave: its number, summed loss, target pieces, and the text found for each pair."""
+
+    number: int
+    loss: float
+    tokens: int
+    outputs: dict[int, str]
+
+
 @torch.no_grad()
-def validate(model: Seq2Seq, data: Prepared, metric: Metric, search: SearchConfig) -> Verdict:
-    """Decode every development pair once; where the metric is the loss, only the first batch, for the example."""
+def validate(
+    model: Seq2Seq, data: Prepared, metric: Metric, search: SearchConfig, world: World | None = None
+) -> Verdict:
+    """Decode every development pair once; where the metric is the loss, only the first batch, for the example.
+
+    Several workers share the batches, and all of them come to the verdict that one alone would reach.
+    """
+    world = world or World()
     was_training = model.training
     model.eval()
     device = next(model.parameters()).device
     greedy = search.model_copy(update={"beam": 1, "nbest": 1, "temperature": None, "top_k": None, "top_p": None})
-    total, tokens = 0.0, 0
-    outputs: dict[int, str] = {}
-    for batch in data.dev_batcher.batches():
-        loss, found = _try(model, batch.to(device), greedy if metric != "loss" or not outputs else None)
-        total += loss
-        tokens += int(batch.target_lengths.sum())
-        outputs |= {int(data.dev_batcher.data.numbers[item]): data.target.decode(ids) for item, ids in found.items()}
+    batcher, plan = data.dev_batcher, data.dev_batcher.plan()
+    mine: list[_Part] = []
+    for number in range(world.rank, len(plan), world.size):
+        batch = batcher.batch(plan[number])
+        loss, found = _try(model, batch.to(device), greedy if metric != "loss" or number == 0 else None)
+        written = {int(batcher.data.numbers[item]): data.target.decode(ids) for item, ids in found.items()}
+        mine.append(_Part(number, loss, int(batch.target_lengths.sum()), written))
     model.train(was_training)
+    parts = sorted((part for share in world.gather(mine) for part in share), key=lambda part: part.number)
+    total, tokens = sum(part.loss for part in parts), sum(part.tokens for part in parts)
+    outputs = {number: text for part in parts for number, text in part.outputs.items()}
     references = [data.target.config.normalise(pair.target) for pair in data.dev]
     texts = [outputs.get(number, "") for number in range(len(references))]
     score = total / tokens if metric == "loss" else _score(metric, texts, references)
