@@ -45,6 +45,8 @@ class Started:
     padding: float
     notes: tuple[str, ...] = ()
     workers: int = 1
+    launch: str | None = None
+    """torchrun's name for itself: workers that it starts again find their run by it."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from regard.train.device import pick_device, pick_precision, surroundings
 from regard.train.folder import check_folder, claimed, differences
 from regard.train.interrupt import Interrupt
 from regard.train.job import Job
-from regard.train.journal import Finished, Journal, Listener, Preparing, Started, Warned
+from regard.train.journal import NAME, Finished, Journal, Listener, Preparing, Started, Warned, read_journal
 from regard.train.loop import run_loop
 from regard.train.optimizer import build_optimizer
 from regard.train.picture import draw_curve
@@ -65,9 +65,9 @@ def train(
             else:
                 recipe = load_recipe(recipe, overrides)
             folder = Path(out) if out is not None else Path("runs") / name
-            if world.restarted(folder):
-                resume, overwrite = True, False
             if world.writer:
+                if _began(folder, world):
+                    resume, overwrite = True, False
                 check_folder(folder, recipe, resume=resume, overwrite=overwrite)
             device = pick_device(recipe.train.device, world)
             listeners: list[Listener] = [] if listener is None else [listener]
@@ -75,7 +75,7 @@ def train(
                 listeners.append(Board(folder))
             journal = Journal(folder, listeners, writes=world.writer)
         with surroundings(recipe.train.seed, device, recipe.train.deterministic):
-            result = _train(recipe, folder, journal, device, world, resume)
+            result = _train(recipe, folder, journal, device, world, world.tell(resume))
         world.gather(None)  # what the writer wrote is there for everybody
         return result
 
@@ -102,11 +102,18 @@ def _train(recipe: Recipe, folder: Path, journal: Journal, device: torch.device,
         if world.writer:
             journal.rewind(progress.step)
             forget_after(folder, progress.step)
-        world.remember(folder)
         before, progress = progress.step, replace(progress, threads=rehearsal.threads, workers=world.size)
         journal.tell(_started(job, progress, rehearsal.warnings))
         progress = run_loop(job, progress)
         return _end(folder, recipe, journal, progress, steps=progress.step - before)
+
+
+def _began(folder: Path, world: World) -> bool:
+    """Whether the run in the folder is one that this torchrun began, before it had to start its workers again."""
+    if world.launch is None:
+        return False
+    started = [entry for entry in read_journal(folder / NAME) if entry["event"] == "started"]
+    return bool(started) and started[-1].get("launch") == world.launch
 
 
 def _read_checkpoint(folder: Path, device: torch.device, world: World) -> Checkpoint | None:
@@ -216,6 +223,7 @@ def _started(job: Job, progress: Progress, warnings: tuple[str, ...]) -> Started
         padding=1 - data.batcher.efficiency(),
         notes=(*data.notes, *warnings),
         workers=job.world.size,
+        launch=job.world.launch,
     )
 
 

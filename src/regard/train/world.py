@@ -14,8 +14,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import cached_property
-from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
@@ -110,32 +108,29 @@ class World:
             digest = hashlib.sha256(f"{seed} {step} {self.rank}".encode()).digest()
             torch.manual_seed(int.from_bytes(digest[:8]) >> 1)
 
-    def restarted(self, folder: Path) -> bool:
-        """Whether this is torchrun's second attempt at a run that its first attempt began."""
-        return self._memory is not None and bool(self._memory.check([_key(folder)]))
-
-    def remember(self, folder: Path) -> None:
-        """The run in `folder` has begun: whoever is started after us goes on with it."""
-        if self.writer and self._memory is not None:
-            self._memory.set(_key(folder), "begun")
-
-    @cached_property
-    def _memory(self) -> Store | None:
-        """What torchrun keeps while it restarts its workers."""
-        if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True":
-            return None
-        address, port = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
-        return PrefixStore("regard", TCPStore(address, port, is_master=False, timeout=PATIENCE))
+    @property
+    def launch(self) -> str | None:
+        """What stays the same when torchrun starts its workers again; None where it will not, or nobody can tell."""
+        name = os.environ.get("TORCHELASTIC_RUN_ID")
+        return None if name == "none" else name
 
     def connect(self) -> None:
-        """Wait until all workers can hear each other."""
-        if self._memory is None:
+        """Wait until all workers can hear each other.
+
+        What they say lies in main memory, which is gloo's part; gradients on a GPU have a group of their own.
+        """
+        if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True":
             distributed.init_process_group("gloo", timeout=PATIENCE)
-        else:
-            store = _unwritten(self._memory, self.rank, self.size)
-            distributed.init_process_group(
-                "gloo", store=store, rank=self.rank, world_size=self.size, timeout=PATIENCE
-            )  # what is sent here lies in main memory; gradients on a GPU have a group of their own
+            return
+        address, port = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+        store = TCPStore(address, port, is_master=False, timeout=PATIENCE)
+        distributed.init_process_group(
+            "gloo",
+            store=_unwritten(PrefixStore("regard", store), self.rank, self.size),
+            rank=self.rank,
+            world_size=self.size,
+            timeout=PATIENCE,
+        )
 
 
 def find_world() -> World:
@@ -211,9 +206,10 @@ class _Whole(nn.Module):
 
 
 def _unwritten(store: Store, rank: int, size: int) -> Store:
-    """A part of the store that only this round of workers writes to: it still holds addresses of those that are gone.
+    """A part of torchrun's store that only this round of workers writes to.
 
-    Worker 0 names the round; another one believes the name once somebody has answered to it.
+    The store outlives its workers, and still holds the addresses of those that are gone. Worker 0 names the round;
+    another one believes the name once somebody has answered to it.
     """
     mine = uuid.uuid4().hex
     if rank == 0:
@@ -228,10 +224,6 @@ def _unwritten(store: Store, rank: int, size: int) -> Store:
         if store.check([f"{name}/{mine}"]):
             return PrefixStore(name, store)
         time.sleep(0.02)
-
-
-def _key(folder: Path) -> str:
-    return f"run {folder.absolute()}"
 
 
 def _is_lost(error: RuntimeError) -> bool:
