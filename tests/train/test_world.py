@@ -26,7 +26,7 @@ def test_every_scene_with_several_workers_holds(tmp_path: Path) -> None:
     program = Path(__file__).with_name("workers.py")
     done = subprocess.run(
         [sys.executable, "-W", "error", str(program), str(tmp_path / "scenes")],
-        capture_output=True, text=True, env=ENVIRONMENT, check=False,
+        capture_output=True, text=True, env=ENVIRONMENT, check=False, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.count("scene_") == program.read_text(encoding="utf-8").count("\ndef scene_") > 5
