@@ -115,8 +115,9 @@ def test_a_worker_knows_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_is_wrong_is_raised_as_it_is_where_one_is_alone() -> None:
-    with pytest.raises(InputError, match=r"^no such file$"), World().together():
-        raise InputError("no such file")
+    with pytest.raises(InputError, match=r"^no such file$") as it, World().together():
+        raise InputError("no such file") from FileNotFoundError()
+    assert isinstance(it.value.__cause__, FileNotFoundError), "exit codes depend on it"
     with World().together():
         pass
     assert not issubclass(Elsewhere, InputError)

@@ -123,7 +123,7 @@ class Journal:
     def __init__(self, folder: Path, listeners: Sequence[Listener] = (), *, writes: bool = True) -> None:
         """Of several workers one `writes`; the others keep silent."""
         self.path = folder / NAME
-        self.listeners = listeners
+        self.listeners = listeners if writes else ()
         self.writes = writes
 
     def rewind(self, step: int) -> None:

@@ -98,7 +98,9 @@ class World:
         problems = self.gather(None if problem is None else str(problem))
         first = next((rank for rank, message in enumerate(problems) if message is not None), None)
         if problem is not None and first == self.rank:
-            raise problem if self.writer else InputError(f"{self.name}: {problem}") from problem
+            if self.writer:
+                raise problem
+            raise InputError(f"{self.name}: {problem}") from problem
         if first is not None:
             raise Elsewhere(f"worker {first} of {self.size} said what is wrong")
 
