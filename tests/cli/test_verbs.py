@@ -171,7 +171,7 @@ class TestDoctor:
         assert command("doctor", run_folder).code == 0
         wrong = command("doctor", tmp_path)
         assert wrong.code == 1
-        assert wrong.out.startswith("✗ no bundle at")
+        assert wrong.out.startswith("✗ no bundle and no corpus in")
 
 
 class TestDemo:

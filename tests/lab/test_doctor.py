@@ -9,7 +9,7 @@ from regard.lab.doctor import examine
 
 
 def said(path: Path | None) -> str:
-    return "\n".join(f"{finding.mark} {finding.text}" for finding in examine(path))
+    return "\n".join(line for finding in examine(path) for line in finding.lines())
 
 
 def write(path: Path, text: str) -> Path:
@@ -63,8 +63,9 @@ def test_a_recipe_of_ones_own_with_its_data(tmp_path: Path) -> None:
     )
     report = said(recipe)
     assert "✓ model: LSTM" in report
-    assert "! pairs that were there before (remove them, or they count twice): 1, first '0 a' → 'A 0'" in report
-    assert "! test: 1 of 2 sources are in training too: scores will flatter" in report
+    assert "! pairs that were there before: 1 (1.7%)\n    pair 58: '0 a' → 'A 0'\n    → they count twice" in report
+    assert "! test: 1 of 2 sources are in training too, but for case and punctuation\n    '0 a' → 'A 0'" in report
+    assert "· test: 25.0% of its source words never occur in training" in report
 
 
 @pytest.mark.parametrize(
@@ -82,33 +83,79 @@ def test_a_recipe_that_cannot_be_used(tmp_path: Path, text: str, message: str) -
     assert message in finding.text
 
 
+def test_what_a_recipe_s_vocabulary_does_not_know(tmp_path: Path) -> None:
+    write(tmp_path / "train.tsv", "a b\tc d\n" * 5)
+    write(tmp_path / "dev.tsv", "a x\tc y\n")
+    recipe = write(
+        tmp_path / "own.toml",
+        '[data]\nkind = "tsv"\ntrain = "train.tsv"\ndev = "dev.tsv"\ntest = "dev.tsv"\n[model]\npreset = "luong"\n'
+        'size = "tiny"\n[train]\nsteps = 3\nbatch_sentences = 4\n',
+    )
+    assert "! dev: 50.00% of the source is unknown to it\n! dev: 50.00% of the target is unknown to it" in said(recipe)
+
+
 def test_oddities_of_a_data_file_come_with_their_lines(tmp_path: Path) -> None:
-    lines = [
-        "a b\tc d", "a b\tc d", "a b\te f", "\tx", "same\tsame", "Ã© &amp;\tb", "short\t" + "long " * 14,
-        "x " * 120 + "\t" + "y " * 120,
-    ]  # fmt: skip
+    lines = ["a b\tc d", "a b\tc d", "\tx", "same\tSame", "Ã© &amp;\tb"]
     report = said(write(tmp_path / "d.tsv", "\n".join(lines) + "\n"))
-    assert "✓ 7 pairs" in report
+    assert "✓ 4 pairs" in report
     for odd, line in (
-        ("pairs that were there before", 2),
-        ("sources with another target than before", 3),
-        ("targets equal to their source", 5),
-        ("lengths that differ by more than three to one", 7),
-        ("sides of more than 100 words", 8),
-        ("broken characters or HTML entities", 6),
+        ("! pairs that were there before", 2),
+        ("! targets that are their source", 4),
+        ("! broken characters or HTML entities", 5),
     ):
-        (found,) = [one for one in report.splitlines() if odd in one]
-        assert found.startswith("! ")
-        assert f": 1, first line {line}, " in found
-    assert "! lines left out because a side is blank: 1, first line 4" in report
+        assert f"{odd}: 1 (25.0%)\n    line {line}: " in report
+    assert "! lines left out because a side is blank: 1\n    line 3\n    → nothing" in report
 
 
 def test_files_of_other_shapes(tmp_path: Path) -> None:
-    assert "one side of a parallel corpus?" in said(write(tmp_path / "one.en", "a b\n\nc\n"))
-    assert "blank lines, whose pairs are left out: 1, first line 2" in said(tmp_path / "one.en")
+    side = said(write(tmp_path / "one.en", "a b\n\nc &amp;\n"))
+    assert "one side of a parallel corpus?\n    → regard doctor" in side
+    assert "! blank lines, whose pairs are left out: 1\n    line 2" in side
+    assert "! broken characters or HTML entities: 1\n    line 3: 'c &amp;'" in side
     assert "3 columns: the first two were read; in a recipe say columns = [1, 2]" in said(
         write(tmp_path / "three.tsv", "a\tb\tc\n")
     )
+    records = said(write(tmp_path / "r.jsonl", '{"id": 1, "translation": {"en": "a", "fr": "b"}}\n'))
+    assert 'taken from the fields "translation.en" and "translation.fr"; in a recipe say so' in records
+    assert "r2.jsonl: which fields are source and target? There are a, b, c" in said(
+        write(tmp_path / "r2.jsonl", '{"a": "1", "b": "2", "c": "3"}\n')
+    )
+
+
+def test_two_files_whose_lines_belong_together(tmp_path: Path) -> None:
+    one, other = write(tmp_path / "t.en", "a b\nc\n"), write(tmp_path / "t.fr", "d e\n\n")
+    report = "\n".join(line for finding in examine(one, other) for line in finding.lines())
+    assert "✓ 1 pairs" in report
+    assert "a side is blank: 1\n    line 2" in report
+    (finding,) = examine(one, write(tmp_path / "t.de", "x\n"))
+    assert finding.bad
+    assert "unequal line counts" in finding.text
+
+
+def test_a_folder_of_data(tmp_path: Path) -> None:
+    for name, text in (("train.en", "a b\nc d\n"), ("train.fr", "A B\nC D\n"), ("test.en", "C, d!\nx\n")):
+        write(tmp_path / name, text)
+    write(tmp_path / "test.fr", "C D\nX\n")
+    write(tmp_path / "README", "hello")
+    report = said(tmp_path)
+    assert "✓ train: train.en and train.fr\n✓ 2 pairs" in report
+    assert "! test: 1 of 2 sources are in training too, but for case and punctuation\n    'C, d!' → 'C D'" in report
+    (tmp_path / "tables").mkdir()
+    write(tmp_path / "tables" / "all.tsv", "a\tb\n")
+    assert "✓ all: all.tsv\n✓ 1 pairs" in said(tmp_path / "tables")
+
+
+def test_a_corpus_of_the_catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REGARD_DATA", str(tmp_path))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert "✗ the corpus tatoeba-en-hi is not here: `regard data get tatoeba-en-hi`" in said(Path("tatoeba-en-hi"))
+    (tmp_path / "tatoeba-en-hi").mkdir()
+    for split in ("train", "dev", "test"):
+        write(tmp_path / "tatoeba-en-hi" / f"{split}.tsv", f"hello {split}\tनमस्ते\n")
+    report = said(Path("tatoeba-en-hi"))
+    assert "en → hi; licence: CC-BY 2.0 FR" in report
+    assert "✓ target: Devanagari script" in report
+    assert "✓ test: 1 pairs, none of their sources in training" in report
 
 
 @pytest.mark.parametrize(
@@ -129,5 +176,5 @@ def test_files_that_cannot_be_used(tmp_path: Path, name: str, content: bytes, me
 def test_what_is_not_there(tmp_path: Path) -> None:
     assert "no file or folder" in said(tmp_path / "nothing")
     assert "no recipe 'revers'" in said(Path("revers"))
-    assert "no bundle at" in said(tmp_path)
+    assert "no bundle and no corpus in" in said(tmp_path)
     assert "is neither a file nor a folder" in said(Path("/dev/null"))

@@ -1,8 +1,10 @@
-"""Check this machine, or a recipe, a data file or a bundle: what it is, what is odd about it, what to do.
+"""Check this machine, or a recipe, data or a bundle: what it is, what is odd about it, what to do.
 
 Examples:
     regard doctor
     regard doctor corpus.tsv
+    regard doctor train.en train.fr
+    regard doctor multi30k            a corpus of `regard data list`; a folder of data works too
 """
 
 from pathlib import Path
@@ -14,13 +16,20 @@ import typer
 def doctor(
     path: Annotated[
         Path | None,
-        typer.Argument(metavar="PATH", help="A recipe, data file, bundle or run folder; this machine if left out."),
+        typer.Argument(
+            metavar="PATH", help="A recipe, data file or folder, corpus, bundle or run; this machine if left out."
+        ),
+    ] = None,
+    other: Annotated[
+        Path | None, typer.Argument(metavar="OTHER", help="The other side of a parallel corpus, line by line.")
     ] = None,
 ) -> None:
+    from regard.cli.screen import progress
     from regard.lab.doctor import examine
 
-    findings = examine(path)
+    with progress("looking", None, wanted=path is not None) as tell:
+        findings = examine(path, other, tell)
     for finding in findings:
-        typer.echo(f"{finding.mark} {finding.text}")
+        typer.echo("\n".join(finding.lines()))
     if any(finding.bad for finding in findings):
         raise typer.Exit(1)

@@ -55,6 +55,24 @@ def open_dataset(name: str, subset: str | None, revision: str | None, split: str
         raise InputError(f'cannot open split "{split}" of the dataset "{name}": {reason}') from None
 
 
+def guess_fields(path: Path) -> tuple[str, str]:
+    """Which fields of a file are source and target, from its first record: by name, or the only two texts."""
+    path = find_file(path)
+    rows = _parquet_rows(path, "", "") if path.name.endswith(".parquet") else _json_rows(path)
+    _, row = next(rows, (0, {}))
+    texts = [name for name in _names(row) if isinstance(_value(row, name), str)]
+    if {"source", "target"} <= set(texts):
+        return "source", "target"
+    nested = [name for name in texts if name.startswith("translation.")]
+    for found in (nested, texts):
+        if len(found) == 2:
+            return found[0], found[1]
+    raise InputError(
+        f"{path}: which fields are source and target? There are {', '.join(texts) or 'none with text'}; "
+        "a recipe names them: kind, source and target in [data]"
+    )
+
+
 def import_extra(package: str, what: str) -> Any:
     """A package that only some readers need, or the line that installs it."""
     try:
@@ -93,6 +111,13 @@ def _field(row: Mapping[str, Any], name: str, where: str) -> str:
     if not isinstance(value, str):
         inside = f"; {_nearest(name, list(_names(row)))}" if isinstance(value, Mapping) else ""
         raise InputError(f'{where}: the field "{name}" is {type(value).__name__}, wanted text{inside}')
+    return value
+
+
+def _value(row: Mapping[str, Any], name: str) -> Any:
+    value: Any = row
+    for part in name.split("."):
+        value = value[part]
     return value
 
 

@@ -1,151 +1,171 @@
-"""A corpus looked at by somebody who has seen many: sizes, and what is usually wrong with pairs of lines."""
+"""Data files and folders as the doctor finds them: what kind they are, which files belong together, and a survey."""
 
-import re
-import statistics
-from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from itertools import count, islice
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
-from typing import Literal
 
-from regard.data.corpora import read_tsv
-from regard.data.lines import read_lines
+from regard.data.catalogue import Entry, corpus_folder
+from regard.data.corpora import read_parallel, read_tsv
+from regard.data.lines import COMPRESSED, read_lines
 from regard.data.pair import Pair
-from regard.text.words import word_spans
+from regard.data.records import guess_fields, read_jsonl, read_parquet
+from regard.data.splits import load_split, open_split
+from regard.data.tables import CatalogueData
+from regard.lab.finding import Finding
+from regard.lab.side import Side
+from regard.lab.survey import Survey, check_overlap
+from regard.text.errors import InputError
 
-Mark = Literal["✓", "·", "!", "✗"]
-LONG = 100
-"""Words from which on a sentence makes training slow and alignments hard to see."""
-_BROKEN = re.compile("�|Ã[\u0080-\u00bf]|â€|&(amp|lt|gt|quot|apos|#\\d+);")
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One line of the doctor's report: fine ✓, good to know ·, odd !, or wrong ✗."""
-
-    mark: Mark
-    text: str
-
-    @property
-    def bad(self) -> bool:
-        return self.mark == "✗"
+Tell = Callable[[int], None]
+_TABLES = (".tsv", ".jsonl", ".parquet")
 
 
-def check_file(path: Path) -> list[Finding]:
-    """A TSV file of pairs, or one side of a parallel corpus."""
-    lines = read_lines(path)
-    first = next((line for line in lines if line.strip()), None)
+def check_file(path: Path, tell: Tell | None = None) -> list[Finding]:
+    """A file of pairs, or one side of a parallel corpus."""
+    if bare_suffix(path) in (".jsonl", ".parquet"):
+        return _check_records(path, tell)
+    first = next((line for line in read_lines(path) if line.strip()), None)
     if first is None:
         return [Finding("✗", f"{path} is empty: wanted lines of source TAB target")]
     if "\t" not in first:
         return _check_side(path)
     skipped: list[int] = []
-    pairs = list(read_tsv(path, (1, 2) if first.count("\t") > 1 else None, skipped))
-    left_out = set(skipped)
-    numbers = list(islice((number for number in count(1) if number not in left_out), len(pairs)))
-    findings = check_pairs(pairs, numbers)
-    if first.count("\t") > 1:
-        columns = first.count("\t") + 1
+    columns = first.count("\t") + 1
+    pairs = read_tsv(path, (1, 2) if columns > 2 else None, skipped)
+    findings = [*Survey(located(pairs, skipped), tell).findings(), *_left_out(skipped)]
+    if columns > 2:
         findings.append(Finding("·", f"{columns} columns: the first two were read; in a recipe say columns = [1, 2]"))
-    if skipped:
-        findings.append(
-            Finding("!", f"lines left out because a side is blank: {len(skipped):,}, first line {skipped[0]}")
-        )
     return findings
 
 
-def check_pairs(pairs: Sequence[Pair], numbers: Sequence[int] | None = None) -> list[Finding]:
-    """Sizes and oddities of a corpus; `numbers` are the lines that its pairs stand on."""
-    return check_sizes(pairs) + _oddities(pairs, numbers)
+def check_parallel(source: Path, target: Path, tell: Tell | None = None) -> list[Finding]:
+    """Two files whose lines translate each other."""
+    skipped: list[int] = []
+    pairs = read_parallel(source, target, skipped=skipped)
+    return [*Survey(located(pairs, skipped), tell).findings(), *_left_out(skipped)]
 
 
-def check_sizes(pairs: Sequence[Pair]) -> list[Finding]:
-    """How many pairs, how long, of how many words."""
-    return [
-        Finding("✓", f"{len(pairs):,} pairs"),
-        Finding("✓", f"source: {_sizes([pair.source for pair in pairs])}"),
-        Finding("✓", f"target: {_sizes([pair.target for pair in pairs])}"),
-    ]
+def check_corpus(entry: Entry, tell: Tell | None = None) -> list[Finding]:
+    """A corpus of the catalogue: training text, and the other splits against it."""
+    folder = corpus_folder(entry)
+    source, target = entry.sides[:2]
+    part = entry.parts[0] if entry.parts else None
+    table = CatalogueData(kind="catalogue", name=entry.name, source=source, target=target, part=part)
+    notes: list[str] = []
+    train = Survey(((f"pair {n}", pair) for n, pair in enumerate(open_split(table, "train").pairs(notes), 1)), tell)
+    said = f"{entry.name} in {folder}: {source} → {target}{f', {part}' if part else ''}; licence: {entry.licence}"
+    findings = [Finding("✓", said), *(Finding("·", note) for note in notes), *train.findings()]
+    for split in ("dev", "test"):
+        findings += check_overlap(train, load_split(table, split).pairs, split)
+    return findings
 
 
-def check_overlap(train: Sequence[Pair], held_out: Sequence[Pair], name: str) -> list[Finding]:
-    """Sentences that a score would flatter: they were trained on."""
-    known = {pair.source for pair in train}
-    both = sum(pair.source in known for pair in held_out)
-    if not both:
-        return [Finding("✓", f"{name}: {len(held_out):,} pairs, none of their sources in training")]
-    return [Finding("!", f"{name}: {both:,} of {len(held_out):,} sources are in training too: scores will flatter")]
+def check_folder(folder: Path, tell: Tell | None = None) -> list[Finding]:
+    """A folder of data files: the split that looks like training text, and the others against it."""
+    splits = find_splits(folder)
+    if not splits:
+        raise InputError(
+            f"no bundle and no corpus in {folder}: wanted a folder that `regard train` wrote, files of pairs "
+            "(.tsv, .jsonl, .parquet), or parallel files such as train.en and train.fr"
+        )
+    name = next((name for name in splits if "train" in name), max(splits, key=lambda name: _size(splits[name])))
+    skipped: list[int] = []
+    train = Survey(located(_read(splits[name], skipped), skipped), tell)
+    files = " and ".join(path.name for path in splits[name])
+    findings = [Finding("✓", f"{name}: {files}"), *train.findings(), *_left_out(skipped)]
+    for other, paths in splits.items():
+        if other != name:
+            findings += check_overlap(train, _read(paths, []), other)
+    return findings
+
+
+def find_splits(folder: Path) -> dict[str, tuple[Path, ...]]:
+    """Files that belong together, by the name they share; of more than two languages the first two are taken."""
+    tables: dict[str, tuple[Path, ...]] = {}
+    sides: dict[str, list[Path]] = {}
+    for path in sorted(folder.iterdir()):
+        if not path.is_file() or path.name.startswith("."):
+            continue
+        name = _unpacked(path)
+        if bare_suffix(path) in _TABLES:
+            tables[Path(name).stem] = (path,)
+        elif 2 <= len(Path(name).suffix) <= 4:
+            sides.setdefault(Path(name).stem, []).append(path)
+    endings = {tuple(bare_suffix(path) for path in paths) for paths in sides.values() if len(paths) >= 2}
+    if not tables and endings:
+        chosen = min(endings, key=len)[:2]
+        for name, paths in sides.items():
+            both = tuple(path for path in paths if bare_suffix(path) in chosen)
+            if len(both) == 2:
+                tables[name] = both
+    return tables
+
+
+def located(pairs: Iterable[Pair], skipped: list[int]) -> Iterator[tuple[str, Pair]]:
+    """Each pair with its line; the reader has appended the lines it left out before."""
+    for number, pair in enumerate(pairs, 1):
+        yield f"line {number + len(skipped)}", pair
+
+
+def bare_suffix(path: Path) -> str:
+    """The ending before .gz, .xz or .zst."""
+    return Path(_unpacked(path)).suffix
+
+
+def _unpacked(path: Path) -> str:
+    return path.name.removesuffix(path.suffix) if path.suffix in COMPRESSED else path.name
+
+
+def _size(paths: Iterable[Path]) -> int:
+    return sum(path.stat().st_size for path in paths)
+
+
+def _read(paths: tuple[Path, ...], skipped: list[int]) -> Iterator[Pair]:
+    if len(paths) == 2:
+        return read_parallel(*paths, skipped=skipped)
+    if bare_suffix(paths[0]) in (".jsonl", ".parquet"):
+        read = read_jsonl if bare_suffix(paths[0]) == ".jsonl" else read_parquet
+        return read(paths[0], *guess_fields(paths[0]), skipped)
+    first = next(iter(read_lines(paths[0])), "")
+    return read_tsv(paths[0], (1, 2) if first.count("\t") > 1 else None, skipped)
+
+
+def _check_records(path: Path, tell: Tell | None) -> list[Finding]:
+    source, target = guess_fields(path)
+    skipped: list[int] = []
+    survey = Survey(located(_read((path,), skipped), skipped), tell)
+    said = f'source and target were taken from the fields "{source}" and "{target}"; in a recipe say so'
+    return [*survey.findings(), *_left_out(skipped), Finding("·", said)]
+
+
+def _left_out(skipped: list[int]) -> list[Finding]:
+    if not skipped:
+        return []
+    lines = tuple(f"line {number}" for number in islice(skipped, 3))
+    remedy = "nothing: training leaves them out"
+    return [Finding("!", f"lines left out because a side is blank: {len(skipped):,}", lines, remedy)]
 
 
 def _check_side(path: Path) -> list[Finding]:
+    side = Side(path.name)
     lines = list(read_lines(path))
-    blank = [number for number, line in enumerate(lines, 1) if not line.strip()]
+    side.expect(lines[:1000])
+    seen = [side.look(line) for line in lines]
+    blank = [f"line {number}" for number, line in enumerate(lines, 1) if not line.strip()]
     findings = [
-        Finding("✓", f"{len(lines):,} lines without a tab: one side of a parallel corpus?"),
-        Finding("✓", _sizes(lines)),
+        Finding(
+            "✓",
+            f"{len(lines):,} lines without a tab: one side of a parallel corpus?",
+            remedy=f"regard doctor {path} OTHER looks at both sides together",
+        ),
+        Finding("✓", side.describe()),
     ]
     if blank:
-        findings.append(Finding("!", f"blank lines, whose pairs are left out: {len(blank):,}, first line {blank[0]}"))
+        said = f"blank lines, whose pairs are left out: {len(blank):,}"
+        findings.append(Finding("!", said, tuple(blank[:3]), "nothing: training leaves them out"))
+    damaged = [number for number, one in enumerate(seen, 1) if one.damaged]
+    if damaged:
+        examples = tuple(f"line {number}: {lines[number - 1][:60]!r}" for number in damaged[:3])
+        said = f"broken characters or HTML entities: {len(damaged):,}"
+        findings.append(Finding("!", said, examples, "it was decoded wrongly before: read the original as UTF-8"))
     return findings
-
-
-def _sizes(texts: Sequence[str]) -> str:
-    counts: Counter[str] = Counter()
-    lengths = []
-    for text in texts:
-        words = [text[start:end] for start, end in word_spans(text)]
-        counts.update(words)
-        lengths.append(len(words))
-    once = sum(number == 1 for number in counts.values())
-    return (
-        f"{statistics.mean(lengths):.1f} words on average, at most {max(lengths):,}; "
-        f"{len(counts):,} different words, {once:,} of them only once"
-    )
-
-
-def _oddities(pairs: Sequence[Pair], numbers: Sequence[int] | None) -> list[Finding]:
-    seen: dict[str, set[str]] = {}
-    repeated, several = [], []
-    for place, pair in enumerate(pairs):
-        targets = seen.setdefault(pair.source, set())
-        if pair.target in targets:
-            repeated.append(place)
-        elif targets:
-            several.append(place)
-        targets.add(pair.target)
-
-    def where(odd: Callable[[Pair], bool]) -> list[int]:
-        return [place for place, pair in enumerate(pairs) if odd(pair)]
-
-    said = [
-        (repeated, "pairs that were there before (remove them, or they count twice)"),
-        (several, "sources with another target than before (no model can get all of them right)"),
-        (where(lambda pair: pair.source == pair.target), "targets equal to their source (untranslated?)"),
-        (where(_lopsided), "lengths that differ by more than three to one (misaligned?)"),
-        (where(_long), f"sides of more than {LONG} words (longest_source in [text] leaves them out)"),
-        (where(_broken), "broken characters or HTML entities (decoded wrongly before?)"),
-    ]
-    return [
-        Finding("!", f"{what}: {len(odd):,}, first {_example(pairs, odd[0], numbers)}") for odd, what in said if odd
-    ]
-
-
-def _example(pairs: Sequence[Pair], place: int, numbers: Sequence[int] | None) -> str:
-    pair = pairs[place]
-    source, target = (text if len(text) <= 40 else text[:39] + "…" for text in (pair.source, pair.target))
-    line = "" if numbers is None else f"line {numbers[place]}, "
-    return f"{line}{source!r} → {target!r}"
-
-
-def _lopsided(pair: Pair) -> bool:
-    shorter, longer = sorted((len(word_spans(pair.source)), len(word_spans(pair.target))))
-    return longer > 3 * shorter + 5
-
-
-def _long(pair: Pair) -> bool:
-    return max(len(word_spans(pair.source)), len(word_spans(pair.target))) > LONG
-
-
-def _broken(pair: Pair) -> bool:
-    return bool(_BROKEN.search(pair.source) or _BROKEN.search(pair.target))

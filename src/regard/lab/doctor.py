@@ -1,4 +1,4 @@
-"""The doctor: versions and device, or a recipe, data file or bundle looked at and explained."""
+"""The doctor: versions and device, or a recipe, data or a bundle looked at and explained."""
 
 import os
 import platform
@@ -6,31 +6,48 @@ import shutil
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from regard.bundle.manifest import NAME as MANIFEST
 from regard.bundle.store import load_bundle
+from regard.data.catalogue import catalogue
 from regard.data.config import load_split
-from regard.lab.data_check import Finding, check_file, check_overlap, check_pairs, check_sizes
+from regard.data.pair import Pair
+from regard.data.pipeline import open_training, train_tokenizers
+from regard.data.splits import Corpus, StoredSplit
+from regard.lab.data_check import Tell, check_corpus, check_file, check_folder, check_parallel
 from regard.lab.describe import describe, describe_model
+from regard.lab.finding import Finding
+from regard.lab.survey import Survey, check_overlap
 from regard.text.errors import InputError
+from regard.text.special import UNK
 from regard.train.recipe import Recipe, find_recipe, load_recipe
 
 PACKAGES = ("torch", "numpy", "tokenizers", "safetensors", "sacrebleu", "pydantic", "matplotlib", "rich", "typer")
-EXTRAS = {"triton": "gpu", "tensorboard": "tensorboard"}
+EXTRAS = {"triton": "gpu", "tensorboard": "tensorboard", "zstandard": "data", "pyarrow": "data", "datasets": "data"}
 
 
-def examine(path: Path | None) -> list[Finding]:
-    """Look at whatever `path` is; at the machine where there is none."""
+def examine(path: Path | None, other: Path | None = None, tell: Tell | None = None) -> list[Finding]:
+    """Look at whatever `path` is, at two files whose lines belong together, or at the machine."""
     if path is None:
         return _machine()
     try:
+        if other is not None:
+            return check_parallel(path, other, tell)
         if path.is_dir():
-            return _bundle(path)
+            return _bundle(path) if _holds_run(path) else check_folder(path, tell)
         if path.suffix == ".toml" or not path.exists():
-            return _recipe(path)
+            known = catalogue()
+            return check_corpus(known[str(path)], tell) if str(path) in known else _recipe(path, tell)
         if not path.is_file():
             raise InputError(f"{path} is neither a file nor a folder: there is nothing to look at")
-        return check_file(path)
+        return check_file(path, tell)
     except InputError as error:
         return [Finding("✗", str(error))]
+
+
+def _holds_run(folder: Path) -> bool:
+    """Whether `regard train` wrote it, or something that looks like it."""
+    names = (MANIFEST, "recipe.json", "model.safetensors")
+    return any((place / name).exists() for place in (folder, folder / "best", folder / "last") for name in names)
 
 
 def _machine() -> list[Finding]:
@@ -70,37 +87,46 @@ def _font() -> Finding:
     return Finding("·", missing) if missing else Finding("✓", "a font for Devanagari")
 
 
-def _recipe(path: Path) -> list[Finding]:
+def _recipe(path: Path, tell: Tell | None) -> list[Finding]:
     if not path.exists() and (path.suffix == ".toml" or os.sep in str(path)):
         raise InputError(f"no file or folder {path}")
     recipe = load_recipe(find_recipe(str(path)))
-    train = load_split(recipe.data, "train")
+    train = open_training(recipe.data)
+    made_up = isinstance(train, Corpus)
+    notes = list(train.notes) if isinstance(train, Corpus) else []
+    pairs = train.pairs if isinstance(train, Corpus) else train.pairs(notes)
+    survey = Survey(((f"pair {number}", pair) for number, pair in enumerate(pairs, 1)), tell)
     findings = [
         Finding("✓", f"a valid recipe{': ' + recipe.description if recipe.description else ''}"),
         Finding("✓", f"model: {describe_model(recipe.model)}"),
         Finding("✓", f"data: {recipe.data.kind}"),
-        *(Finding("·", note) for note in train.notes),
-        *(check_pairs if recipe.data.kind in ("tsv", "parallel") else check_sizes)(train.pairs),
+        *(Finding("·", note) for note in notes),
+        *(survey.sizes() if made_up else survey.findings()),
     ]
-    for split in ("dev", "test"):
-        findings += check_overlap(train.pairs, load_split(recipe.data, split).pairs, split)
-    return [*findings, *_fit(recipe, [pair.source for pair in train.pairs], [pair.target for pair in train.pairs])]
+    held_out = {split: load_split(recipe.data, split).pairs for split in ("dev", "test")}
+    for split, found in held_out.items():
+        findings += check_overlap(survey, found, split)
+    return [*findings, *_fit(recipe, train, held_out["dev"])]
 
 
-def _fit(recipe: Recipe, sources: list[str], targets: list[str]) -> list[Finding]:
-    """Whether the model can be built for this data and computed here."""
+def _fit(recipe: Recipe, train: Corpus | StoredSplit, dev: list[Pair]) -> list[Finding]:
+    """Whether the model can be built for this data and computed here, and how much its vocabulary does not know."""
     import torch
 
     from regard.models.seq2seq import Seq2Seq
-    from regard.text.tokenizer import Tokenizer
 
-    text = recipe.text
-    if text.joint:
-        both = Tokenizer.train([*sources, *targets], text.source)
-        source, target = both, both
-    else:
-        source, target = Tokenizer.train(sources, text.source), Tokenizer.train(targets, text.target)
+    source, target = train_tokenizers(train, recipe.text)
     findings = [Finding("✓", f"vocabulary {len(source):,} → {len(target):,}")]
+    for name, tokenizer, texts in (
+        ("source", source, [pair.source for pair in dev]),
+        ("target", target, [pair.target for pair in dev]),
+    ):
+        ids = [number for text in texts for number in tokenizer.encode_ids(text)]
+        unknown = ids.count(UNK) / max(1, len(ids))
+        if unknown:
+            findings.append(
+                Finding("·" if unknown < 0.02 else "!", f"dev: {unknown:.2%} of the {name} is unknown to it")
+            )
     try:
         with torch.device("meta"):
             model = Seq2Seq(recipe.model, len(source), len(target))

@@ -1,0 +1,209 @@
+"""A corpus looked over pair by pair: how much there is, and what is usually wrong, with examples and remedies."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import Final
+
+import numpy as np
+
+from regard.data.pair import Pair
+from regard.lab.finding import Finding
+from regard.lab.side import Seen, Side
+
+EXAMPLES = 3
+SAMPLE = 1000
+LONG = 100
+"""Words from which on a sentence makes training slow and alignments hard to see."""
+RARE = 0.001
+"""Share of the pairs below which an oddity is only good to know."""
+_SHIFTS = (-3, -2, -1, 1, 2, 3)
+
+ODDITIES: Final[dict[str, tuple[str, str]]] = {
+    "repeated": (
+        "pairs that were there before",
+        "they count twice in training; keep one of each",
+    ),
+    "several": (
+        "sources with another target than before",
+        "no model can get all of them right; `regard evaluate --group` takes them as references of one sentence",
+    ),
+    "copied": (
+        "targets that are their source",
+        "names and numbers may be; remove untranslated sentences, or the model learns to copy",
+    ),
+    "lopsided": (
+        "lengths that differ by more than three to one",
+        "usually misaligned or half translated: remove them",
+    ),
+    "long": (
+        f"sides of more than {LONG} words",
+        "longest_words in [data] or longest_source and longest_target in [text] leave them out",
+    ),
+    "damaged": (
+        "broken characters or HTML entities",
+        "it was decoded wrongly before: read the original as UTF-8, unescape the entities, or remove the lines",
+    ),
+    "foreign source": (
+        "sources in another script than the others",
+        "another language, or the sides are swapped: remove",
+    ),
+    "foreign target": ("targets in another script than the others", "another language, or untranslated: remove"),
+    "mixed": (
+        "words that mix Latin with Cyrillic or Greek letters",
+        "look-alike letters make words that occur nowhere else: replace them",
+    ),
+    "unseen": ("characters that nobody sees, such as zero-width spaces", "nothing: the normaliser drops them"),
+}
+"""What it is, and what to do about it."""
+
+
+@dataclass
+class _Odd:
+    count: int = 0
+    examples: list[str] = field(default_factory=list)
+
+
+class Survey:
+    """Everything the doctor knows of a split, whose pairs come with a name of their place: `line 7`, say."""
+
+    def __init__(self, located: Iterable[tuple[str, Pair]], tell: Callable[[int], None] | None = None) -> None:
+        self.source, self.target = Side("source"), Side("target")
+        self.sources: set[int] = set()
+        """Keys of the source texts, letters and digits alone."""
+        self._odd = {name: _Odd() for name in ODDITIES}
+        self._pairs: set[int] = set()
+        self._exact: set[int] = set()
+        stream = iter(located)
+        sample = list(islice(stream, SAMPLE))
+        self.source.expect([pair.source for _, pair in sample])
+        self.target.expect([pair.target for _, pair in sample])
+        for number, (place, pair) in enumerate(chain(sample, stream), 1):
+            self._look(pair, place)
+            if tell is not None and number % SAMPLE == 0:
+                tell(number)
+
+    def __len__(self) -> int:
+        return len(self.source.lengths)
+
+    def _look(self, pair: Pair, place: str) -> None:
+        source, target = self.source.look(pair.source), self.target.look(pair.target)
+        for name in self._what_is_odd(pair, source, target):
+            odd = self._odd[name]
+            odd.count += 1
+            if len(odd.examples) < EXAMPLES:
+                spot = getattr(source, name, "") or getattr(target, name, "")
+                odd.examples.append(example(pair, place) + (f"  ({spot[:20]!r})" if spot else ""))
+
+    def _what_is_odd(self, pair: Pair, source: Seen, target: Seen) -> Iterator[str]:
+        text, both = key(pair.source), key(f"{pair.source}\t{pair.target}")
+        if both in self._pairs:
+            yield "repeated"
+        elif text in self._exact:
+            yield "several"
+        self._pairs.add(both)
+        self._exact.add(text)
+        self.sources.add(key(bare(pair.source)))
+        if pair.source.strip().casefold() == pair.target.strip().casefold():
+            yield "copied"
+        shorter, longer = sorted((source.words, target.words))
+        if longer > 3 * shorter + 5:
+            yield "lopsided"
+        if longer > LONG:
+            yield "long"
+        for name in ("damaged", "mixed", "unseen"):
+            if getattr(source, name) or getattr(target, name):
+                yield name
+        if source.foreign:
+            yield "foreign source"
+        if target.foreign:
+            yield "foreign target"
+
+    def sizes(self) -> list[Finding]:
+        """How many pairs, how long, of how many words."""
+        found = [Finding("✓", f"{len(self):,} pairs")]
+        found += [Finding("✓", side.describe()) for side in (self.source, self.target)]
+        short = [side.shortlist() for side in (self.source, self.target)]
+        remedy = 'kind = "bpe" or "unigram" in [text] spells rare words'
+        return found + [Finding("·", said, remedy=remedy) for said in short if said is not None]
+
+    def findings(self) -> list[Finding]:
+        """The sizes, and whatever is odd."""
+        return [*self.sizes(), *self._together(), *(self._oddity(name) for name, odd in self._odd.items() if odd.count)]
+
+    def _oddity(self, name: str) -> Finding:
+        what, remedy = ODDITIES[name]
+        odd = self._odd[name]
+        share = odd.count / len(self)
+        mild = name in ("several", "unseen") or (share < RARE and odd.count > 0 and len(self) > 1 / RARE)
+        counted = f"{what}: {odd.count:,} ({share:.1%})" if share >= RARE else f"{what}: {odd.count:,}"
+        return Finding("·" if mild else "!", counted, tuple(odd.examples), remedy)
+
+    def _together(self) -> list[Finding]:
+        """Whether long sources have long targets: if not, the lines are probably shifted."""
+        source, target = (np.frombuffer(side.lengths, np.int32).astype(float) for side in (self.source, self.target))
+        if len(self) < 50 or not source.std() or not target.std():
+            return []
+        here = float(np.corrcoef(source, target)[0, 1])
+        if here > 0.3:
+            return [Finding("✓", f"long sources have long targets (correlation of lengths {here:.2f})")]
+        shifted = {by: _correlation(source, target, by) for by in _SHIFTS}
+        best = max(shifted, key=lambda by: shifted[by])
+        said = f"the lengths of the two sides hardly go together (correlation {here:.2f})"
+        if shifted[best] > max(0.3, here + 0.2):
+            way = "below" if best > 0 else "above"
+            lines = "line" if abs(best) == 1 else "lines"
+            return [
+                Finding(
+                    "!",
+                    f"{said}, but they do with the target {abs(best)} {lines} {way} ({shifted[best]:.2f})",
+                    remedy="the files are shifted against each other: find the line that one of them lacks",
+                )
+            ]
+        return [Finding("!", said, remedy="do the lines translate each other? Look at a few in the middle of the file")]
+
+
+def check_overlap(train: Survey, held_out: Iterable[Pair], name: str) -> list[Finding]:
+    """Sentences that a score would flatter because they were trained on, and words that training never saw."""
+    pairs = list(held_out)
+    same = [pair for pair in pairs if key(bare(pair.source)) in train.sources]
+    side, words = Side("source"), train.source.words()
+    for pair in pairs:
+        side.look(pair.source)
+    counts = side.words()
+    unknown = sum(count for word, count in counts.items() if word not in words) / max(1, counts.total())
+    found = [Finding("·", f"{name}: {unknown:.1%} of its source words never occur in training")] if unknown else []
+    if not same:
+        return [Finding("✓", f"{name}: {len(pairs):,} pairs, none of their sources in training"), *found]
+    return [
+        Finding(
+            "!",
+            f"{name}: {len(same):,} of {len(pairs):,} sources are in training too, but for case and punctuation",
+            tuple(example(pair) for pair in same[:EXAMPLES]),
+            "remove them from training, or scores will flatter",
+        ),
+        *found,
+    ]
+
+
+def example(pair: Pair, place: str = "") -> str:
+    """A pair in one short line."""
+    source, target = (text if len(text) <= 50 else text[:49] + "…" for text in (pair.source, pair.target))
+    return f"{place}{': ' if place else ''}{source!r} → {target!r}"
+
+
+def bare(text: str) -> str:
+    """Letters, marks and digits alone, in lower case: what two editions of a sentence have in common."""
+    kept = "".join(one if one.isalnum() or ord(one) > 0x300 else " " for one in text.casefold())
+    return " ".join(kept.split()) or text
+
+
+def key(text: str) -> int:
+    """Eight bytes that stand for a text."""
+    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest())
+
+
+def _correlation(source: np.ndarray, target: np.ndarray, by: int) -> float:
+    left, right = (source[:-by], target[by:]) if by > 0 else (source[-by:], target[:by])
+    return float(np.corrcoef(left, right)[0, 1]) if left.std() and right.std() else 0.0

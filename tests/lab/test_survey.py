@@ -1,0 +1,119 @@
+"""The survey of a corpus finds what is wrong with it, and only that."""
+
+from collections.abc import Iterable
+
+import numpy as np
+import pytest
+
+from regard.data.pair import Pair
+from regard.lab.finding import Finding
+from regard.lab.survey import Survey, bare, check_overlap
+
+CLEAN = [Pair(f"the word {i} is" + " here" * (i % 9), f"le mot {i} est" + " ici" * (i % 9)) for i in range(60)]
+
+
+def survey(pairs: Iterable[Pair]) -> Survey:
+    return Survey((f"line {number}", pair) for number, pair in enumerate(pairs, 1))
+
+
+def odd(*pairs: Pair) -> list[Finding]:
+    return [one for one in survey([*CLEAN, *pairs]).findings() if one.mark in "·!"]
+
+
+def test_nothing_is_found_where_nothing_is_wrong() -> None:
+    assert odd() == []
+    assert odd(Pair("3.5 %", "3,5 %"), Pair("“Où?” — l'été…", "¿Dónde? naïve café")) == []
+
+
+@pytest.mark.parametrize(
+    ("pair", "what"),
+    [
+        (CLEAN[3], "pairs that were there before"),
+        (Pair(CLEAN[3].source, "autre"), "sources with another target than before"),
+        (Pair("Hello World", "hello world "), "targets that are their source"),
+        (Pair("short", "long " * 14), "lengths that differ by more than three to one"),
+        (Pair("x " * 120, "y " * 120), "sides of more than 100 words"),
+        (Pair("cafÃ© here", "b"), "broken characters or HTML entities"),
+        (Pair("a", "l’Ã©tÃ©"), "broken characters or HTML entities"),
+        (Pair("it�s", "b"), "broken characters or HTML entities"),
+        (Pair("it â€™s", "b"), "broken characters or HTML entities"),
+        (Pair("Tom &amp; Jerry", "b"), "broken characters or HTML entities"),
+        (Pair("caf\\u00e9", "b"), "broken characters or HTML entities"),
+        (Pair("нет, спасибо", "non merci"), "sources in another script than the others"),
+        (Pair("hello there", "Σας ευχαριστώ"), "targets in another script than the others"),
+        (Pair("Τhe end", "la fin"), "words that mix Latin with Cyrillic or Greek letters"),
+        (Pair("zero\u200bwidth", "b"), "characters that nobody sees, such as zero-width spaces"),
+    ],
+)
+def test_what_is_wrong_is_found_with_its_place_and_a_remedy(pair: Pair, what: str) -> None:
+    (found,) = odd(pair)
+    assert found.text == f"{what}: 1 (1.6%)"
+    assert found.examples[0].startswith("line 61: ")
+    assert found.remedy
+
+
+def test_what_is_rare_in_a_large_corpus_is_only_good_to_know() -> None:
+    many = [Pair(f"{i} a", f"A {i}") for i in range(2000)]
+    (found,) = [one for one in survey([*many, Pair("same", "same")]).findings() if one.mark in "·!"]
+    assert (found.mark, found.text) == ("·", "targets that are their source: 1")
+
+
+def test_a_few_examples_are_enough() -> None:
+    (found,) = odd(*(Pair(f"{i}", f"{i}") for i in range(9)))
+    assert found.text == "targets that are their source: 9 (13.0%)"
+    assert len(found.examples) == 3
+
+
+def test_the_spot_is_shown_where_the_sentence_is_long() -> None:
+    (found,) = odd(Pair("many words " * 6 + "Tom &amp; Jerry", "beaucoup de mots " * 5))
+    assert found.examples[0].endswith("('&amp;')")
+
+
+def sentences(count: int) -> list[Pair]:
+    lengths = np.random.RandomState(0).randint(1, 30, count)
+    return [Pair(f"{i} " + "a " * n, f"{i} " + "b " * n) for i, n in enumerate(lengths)]
+
+
+@pytest.mark.parametrize(("by", "said"), [(1, "1 line below"), (-2, "2 lines above")])
+def test_a_shifted_corpus_is_seen_by_its_lengths(by: int, said: str) -> None:
+    pairs = sentences(300)
+    targets = np.roll([pair.target for pair in pairs], by).tolist()
+    shifted = [Pair(pair.source, target) for pair, target in zip(pairs, targets, strict=True)]
+    (found,) = [one for one in survey(shifted).findings() if "hardly go together" in one.text]
+    assert said in found.text
+    assert "shifted against each other" in found.remedy
+
+
+def test_shuffled_targets_are_seen_too() -> None:
+    pairs = sentences(300)
+    targets = np.random.RandomState(1).permutation([pair.target for pair in pairs]).tolist()
+    mixed = [Pair(pair.source, target) for pair, target in zip(pairs, targets, strict=True)]
+    (found,) = [one for one in survey(mixed).findings() if "hardly go together" in one.text]
+    assert "do the lines translate each other?" in found.remedy
+    assert any("long sources have long targets" in one.text for one in survey(pairs).findings())
+
+
+def test_sizes_and_vocabulary() -> None:
+    report = [one.text for one in survey([Pair("a b a", "c"), Pair("a, d", "c c")]).sizes()]
+    assert report[0] == "2 pairs"
+    assert report[1].startswith("source: Latin script; 3.0 words on average, median 3, ")
+    assert report[1].endswith("4 different words, 3 of them only once")
+    many = [Pair(f"x{i} a", "b") for i in range(40_000)]
+    (short,) = [one for one in survey(many).sizes() if one.mark == "·"]
+    assert short.text == "source: the 30,000 most frequent words cover 87.5% of the text; 12.5% would be unknown"
+
+
+def test_leakage_is_found_through_case_and_punctuation() -> None:
+    train = survey([Pair("The cat sat.", "x"), Pair("a dog", "y")])
+    leaked, unknown = check_overlap(train, [Pair("the cat sat", "x"), Pair("a bird", "z")], "test")
+    assert leaked.text == "test: 1 of 2 sources are in training too, but for case and punctuation"
+    assert leaked.examples == ("'the cat sat' → 'x'",)
+    assert unknown.text == "test: 40.0% of its source words never occur in training"
+    fine, _ = check_overlap(train, [Pair("a bird", "z")], "dev")
+    assert (fine.mark, fine.text) == ("✓", "dev: 1 pairs, none of their sources in training")
+
+
+def test_bare_texts() -> None:
+    assert bare("L'Été, 3 fois!") == "l été 3 fois"
+    assert bare("वह किताब है।") != bare("वह कताब है।")
+    assert bare("!!!") == "!!!" != bare("???")
