@@ -22,6 +22,7 @@ VERBS = {
     "translate": "Translate text, and show where the model looked.",
     "evaluate": "Measure a model on its test set or on your data.",
     "align": "Word links from attention, symmetrised and scored against gold.",
+    "compare": "Train variants of a recipe with several seeds and lay them side by side.",
     "info": "What a bundle holds.",
     "explain": "One decoder step of an attention mechanism, worked in small numbers.",
     "plot": "Draw attention heat-maps, or a run's loss curve.",

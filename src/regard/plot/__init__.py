@@ -1,11 +1,14 @@
 """Arrays in, figure out: heat-maps, curves, terminal pictures and pages that need no network."""
 
 from regard.plot.attention_map import EOS, AttentionMap, GoldLinks, Label
+from regard.plot.chart import chart_html
 from regard.plot.curves import Bars, LengthQuality, Series, System, bars, curves, quality_by_length
 from regard.plot.figure import picture, save
 from regard.plot.fonts import FontChoice, FontFile, MissingFontWarning, choose_fonts
 from regard.plot.heatmap import heatmap, heatmaps
-from regard.plot.html import Score, alignment_html, report_html
+from regard.plot.html import Score, alignment_html, page_html, report_html, table_html
+from regard.plot.lines import lines_html
+from regard.plot.side_by_side import side_by_side_html
 from regard.plot.terminal import bar, terminal_bars, terminal_heatmap, terminal_heatmap_rich
 from regard.plot.walk import walk, walk_rich
 
@@ -25,14 +28,19 @@ __all__ = [
     "alignment_html",
     "bar",
     "bars",
+    "chart_html",
     "choose_fonts",
     "curves",
     "heatmap",
     "heatmaps",
+    "lines_html",
+    "page_html",
     "picture",
     "quality_by_length",
     "report_html",
     "save",
+    "side_by_side_html",
+    "table_html",
     "terminal_bars",
     "terminal_heatmap",
     "terminal_heatmap_rich",

@@ -4,20 +4,25 @@ from html import escape
 
 from regard.plot.attention_map import Number
 from regard.plot.curves import LengthQuality, System
+from regard.plot.lines import legend_html, stroke
 
 _WIDTH, _HEIGHT = 720, 300
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 16, 34, 46
-_DASHES = ("", "7 4", "9 3 2 3", "2 4", "12 4")
+_LETTER = 7.2
 
 
 def chart_html(quality: LengthQuality) -> str:
     """The chart for the eye and the table that says the same."""
     name = escape(quality.measure, quote=True)
-    chart = f'<div class="scroll" data-name="{name} by length, chart">{_svg(quality)}</div>'
+    names = [system.name for system in quality.systems]
+    fits = _LEFT + sum(52 + _LETTER * len(one) for one in names) <= _WIDTH
+    chart = f'<div class="scroll" data-name="{name} by length, chart">{_svg(quality, legend=fits)}</div>'
+    if not fits:
+        chart += legend_html(names)
     return f'{chart}\n<div class="scroll" data-name="{name} by length, table">{_table(quality)}</div>'
 
 
-def _svg(quality: LengthQuality) -> str:
+def _svg(quality: LengthQuality, legend: bool) -> str:
     ceiling = quality.ceiling
     parts = []
     for tick in range(5):
@@ -32,13 +37,12 @@ def _svg(quality: LengthQuality) -> str:
     start = float(_LEFT)
     for number, system in enumerate(quality.systems):
         parts.append(_line(system, number, len(quality.bins), ceiling))
-        colour = f"var(--series-{number % 5})"
-        parts.append(
-            f'<line class="line" x1="{start}" x2="{start + 26}" y1="14" y2="14" stroke="{colour}"'
-            f' stroke-dasharray="{_DASHES[number % 5]}"/>{_marker(start + 13, 14, number)}'
-            f'<text x="{start + 32}" y="18">{escape(system.name)}</text>'
-        )
-        start += 52 + 7.2 * len(system.name)
+        if legend:
+            parts.append(
+                f'<line class="line" x1="{start}" x2="{start + 26}" y1="14" y2="14" {stroke(number)}/>'
+                f'{_marker(start + 13, 14, number)}<text x="{start + 32}" y="18">{escape(system.name)}</text>'
+            )
+            start += 52 + _LETTER * len(system.name)
     name = escape(f"{quality.measure} by source length; the table below has the numbers", quote=True)
     return f'<svg class="chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{name}">{"".join(parts)}</svg>'
 
@@ -55,8 +59,7 @@ def _line(system: System, number: int, bins: int, ceiling: Number) -> str:
         path.append(f"{'L' if pen_down else 'M'}{x:.1f} {y:.1f}")
         markers.append(_marker(x, y, number))
         pen_down = True
-    dash = _DASHES[number % 5]
-    line = f'<path class="line" stroke="{colour}" stroke-dasharray="{dash}" d="{"".join(path)}"/>'
+    line = f'<path class="line" {stroke(number)} d="{"".join(path)}"/>'
     return _band(system, colour, bins, ceiling) + line + "".join(markers)
 
 

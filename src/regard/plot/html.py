@@ -55,6 +55,27 @@ def report_html(
     return _page(title, meta, sections, attentions)
 
 
+def page_html(title: str, sections: Sequence[str], *, meta: Mapping[str, str] | None = None) -> str:
+    """A page of sections that are HTML already: charts, tables and maps that other functions here made."""
+    return _page(title, meta, sections, ())
+
+
+def table_html(name: str, heads: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str = "") -> str:
+    """A plain table; the first column names the rows, the others are numbers."""
+    head = "".join(
+        f'<th scope="col"{" class=number" if place else ""}>{escape(one)}</th>' for place, one in enumerate(heads)
+    )
+    body = "".join(
+        f'<tr><th scope="row">{escape(row[0])}</th>'
+        + "".join(f'<td class="number">{escape(cell)}</td>' for cell in row[1:])
+        + "</tr>"
+        for row in rows
+    )
+    said = f"<caption>{escape(caption)}</caption>" if caption else ""
+    table = f'<table class="plain">{said}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    return f'<div class="scroll" data-name="{escape(name, quote=True)}">{table}</div>'
+
+
 def _page(
     title: str, meta: Mapping[str, str] | None, sections: Sequence[str], attentions: Sequence[AttentionMap]
 ) -> str:

@@ -1,0 +1,134 @@
+"""Train variants of a recipe under one budget with several seeds, measure them, and lay them side by side.
+
+Without options: additive, dot and general attention, at the input and at the output,
+against no attention and a Transformer. A comparison can also be a TOML file of its own.
+
+Examples:
+    regard compare reverse --seeds 2 --set train.epochs=2
+    regard compare demo --score additive,general --window global,local-p --cell gru,lstm
+    regard compare demo --also vanilla --jobs 2 --out runs/compare --resume
+"""
+
+import json
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from regard.lab.compare.plan import Comparison
+    from regard.lab.compare.results import Row
+
+
+def compare(
+    recipe: Annotated[str, typer.Argument(metavar="RECIPE", help="A recipe, or a comparison's TOML file.")],
+    score: Annotated[list[str] | None, typer.Option(metavar="LIST", help="additive, dot, general, concat ...")] = None,
+    window: Annotated[list[str] | None, typer.Option(metavar="LIST", help="global, local-m, local-p")] = None,
+    placement: Annotated[list[str] | None, typer.Option(metavar="LIST", help="input, output, output-fed")] = None,
+    cell: Annotated[list[str] | None, typer.Option(metavar="LIST", help="gru, lstm")] = None,
+    also: Annotated[list[str] | None, typer.Option(metavar="LIST", help="vanilla, transformer")] = None,
+    seeds: Annotated[int | None, typer.Option(metavar="N", min=1, help="Runs of each variant; usually 3.")] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="Change a key for all: --set train.steps=500 (repeatable).")
+    ] = None,
+    sentences: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Test sentences to measure on; all if left out.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Runs side by side; one a core, or one on a GPU.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="runs/compare-RECIPE if left out.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the comparison in the folder.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print report.json instead of the table.")] = False,
+) -> None:
+    from regard.cli.screen import warn
+    from regard.lab.compare.machine import default_jobs, describe_machine
+    from regard.lab.compare.plan import make_plan
+    from regard.lab.compare.results import gather
+    from regard.lab.compare.run import open_folder
+    from regard.lab.compare.write import write_report
+
+    axes = {"score": score, "window": window, "placement": placement, "cell": cell, "also": also}
+    plan = make_plan(_asked(recipe, axes, seeds, set_ or [], sentences))
+    folder = out or Path("runs") / f"compare-{Path(recipe).stem}"
+    slots = open_folder(plan, folder, resume=resume)
+    for variant in plan.variants:
+        if variant.skipped:
+            warn(f"left out: {variant.name}: {variant.skipped}")
+    first = plan.possible[0].recipe
+    count = jobs or default_jobs(first.train.device if first is not None else "auto")
+    command = shlex.join(
+        ["regard", "compare", recipe, *_again(axes, seeds, set_ or [], sentences), "--out", str(folder)]
+    )
+    failed = _run(plan, slots, count, f"{command} --resume")
+    rows = gather(plan, slots, failed)
+    found = write_report(plan, rows, describe_machine(count), folder)
+    for name, reason in failed.items():
+        warn(f"failed: {name}: {reason}")
+    if as_json:
+        typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
+    else:
+        _show(rows)
+    warn(f"written: {folder / 'report.html'}, {folder / 'report.json'}")
+    if failed:
+        raise typer.Exit(1)
+
+
+def _asked(
+    recipe: str, axes: dict[str, list[str] | None], seeds: int | None, changes: list[str], sentences: int | None
+) -> "Comparison":
+    """The comparison that a file or a recipe describes, changed by the options."""
+    from regard.lab.compare.plan import Grid, load_comparison, names
+
+    found = load_comparison(recipe)
+    chosen = {axis: names(values) for axis, values in axes.items() if values}
+    update: dict[str, Any] = {"grid": Grid.model_validate(chosen)} if chosen else {}
+    if seeds is not None:
+        update["seeds"] = seeds
+    if sentences is not None:
+        update["sentences"] = sentences
+    return found.model_copy(update={**update, "set": (*found.set, *changes)})
+
+
+def _again(
+    axes: dict[str, list[str] | None], seeds: int | None, changes: list[str], sentences: int | None
+) -> list[str]:
+    """The options once more, for the command that goes on."""
+    words = [word for axis, values in axes.items() for value in values or () for word in (f"--{axis}", value)]
+    words += [word for one in changes for word in ("--set", one)]
+    for name, value in (("--seeds", seeds), ("--sentences", sentences)):
+        words += [] if value is None else [name, str(value)]
+    return words
+
+
+def _run(plan: Any, slots: Any, jobs: int, command: str) -> dict[str, str]:
+    from regard.cli.screen import progress, warn
+    from regard.lab.compare.run import Stopped, run_plan
+
+    told: set[str] = set()
+    with progress(f"{len(slots)} runs, {jobs} at a time", 1000) as bar:
+
+        def tell(state: Any) -> None:
+            bar(round(1000 * state.steps))
+            for name in state.running:
+                if name not in told:
+                    told.add(name)
+                    warn(f"training {name} ({state.done} of {state.total} done)")
+
+        try:
+            return run_plan(plan, slots, jobs, tell)
+        except Stopped as stop:
+            warn(f"{stop}. Go on with: {command}")
+            raise typer.Exit(130) from None
+
+
+def _show(rows: "list[Row]") -> None:
+    """The table, wider than most terminals: as plain lines, which a terminal folds and a file keeps."""
+    from regard.lab.compare.report import heads, table_rows
+
+    lines = [heads(), *table_rows(rows)]
+    widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
+    for name, *figures in lines:
+        cells = [f"{figure:>{width}}" for figure, width in zip(figures, widths[1:], strict=True)]
+        typer.echo("  ".join([f"{name:<{widths[0]}}", *cells]).rstrip())

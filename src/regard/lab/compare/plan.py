@@ -1,0 +1,223 @@
+"""What is compared: a recipe, the variants of its model, the seeds; checked whole before anything is trained."""
+
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from regard.attention.build import SCORES
+from regard.models.config import RecurrentConfig, TransformerConfig
+from regard.models.presets import preset
+from regard.text.errors import InputError
+from regard.train.complaint import complain, nearest
+from regard.train.recipe import Recipe, find_recipe, load_recipe, parse_recipe
+
+Placement = Literal["input", "output", "output-fed"]
+WINDOWS = ("global", "local-m", "local-p")
+CELLS = ("gru", "lstm")
+EXTRAS = ("vanilla", "transformer")
+AXES: dict[str, tuple[str, ...]] = {
+    "score": tuple(one for one in SCORES if one != "none"),
+    "window": WINDOWS,
+    "placement": get_args(Placement),
+    "cell": CELLS,
+}
+
+
+class Grid(BaseModel):
+    """Every combination of these is a variant; an axis that is left out stays as the recipe has it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    score: tuple[str, ...] = ()
+    window: tuple[str, ...] = ()
+    placement: tuple[str, ...] = ()
+    cell: tuple[str, ...] = ()
+    also: tuple[str, ...] = Field((), description="vanilla, transformer")
+
+
+class Comparison(BaseModel):
+    """A comparison: its own TOML file, or a plain recipe with options."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    recipe: str
+    set: tuple[str, ...] = ()
+    seeds: int = Field(3, ge=1)
+    sentences: int | None = Field(None, ge=1, description="of the test set; all if left out")
+    shown: int = Field(3, ge=0, description="sentences whose heat-maps stand side by side")
+    grid: Grid = Grid(also=())
+    variants: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, description="further variants: tables of the recipe that differ"
+    )
+
+
+DEFAULT = Grid(score=("additive", "dot", "general"), placement=("input", "output"), also=EXTRAS)
+"""What `regard compare RECIPE` compares if nothing else is said."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One model of the comparison; `skipped` says why it cannot be built."""
+
+    name: str
+    recipe: Recipe | None
+    skipped: str = ""
+
+    @property
+    def slug(self) -> str:
+        """The name as a folder."""
+        return re.sub(r"[^a-z0-9.]+", "-", self.name.lower()).strip("-") or "variant"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that will be trained."""
+
+    comparison: Comparison
+    variants: tuple[Variant, ...]
+
+    @property
+    def possible(self) -> list[Variant]:
+        return [one for one in self.variants if one.recipe is not None]
+
+
+def load_comparison(name: str) -> Comparison:
+    """A comparison from its TOML file, or the default one of a recipe."""
+    path = find_recipe(name)
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not valid TOML: {error}") from error
+    if "recipe" not in raw:
+        return Comparison.model_validate({"recipe": name, "grid": DEFAULT})
+    try:
+        found = Comparison.model_validate(raw)
+    except ValidationError as error:
+        raise InputError(f"{path.name}: {complain(error, Comparison)}") from error
+    beside = path.parent / found.recipe
+    return found.model_copy(update={"recipe": str(beside)}) if beside.is_file() else found
+
+
+def make_plan(comparison: Comparison) -> Plan:
+    """The variants, each as a whole recipe; what cannot be built is kept with the reason."""
+    base = load_recipe(comparison.recipe, comparison.set)
+    _check(comparison.grid)
+    variants = [*_grid(base, comparison.grid), *_extras(base, comparison.grid), *_own(base, comparison.variants)]
+    if not variants:
+        variants = [Variant("as the recipe says", base)]
+    for name in {one.slug for one in variants}:
+        same = [one.name for one in variants if one.slug == name]
+        if len(same) > 1:
+            raise InputError(f"two variants would share the folder {name}: {' and '.join(same)}; rename one")
+    if not any(one.recipe is not None for one in variants):
+        raise InputError(f"no variant can be built: {variants[0].name}: {variants[0].skipped}")
+    return Plan(comparison, tuple(variants))
+
+
+def _check(grid: Grid) -> None:
+    for axis, valid in (*AXES.items(), ("also", EXTRAS)):
+        for value in getattr(grid, axis):
+            if value not in valid and not (axis == "score" and ":" in value):
+                raise InputError(f"{axis} '{value}': {nearest(value, valid, 'choices')}")
+
+
+def _grid(base: Recipe, grid: Grid) -> Iterator[Variant]:
+    axes = {axis: getattr(grid, axis) for axis in AXES if getattr(grid, axis)}
+    if not axes:
+        return
+    model = _recurrent(base)
+    for chosen in product(*axes.values()):
+        choice = dict(zip(axes, chosen, strict=True))
+        yield _variant(" · ".join(chosen), base, {"model": _changed(model, choice)})
+
+
+def _changed(model: RecurrentConfig, choice: dict[str, str]) -> dict[str, Any]:
+    """The model's keys with one choice of the grid, and what that choice needs to be possible."""
+    keys = model.model_dump()
+    keys |= {axis: value for axis, value in choice.items() if axis != "placement"}
+    placement = choice.get("placement", keys["placement"])
+    if "placement" in choice:
+        keys |= {"placement": placement.removesuffix("-fed"), "input_feeding": placement == "output-fed"}
+        if placement == "output-fed":
+            keys["readout"] = "attentional"
+    if keys["score"] in ("dot", "scaled-dot"):  # it compares states of one width
+        units = keys["decoder_units"]
+        keys["encoder_units"] = units // 2 if keys["bidirectional"] else units
+        if keys["initial"] in ("last", "sum"):
+            keys["initial"] = "projection"
+    return keys
+
+
+def _extras(base: Recipe, grid: Grid) -> Iterator[Variant]:
+    model = _recurrent(base)
+    if "vanilla" in grid.also:
+        keys = model.model_dump() | {"score": "none", "window": "global", "placement": "input", "input_feeding": False}
+        yield _variant("vanilla", base, {"model": keys, "train": _without_links(base)})
+    if "transformer" in grid.also:
+        units = model.decoder_units
+        size = "tiny" if units <= 160 else "small" if units <= 384 else "base"
+        steps = base.train.steps or 1000
+        # Pre-norm Transformers of any size learn at this rate; the recurrent models' rate is often too high for them.
+        train: dict[str, Any] = {"teacher_forcing": 1.0, "teacher_forcing_schedule": "constant"}
+        train["learning_rate"] = min(base.train.learning_rate, 2e-3)
+        train["warmup"] = max(base.train.warmup, steps // 10)
+        keys = preset("transformer", size).model_dump()
+        yield _variant("transformer", base, {"model": keys, "train": train})
+
+
+def _without_links(base: Recipe) -> dict[str, Any]:
+    """Nothing to guide where nothing looks."""
+    return {"guide": {"weight": 0.0}, "coverage": 0.0} if base.train.guide.weight or base.train.coverage else {}
+
+
+def _own(base: Recipe, variants: dict[str, dict[str, Any]]) -> Iterator[Variant]:
+    for name, tables in variants.items():
+        if not all(isinstance(table, dict) for table in tables.values()):
+            raise InputError(f"variant '{name}': wanted tables of a recipe, as in [variants.{name}.model]")
+        yield _variant(name, base, tables)
+
+
+def _variant(name: str, base: Recipe, tables: dict[str, dict[str, Any]]) -> Variant:
+    raw = base.model_dump(mode="json")
+    for table, changes in tables.items():
+        whole = table == "model" and ("architecture" in changes or "preset" in changes)
+        raw[table] = changes if whole else {**raw.get(table, {}), **changes}
+    try:
+        return Variant(name, parse_recipe(raw, f"variant '{name}'"))
+    except InputError as error:
+        return Variant(name, None, str(error))
+
+
+def _recurrent(base: Recipe) -> RecurrentConfig:
+    """The model that the grid varies: the recipe's, or Bahdanau's of like size where that is a Transformer."""
+    if isinstance(base.model, RecurrentConfig):
+        return base.model
+    assert isinstance(base.model, TransformerConfig)
+    size = "tiny" if base.model.width <= 128 else "small" if base.model.width <= 256 else "base"
+    found = preset("bahdanau", size)
+    assert isinstance(found, RecurrentConfig)
+    return found
+
+
+def plan_changes(plan: Plan) -> dict[str, list[str]]:
+    """For each variant the keys that differ from the first one."""
+    from regard.train.folder import differences
+
+    recipes = {one.name: one.recipe.model_dump(mode="json") for one in plan.variants if one.recipe is not None}
+    first = next(iter(recipes.values()))
+    return {name: differences(first, recipe) for name, recipe in recipes.items()}
+
+
+def save_form(comparison: Comparison) -> str:
+    """What a folder keeps to know whether it goes on with the same comparison."""
+    return comparison.model_dump_json(indent=2)
+
+
+def names(values: Sequence[str]) -> tuple[str, ...]:
+    """Options as people type them: several, or joined by commas."""
+    return tuple(part.strip() for value in values for part in value.split(",") if part.strip())

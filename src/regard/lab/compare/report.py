@@ -1,0 +1,176 @@
+"""The report of a comparison: one page with a table, charts and heat-maps side by side, and the same as JSON."""
+
+from collections.abc import Callable, Sequence
+from html import escape
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from regard.evaluation import LengthScores
+from regard.lab.compare.plan import Plan
+from regard.lab.compare.results import Row, Spread
+from regard.lab.evaluate import length_name
+from regard.plot import (
+    AttentionMap,
+    LengthQuality,
+    Series,
+    System,
+    chart_html,
+    lines_html,
+    page_html,
+    side_by_side_html,
+    table_html,
+)
+
+COLUMNS: dict[str, tuple[str, Callable[[float], str]]] = {
+    "bleu": ("BLEU", lambda value: f"{value:.2f}"),
+    "chrf": ("chrF", lambda value: f"{value:.2f}"),
+    "exact_match": ("exact match", lambda value: f"{value:.1%}"),
+    "aer": ("AER", lambda value: f"{value:.3f}"),
+    "entropy": ("entropy, nats", lambda value: f"{value:.3f}"),
+    "parameters": ("parameters", lambda value: f"{value:,.0f}"),
+    "tokens_per_second": ("tokens/s", lambda value: f"{value:,.0f}"),
+    "memory": ("memory, MB", lambda value: f"{value / 1e6:,.0f}"),
+    "seconds": ("training, s", lambda value: f"{value:,.0f}"),
+}
+EXACT = ("parameters",)
+"""Figures that do not depend on the seed."""
+
+
+def cell(figure: str, spread: Spread | None) -> str:
+    """The mean and how far the seeds lie from it."""
+    if spread is None:
+        return "–"
+    _, form = COLUMNS[figure]
+    if figure in EXACT or spread.seeds < 2:
+        return form(spread.mean)
+    return f"{form(spread.mean)} ± {form(spread.deviation)}"
+
+
+def table_rows(rows: Sequence[Row]) -> list[list[str]]:
+    """The variants that were measured, with all their figures."""
+    return [[row.name, *(cell(name, row.figures.get(name)) for name in COLUMNS)] for row in rows if row.runs]
+
+
+def heads() -> list[str]:
+    return ["variant", *(name for name, _ in COLUMNS.values())]
+
+
+def comparison_page(plan: Plan, rows: Sequence[Row], machine: dict[str, str]) -> str:
+    """Self-contained HTML."""
+    comparison = plan.comparison
+    done = [row for row in rows if row.runs]
+    seeds = f"{comparison.seeds} seed{'s' if comparison.seeds > 1 else ''}"
+    about = f"Mean over {seeds} ± standard deviation; the budget is the same for all: {_budget(plan)}."
+    sections = [f"<section><h2>Figures</h2>{table_html('figures', heads(), table_rows(rows), caption=about)}</section>"]
+    sections += _by_length(done)
+    curves = [Series.of(row.name, *zip(*points, strict=True)) for row in done if (points := row.curve())]
+    if curves:
+        metric = str(done[0].runs[0]["metric"]).replace("_", " ")
+        chart = lines_html(f"{metric} on the development set", curves)
+        sections.append(f"<section><h2>Learning curves</h2>{chart}</section>")
+    sections += _shifts(done)
+    sections += _examples(done, comparison.shown)
+    sections += _differences(rows)
+    meta = {"recipe": comparison.recipe, **machine}
+    return page_html(f"Comparison: {comparison.recipe}", sections, meta=meta)
+
+
+def _budget(plan: Plan) -> str:
+    recipe = plan.possible[0].recipe
+    assert recipe is not None
+    train = recipe.train
+    length = f"{train.steps:,} steps" if train.steps is not None else f"{train.epochs} epochs"
+    size = f"{train.batch_sentences} sentences" if train.batch_sentences is not None else f"{train.batch_tokens} tokens"
+    return f"{length}, batches of {size}"
+
+
+def _by_length(rows: Sequence[Row]) -> list[str]:
+    """Charts with a line for each variant and a band from the worst seed to the best."""
+    bins: dict[tuple[int, int | None], LengthScores] = {}
+    for row in rows:
+        for key, several in row.by_length().items():
+            bins.setdefault(key, several[0])
+    if len(bins) < 2:
+        return []
+    keys = sorted(bins, key=lambda key: key[0])
+    measures: dict[str, Callable[[LengthScores], float | None]] = {
+        "BLEU": lambda one: one.bleu,
+        "alignment error rate": lambda one: one.aer,
+    }
+    sections = []
+    for measure, get in measures.items():
+        systems = [system for row in rows if (system := _system(row, keys, get)) is not None]
+        if systems:
+            named = tuple(length_name(bins[key]) for key in keys)
+            counts = tuple(bins[key].sentences for key in keys)
+            chart = chart_html(LengthQuality(measure, named, counts, tuple(systems)))
+            sections.append(f"<section><h2>{escape(measure)} by source length</h2>{chart}</section>")
+    return sections
+
+
+def _system(
+    row: Row, keys: Sequence[tuple[int, int | None]], get: Callable[[LengthScores], float | None]
+) -> System | None:
+    found = row.by_length()
+    columns = [[value for one in found.get(key, ()) if (value := get(one)) is not None] for key in keys]
+    if not any(columns):
+        return None
+    mean, low, high = (tuple(pick(values) if values else None for values in columns) for pick in (fmean, min, max))
+    several = len(row.runs) > 1
+    return System(row.name, mean, low if several else (), high if several else ())
+
+
+def _shifts(rows: Sequence[Row]) -> list[str]:
+    """Which row of attention belongs to a word: measured on the development set."""
+    known = [row for row in rows if any(run.get("aer_by_shift") for run in row.runs)]
+    if not known:
+        return []
+    shifts = sorted({shift for row in known for run in row.runs for shift in run["aer_by_shift"] or ()}, key=int)
+    body = []
+    for row in known:
+        figures = [[run["aer_by_shift"][shift] for run in row.runs if run["aer_by_shift"]] for shift in shifts]
+        body.append([row.name, *(f"{fmean(values):.3f}" for values in figures), str(row.runs[0]["rule"])])
+    about = (
+        "Alignment error rate on the development set with the best head, by shift: links of a word read from the row "
+        "that wrote it (0), the next (+1) or the one before (−1); and the rule that seed 0 chose."
+    )
+    table = table_html(
+        "alignment by shift", ["variant", *(f"{int(one):+d}" for one in shifts), "rule"], body, caption=about
+    )
+    return [f"<section><h2>Which row of attention aligns</h2>{table}</section>"]
+
+
+def _examples(rows: Sequence[Row], count: int) -> list[str]:
+    """The same sentences read by every variant, seed 0."""
+    parts = []
+    for number in range(count):
+        several = [(row, row.runs[0]["examples"][number]) for row in rows if len(row.runs[0]["examples"]) > number]
+        if not several:
+            break
+        first = several[0][1]
+        said = table_html("translations", ["variant", "wrote"], [[row.name, one["said"]] for row, one in several])
+        maps = side_by_side_html([(row.name, _map(one)) for row, one in several])
+        parts.append(f'<h3 dir="auto">{escape(first["source"])} → {escape(first["target"])}</h3>{maps}{said}')
+    if not parts:
+        return []
+    about = "Where each looks while it is made to write the reference; rows written, columns read."
+    return [f'<section><h2>Heat-maps side by side</h2><p class="soft">{about}</p>{"".join(parts)}</section>']
+
+
+def _map(example: dict[str, Any]) -> AttentionMap:
+    if "attention" not in example:
+        return AttentionMap.of(None, example["source"].split() or ["∅"], example["target"].split() or ["∅"])
+    matrix = np.array(example["attention"], dtype=float)
+    return AttentionMap.of(matrix, example["source_words"], example["target_words"])
+
+
+def _differences(rows: Sequence[Row]) -> list[str]:
+    """How the variants differ from the first, and what could not be run."""
+    changed = [[row.name, "; ".join(row.changes) or "what the others are compared with"] for row in rows if row.runs]
+    sections = [f"<section><h2>What differs</h2>{table_html('differences', ['variant', 'keys'], changed)}</section>"]
+    problems = [[row.name, row.problem] for row in rows if row.problem]
+    if problems:
+        sections.append(f"<section><h2>Not run</h2>{table_html('problems', ['variant', 'why'], problems)}</section>")
+    return sections

@@ -1,0 +1,165 @@
+"""Runs a plan: so many processes side by side; what is done is left alone, what fails is said and passed over."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from regard.bundle.folder import write_whole
+from regard.lab.compare.plan import Plan, Variant, save_form
+from regard.lab.compare.work import INTERRUPTED, RESULT, Task
+from regard.text.errors import InputError
+
+PLAN, LOG = "comparison.json", "log.txt"
+PAUSE = 0.2
+"""Seconds between two looks at the processes."""
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One variant with one seed, and where it lives."""
+
+    variant: Variant
+    seed: int
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        return f"{self.variant.name}, seed {self.seed}"
+
+    def result(self) -> dict[str, Any] | None:
+        """What it found; None where it is not done."""
+        try:
+            found: dict[str, Any] = json.loads((self.folder / RESULT).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return found
+
+
+@dataclass(frozen=True)
+class State:
+    """Where a comparison stands; for whoever shows progress."""
+
+    done: int
+    total: int
+    running: tuple[str, ...]
+    steps: float
+    """Share of all optimizer steps that are done."""
+
+
+class Stopped(RuntimeError):
+    """Somebody interrupted the comparison; every run was saved."""
+
+
+def open_folder(plan: Plan, folder: Path, *, resume: bool) -> list[Slot]:
+    """Claim the folder for this plan; refuses one that holds another comparison, or anything else."""
+    kept, form = folder / PLAN, save_form(plan.comparison)
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file: name a folder with --out")
+    if kept.exists():
+        if not resume:
+            raise InputError(f"{folder} holds a comparison: --resume goes on with it, --out names another folder")
+        if kept.read_text(encoding="utf-8") != form:
+            raise InputError(f"{folder} was started with another comparison: resume with the same one, or name --out")
+    elif folder.exists() and any(folder.iterdir()):
+        raise InputError(f"{folder} holds something else than a comparison: name another folder with --out")
+    elif resume:
+        raise InputError(f"nothing to resume in {folder}: leave --resume out to start")
+    else:
+        write_whole(kept, form)
+    return [
+        Slot(variant, seed, folder / "variants" / variant.slug / f"seed-{seed}")
+        for seed in range(plan.comparison.seeds)  # one seed of everything first: an early report compares fairly
+        for variant in plan.possible
+    ]
+
+
+def run_plan(
+    plan: Plan, slots: list[Slot], jobs: int, tell: Callable[[State], None] = lambda state: None
+) -> dict[str, str]:
+    """Train and measure whatever has no result yet; the reasons of those that failed, by name."""
+    waiting = [slot for slot in slots if slot.result() is None]
+    running: dict[str, tuple[Slot, subprocess.Popen[bytes]]] = {}
+    failed: dict[str, str] = {}
+    try:
+        while waiting or running:
+            while waiting and len(running) < jobs:
+                slot = waiting.pop(0)
+                running[slot.name] = (slot, _start(plan, slot, alone=jobs == 1))
+            tell(_state(slots, running, failed))
+            time.sleep(PAUSE)
+            for name, (slot, process) in list(running.items()):
+                code = process.poll()
+                if code is None:
+                    continue
+                del running[name]
+                if code in (INTERRUPTED, -signal.SIGINT):
+                    raise KeyboardInterrupt
+                if code or slot.result() is None:
+                    failed[name] = _reason(slot, code)
+    except KeyboardInterrupt:
+        _stop([process for _, process in running.values()])
+        raise Stopped(f"interrupted; {len(waiting) + len(running)} of {len(slots)} runs are not done") from None
+    tell(_state(slots, running, failed))
+    return failed
+
+
+def _start(plan: Plan, slot: Slot, *, alone: bool) -> "subprocess.Popen[bytes]":
+    """A process for one run; several side by side take one thread each."""
+    assert slot.variant.recipe is not None
+    recipe = slot.variant.recipe.model_dump(mode="json")
+    recipe["train"] |= {"seed": slot.seed}
+    if recipe["train"]["threads"] is None and not alone:
+        recipe["train"]["threads"] = 1
+    slot.folder.mkdir(parents=True, exist_ok=True)
+    Task(slot.variant.name, slot.seed, recipe, plan.comparison.sentences, plan.comparison.shown).write(slot.folder)
+    threads = {} if alone else {"OMP_NUM_THREADS": "1"}
+    with (slot.folder / LOG).open("wb") as log:
+        return subprocess.Popen(
+            [sys.executable, "-m", "regard.lab.compare.work", str(slot.folder)],
+            stdin=subprocess.DEVNULL, stdout=log, stderr=log, env={**os.environ, **threads},
+        )  # fmt: skip
+
+
+def _stop(processes: "list[subprocess.Popen[bytes]]") -> None:
+    """Ask every process to save and end, and wait for it."""
+    for process in processes:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+    for process in processes:
+        process.wait()
+
+
+def _reason(slot: Slot, code: int) -> str:
+    lines = (slot.folder / LOG).read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    said = lines[-1] if lines else f"the process ended with code {code}"
+    return f"{said} ({slot.folder / LOG})"
+
+
+def _state(slots: list[Slot], running: "dict[str, Any]", failed: dict[str, str]) -> State:
+    shares = []
+    for slot in slots:
+        if slot.name in running:
+            shares.append(_share(slot))
+        else:
+            shares.append(float(slot.name in failed or slot.result() is not None))
+    done = sum(share == 1.0 for share in shares)
+    return State(done, len(slots), tuple(running), sum(shares) / max(len(shares), 1))
+
+
+def _share(slot: Slot) -> float:
+    """How much of a run is done, from the end of its journal."""
+    try:
+        with (slot.folder / "run" / "journal.jsonl").open("rb") as file:
+            first = json.loads(next(line for line in file if b'"started"' in line))
+            file.seek(max(0, (slot.folder / "run" / "journal.jsonl").stat().st_size - 4000))
+            steps = [json.loads(line) for line in file.read().split(b"\n")[1:-1] if b'"step"' in line[:20]]
+        return min(0.99, float(steps[-1]["step"]) / float(first["total_steps"]))
+    except (OSError, ValueError, KeyError, IndexError, StopIteration):
+        return 0.0

@@ -1,0 +1,159 @@
+"""One run of a comparison, in a process of its own: train (or go on), measure, write result.json."""
+
+import json
+import statistics
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from regard.alignment import LinkRule
+from regard.bundle.folder import write_whole
+from regard.data.pair import Pair
+from regard.data.splits import load_split
+from regard.lab.align import Direction, seen_gold, tune_direction
+from regard.lab.evaluate import Measured, measure
+from regard.lab.sides import Sides
+from regard.models.config import RecurrentConfig
+from regard.runtime.aligner import Aligner
+from regard.runtime.translator import Translator, load
+from regard.text.errors import InputError
+from regard.train.journal import NAME, read_journal
+from regard.train.recipe import parse_recipe
+from regard.train.run import train
+
+TASK, RESULT = "task.json", "result.json"
+TUNING = 200
+"""Development pairs on which the rule that reads links from attention is chosen."""
+INTERRUPTED = 130
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a process is to do in its folder."""
+
+    variant: str
+    seed: int
+    recipe: dict[str, Any]
+    sentences: int | None
+    shown: int
+
+    def write(self, folder: Path) -> None:
+        write_whole(folder / TASK, json.dumps(asdict(self), ensure_ascii=False))
+
+    @classmethod
+    def read(cls, folder: Path) -> "Task":
+        return cls(**json.loads((folder / TASK).read_text(encoding="utf-8")))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """The process: `python -m regard.lab.compare.work FOLDER`; what goes wrong is the last line on stderr."""
+    folder = Path(arguments[0])
+    try:
+        return work(folder, Task.read(folder))
+    except (InputError, ValueError, RuntimeError, OSError, MemoryError) as error:
+        sys.stderr.write(" ".join(str(error).split()) + "\n")
+        return 1
+
+
+def work(folder: Path, task: Task) -> int:
+    """Train what is not trained yet, measure, and write the result; INTERRUPTED where somebody stopped it."""
+    run = folder / "run"
+    recipe = parse_recipe(task.recipe, f"the recipe of {folder}")
+    done = train(recipe, run, resume=(run / "recipe.json").exists())
+    if done.reason == "interrupted":
+        return INTERRUPTED
+    translator = load(run, recipe.train.device if recipe.train.device != "auto" else _device())
+    pairs = load_split(recipe.data, "test").pairs[: task.sentences]
+    rule, tuned = _tune(translator, load_split(recipe.data, "dev").pairs[:TUNING])
+    measured = measure(translator, pairs, rule=rule)
+    result = {
+        "variant": task.variant,
+        "seed": task.seed,
+        **_figures(run),
+        "parameters": translator.bundle.model.parameters_count,
+        "memory": _memory(),
+        "evaluation": measured.json(),
+        "rule": None if rule is None else rule.describe(),
+        "aer_by_shift": tuned,
+        "examples": _examples(measured, pairs[: task.shown], translator, rule),
+    }
+    write_whole(folder / RESULT, json.dumps(result, ensure_ascii=False))
+    return 0
+
+
+def _device() -> str:
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def _tune(translator: Translator, pairs: Sequence[Pair]) -> tuple[LinkRule | None, dict[str, float] | None]:
+    """How links are best read from this model's attention, and its error rate at each shift; None without gold."""
+    config = translator.bundle.model.config
+    if isinstance(config, RecurrentConfig) and config.score == "none":
+        return None, None
+    gold = [pair.links for pair in pairs if pair.links is not None]
+    if not pairs or len(gold) < len(pairs):
+        return LinkRule(), None
+    direction, sides = Direction(Aligner(translator.bundle)), Sides.of(pairs)
+    tuned, found = tune_direction(direction, sides, seen_gold(direction.aligner, sides, gold)[0])
+    return tuned.rule, {str(shift): aer for shift, aer in found.by_shift().items()}
+
+
+def _figures(run: Path) -> dict[str, Any]:
+    """Speed, time and the learning curve, from the journal."""
+    entries = read_journal(run / NAME)
+    steps = [entry for entry in entries if entry["event"] == "step"]
+    checks = [entry for entry in entries if entry["event"] == "validated"]
+    started = next(entry for entry in entries if entry["event"] == "started")
+    return {
+        "device": started["device"],
+        "steps": steps[-1]["step"],
+        "seconds": steps[-1]["seconds"],
+        "tokens_per_second": statistics.median(entry["tokens_per_second"] for entry in steps),
+        "metric": checks[-1]["metric"] if checks else "",
+        "curve": [
+            {"step": one["step"], "train_loss": one["train_loss"], "loss": one["loss"], "score": one["score"]}
+            for one in checks
+        ],
+    }
+
+
+def _memory() -> int:
+    """Bytes: the GPU's peak, or this process's."""
+    import resource
+
+    import torch
+
+    if torch.cuda.is_available() and torch.cuda.max_memory_allocated():
+        return torch.cuda.max_memory_allocated()
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def _examples(
+    measured: Measured, pairs: Sequence[Pair], translator: Translator, rule: LinkRule | None
+) -> list[dict[str, Any]]:
+    """What was written, and where the model looks while it writes the reference: comparable between variants."""
+    looks = {}
+    if rule is not None and pairs:
+        aligner = Aligner(translator.bundle)
+        looks = dict(aligner.look([pair.source for pair in pairs], [pair.target for pair in pairs]))
+    shown = []
+    for number, pair in enumerate(pairs):
+        one: dict[str, Any] = {"source": pair.source, "target": pair.target, "said": measured.texts[number]}
+        if number in looks and rule is not None:
+            matrix = rule.matrix(looks[number].between_words(rule.shift))
+            one |= {
+                "source_words": looks[number].source_words,
+                "target_words": looks[number].target_words,
+                "attention": matrix.round(4).tolist(),
+            }
+        shown.append(one)
+    return shown
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

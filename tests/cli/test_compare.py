@@ -1,0 +1,52 @@
+"""`regard compare`: a table on stdout, a report in the folder, going on, and wrong use."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lab.compare.conftest import RECIPE
+
+from .conftest import Command
+
+
+@pytest.fixture
+def recipe(tmp_path: Path) -> Path:
+    path = tmp_path / "tiny.toml"
+    path.write_text(RECIPE, encoding="utf-8")
+    return path
+
+
+@pytest.mark.slow
+def test_a_comparison_and_going_on_with_it(command: Command, recipe: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    options = ["--score", "additive", "--also", "vanilla", "--seeds", 1, "--sentences", 5, "--jobs", 1, "--out", out]
+    outcome = command("compare", recipe, *options)
+    assert outcome.code == 0
+    head, additive, vanilla = outcome.out.splitlines()
+    assert head.split()[:3] == ["variant", "BLEU", "chrF"]
+    assert (additive.split()[0], vanilla.split()[0]) == ("additive", "vanilla")
+    assert f"written: {out / 'report.html'}" in outcome.err
+    assert "training additive, seed 0 (0 of 2 done)" in outcome.err
+    again = command("compare", recipe, *options)
+    assert again.code == 2
+    assert "--resume goes on with it" in again.complaint
+    resumed = command("compare", recipe, *options, "--resume", "--json")
+    assert [one["name"] for one in json.loads(resumed.out)["variants"]] == ["additive", "vanilla"]
+    assert "training" not in resumed.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["revers"], "no recipe 'revers': did you mean 'reverse'?"),
+        (["reverse", "--score", "additiv"], "score 'additiv': did you mean 'additive'?"),
+        (["reverse", "--set", "train.step=3"], "unknown key train.step"),
+        (["reverse", "--seeds", "0"], "Invalid value for '--seeds': Input should be greater"),
+    ],
+)
+def test_wrong_use(command: Command, tmp_path: Path, arguments: list[str], message: str) -> None:
+    outcome = command("compare", *arguments, "--out", tmp_path / "out")
+    assert outcome.code == 2
+    assert message in outcome.complaint
+    assert not (tmp_path / "out").exists()

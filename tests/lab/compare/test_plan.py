@@ -1,0 +1,112 @@
+"""Plans: every combination as a whole recipe, what cannot be built with its reason, files of one's own."""
+
+from pathlib import Path
+
+import pytest
+
+from regard.lab.compare.plan import (
+    AXES,
+    DEFAULT,
+    Comparison,
+    Grid,
+    load_comparison,
+    make_plan,
+    names,
+    plan_changes,
+)
+from regard.models.config import RecurrentConfig, TransformerConfig
+from regard.text.errors import InputError
+
+
+def test_every_combination_of_every_axis_is_a_recipe(recipe: Path) -> None:
+    plan = make_plan(Comparison(recipe=str(recipe), seeds=1, grid=Grid(**{**AXES, "also": ("vanilla", "transformer")})))
+    expected = 1
+    for values in AXES.values():
+        expected *= len(values)
+    assert len(plan.variants) == expected + 2
+    # A Transformer's scores fit every window and placement; nothing is left out for want of trying.
+    assert not [one.skipped for one in plan.variants if one.skipped]
+    for one in plan.variants[:-2]:
+        assert one.recipe is not None
+        model = one.recipe.model
+        assert isinstance(model, RecurrentConfig)
+        score, window, placement, cell = one.name.split(" · ")
+        assert (model.score, model.window, model.cell) == (score, window, cell)
+        assert (model.placement, model.input_feeding) == (placement.removesuffix("-fed"), placement == "output-fed")
+    vanilla, transformer = plan.variants[-2:]
+    assert vanilla.recipe is not None
+    assert isinstance(vanilla.recipe.model, RecurrentConfig)
+    assert vanilla.recipe.model.score == "none"
+    assert transformer.recipe is not None
+    assert isinstance(transformer.recipe.model, TransformerConfig)
+
+
+def test_an_axis_that_is_left_out_stays_and_the_budget_is_the_same(comparison: Comparison) -> None:
+    plan = make_plan(comparison)
+    assert [one.name for one in plan.variants] == ["additive", "general", "vanilla"]
+    assert [one.slug for one in plan.variants] == ["additive", "general", "vanilla"]
+    for one in plan.variants:
+        assert one.recipe is not None
+        assert (one.recipe.train.steps, one.recipe.train.batch_sentences) == (6, 8)
+        assert isinstance(one.recipe.model, RecurrentConfig)
+        assert one.recipe.model.decoder_units == 8
+    assert plan_changes(plan)["general"] == ["model.score was 'additive', is 'general'"]
+    assert plan_changes(plan)["additive"] == []
+
+
+def test_a_recipe_alone_has_a_default_comparison() -> None:
+    found = load_comparison("reverse")
+    assert (found.grid, found.seeds) == (DEFAULT, 3)
+    assert len(make_plan(found).possible) == 8
+
+
+def test_a_file_of_its_own(tmp_path: Path, recipe: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        'recipe = "tiny.toml"\nset = ["train.steps=4"]\nseeds = 1\n[grid]\nscore = ["additive"]\n'
+        "[variants.wide.model]\ndecoder_units = 16\n[variants.impossible.model]\nheads = 3\n"
+        '[variants.small.model]\npreset = "transformer"\nsize = "tiny"\n',
+        encoding="utf-8",
+    )
+    plan = make_plan(load_comparison(str(path)))
+    assert [one.name for one in plan.variants] == ["additive", "wide", "impossible", "small"]
+    wide, impossible, small = plan.variants[1:]
+    assert wide.recipe is not None
+    assert isinstance(wide.recipe.model, RecurrentConfig)
+    assert (wide.recipe.model.decoder_units, wide.recipe.model.encoder_units) == (16, 6)
+    assert wide.recipe.train.steps == 4
+    assert impossible.recipe is None
+    assert "heads = 3 needs score 'multi-head'" in impossible.skipped
+    assert small.recipe is not None
+    assert isinstance(small.recipe.model, TransformerConfig)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('recipe = "reverse"\nseedz = 2\n', "unknown key seedz: did you mean 'seeds'"),
+        ('recipe = "reverse"\nseeds = 0\n', "seeds = 0: wanted at least 1"),
+        ('recipe = "revers"\n', "no recipe 'revers': did you mean 'reverse'"),
+        ('recipe = "reverse"\n[grid]\nscore = ["aditive"]\n', "score 'aditive': did you mean 'additive'"),
+        ('recipe = "reverse"\n[grid]\nalso = ["bert"]\n', "also 'bert': valid choices are vanilla, transformer"),
+        ('recipe = "reverse"\n[variants.a]\nmodel = 3\n', "wanted tables of a recipe, as in"),
+        (
+            'recipe = "reverse"\n[variants."a b".model]\n[variants."a-b".model]\n',
+            "two variants would share the folder a-b",
+        ),
+        (
+            'recipe = "reverse"\n[variants.a.model]\ncell = "rnn"\n',
+            "no variant can be built: a: variant 'a': model.cell",
+        ),
+        ("recipe = \n", "is not valid TOML"),
+    ],
+)
+def test_what_cannot_be_compared(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "wrong.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        make_plan(load_comparison(str(path)))
+
+
+def test_lists_as_people_type_them() -> None:
+    assert names(["additive, dot", "general"]) == ("additive", "dot", "general")

@@ -1,0 +1,121 @@
+"""Running a plan: every run gets its result, what is done is not done again, failures are said; the report."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from regard.lab.compare.machine import default_jobs, describe_machine
+from regard.lab.compare.plan import Comparison, Grid, Plan, make_plan
+from regard.lab.compare.report import cell, comparison_page, heads, table_rows
+from regard.lab.compare.results import Spread, gather
+from regard.lab.compare.run import Slot, State, open_folder, run_plan
+from regard.lab.compare.work import RESULT, Task, main, work
+from regard.lab.compare.write import write_report
+from regard.text.errors import InputError
+
+
+def finish(plan: Plan, slots: list[Slot]) -> None:
+    """Do every run in this process."""
+    for slot in slots:
+        assert slot.variant.recipe is not None
+        recipe = slot.variant.recipe.model_dump(mode="json")
+        recipe["train"]["seed"] = slot.seed
+        slot.folder.mkdir(parents=True)
+        assert work(slot.folder, Task(slot.variant.name, slot.seed, recipe, 10, 2)) == 0
+
+
+def test_a_comparison_from_plan_to_page(comparison: Comparison, tmp_path: Path) -> None:
+    plan = make_plan(comparison)
+    slots = open_folder(plan, tmp_path / "out", resume=False)
+    assert [slot.seed for slot in slots] == [0, 0, 0, 1, 1, 1]
+    finish(plan, slots)
+    assert run_plan(plan, slots, jobs=1) == {}  # nothing is left to do
+    rows = gather(plan, slots, {})
+    found = write_report(plan, rows, {"machine": "a machine"}, tmp_path / "out")
+    assert json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8")) == found
+    additive, _, vanilla = found["variants"]
+    assert additive["figures"]["bleu"]["seeds"] == 2
+    assert additive["figures"]["aer"]["low"] <= additive["figures"]["aer"]["mean"] <= additive["figures"]["aer"]["high"]
+    assert "aer" not in vanilla["figures"]
+    run = additive["runs"][0]
+    assert run["evaluation"]["sentences"] == 10
+    assert [point["step"] for point in run["curve"]] == [3, 6]
+    assert set(run["aer_by_shift"]) == {"-1", "0", "1"}
+    assert len(run["examples"]) == 2
+    assert min(run["parameters"], run["memory"], run["tokens_per_second"]) > 0
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    for text in (
+        "Figures", "Learning curves", "BLEU by source length", "Heat-maps side by side", "Which row of attention",
+        "one fixed vector", "model.score was", "6 steps, batches of 8 sentences", "Mean over 2 seeds",
+    ):  # fmt: skip
+        assert text in page
+    assert [row[0] for row in table_rows(rows)] == ["additive", "general", "vanilla"]
+    assert len(table_rows(rows)[0]) == len(heads())
+
+
+@pytest.mark.slow
+def test_processes_side_by_side_and_one_that_fails(recipe: Path, tmp_path: Path) -> None:
+    grid = Grid(score=("additive", "general"))
+    plan = make_plan(Comparison(recipe=str(recipe), seeds=1, sentences=4, shown=1, grid=grid))
+    slots = open_folder(plan, tmp_path / "out", resume=False)
+    # A folder that somebody else's files lie in makes the run in it fail, and only that.
+    (slots[1].folder / "run").mkdir(parents=True)
+    (slots[1].folder / "run" / "precious").write_text("mine", encoding="utf-8")
+    states: list[State] = []
+    failed = run_plan(plan, slots, jobs=2, tell=states.append)
+    assert list(failed) == ["general, seed 0"]
+    assert "holds something else than a run" in failed["general, seed 0"]
+    assert slots[0].result() is not None
+    assert states[0].running == ("additive, seed 0", "general, seed 0")
+    assert (states[-1].done, states[-1].total, states[-1].steps) == (2, 2, 1.0)
+    rows = gather(plan, slots, failed)
+    page = comparison_page(plan, rows, {})
+    assert "Not run" in page
+    assert "holds something else than a run" in page
+    # Mended, it goes on where it failed and leaves the other alone.
+    (slots[1].folder / "run" / "precious").unlink()
+    before = (slots[0].folder / RESULT).stat().st_mtime_ns
+    slots = open_folder(plan, tmp_path / "out", resume=True)
+    assert run_plan(plan, slots, jobs=1) == {}
+    assert (slots[0].folder / RESULT).stat().st_mtime_ns == before
+
+
+def test_a_process_says_what_was_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Task("x", 0, {"data": {"kind": "nonsense"}}, None, 0).write(tmp_path)
+    assert main([str(tmp_path)]) == 1
+    assert "data.kind = 'nonsense'" in capsys.readouterr().err
+
+
+def test_folders_are_never_mixed_up(comparison: Comparison, tmp_path: Path) -> None:
+    plan = make_plan(comparison)
+    folder = tmp_path / "out"
+    with pytest.raises(InputError, match="nothing to resume"):
+        open_folder(plan, folder, resume=True)
+    open_folder(plan, folder, resume=False)
+    with pytest.raises(InputError, match="holds a comparison: --resume goes on with it"):
+        open_folder(plan, folder, resume=False)
+    other = make_plan(comparison.model_copy(update={"seeds": 1}))
+    with pytest.raises(InputError, match="was started with another comparison"):
+        open_folder(other, folder, resume=True)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.txt").write_text("precious", encoding="utf-8")
+    with pytest.raises(InputError, match="holds something else than a comparison"):
+        open_folder(plan, tmp_path / "full", resume=False)
+    with pytest.raises(InputError, match="is a file: name a folder"):
+        open_folder(plan, tmp_path / "full" / "thesis.txt", resume=False)
+
+
+def test_spread_and_cells() -> None:
+    spread = Spread.of([1.0, 2.0, 3.0])
+    assert (spread.mean, spread.low, spread.high, spread.deviation) == (2.0, 1.0, 3.0, 1.0)
+    assert cell("bleu", spread) == "2.00 ± 1.00"
+    assert cell("bleu", Spread.of([2.0])) == "2.00"
+    assert cell("parameters", Spread.of([1e4, 1e4])) == "10,000"
+    assert cell("aer", None) == "–"
+
+
+def test_the_machine_is_named() -> None:
+    assert describe_machine(2)["machine"].endswith("2 runs side by side")
+    assert default_jobs("cpu") >= 1
+    assert default_jobs("cuda:0") == 1
