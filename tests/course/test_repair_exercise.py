@@ -22,7 +22,7 @@ UNIFORM = """
 
 
 @pytest.fixture
-def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def user_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(translator, "NEWS_SECONDS", 0.0)
     return tmp_path / "cache" / "regard"
@@ -35,20 +35,20 @@ class News(list[int]):
         self.append(done)
 
 
-def test_trained_once_and_kept(cache: Path) -> None:
+def test_trained_once_and_kept(user_cache: Path) -> None:
     first, second, third = News(), News(), News()
     before = translator.translator(first)
     again = translator.translator(second)
     assert first == [1, 2, 3, 4, 5, 6, 7, 8]
     assert second == []
     assert torch.equal(before.model.decoder.readout.output.weight, again.model.decoder.readout.output.weight)
-    assert sorted(path.suffix for path in cache.iterdir()) == ["", ".lock"]
+    assert sorted(path.suffix for path in user_cache.iterdir()) == ["", ".lock"]
     (again.path / "model.safetensors").write_bytes(b"cut short")
     translator.translator(third)
     assert third[-1] == 8
 
 
-def test_a_training_that_was_stopped_goes_on(cache: Path) -> None:
+def test_a_training_that_was_stopped_goes_on(user_cache: Path) -> None:
     def stop(what: str, done: int, total: int) -> None:
         if done == 6:
             raise ZeroDivisionError("the learner saved anew")
@@ -87,15 +87,15 @@ def test_right_or_wrong_it_is_drawn(write: Callable[..., Path]) -> None:
     assert path.with_name("heatmap.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_starter_waits_for_no_training(cache: Path, write: Callable[..., Path]) -> None:
+def test_a_starter_waits_for_no_training(user_cache: Path, write: Callable[..., Path]) -> None:
     path = write(find("repair").starter)
     verdict = grade(EXERCISE, load_attempt(path, EXERCISE.functions, EXERCISE.reference))
     assert verdict.status == "unfinished"
-    assert not cache.exists()
+    assert not user_cache.exists()
 
 
 @pytest.mark.slow
-def test_end_to_end(cache: Path, write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_end_to_end(user_cache: Path, write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """The real training, in the grading process, with its bar; then the translator speaks French."""
     entry, news = find("repair"), News()
     path = write(entry.solution)
@@ -104,7 +104,7 @@ def test_end_to_end(cache: Path, write: Callable[..., Path], monkeypatch: pytest
     assert verdict.passed, verdict
     assert news[-1] == 1000
     assert path.with_name("heatmap.png").is_file()
-    (kept,) = (found for found in cache.iterdir() if found.is_dir())
+    (kept,) = (found for found in user_cache.iterdir() if found.is_dir())
     said = [one.text for one in inside.translate(translator.load_bundle(kept))]
     wanted = ["le chat noir était assis sur le tapis", "jane visite l'afrique en septembre", "je t'aime"]
     assert [said[0], said[1], said[3]] == wanted
