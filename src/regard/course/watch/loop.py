@@ -80,17 +80,20 @@ class Watcher:
     def grade(self) -> None:
         """Show that it goes on, grade, show the verdict; a key q or another save interrupts."""
         self.below, self.text = [], False
+        self.grade_once()
+        while not self.quitting and (saved := self.files.changed()) is not None:
+            if saved != self.session.current:
+                self.session.choose(saved)
+            self.grade_once()
+        if not self.quitting:
+            self.draw()
+            self.session.prepare()
+
+    def grade_once(self) -> None:
         entry = self.session.current
         if self.screen.terminal:
             self.screen.draw([*self.title(entry), "", "  grading …"])
         self.verdict = self.session.grade(entry, self.interrupted, self.waiting)
-        saved = None if self.quitting else self.files.changed()
-        if saved is not None:
-            self.saved(saved)
-            return
-        if not self.quitting:
-            self.draw()
-            self.session.prepare()
 
     def waiting(self, what: str, done: int, total: int) -> None:
         """The check does something slow of its own."""
