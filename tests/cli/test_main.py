@@ -1,9 +1,11 @@
 """The command as a whole: help, verbs, wrong use, and what becomes of exceptions."""
 
 import errno
+import json
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,7 @@ from regard.cli.failure import describe_failure
 from regard.cli.main import VERBS
 from regard.plot import MissingFontWarning
 from regard.text.errors import InputError
+from regard.train.world import Elsewhere
 
 from .conftest import Command
 
@@ -82,6 +85,13 @@ def test_wrong_use_is_answered_in_one_line(command: Command, arguments: list[str
         (ValueError("the model gave NaN"), 1, "the model gave NaN"),
         (RuntimeError("first\nsecond"), 1, "unexpected RuntimeError: first (REGARD_DEBUG=1 shows where)"),
         (KeyError(), 1, "unexpected KeyError: no reason given"),
+        (
+            ModuleNotFoundError("No module named 'sacrebleu.metrics'", name="sacrebleu.metrics"),
+            1,
+            "the package 'sacrebleu' is missing: pip install regard brings everything that it needs",
+        ),
+        (ModuleNotFoundError("No module named 'regard.x'", name="regard.x"), 1, "unexpected ModuleNotFoundError"),
+        (Elsewhere("worker 0 of 2 said what is wrong"), 2, ""),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
 )
@@ -98,6 +108,28 @@ def test_a_disk_that_failed_is_no_wrong_use(number: int, code: int) -> None:
     error = InputError("cannot write x")
     error.__cause__ = OSError(number, "reason")
     assert describe_failure(error)[1] == code
+
+
+def test_a_checkout_that_was_never_installed_trains_and_translates(tmp_path: Path) -> None:
+    code = """
+import importlib.metadata as metadata, sys
+known = metadata.distribution
+def distribution(name):
+    if name == "regard":
+        raise metadata.PackageNotFoundError(name)
+    return known(name)
+metadata.distribution = distribution
+from regard.cli.main import run
+small = ["data.train=20", "data.dev=2", "model.embedding=4", "model.encoder_units=4", "train.device=cpu"]
+changes = [word for one in (*small, "model.decoder_units=4", "train.steps=2") for word in ("--set", one)]
+sys.exit(run(["train", "reverse", *changes, "--out", sys.argv[1]]) or run(["translate", sys.argv[1], "1 2"]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "run")], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    manifest = json.loads((tmp_path / "run" / "last" / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["regard"] == "0+unknown"
 
 
 def test_the_command_needs_no_undeclared_package() -> None:

@@ -128,7 +128,7 @@ def test_a_batch_moves_whole() -> None:
         ({}, "give one of the two"),
         ({"tokens": 8, "sentences": 8}, "give one of the two"),
         ({"sentences": 0}, "sentences = 0 is too few"),
-        ({"tokens": 20}, "a sentence of 31 tokens .* raise tokens to 31"),
+        ({"tokens": 20}, "a sentence of 31 tokens .* raise batch_tokens to 31"),
     ],
 )
 def test_sizes_that_cannot_work_are_refused(sizes: dict[str, int], message: str) -> None:

@@ -64,17 +64,24 @@ def tokenizers(kind: Kind = "word") -> tuple[Tokenizer, Tokenizer]:
 
 
 def untrained(
-    folder: Path, name: str = "bahdanau", kind: Kind = "word", *, eos: bool = True, seed: int = 0, **search: Any
+    folder: Path,
+    name: str = "bahdanau",
+    kind: Kind = "word",
+    *,
+    eos: bool = True,
+    seed: int = 0,
+    model: dict[str, Any] | None = None,
+    **search: Any,
 ) -> Path:
     """A bundle in double precision whose weights are random, and large enough for its outputs to differ."""
     source, target = tokenizers(kind)
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        model = Seq2Seq(preset(name, "tiny", **MODELS[name]), len(source), len(target)).double()
+        built = Seq2Seq(preset(name, "tiny", **MODELS[name], **(model or {})), len(source), len(target)).double()
     with torch.no_grad():
-        for parameter in model.parameters():
+        for parameter in built.parameters():
             parameter.mul_(2.5)
-    save_bundle(folder, model, source, target, source_eos=eos, longest_source=LONGEST, search=search)
+    save_bundle(folder, built, source, target, source_eos=eos, longest_source=LONGEST, search=search)
     return folder
 
 

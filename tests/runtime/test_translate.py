@@ -288,3 +288,32 @@ def test_a_gpu_says_what_the_cpu_says(tmp_path: Path, name: str) -> None:
         for left, right in zip(slow.translate(TEXTS, **search), fast.translate(TEXTS, **search), strict=True):
             assert_same(left, right, tolerance=1e-6)
     assert fast.translate(TEXTS, temperature=1.0)[0].text
+
+
+@pytest.fixture(scope="module")
+def nine(tmp_path_factory: pytest.TempPathFactory) -> regard.Translator:
+    """A Transformer that learned nine positions, and whose manifest says that it reads twelve pieces."""
+    return regard.load(
+        untrained(tmp_path_factory.mktemp("nine"), "transformer", model={"positions": "learned", "longest": 9})
+    )
+
+
+def test_a_model_with_learned_positions_reads_and_writes_within_them(nine: regard.Translator) -> None:
+    long, short = nine.translate(["the black cat sat on the mat in may in may", "the cat"], beam=2)
+    assert long.warnings[0] == "too long: only the first 8 of 11 pieces were read"
+    assert not any("too long" in warning for warning in short.warnings)
+    assert len(nine.translate("the cat", longest=9).steps) <= 9
+    assert nine.most_pieces == 9
+
+
+def test_what_is_longer_than_learned_positions_is_refused_before_decoding(nine: regard.Translator) -> None:
+    with pytest.raises(
+        InputError, match=r"^longest = 10, but this model learned 9 positions .*: 9 is the largest longest"
+    ):
+        nine.translate("the cat", longest=10)
+    for name in ("target", "prefix"):
+        with pytest.raises(
+            InputError, match=r"^a given translation of 1\d pieces .*learned 9 positions and writes no mo"
+        ):
+            nine.translate("the cat", **{name: "le chat noir le chat noir le chat noir le"})
+    assert nine.translate("the cat", target="le chat noir le chat noir le chat").text.count("chat") == 3

@@ -46,6 +46,14 @@ def test_the_corpus_comes_back(kind: str, text: str) -> None:
     assert written == (join_words([word.text for word in split_words(text)]) if kind == "word" else text)
 
 
+@kinds
+@pytest.mark.parametrize("text", [*CORPUS[:6], "the mat !", " the  mat ,the mat"])
+def test_written_is_what_comes_back(kind: str, text: str) -> None:
+    ids = tokenizer(kind).encode(text).ids
+    if UNK not in ids:
+        assert tokenizer(kind).written(text) == tokenizer(kind).decode(ids)
+
+
 @pytest.mark.parametrize("kind", KINDS[1:])
 @given(text=KNOWN)
 def test_any_text_of_known_characters_comes_back(kind: str, text: str) -> None:

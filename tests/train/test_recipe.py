@@ -96,6 +96,9 @@ def in_train(**keys: Any) -> dict[str, Any]:
     return {"train": {"steps": 5, "batch_sentences": 2, **keys}}
 
 
+LEARNED = {"architecture": "transformer", "positions": "learned", "longest": 20}
+
+
 @pytest.mark.parametrize(
     ("tables", "message"),
     [
@@ -137,10 +140,35 @@ def in_train(**keys: Any) -> dict[str, Any]:
             {"text": {"kind": "character"}, **in_train(hide_words=0.1)},
             "train.hide_words = 0.1 hides whole words, but the pieces of [text] are of kind character: set kind = ",
         ),
+        (
+            {"model": {"architecture": "transformer"}, **in_train(teacher_forcing=0.5)},
+            "train.teacher_forcing: a Transformer trains on all steps at once and cannot read its own words",
+        ),
+        (
+            {"model": LEARNED, "text": {"longest_source": 20}},
+            "text.longest_source = 20 (and EOS), but the model learns 20 positions: lower it to 19, or raise model",
+        ),
+        (
+            {"model": LEARNED, "text": {"longest_target": 30}},
+            "text.longest_target = 30 (and EOS), but the model learns 20 positions: lower it to 19",
+        ),
+        (
+            {"model": LEARNED, "search": {"longest": 21}},
+            "search.longest = 21, but the model learns 20 positions: lower it to 20, or raise model.longest",
+        ),
     ],
 )  # fmt: skip
 def test_a_wrong_value_is_answered_with_what_was_wanted(tables: dict[str, Any], message: str) -> None:
     assert complaint(tables).startswith(message)
+
+
+def test_what_just_fits_its_positions_is_taken() -> None:
+    for tables in (
+        {"text": {"longest_source": 19, "longest_target": 19}, "search": {"longest": 20}},
+        {"text": {"longest_source": 20, "source_eos": False}},
+    ):
+        assert parse_recipe({**TABLES, "model": LEARNED, **tables}).model.most_pieces == 20
+    assert parse_recipe({**TABLES, "model": {**LEARNED, "positions": "sinusoidal"}}).model.most_pieces is None
 
 
 def test_a_missing_table_is_named() -> None:

@@ -1,6 +1,7 @@
 """Whole runs: bit-equal repetition, early stopping, averaging, fine-tuning, precision, devices, divergence."""
 
 import itertools
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,10 @@ from regard.train.average import mean_weights
 from regard.train.journal import Averaged, Event, Finished, Started, Stepped, Validated, Warned, read_journal
 from regard.train.loop import Diverged
 from regard.train.loss import Losses
+from regard.train.recipe import parse_recipe
 from regard.train.run import train
 
-from .tiny import equal, tiny, weights
+from .tiny import TABLES, equal, tiny, weights
 
 
 class Listener(list[Event]):
@@ -267,6 +269,38 @@ def test_a_validation_that_does_not_fit_is_done_in_halves(tmp_path: Path, monkey
     assert train(recipe, tmp_path / "run", listener=heard).progress.best_score == whole.progress.best_score
     before = [entry for entry in read_journal(tmp_path / "whole" / "journal.jsonl") if entry["event"] == "validated"]
     assert heard.of(Validated)[0].loss == pytest.approx(before[0]["loss"])
+
+
+def pairs_file(folder: Path, *pairs: tuple[str, str]) -> dict[str, Any]:
+    path = folder / "pairs.tsv"
+    path.write_text("".join(f"{source}\t{target}\n" for source, target in pairs), encoding="utf-8")
+    return {"kind": "tsv", **dict.fromkeys(("train", "dev", "test"), str(path))}
+
+
+def test_validation_compares_with_the_reference_as_the_model_would_write_it(tmp_path: Path) -> None:
+    data = pairs_file(tmp_path, ("hi", "salut !"), ("where", "où ?"))
+    heard = Listener()
+    recipe = {**TABLES, "data": data, "train": {**TABLES["train"], "steps": 60, "learning_rate": 0.05}}
+    result = train(parse_recipe(recipe), tmp_path / "run", listener=heard)
+    assert heard.of(Validated)[-1].sample == ("hi", "salut!", "salut!")
+    assert result.progress.best_score == 1.0
+
+
+@pytest.mark.parametrize(("side", "pair"), [("source", ("a b c d e", "x")), ("target", ("a", "v w x y z"))])
+def test_a_sentence_beyond_the_learned_positions_is_refused_before_anything_is_written(
+    side: str, pair: tuple[str, str], tmp_path: Path
+) -> None:
+    model = {"architecture": "transformer", "width": 8, "heads": 2, "positions": "learned", "longest": 4}
+    tables = {**TABLES, "data": pairs_file(tmp_path, ("a", "x"), pair), "model": model}
+    more = " (EOS counted)" if side == "target" else ""
+    longest = 6 if side == "target" else 5
+    remedy = f"raise it to {longest}, or leave long pairs out with [text] longest_{side} = {3 if more else 4}"
+    message = f"a {side} of {longest} pieces{more}, but [model] longest = 4: {remedy}"
+    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+        train(parse_recipe(tables), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+    fits = {"text": {"source_eos": False, f"longest_{side}": 3}}
+    assert train(parse_recipe({**tables, **fits}), tmp_path / "run").steps == 12
 
 
 def test_bpe_merges_drop_out_anew_in_every_epoch(tmp_path: Path) -> None:

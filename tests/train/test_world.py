@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from regard.text.errors import InputError
-from regard.train.device import pick_device
+from regard.train.device import DeviceWarning, pick_device
 from regard.train.journal import read_journal
 from regard.train.world import Elsewhere, World, find_world, join
 
@@ -141,6 +141,19 @@ def test_workers_need_a_device_each(name: str, gpus: int, message: str, monkeypa
     monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
     with pytest.raises(InputError, match=message):
         pick_device(name, World(rank=1, size=2, local_rank=1, local_size=2))
+
+
+def test_a_gpu_that_is_seen_and_of_no_use_leaves_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+
+    def fail(*given: object, **options: object) -> None:
+        raise RuntimeError("CUDA error: no kernel image is available for execution on the device\nCompile with")
+
+    monkeypatch.setattr(torch, "ones", fail)
+    with pytest.warns(DeviceWarning, match=r"^the GPU cannot be used \(CUDA error: no kernel .* device\): training on"):
+        assert pick_device("auto", World()) == torch.device("cpu")
+    with pytest.raises(InputError, match=r"train.device = 'cuda' cannot be used here \(CUDA error"):
+        pick_device("cuda", World())
 
 
 def test_workers_share_the_gpus_of_their_machine(monkeypatch: pytest.MonkeyPatch) -> None:

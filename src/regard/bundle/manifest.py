@@ -2,12 +2,12 @@
 
 import hashlib
 import json
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+import regard
 from regard.bundle.errors import BundleError
 from regard.models.config import ModelConfig
 
@@ -67,7 +67,7 @@ def read_manifest(path: Path) -> Manifest:
         raise BundleError(f"{path} is damaged (version {number!r} is not a number from 1): copy the whole bundle again")
     if number > VERSION:
         raise BundleError(
-            f"{path} has bundle version {number}, written by regard {writer}; this is regard {version('regard')}, "
+            f"{path} has bundle version {number}, written by regard {writer}; this is regard {regard.__version__}, "
             f"which reads up to version {VERSION}: upgrade regard"
         )
     try:
@@ -77,7 +77,7 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def _why_invalid(path: Path, error: ValidationError, writer: str) -> str:
-    first, ours = error.errors()[0], version("regard")
+    first, ours = error.errors()[0], regard.__version__
     where = ".".join(str(part) for part in first["loc"] if part not in ("rnn", "transformer"))
     message = first["msg"].removeprefix("Value error, ")
     if writer != ours:

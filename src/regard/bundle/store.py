@@ -2,7 +2,6 @@
 
 import os
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
+import regard
 from regard.bundle.errors import BundleError
 from regard.bundle.folder import recover, whole_folder
 from regard.bundle.manifest import NAME, FileEntry, Manifest, read_manifest
@@ -30,6 +30,13 @@ class Bundle:
     manifest: Manifest
     path: Path
 
+    @property
+    def longest_source(self) -> int:
+        """The pieces of a source that are read, EOS not counted."""
+        most = self.model.config.most_pieces
+        longest = self.manifest.longest_source
+        return longest if most is None else min(longest, most - int(self.manifest.source_eos))
+
 
 def save_bundle(folder: Path | str, model: Seq2Seq, source: Tokenizer, target: Tokenizer, **about: Any) -> Manifest:
     """Write the folder whole or not at all; `about` fills the manifest (source_eos, longest_source, recipe …)."""
@@ -43,7 +50,7 @@ def write_bundle(draft: Path, model: Seq2Seq, source: Tokenizer, target: Tokeniz
     source.save(draft / SOURCE)
     target.save(draft / TARGET)
     manifest = Manifest(
-        regard=version("regard"),
+        regard=regard.__version__,
         torch=torch.__version__,
         model=model.config,
         source_vocabulary=len(source),

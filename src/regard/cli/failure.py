@@ -23,6 +23,9 @@ def describe_failure(error: Exception, verb: str = "") -> tuple[str, int]:
         return "out of memory: translate fewer or shorter lines at once, or use a smaller batch", 1
     if type(error).__module__.startswith("regard.") or type(error) is ValueError:
         return str(error), 1
+    if isinstance(error, ModuleNotFoundError) and error.name and not error.name.startswith("regard"):
+        package = error.name.partition(".")[0]
+        return f"the package '{package}' is missing: pip install regard brings everything that it needs", 1
     first = str(error).strip().splitlines()[0] if str(error).strip() else "no reason given"
     return f"unexpected {type(error).__name__}: {first} (REGARD_DEBUG=1 shows where)", 1
 

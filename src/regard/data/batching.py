@@ -42,8 +42,8 @@ class Batcher:
         longest = int(np.maximum(*self._lengths()).max())
         if self.tokens is not None and longest > self.tokens:
             raise InputError(
-                f"a sentence of {longest} tokens (BOS/EOS counted) does not fit into a batch of tokens = "
-                f"{self.tokens}; raise tokens to {longest} or limit the length of sentences"
+                f"a sentence of {longest} tokens (BOS/EOS counted) does not fit into a batch of {self.tokens}: raise "
+                f"batch_tokens to {longest}, or leave long sentences out with longest_source and longest_target"
             )
 
     def _size(self) -> str:

@@ -7,7 +7,6 @@ from regard.evaluation import bleu
 from regard.text.errors import InputError
 from regard.text.moses import LANGUAGES, tokenise
 from regard.text.tokenizer import Tokenizer
-from regard.text.words import join_words, word_spans
 
 
 @dataclass(frozen=True)
@@ -50,26 +49,13 @@ def find_protocol(name: str, target: Tokenizer | None = None, tokenize: str | No
         return Protocol(name, "lower-cased", str.lower, str.lower, chosen)
     if name == "raw" or target is None:
         return Protocol("raw", "as they stand", str, str, chosen)
-    return Protocol(name, "references as the model could write them", str, _as_written(target), chosen)
-
-
-def _as_written(target: Tokenizer) -> Callable[[str], str]:
-    """What the model could write: it may know no case, and a model that writes words puts its own spaces between them
-    (`l'afrique !` is `l'afrique!`).
-    """
-    config = target.config
-
-    def written(text: str) -> str:
-        text = config.normalise(text)
-        if config.kind != "word":
-            return text
-        return join_words([text[start:end] for start, end in word_spans(text, config.words)], config.words)
-
-    return written
+    return Protocol(name, "references as the model could write them", str, target.written, chosen)
 
 
 def _check_tokenizer(name: str) -> None:
     """sacrebleu's complaint before the translation, not after it."""
+    import sacrebleu  # noqa: F401  # that it is missing is no complaint about a tokenizer
+
     try:
         bleu(["a"], ["a"], tokenize=name)
     except (ValueError, ImportError, RuntimeError) as error:

@@ -53,6 +53,11 @@ class RecurrentConfig(BaseModel):
         return self.attention_width or self.decoder_units
 
     @property
+    def most_pieces(self) -> int | None:
+        """The longest sequence it can read or write; None where there is no end."""
+        return None
+
+    @property
     def hidden_readout(self) -> bool:
         """Whether the readout has a layer of its own before the output layer."""
         return self.readout in ("attentional", "maxout")
@@ -135,6 +140,11 @@ class TransformerConfig(BaseModel):
     longest: int = Field(1024, ge=1, description="how many learned positions there are")
     tie: Tie = "none"
     dropout: float = Field(0.1, ge=0, lt=1)
+
+    @property
+    def most_pieces(self) -> int | None:
+        """The longest sequence it can read or write; None where there is no end."""
+        return self.longest if self.positions == "learned" else None
 
     @model_validator(mode="after")
     def _possible(self) -> "TransformerConfig":

@@ -11,7 +11,7 @@ from regard.alignment import WordLooks, take
 from regard.bundle.store import Bundle
 from regard.models.config import RecurrentConfig
 from regard.runtime.padded import pad
-from regard.runtime.reading import read
+from regard.runtime.reading import check_target, read
 from regard.text.encoding import Encoding
 from regard.text.errors import InputError
 from regard.text.regroup import regroup
@@ -98,9 +98,11 @@ class Aligner:
 
     def _encode(self, source: str, target: str) -> tuple[Encoding, Encoding, bool]:
         bundle = self.bundle
-        reading = read(source, bundle.source, eos=bundle.manifest.source_eos, longest=bundle.manifest.longest_source)
+        reading = read(source, bundle.source, eos=bundle.manifest.source_eos, longest=bundle.longest_source)
         cut = any("too long" in warning for warning in reading.warnings)
-        return reading.encoding, bundle.target.encode(target, eos=True), cut
+        written = bundle.target.encode(target, eos=True)
+        check_target(written, bundle)
+        return reading.encoding, written, cut
 
     def _groups(self, ready: list[Ready]) -> Iterator[list[Ready]]:
         cells = CELLS.get(next(self.bundle.model.parameters()).device.type, CELLS["cpu"])

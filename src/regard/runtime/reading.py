@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass, replace
 
+from regard.bundle.store import Bundle
 from regard.text.encoding import Encoding
+from regard.text.errors import InputError
 from regard.text.special import UNK
 from regard.text.tokenizer import Tokenizer
 
@@ -37,6 +39,16 @@ def read(text: str, tokenizer: Tokenizer, *, eos: bool, longest: int) -> Reading
     if unknown:
         warnings.append(f"unknown to this model: {_named(list(dict.fromkeys(unknown)))}")
     return Reading(encoding, tuple(warnings))
+
+
+def check_target(encoding: Encoding, bundle: Bundle) -> None:
+    """Refuse a given translation that is longer than the model can write."""
+    most, pieces = bundle.model.config.most_pieces, len(encoding.ids)
+    if most is not None and pieces > most:
+        raise InputError(
+            f"a given translation of {pieces:,} pieces (EOS counted), but {bundle.path} learned {most:,} positions and "
+            "writes no more: shorten it, or use a model with sinusoidal positions"
+        )
 
 
 def _cut(encoding: Encoding, keep: list[int]) -> Encoding:

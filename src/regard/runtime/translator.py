@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from regard.bundle.store import Bundle, load_bundle
 from regard.runtime.outcome import blank_translation, build_translation
 from regard.runtime.padded import pad
-from regard.runtime.reading import Reading, read
+from regard.runtime.reading import Reading, check_target, read
 from regard.runtime.translation import Translation
 from regard.search import Ensemble, SearchConfig, Stepper, decode, forced_search
 from regard.text.encoding import Encoding
@@ -61,7 +61,12 @@ class Translator:
     @property
     def longest_source(self) -> int:
         """The most pieces of a text that are read."""
-        return min(bundle.manifest.longest_source for bundle in self.bundles)
+        return min(bundle.longest_source for bundle in self.bundles)
+
+    @property
+    def most_pieces(self) -> int | None:
+        """The most pieces of a translation, EOS counted, that every model can write; None where there is no end."""
+        return min((most for one in self.bundles if (most := one.model.config.most_pieces) is not None), default=None)
 
     @overload
     def translate(
@@ -131,8 +136,11 @@ class Translator:
         if forced and starts is not None:
             found = [[one] for one in forced_search(self.stepper, batch, starts, device=self.device)]
         else:
-            _check_prefixes(starts, config.limits(batch.source_lengths).tolist())
-            found = decode(self.stepper, batch, batch.source_lengths, config, prefixes=starts, generator=generator)
+            _check_prefixes(starts, config.limits(batch.source_lengths, self.most_pieces).tolist())
+            found = decode(
+                self.stepper, batch, batch.source_lengths, config,
+                most=self.most_pieces, prefixes=starts, generator=generator,
+            )  # fmt: skip
         begun: Sequence[Encoding | None] = given if given is not None else [None] * len(found)
         return [
             build_translation(reading, hypotheses, self.bundle.target, given=begin, forced=forced, copy=copy)
@@ -145,7 +153,11 @@ class Translator:
         values = [values] if isinstance(values, str) else list(values)
         if len(values) != len(texts):
             raise InputError(f"{len(texts)} texts but {len(values)} of '{name}': give one for each")
-        return [self.bundle.target.encode(value, eos=name == "target") for value in values]
+        encoded = [self.bundle.target.encode(value, eos=name == "target") for value in values]
+        for one in encoded:
+            for bundle in self.bundles:
+                check_target(one, bundle)
+        return encoded
 
     def _search(self, changes: dict[str, Any]) -> SearchConfig:
         """The bundle's settings with what this call changes; what contradicts a change gives way to it."""
@@ -159,9 +171,15 @@ class Translator:
         elif "nbest" not in changes:
             known["nbest"] = 1
         try:
-            return SearchConfig.model_validate(known)
+            config = SearchConfig.model_validate(known)
         except ValidationError as error:
             raise InputError(_complaint(error)) from None
+        if self.most_pieces is not None and isinstance(config.longest, int) and config.longest > self.most_pieces:
+            raise InputError(
+                f"longest = {config.longest}, but this model learned {self.most_pieces} positions and writes no more "
+                f"pieces: {self.most_pieces} is the largest longest"
+            )
+        return config
 
 
 def _reads_and_writes(bundle: Bundle) -> tuple[str, str, bool]:

@@ -75,8 +75,10 @@ class SearchConfig(BaseModel):
         """None where the config asks for greedy or beam search."""
         return None if self.temperature is None else Sampler(self.temperature, self.top_k, self.top_p)
 
-    def limits(self, lengths: Int[Tensor, "sentence"]) -> Int[Tensor, "sentence"]:
-        """The most tokens for each sentence, given how many its source has; on the same device."""
+    def limits(self, lengths: Int[Tensor, "sentence"], most: int | None = None) -> Int[Tensor, "sentence"]:
+        """The most tokens for each sentence, given how many its source has, and `most` for any; on the same device."""
         if isinstance(self.longest, int):
-            return torch.full_like(lengths, self.longest, dtype=torch.long)
-        return (lengths * self.longest.factor).ceil().long() + self.longest.offset
+            limits = torch.full_like(lengths, self.longest, dtype=torch.long)
+        else:
+            limits = (lengths * self.longest.factor).ceil().long() + self.longest.offset
+        return limits if most is None else limits.clamp(max=most)

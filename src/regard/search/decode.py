@@ -22,14 +22,16 @@ def decode(
     lengths: Int[Tensor, "sentence"],
     config: SearchConfig,
     *,
+    most: int | None = None,
     options: Options | None = None,
     prefixes: Sequence[Sequence[int]] | None = None,
     generator: torch.Generator | None = None,
 ) -> list[list[Hypothesis]]:
     """Hypotheses for each sentence, best first (sampling: as drawn). `lengths` are those of the sources, on the
-    model's device; `options` replaces what the config says of them; without a generator `config.seed` starts one.
+    model's device; `most` tokens are all that the model can write; `options` replaces what the config says of them;
+    without a generator `config.seed` starts one.
     """
-    limits = config.limits(lengths)
+    limits = config.limits(lengths, most)
     options = options or config.options
     if config.sampler is not None:
         generator = generator or torch.Generator(device=lengths.device).manual_seed(config.seed)

@@ -19,7 +19,7 @@ from regard.text.places import Place, Spans, character_places, subword_places, w
 from regard.text.special import EOS, SPECIAL, UNK
 from regard.text.subwords import LONG, Subwords
 from regard.text.vocabulary import marked_words, train_vocabulary, vocabulary_from
-from regard.text.words import word_spans
+from regard.text.words import join_words, word_spans
 
 _REMEMBERED = 300_000
 
@@ -130,6 +130,17 @@ class Tokenizer:
         if len(chunk) < LONG:
             self._seen[chunk] = ids
         return ids
+
+    def written(self, text: str) -> str:
+        """A text as one who writes with these pieces would put it, unknown words apart: what to compare outputs with.
+
+        Normalisation may take its case, and the kind word puts its own spaces (`l'afrique !` is `l'afrique!`).
+        """
+        text = self.config.normalise(text)
+        if self.config.kind != "word":
+            return text
+        words = [text[start:end] for start, end in word_spans(text, self.config.words)]
+        return join_words(words, self.config.words)
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of some ids; special ones say nothing, an unknown piece is ⁇."""

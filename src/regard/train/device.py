@@ -2,6 +2,7 @@
 
 import os
 import socket
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 
@@ -13,23 +14,45 @@ from regard.train.world import World
 KINDS = ("cpu", "cuda", "mps", "xpu")
 
 
+class DeviceWarning(UserWarning):
+    """Training does not run where one would expect it to."""
+
+
 def pick_device(name: str, world: World) -> torch.device:
     """The device a recipe names, tried out; `auto` is a GPU where there is one. Several workers take a GPU each."""
     if world.size > 1:
         return _own_device(name, world)
     if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        return _gpu_if_it_works()
     try:
         device = torch.device(name)
         if device.type not in KINDS:
             raise RuntimeError("nothing can be trained on it")
-        torch.empty(1, device=device)
+        _try(device)
     except (RuntimeError, AssertionError) as error:
         reason = str(error).splitlines()[0]
         raise InputError(
             f"train.device = '{name}' cannot be used here ({reason}): valid choices are auto and {', '.join(KINDS)}"
         ) from error
     return device
+
+
+def _gpu_if_it_works() -> torch.device:
+    """A GPU that is seen may still be of no use: too old for this torch, or somebody else's."""
+    if not torch.cuda.is_available():
+        return torch.device("cpu")
+    try:
+        _try(torch.device("cuda"))
+    except RuntimeError as error:
+        reason = str(error).splitlines()[0]
+        warnings.warn(f"the GPU cannot be used ({reason}): training on the CPU", DeviceWarning, stacklevel=2)
+        return torch.device("cpu")
+    return torch.device("cuda")
+
+
+def _try(device: torch.device) -> None:
+    """Run something on it: that memory can be had does not mean that anything can be computed."""
+    float(torch.ones(1, device=device) + 1)
 
 
 def _own_device(name: str, world: World) -> torch.device:

@@ -57,11 +57,16 @@ class Job:
         """The bundle to translate with."""
         return self.folder / "best"
 
+    @property
+    def _longest_source(self) -> int:
+        most = self.recipe.model.most_pieces
+        return LONGEST_SOURCE if most is None else min(LONGEST_SOURCE, most - int(self.recipe.text.source_eos))
+
     def about(self, **trained: Any) -> dict[str, Any]:
         """What the manifest of a bundle says about the run it comes from."""
         return {
             "source_eos": self.recipe.text.source_eos,
-            "longest_source": self.recipe.text.longest_source or LONGEST_SOURCE,
+            "longest_source": self.recipe.text.longest_source or self._longest_source,
             "search": self.recipe.search.model_dump(mode="json"),
             "recipe": self.recipe.model_dump(mode="json"),
             "trained": trained,

@@ -12,6 +12,7 @@ from regard.data.guidance import Guide
 from regard.data.pair import Pair
 from regard.data.pipeline import Watch, encode_corpus, open_training, train_tokenizers
 from regard.data.splits import Corpus, StoredSplit, load_split
+from regard.text.errors import InputError
 from regard.text.tokenizer import Tokenizer
 from regard.train.guide import build_guide
 from regard.train.hide import hide_words
@@ -66,6 +67,8 @@ def prepare(recipe: Recipe, known: Bundle | None = None, watch: Watch | None = N
     text = recipe.text
     chosen = dev.pairs[: recipe.train.validate_sentences]
     dev_encoded = encode_pairs(chosen, source, target, Limits(text.longest_source, text.longest_target, "truncate"))
+    for pairs in (encoded, dev_encoded):
+        _check_positions(pairs, recipe)
     return Prepared(
         recipe,
         train,
@@ -78,6 +81,21 @@ def prepare(recipe: Recipe, known: Bundle | None = None, watch: Watch | None = N
     )
 
 
+def _check_positions(pairs: EncodedPairs, recipe: Recipe) -> None:
+    """A sentence longer than the positions a model learns should show now, not in the middle of an epoch."""
+    most = recipe.model.most_pieces
+    if most is None:
+        return
+    sides = (("source", pairs.source, int(recipe.text.source_eos)), ("target", pairs.target, 1))
+    for side, sequences, more in sides:
+        longest = int(sequences.lengths.max()) + more
+        if longest > most:
+            raise InputError(
+                f"a {side} of {longest:,} pieces{' (EOS counted)' * more}, but [model] longest = {most}: raise it to "
+                f"{longest}, or leave long pairs out with [text] longest_{side} = {most - more}"
+            )
+
+
 def _encode(
     recipe: Recipe, train: Corpus | StoredSplit, source: Tokenizer, target: Tokenizer, epoch: int, **told: Watch
 ) -> tuple[EncodedPairs, tuple[str, ...]]:
@@ -86,9 +104,10 @@ def _encode(
     seed = None
     if _drops_merges(recipe):
         seed = f"{config.seed} {epoch}"
-        if config.batch_tokens is not None:  # what fits in one epoch must not be too long in another
-            fits = config.batch_tokens - 1
-            longest_source, longest_target = min(fits, longest_source or fits), min(fits, longest_target or fits)
+        # What fits in one epoch must not be too long in another.
+        fits = [bound - 1 for bound in (config.batch_tokens, recipe.model.most_pieces) if bound is not None]
+        longest_source = min((*fits, *([longest_source] if longest_source else [])), default=None)
+        longest_target = min((*fits, *([longest_target] if longest_target else [])), default=None)
     encoded, notes = encode_corpus(train, source, target, Limits(longest_source, longest_target), seed, **told)
     return hide_words(encoded, source, target, config.hide_words, config.seed), notes
 

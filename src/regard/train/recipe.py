@@ -45,6 +45,35 @@ class Recipe(BaseModel):
             )
         return self
 
+    @model_validator(mode="after")
+    def _forces_a_transformer(self) -> "Recipe":
+        train = self.train
+        falls = train.teacher_forcing < 1 or train.teacher_forcing_schedule != "constant"
+        if falls and isinstance(self.model, TransformerConfig):
+            raise ValueError(
+                "train.teacher_forcing: a Transformer trains on all steps at once and cannot read its own words in "
+                "between: leave teacher_forcing at 1, or use an rnn model"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _fits_its_positions(self) -> "Recipe":
+        most = self.model.most_pieces
+        if most is None:
+            return self
+        text, search = self.text, self.search.longest
+        for key, value, more in (
+            ("text.longest_source", text.longest_source, int(text.source_eos)),
+            ("text.longest_target", text.longest_target, 1),
+            ("search.longest", search if isinstance(search, int) else None, 0),
+        ):
+            if value is not None and value + more > most:
+                raise ValueError(
+                    f"{key} = {value}{' (and EOS)' * more}, but the model learns {most} positions: lower it to "
+                    f"{most - more}, or raise model.longest"
+                )
+        return self
+
 
 def load_recipe(name: str | Path, overrides: Iterable[str] = ()) -> Recipe:
     """A recipe by its published name or by the path of a TOML file, with `table.key=value` overrides.

@@ -59,7 +59,7 @@ def validate(
     parts = sorted((part for share in world.gather(mine) for part in share), key=lambda part: part.number)
     total, tokens = sum(part.loss for part in parts), sum(part.tokens for part in parts)
     outputs = {number: text for part in parts for number, text in part.outputs.items()}
-    references = [data.target.config.normalise(pair.target) for pair in data.dev]
+    references = [data.target.written(pair.target) for pair in data.dev]
     texts = [outputs.get(number, "") for number in range(len(references))]
     score = total / tokens if metric == "loss" else _score(metric, texts, references)
     example = min(outputs)
@@ -73,7 +73,7 @@ def _try(model: Seq2Seq, batch: Batch, search: SearchConfig | None) -> tuple[flo
         if search is None:
             return loss, {}
         options = replace(search.options, weights=False)
-        found = decode(model, batch, batch.source_lengths, search, options=options)
+        found = decode(model, batch, batch.source_lengths, search, most=model.config.most_pieces, options=options)
         return loss, {item: best.tokens for item, (best, *_) in zip(batch.indices.tolist(), found, strict=True)}
     except RuntimeError as error:
         if batch.rows == 1 or not is_out_of_memory(error):
