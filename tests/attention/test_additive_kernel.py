@@ -3,39 +3,23 @@
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import pytest
 import torch
 from torch import Tensor
 
+from interpreter import INTERPRETED, kernels
 from regard.attention import additive_attention
 from regard.attention.additive import functional, launch, launch_backward
 
-DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
-INTERPRETED = DEVICE == "cpu"
+DEVICE = "cpu" if INTERPRETED else "cuda"
 NAMES = ("context", "weights", "query", "keys", "v", "values", "gaussian")
-
-
-@contextmanager
-def _interpreter() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        if INTERPRETED:
-            patch.setenv("TRITON_INTERPRET", "1")
-        yield
-
-
-# Triton decides when it is first imported whether its own functions will be interpreted.
-with _interpreter():
-    triton = pytest.importorskip("triton")
 
 
 @pytest.fixture(autouse=True)
 def _kernels() -> Iterator[None]:
-    with _interpreter():
-        interpreted = not isinstance(triton.language.max, triton.JITFunction)
-        assert interpreted == INTERPRETED, "something imported Triton before this file could ask for its interpreter"
+    with kernels():
         yield
 
 

@@ -84,6 +84,16 @@ class Seq2Seq(nn.Module):
         logits: Tensor = self.decoder.readout(features)
         return logits
 
+    def before_output(self, features: Float[Tensor, "*rows feature"]) -> Float[Tensor, "*rows feature"]:
+        """What `output` multiplies to give the logits: the features, with their dropout while training."""
+        dropout = getattr(self.decoder.readout, "dropout", None)
+        return features if dropout is None else dropout(features)
+
+    @property
+    def output(self) -> nn.Linear:
+        """The output layer, for a loss that runs it piece by piece."""
+        return self.decoder.readout.output
+
     @property
     def parameters_count(self) -> int:
         return sum(parameter.numel() for parameter in self.parameters())

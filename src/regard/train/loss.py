@@ -2,41 +2,51 @@
 
 from typing import NamedTuple
 
-import torch.nn.functional as F
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from regard.data.batch import Batch
 from regard.models.seq2seq import Seq2Seq
 from regard.text.special import PAD
 from regard.train.attention_loss import attention_loss
+from regard.train.cross_entropy import linear_cross_entropy
 
 
 class Losses(NamedTuple):
     """SUMS over target words, EOS included: the caller divides by the words of all batches in the step."""
 
     objective: Float[Tensor, ""]
-    """What is minimised, label smoothing included."""
+    """What is minimised, label smoothing included; times `scale`."""
     log_loss: Float[Tensor, ""]
     """-log p(word), the negative log-likelihood: what a validation measures too; carries no gradient."""
 
 
 def batch_loss(
-    model: Seq2Seq, batch: Batch, *, smoothing: float = 0.0, forced: Bool[Tensor, " target"] | None = None
+    model: Seq2Seq,
+    batch: Batch,
+    *,
+    smoothing: float = 0.0,
+    forced: Bool[Tensor, " target"] | None = None,
+    scale: float = 1.0,
+    places: Int[Tensor, " words"] | None = None,
 ) -> Losses:
     """With label smoothing ε over V words (Szegedy et al. 2016, section 7): (1 - ε) · -log p(word) + ε · mean -log p.
 
-    Padded positions are dropped before the output layer, the widest product of the model.
+    Padded positions are dropped before the output layer, the widest product of the model: `places` says which remain,
+    where it is known already; finding it out on a GPU would wait for the GPU. `scale` multiplies the objective, and its
+    gradients where they arise: a mean that is taken afterwards costs one pass more over the largest of them.
     """
     decoded = model(batch, batch.target_in, forced=forced, want_weights=batch.guidance is not None)
-    wanted = batch.target_out
-    real = wanted != PAD
-    scores = F.log_softmax(model.logits(decoded.features[real]).float(), dim=-1)
-    log_loss = F.nll_loss(scores, wanted[real], reduction="sum")
-    objective = log_loss
-    if smoothing:
-        evenly = -scores.sum(dim=-1).sum()
-        objective = (1 - smoothing) * log_loss + evenly * (smoothing / scores.size(1))
+    if places is None:
+        places = real_places(batch.target_out)
+    features = model.before_output(decoded.features.flatten(0, 1).index_select(0, places))
+    wanted, layer = batch.target_out.flatten().index_select(0, places), model.output
+    objective, log_loss = linear_cross_entropy(features, layer.weight, layer.bias, wanted, smoothing, scale)
     if batch.guidance is not None and decoded.weights is not None:
-        objective = objective + attention_loss(decoded.weights, batch, batch.guidance)
-    return Losses(objective, log_loss.detach())
+        objective = objective + scale * attention_loss(decoded.weights, batch, batch.guidance)
+    return Losses(objective, log_loss)
+
+
+def real_places(target_out: Int[Tensor, "batch target"]) -> Int[Tensor, " words"]:
+    """Which positions hold words, counted along the rows."""
+    return (target_out != PAD).flatten().nonzero()[:, 0]

@@ -13,7 +13,7 @@ from torch.optim import Optimizer
 from regard.data.batch import Batch
 from regard.models.seq2seq import Seq2Seq
 from regard.train.config import TrainConfig
-from regard.train.loss import batch_loss
+from regard.train.loss import batch_loss, real_places
 from regard.train.world import ALONE, Replica
 
 
@@ -135,9 +135,14 @@ def gradients(
                 with replica.adding(last):
                     with torch.autocast(device.type, dtype=autocast, enabled=autocast is not None):
                         batch = portion.batch.to(device)
-                        losses = replica(partial(batch_loss, model, batch, smoothing=smoothing, forced=portion.coins))
-                    objective = losses.objective if portion.counts else losses.objective * 0
-                    torch.autograd.backward(objective / (tokens / replica.size))  # workers take their mean, not sum
+                        losses = replica(
+                            partial(
+                                batch_loss, model, batch, smoothing=smoothing, forced=portion.coins,
+                                scale=replica.size / tokens if portion.counts else 0.0,  # workers take their mean
+                                places=real_places(portion.batch.target_out).to(device),
+                            )
+                        )  # fmt: skip
+                    torch.autograd.backward(losses.objective)
                 if portion.counts:
                     total += losses.log_loss
             except RuntimeError as error:

@@ -22,8 +22,8 @@ class ScoreTiling:
     `factors` says in which precision bfloat16 inputs keep exp(2q) and exp(2k); the others keep them in float32.
     """
 
-    queries: int = 16
-    keys: int = 128
+    queries: int = 32
+    keys: int = 64
     step: int = 8
     warps: int = 1
     registers: int | None = None
@@ -40,7 +40,7 @@ class GradientTiling:
     `paired` lets two elements share a reciprocal, except in float32: half the special functions, one product more each.
     """
 
-    rows: int = 32
+    rows: int = 16
     width: int = 64
     lane: int = 2
     block: int = 16
@@ -55,7 +55,7 @@ class Tilings:
 
     score: ScoreTiling = ScoreTiling()
     gradient: GradientTiling = GradientTiling()
-    deterministic: GradientTiling = GradientTiling(paired=True)
+    deterministic: GradientTiling = GradientTiling(rows=32, paired=True)
 
 
 DEFAULT = Tilings()

@@ -56,6 +56,20 @@ def backward(
     return d_query, d_keys, d_v.to(inputs.v.dtype), d_values, d_gaussian
 
 
+def padded_source(source: int) -> int:
+    """The source in whole tiles: what the last axis of `d_scores` must have."""
+    rows = launch.DEFAULT.deterministic.rows
+    return upwards(source, rows) * rows
+
+
+def key_gradients(inputs: Inputs, real: Tensor, d_scores: Tensor) -> tuple[Tensor, Tensor]:
+    """Gradients of the keys and of v alone, from δe in float32, its source padded; the same bits every time."""
+    d_keys = torch.empty_like(inputs.keys)
+    run = _Launch(inputs, as_bytes(real), wide_spans(inputs, real), launch.DEFAULT.deterministic)
+    d_v = run(True, d_scores, d_keys, d_keys, "none")
+    return d_keys, d_v.to(inputs.v.dtype)
+
+
 def _through_softmax(
     inputs: Inputs,
     probabilities: Tensor,

@@ -41,7 +41,7 @@ def additive_attention(
     mask = mask.expand(*lead, target, source)
     if gaussian is not None:
         gaussian = gaussian.expand(*lead, target, source)
-    if not _fused(query_projected, keys, v, values):
+    if not runs_fused(query_projected, keys, v, values):
         context, weights = functional.additive_attention(query_projected, keys, v, values, mask, gaussian)
         return context, weights if need_weights else None
     if deterministic is None:
@@ -67,7 +67,8 @@ def _autocast(*tensors: Tensor) -> tuple[Tensor, ...]:
     return tuple(tensor.to(torch.get_autocast_dtype(device)) for tensor in tensors)
 
 
-def _fused(*tensors: Tensor) -> bool:
+def runs_fused(*tensors: Tensor) -> bool:
+    """Whether the kernels, and not their plain twin, would run on query, keys, v and values."""
     return (
         _kernels_run_on(tensors[0].device.type)
         and len({(tensor.dtype, tensor.device) for tensor in tensors}) == 1

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
-from torch.nn import functional
 
 from regard.attention.additive.module import BahdanauAttention
 from regard.attention.build import build_attention
@@ -15,6 +14,9 @@ from regard.models.config import RecurrentConfig
 from regard.models.rnn.bridge import Bridge
 from regard.models.rnn.cells import Layer, ready, recur
 from regard.models.rnn.encoder import Encoded
+from regard.models.rnn.fused.operation import fused_attend_and_recur
+from regard.models.rnn.fused.precision import fusible
+from regard.models.rnn.fused.product import linear
 from regard.models.rnn.readout import Readout
 from regard.models.rnn.recurrence import attend_and_recur
 from regard.models.step import Decoded, Step, given_weights
@@ -164,7 +166,8 @@ class RecurrentDecoder(nn.Module):
             and bool(self.context_width)
             and not self.feed_width
             and len(state.hidden) == 1
-            and not torch.is_autocast_enabled(state.hidden[0].device.type)
+            and (fusible(state.hidden[0]) or not torch.is_autocast_enabled(state.hidden[0].device.type))
+            and state.memory.keys.numel() > 0
         )
 
     def _in_one_operation(self, tokens: Tensor, state: RecurrentState, want_weights: bool) -> Decoded:
@@ -172,7 +175,8 @@ class RecurrentDecoder(nn.Module):
         assert isinstance(self.attention, BahdanauAttention)
         (layer,), embedded = self._layers(), self._embed(tokens.T)
         bias = torch.zeros_like(layer.bias) if layer.recurrent_bias is None else layer.recurrent_bias
-        states, contexts, weights = attend_and_recur(
+        recur = fused_attend_and_recur if fusible(embedded) else attend_and_recur
+        states, contexts, weights = recur(
             self._gates(embedded, (layer,)), state.hidden[0], None if state.cell is None else state.cell[0],
             state.memory.keys, state.memory.values, state.memory.real,
             self.attention.W_s, self.attention.v, layer.inputs[1], layer.recurrent, bias,
@@ -218,7 +222,7 @@ class RecurrentDecoder(nn.Module):
 
     def _gates(self, embedded: Tensor, layers: tuple[Layer, ...]) -> Tensor:
         """W_e e + b, the part of the first layer's input product that needs no context."""
-        return functional.linear(embedded, layers[0].inputs[0], layers[0].bias)
+        return linear(embedded, layers[0].inputs[0], layers[0].bias)
 
     def _features(self, moment: _Moment, embedded: Tensor) -> Tensor:
         if moment.features is not None:

@@ -10,6 +10,9 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from regard.attention.masking import lengths_to_mask
 from regard.models.config import RecurrentConfig
+from regard.models.rnn.fused.operation import Reading
+from regard.models.rnn.fused.precision import fusible
+from regard.models.rnn.fused.product import linear
 
 
 @dataclass(frozen=True)
@@ -42,8 +45,11 @@ class RecurrentEncoder(nn.Module):
 
     def forward(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> Encoded:
         """Read every sentence; a blank one ends in zeros, as if nothing had been read."""
-        longest, on_host = source.size(1), lengths.cpu()
+        longest = source.size(1)
         embedded = self.dropout(self.embedding(source))
+        if fusible(embedded) and embedded.numel():
+            return self._fused(embedded, lengths_to_mask(lengths, longest))
+        on_host = lengths.cpu()
         if longest == 0:
             embedded = functional.pad(embedded, (0, 0, 0, 1))
         # Packing wants a word in every row; what a blank row makes of it is dropped below.
@@ -58,6 +64,27 @@ class RecurrentEncoder(nn.Module):
             hidden=self._by_direction(hidden, blank),
             cell=None if cell is None else self._by_direction(cell, blank),
         )
+
+    def _fused(self, embedded: Tensor, real: Tensor) -> Encoded:
+        """Layer by layer with the kernels of `fused`, which need no lengths on the host and see no padding."""
+        recurrence, ways = self.recurrence, ("", "_reverse")[: self.directions]
+        states = torch.where(real[..., None], embedded, 0.0)  # zero gradients times NaN would be NaN
+        hidden, cell = [], []
+        for layer in range(recurrence.num_layers):
+            if layer:
+                states = functional.dropout(states, recurrence.dropout, self.training)
+            into, recurrent, bias, recurrent_bias = (
+                torch.stack([getattr(recurrence, f"{name}_l{layer}{way}") for way in ways])
+                for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+            )
+            given = linear(states, into.flatten(0, 1), bias.flatten())
+            given = given.view(*given.shape[:2], self.directions, -1)
+            states, last, cells = Reading.apply(  # type: ignore[no-untyped-call]
+                given, real, recurrent.to(given.dtype), recurrent_bias.to(given.dtype)
+            )
+            hidden.append(last)
+            cell.extend(cells)  # a GRU has none
+        return Encoded(states, real, torch.stack(hidden), torch.stack(cell) if cell else None)
 
     def _by_direction(self, final: Tensor, blank: Tensor | None) -> Tensor:
         if blank is not None:

@@ -1,0 +1,129 @@
+"""All steps of the Bahdanau recurrence on a GPU: what `rnn/recurrence.py` computes, in three launches a step.
+
+Everything of size target × source × width stays inside a kernel; see `decoder_kernel.py` for the equations.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from regard.attention.additive.launch import Inputs, as_bytes, assembly, power, upwards
+from regard.attention.additive.launch_backward import key_gradients, padded_source
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """Rows and columns of each kernel's tile, and its warps, as benchmarks/decoder_tiles.py found them best."""
+
+    score: tuple[int, int, int] = (4, 512, 4)
+    mix: tuple[int, int, int] = (8, 128, 4)
+    mix_back: tuple[int, int, int] = (4, 512, 2)
+    query_back: tuple[int, int, int] = (16, 128, 4)
+
+
+TILES = Tiles()
+
+
+def forward(
+    gates: Tensor,
+    hidden: Tensor,
+    cell: Tensor | None,
+    keys: Tensor,
+    values: Tensor,
+    real: Tensor,
+    both: Tensor,
+    bias: Tensor,
+    v: Tensor,
+    W_c: Tensor,
+) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
+    """States, contexts, weights; then what backward needs: all states, weights, products, gates, M and cells.
+
+    `gates` is `[target, batch, gates]`, `both` is [W_s; U]; weights are `[batch, target, source]`, in float32.
+    """
+    from regard.models.rnn.fused import decoder_kernel as kernel
+
+    target, batch = gates.shape[:2]
+    (source, width), units, lstm = keys.shape[1:], hidden.shape[1], cell is not None
+    states = hidden.new_empty(target + 1, batch, units)
+    states[0] = hidden
+    cells = torch.empty(target + 1 if lstm else 0, batch, units, dtype=torch.float32, device=hidden.device)
+    if cell is not None:
+        cells[0] = cell
+    product, kept = gates.new_empty(target, batch, both.shape[0]), torch.empty_like(gates)
+    weights = torch.empty(batch, target, source, dtype=torch.float32, device=hidden.device)
+    scores = torch.empty(batch, source, dtype=torch.float32, device=hidden.device)
+    mixed, turned, visible = values @ W_c.t(), both.t(), as_bytes(real)
+    block, size, tiles = power(source), both.shape[0], TILES
+    for t in range(target):
+        torch.mm(states[t], turned, out=product[t])
+        kernel.score_kernel[(batch, upwards(source, tiles.score[0]))](
+            product[t], keys, v, visible, scores, source, width, size,
+            KEYS=tiles.score[0], WIDTH=tiles.score[1], APPROXIMATE=_approximate(keys), num_warps=tiles.score[2],
+        )  # fmt: skip
+        kernel.mix_kernel[(batch, upwards(units, tiles.mix[1]))](
+            scores, mixed, gates[t], product[t], bias, states[t:], kept[t], cells[t:] if lstm else scores,
+            weights[:, t], source, units, width, size, weights.stride(0),
+            LSTM=lstm, BLOCK=block, KEYS=min(tiles.mix[0], block), UNITS=tiles.mix[1], num_warps=tiles.mix[2],
+        )  # fmt: skip
+    contexts = weights.to(values.dtype) @ values
+    return (states[1:], contexts, weights), (states, weights, product, kept, mixed, cells)
+
+
+def backward(
+    outside: Sequence[Tensor], given: Sequence[Tensor | None], forward_kept: Sequence[Tensor]
+) -> tuple[Tensor, ...]:
+    """Gradients of gates, hidden, cell, keys, values, both, bias, v and W_c."""
+    from regard.models.rnn.fused import decoder_kernel as kernel
+
+    d_states, d_contexts, d_weights = (gradient.contiguous() for gradient in outside)
+    keys, values, real, both, bias, v, W_c = (x for x in given[3:] if x is not None)
+    states, weights, product, kept, mixed, cells = forward_kept
+    target, batch, units = d_states.shape
+    (source, width), lstm = keys.shape[1:], cells.numel() > 0
+    past = torch.zeros(batch, units, dtype=torch.float32, device=keys.device)
+    d_cells, carried = torch.zeros_like(past), keys.new_zeros(batch, units)
+    d_given, d_product = torch.empty_like(kept), torch.empty_like(product)
+    d_mixing = (d_contexts @ values.transpose(1, 2)).float() + d_weights
+    d_scores = torch.zeros(batch, target, padded_source(source), dtype=torch.float32, device=keys.device)
+    visible, block, size, tiles = as_bytes(real), power(source), both.shape[0], TILES
+    for t in reversed(range(target)):
+        kernel.cell_backward_kernel[(batch, upwards(units, 256))](
+            product[t], bias, states[t], kept[t], cells[t:] if lstm else carried, carried, past, d_cells, d_states[t],
+            d_given[t], d_product[t], units, width, size, LSTM=lstm, UNITS=256, num_warps=2,
+        )  # fmt: skip
+        kernel.mix_backward_kernel[(batch, upwards(source, tiles.mix_back[0]))](
+            mixed, d_given[t], visible, d_mixing[:, t], source, kept.shape[2], d_mixing.stride(0),
+            KEYS=tiles.mix_back[0], GATES=tiles.mix_back[1], num_warps=tiles.mix_back[2],
+        )  # fmt: skip
+        kernel.query_backward_kernel[(batch, upwards(width, tiles.query_back[1]))](
+            product[t], keys, v, weights[:, t], d_mixing[:, t], d_scores[:, t], d_product[t], source, width,
+            size, weights.stride(0), d_scores.stride(0), BLOCK=block, KEYS=min(tiles.query_back[0], block),
+            WIDTH=tiles.query_back[1], APPROXIMATE=_approximate(keys), num_warps=tiles.query_back[2],
+        )  # fmt: skip
+        torch.mm(d_product[t], both, out=carried)
+    flat = d_product.view(target * batch, -1)
+    query = product[..., :width].transpose(0, 1).contiguous()
+    everything = real[:, None].expand(batch, target, source)
+    d_keys, d_v = key_gradients(Inputs(query, keys, v, values, everything, None), real, d_scores)
+    turned = weights.to(keys.dtype).transpose(1, 2)
+    d_mixed = turned @ d_given.transpose(0, 1)
+    d_values = turned @ d_contexts + d_mixed @ W_c
+    d_hidden = carried if lstm else carried + past.to(carried.dtype)
+    return (
+        d_given,
+        d_hidden,
+        d_cells,
+        d_keys,
+        d_values,
+        flat.t() @ states[:-1].view(target * batch, units),
+        flat[:, width:].sum(dim=0, dtype=torch.float32).to(bias.dtype),
+        d_v,
+        d_mixed.view(batch * source, -1).t() @ values.reshape(batch * source, -1),
+    )
+
+
+def _approximate(tensor: Tensor) -> bool:
+    """float32 keeps its exact tanh."""
+    return assembly() and tensor.dtype != torch.float32

@@ -1,0 +1,65 @@
+"""One GRU or LSTM layer over a padded batch on a GPU, both directions side by side, in two launches a step."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from regard.attention.additive.launch import as_bytes, upwards
+
+_UNITS = 128
+
+
+def forward(
+    given: Tensor, real: Tensor, recurrent: Tensor, bias: Tensor
+) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
+    """Outputs `[batch, source, direction * units]`, last states, last cells; then states, products, gates and cells.
+
+    `given` is `[batch, source, direction, gates]`, input product and its bias; `recurrent` is `[direction, gates,
+    units]` and `bias` `[direction, gates]`. Three gates are a GRU, four an LSTM.
+    """
+    from regard.models.rnn.fused.encoder_kernel import read_kernel
+
+    batch, source, directions, gates = given.shape
+    units = recurrent.shape[2]
+    lstm = gates == 4 * units
+    states = given.new_zeros(source + 1, directions, batch, units)
+    cells = torch.zeros(source + 1 if lstm else 0, directions, batch, units, dtype=torch.float32, device=given.device)
+    product = given.new_empty(source, directions, batch, gates)
+    kept = torch.empty_like(product)
+    outputs = given.new_empty(batch, source, directions * units)
+    turned, visible = recurrent.transpose(1, 2), as_bytes(real)
+    for i in range(source):
+        torch.bmm(states[i], turned, out=product[i])
+        read_kernel[(batch, directions, upwards(units, _UNITS))](
+            given, product[i], bias, visible, states[i:], cells[i:] if lstm else kept, kept[i], outputs, i, source,
+            units, LSTM=lstm, UNITS=_UNITS, num_warps=1,
+        )  # fmt: skip
+    return (outputs, states[source].clone(), cells[-1:].clone()), (states, product, kept, cells)
+
+
+def backward(
+    outside: Sequence[Tensor], inputs: Sequence[Tensor | None], forward_kept: Sequence[Tensor]
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Gradients of given, recurrent and bias."""
+    from regard.models.rnn.fused.encoder_kernel import read_backward_kernel
+
+    d_outputs, d_hidden, d_cell = (gradient.contiguous() for gradient in outside)
+    _, real, recurrent, bias = (x for x in inputs if x is not None)
+    states, product, kept, cells = forward_kept
+    source, directions, batch, gates = product.shape
+    units, lstm = recurrent.shape[2], cells.numel() > 0
+    past, carried = d_hidden.to(torch.float32, copy=True), torch.zeros_like(d_hidden)
+    d_cells = d_cell[0].to(torch.float32, copy=True) if lstm else past
+    d_given = d_outputs.new_empty(batch, source, directions, gates)
+    d_product, visible = torch.empty_like(product), as_bytes(real)
+    for i in reversed(range(source)):
+        read_backward_kernel[(batch, directions, upwards(units, _UNITS))](
+            product[i], bias, visible, states[i], cells[i:] if lstm else kept, kept[i], carried, past, d_cells,
+            d_outputs, d_given, d_product[i], i, source, units, LSTM=lstm, UNITS=_UNITS, num_warps=1,
+        )  # fmt: skip
+        torch.bmm(d_product[i], recurrent, out=carried)
+    by_direction = d_product.transpose(0, 1).reshape(directions, source * batch, gates)
+    before = states[:-1].transpose(0, 1).reshape(directions, source * batch, units)
+    d_bias = by_direction.sum(dim=1, dtype=torch.float32).to(bias.dtype)
+    return d_given, by_direction.transpose(1, 2) @ before, d_bias

@@ -1,0 +1,129 @@
+"""A differentiable function as two CUDA graphs for each shape it is called with: two launches instead of hundreds.
+
+A graph works in memory of its own: inputs are copied in, results and gradients are copied out. What backward needs
+stays where forward left it. If another call of the same shape has written over it in the meantime, backward runs the
+forward graph once more on its own inputs, so that calls may interleave as they like. A shape runs plainly the first
+time it comes and is captured the second; the shape not used for longest leaves when there are too many.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+MOST = 96
+"""Shapes a function keeps."""
+
+Given = Tensor | None
+Tensors = tuple[Tensor, ...]
+Forward = Callable[..., tuple[Tensors, Tensors]]
+"""Inputs -> results, and what backward needs of them."""
+Backward = Callable[[Sequence[Tensor], Sequence[Given], Sequence[Tensor]], Tensors]
+"""Gradients of the results, inputs, what forward kept -> gradients of the inputs."""
+
+
+@dataclass
+class _Shape:
+    """The graphs of one shape, in the memory they work in."""
+
+    inputs: tuple[Given, ...]
+    results: Tensors
+    kept: Tensors
+    forward: Any
+    backward: Any = None
+    outside: Tensors = ()
+    gradients: Tensors = ()
+    runs: int = 0
+    """How often forward has run: whose results are in `kept`."""
+
+    def run(self, given: Sequence[Given]) -> int:
+        _fill(self.inputs, given)
+        self.forward.replay()
+        self.runs += 1
+        return self.runs
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """Which graphs a call ran in, and which of their runs it was; no graphs: it ran plainly."""
+
+    shape: _Shape | None = None
+    run: int = 0
+
+
+class Replay:
+    """Wraps a forward and a backward function, which launch the same work for the same shapes."""
+
+    def __init__(self, forward: Forward, backward: Backward) -> None:
+        self._plain_forward, self._plain_backward = forward, backward
+        self._shapes: OrderedDict[object, _Shape | None] = OrderedDict()
+
+    def forward(self, *given: Given) -> tuple[Tensors, Tensors, Ticket]:
+        """Results; what a plain run kept; and the ticket for the gradients."""
+        shape = self._shape(given)
+        if shape is None:
+            return *self._plain_forward(*given), Ticket()
+        run = shape.run(given)
+        return tuple(result.clone() for result in shape.results), (), Ticket(shape, run)
+
+    def backward(
+        self, ticket: Ticket, outside: Sequence[Tensor], given: Sequence[Given], kept: Sequence[Tensor]
+    ) -> Tensors:
+        """Gradients of the inputs `given` to that call, which left `kept` if it ran plainly."""
+        shape = ticket.shape
+        if shape is None:
+            return self._plain_backward(outside, given, kept)
+        if shape.runs != ticket.run:
+            shape.run(given)
+        if shape.backward is None:
+            shape.outside = tuple(gradient.contiguous().clone() for gradient in outside)
+            shape.backward, shape.gradients = _capture(
+                lambda: self._plain_backward(shape.outside, shape.inputs, shape.kept)
+            )
+        _fill(shape.outside, outside)
+        shape.backward.replay()
+        return tuple(gradient.clone() for gradient in shape.gradients)
+
+    def _shape(self, given: tuple[Given, ...]) -> _Shape | None:
+        device = next(x.device for x in given if x is not None)
+        if device.type != "cuda" or torch.cuda.is_current_stream_capturing():
+            return None
+        key = (device, *(None if x is None else (x.shape, x.dtype) for x in given))
+        seen, shape = key in self._shapes, self._shapes.get(key)
+        if seen and shape is None:
+            shape = self._captured(given)
+        self._shapes[key] = shape
+        self._shapes.move_to_end(key)
+        if len(self._shapes) > MOST:
+            self._shapes.popitem(last=False)
+        return shape
+
+    def _captured(self, given: tuple[Given, ...]) -> _Shape | None:
+        """None where the graph's memory does not fit: then all graphs are let go."""
+        try:
+            inputs = tuple(None if x is None else x.contiguous().clone() for x in given)
+            graph, (results, kept) = _capture(lambda: self._plain_forward(*inputs))
+            return _Shape(inputs, results, kept, graph)
+        except torch.OutOfMemoryError:
+            self.forget()
+            return None
+
+    def forget(self) -> None:
+        """Give the graphs' memory back."""
+        self._shapes.clear()
+
+
+def _capture(run: Callable[[], Any]) -> tuple[Any, Any]:
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+        results = run()
+    return graph, results
+
+
+def _fill(places: Sequence[Given], given: Sequence[Given]) -> None:
+    for place, tensor in zip(places, given, strict=True):
+        if place is not None and tensor is not None:
+            place.copy_(tensor)

@@ -1,0 +1,161 @@
+"""Output layer and cross-entropy in one: the logits of a piece of the batch at a time, and never in float32.
+
+Logits are the largest tensor of a model, and plain torch holds four of them: the logits, their float32 copy, its
+softmax, and its gradient. Here a piece's logits turn into their own gradient in place, and both products of the
+backward pass follow at once, while they are at hand.
+"""
+
+from importlib.util import find_spec
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+PIECE = 256 * 2**20
+"""Bytes of logits at a time."""
+
+_TRITON = find_spec("triton") is not None
+
+
+def linear_cross_entropy(
+    features: Float[Tensor, "rows width"],
+    weight: Float[Tensor, "vocabulary width"],
+    bias: Float[Tensor, " vocabulary"],
+    wanted: Int[Tensor, " rows"],
+    smoothing: float = 0.0,
+    scale: float = 1.0,
+) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
+    """Two sums over the rows: the loss with label smoothing, times `scale`, and -log p(wanted), to look at.
+
+    Only the first has a gradient. Autocast counts: with it the products run in its precision.
+    """
+    device = features.device.type
+    dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else features.dtype
+    loss, plain = _LinearCrossEntropy.apply(features, weight, bias, wanted, smoothing, scale, dtype)  # type: ignore[no-untyped-call]
+    return loss, plain
+
+
+class _LinearCrossEntropy(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,
+        features: Tensor,
+        weight: Tensor,
+        bias: Tensor,
+        wanted: Tensor,
+        smoothing: float,
+        scale: float,
+        dtype: torch.dtype,
+    ) -> tuple[Tensor, Tensor]:
+        learns = any(ctx.needs_input_grad[:3])
+        with torch.autocast(features.device.type, enabled=False):
+            small, small_weight, small_bias = _aligned(features, weight, bias, dtype)
+            rows = max(1, PIECE // (dtype.itemsize * len(weight)))
+            width, vocabulary, factor = features.size(1), len(weight), scale if learns else None
+            wide = torch.promote_types(dtype, torch.float32)
+            loss, plain = features.new_zeros(2, dtype=wide).unbind()
+            d_features = torch.empty_like(features)
+            d_weight, d_bias = None, None
+            for start in range(0, max(len(features), 1), rows):
+                piece = slice(start, start + rows)
+                logits = torch.addmm(small_bias, small[piece], small_weight.t())
+                likelihood, smooth = _differentiate(logits, vocabulary, wanted[piece], smoothing, factor)
+                plain += likelihood
+                loss += scale * ((1 - smoothing) * likelihood + smoothing * smooth)
+                if learns:
+                    d_features[piece] = (logits @ small_weight)[:, :width]
+                    d_weight = _more(d_weight, _cast(logits.t() @ small[piece], torch.empty_like(weight)))
+                    d_bias = _more(d_bias, logits.sum(dim=0, dtype=bias.dtype)[:vocabulary])
+        if learns:
+            ctx.save_for_backward(d_features, d_weight, d_bias)
+        ctx.mark_non_differentiable(plain)
+        return loss, plain
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, d_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+        d_features, d_weight, d_bias = (_multiply(gradient, d_loss) for gradient in ctx.saved_tensors)
+        return d_features, d_weight, d_bias, None, None, None, None
+
+
+def _cast(x: Tensor, y: Tensor) -> Tensor:
+    """Fill the part of y that x reaches, in y's precision."""
+    rows, columns = min(len(x), len(y)), min(x.size(1), y.size(1))
+    if _TRITON and x.device.type == "cuda":
+        from regard.train.cross_entropy_kernel import cast_kernel
+
+        cast_kernel[(rows, -(-columns // 1024))](x, y, columns, x.stride(0), y.stride(0), BLOCK=1024)
+    else:
+        y[:rows, :columns] = x[:rows, :columns]
+    return y
+
+
+def _more(total: Tensor | None, more: Tensor) -> Tensor:
+    """A sum that begins with its first term: zeros of this size would cost as much as adding to them."""
+    return more if total is None else total.add_(more)
+
+
+def _multiply(gradient: Tensor, factor: Tensor) -> Tensor:
+    """In place; a factor of one, the usual, costs nothing (on a GPU: the launch of a kernel that looks at it)."""
+    if _TRITON and gradient.device.type == "cuda":
+        from regard.train.cross_entropy_kernel import multiply_kernel
+
+        multiply_kernel[(-(-gradient.numel() // 4096),)](gradient, factor, gradient.numel(), BLOCK=4096, num_warps=8)
+        return gradient
+    return gradient if float(factor) == 1.0 else gradient.mul_(factor)
+
+
+def _aligned(features: Tensor, weight: Tensor, bias: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
+    """All three in this precision; on a GPU both widths padded with zeros to multiples of 8.
+
+    Half-precision products whose rows do not begin at 16 bytes run three times slower (docs/log.md).
+    """
+    down, right = -len(weight) % 8, -features.size(1) % 8
+    if dtype.itemsize > 2 or features.device.type != "cuda" or not (down or right):
+        return features.to(dtype), weight.to(dtype), bias.to(dtype)
+    pad = torch.nn.functional.pad
+    small_weight = weight.new_zeros(len(weight) + down, weight.size(1) + right, dtype=dtype)
+    _cast(weight, small_weight)
+    return pad(features.to(dtype), (0, right)), small_weight, pad(bias.to(dtype), (0, down))
+
+
+def _differentiate(
+    logits: Tensor, vocabulary: int, wanted: Tensor, smoothing: float, scale: float | None
+) -> tuple[Tensor, Tensor]:
+    """-log p(wanted) and the mean -log p, both summed over the rows; with a scale the logits become their gradient.
+
+    Columns beyond the vocabulary are padding: they meet zeros in one product and are dropped from the other.
+    """
+    if _TRITON and logits.device.type == "cuda":
+        return _in_one_kernel(logits, vocabulary, wanted, smoothing, scale)
+    wide = logits.to(torch.promote_types(logits.dtype, torch.float32))  # of one piece, and only for half precision
+    normaliser = wide.logsumexp(dim=-1, keepdim=True)
+    likelihood = (normaliser - wide.gather(1, wanted[:, None])).sum()
+    smooth = (normaliser[:, 0] - wide.mean(dim=-1)).sum() if smoothing else likelihood
+    if scale is not None:
+        wide.sub_(normaliser).exp_()
+        if smoothing:
+            wide.sub_(smoothing / wide.size(1))
+        wide.scatter_add_(1, wanted[:, None], wide.new_full((len(wide), 1), smoothing - 1))
+        if scale != 1.0:
+            wide.mul_(scale)
+        if wide is not logits:
+            logits.copy_(wide)
+    return likelihood, smooth
+
+
+def _in_one_kernel(
+    logits: Tensor, vocabulary: int, wanted: Tensor, smoothing: float, scale: float | None
+) -> tuple[Tensor, Tensor]:
+    from regard.train.cross_entropy_kernel import cross_entropy_kernel
+
+    rows, columns = logits.shape
+    likelihoods, smooth = torch.empty(2, rows, dtype=torch.float32, device=logits.device).unbind()
+    if rows:
+        cross_entropy_kernel[(rows,)](
+            logits, wanted.contiguous(), likelihoods, smooth, vocabulary, columns, smoothing, scale or 0.0,
+            WITH_GRADIENT=scale is not None, BLOCK=4096, num_warps=8,
+        )  # fmt: skip
+    return likelihoods.sum(), smooth.sum()

@@ -1,0 +1,144 @@
+"""The fused recurrences, run by Triton's interpreter: what the plain paths compute, and their gradients."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from interpreter import INTERPRETED, kernels
+from regard.models import Seq2Seq
+from regard.models.config import RecurrentConfig
+from regard.models.rnn.fused.replay import Replay
+
+from .zoo import Sentences
+
+interpreted = pytest.mark.skipif(not INTERPRETED, reason="on a GPU, test_gpu.py runs the kernels themselves")
+SOURCE, TARGET, UNITS = 9, 5, 12
+
+
+def sentences(*lengths: int) -> Sentences:
+    """Rows of these lengths, padded to SOURCE, whatever the longest is."""
+    words = torch.randint(4, 20, (len(lengths), SOURCE), generator=torch.Generator().manual_seed(1))
+    ends = torch.tensor(lengths)
+    return Sentences(torch.where(torch.arange(SOURCE)[None] < ends[:, None], words, 0), ends)
+
+
+def build(**changes: Any) -> Seq2Seq:
+    sizes = {"embedding": 6, "encoder_units": UNITS, "decoder_units": UNITS, "attention_width": 10, "dropout": 0.0}
+    torch.manual_seed(0)
+    return Seq2Seq(RecurrentConfig(**{**sizes, **changes}), 20, 21)
+
+
+def run(model: Seq2Seq, source: Sentences, dtype: torch.dtype | None = None) -> dict[str, Tensor]:
+    """Features, weights and every gradient."""
+    tokens = torch.randint(4, 21, (len(source.source), TARGET), generator=torch.Generator().manual_seed(2))
+    model.zero_grad()
+    with torch.autocast("cpu", dtype=dtype or torch.bfloat16, enabled=dtype is not None):
+        decoded = model(source, tokens, want_weights=True)
+    assert decoded.weights is not None
+    (decoded.features.float().square().sum() + decoded.weights.float().pow(3).sum()).backward()
+    gradients = {name: parameter.grad for name, parameter in model.named_parameters() if parameter.grad is not None}
+    return {"features": decoded.features.detach(), "weights": decoded.weights.detach(), **gradients}
+
+
+def compare(found: dict[str, Tensor], wanted: dict[str, Tensor], tolerance: float) -> None:
+    assert found.keys() == wanted.keys()
+    largest = max(float(tensor.abs().max()) for tensor in wanted.values())
+    for name, right in wanted.items():
+        size = max(float(right.abs().max()), 1e-3 * largest)
+        torch.testing.assert_close(found[name].float(), right.float(), rtol=0, atol=tolerance * size, msg=name)
+
+
+@interpreted
+@pytest.mark.parametrize("cell", ["gru", "lstm"])
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("bidirectional", [True, False])
+def test_the_interpreted_kernels_give_the_plain_results_and_gradients(
+    cell: str, layers: int, bidirectional: bool
+) -> None:
+    model = build(cell=cell, encoder_layers=layers, bidirectional=bidirectional)
+    source = sentences(7, 1, 4, 0)  # nothing reaches column 9, and one row is blank
+    plain = run(model, source)
+    with kernels():
+        compare(run(model, source), plain, 2e-5)
+
+
+@interpreted
+def test_half_precision_stays_near() -> None:
+    model, source = build(), sentences(9, 3)
+    plain = run(model, source)
+    with kernels():
+        compare(run(model, source, torch.bfloat16), plain, 0.05)
+
+
+@interpreted
+def test_padding_changes_nothing() -> None:
+    model, padded = build(), sentences(6, 6)
+    trimmed = Sentences(padded.source[:, :6], padded.source_lengths)
+    with kernels():
+        wide, narrow = run(model, padded), run(model, trimmed)
+    assert not wide["weights"][..., 6:].any()
+    compare({**wide, "weights": wide["weights"][..., :6]}, narrow, 2e-5)
+
+
+@interpreted
+def test_what_stands_at_padding_reaches_nothing() -> None:
+    model, source = build(), sentences(6, 2)
+    with kernels():
+        wanted = run(model, source)
+        with torch.no_grad():
+            model.encoder.embedding.weight[0] = float("nan")
+        found = run(model, source)
+    del found["encoder.embedding.weight"], wanted["encoder.embedding.weight"]
+    compare(found, wanted, 2e-5)
+
+
+class Plain:
+    """A function and its gradient as Replay takes them, which count their calls."""
+
+    def __init__(self) -> None:
+        self.calls = [0, 0]
+
+    def forward(self, x: Tensor) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
+        self.calls[0] += 1
+        return (x * x,), (x,)
+
+    def backward(self, outside: Any, given: Any, kept: Any) -> tuple[Tensor, ...]:
+        self.calls[1] += 1
+        return (2 * kept[0] * outside[0],)
+
+
+def test_on_the_cpu_nothing_is_captured() -> None:
+    plain = Plain()
+    replay = Replay(plain.forward, plain.backward)
+    for _ in range(3):
+        _, kept, ticket = replay.forward(torch.ones(2))
+        assert torch.equal(replay.backward(ticket, [torch.ones(2)], [torch.ones(2)], kept)[0], 2 * torch.ones(2))
+    assert plain.calls == [3, 3]
+    assert ticket.shape is None
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_calls_of_one_shape_may_interleave() -> None:
+    """Backward in the order of the calls, although each forward wrote over what the one before had kept."""
+    plain = Plain()
+    replay = Replay(plain.forward, plain.backward)
+    one = torch.ones(4, device="cuda")
+    replay.forward(one)
+    calls = [(one * number, *replay.forward(one * number)) for number in range(4)]
+    for number, (x, results, kept, ticket) in enumerate(calls):
+        assert torch.equal(results[0], x * x)
+        assert torch.equal(replay.backward(ticket, [one], [x], kept)[0], 2 * x), number
+    assert plain.calls == [2, 1]  # once plainly, once captured; the rest was replayed
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_results_are_the_callers_own() -> None:
+    plain = Plain()
+    replay = Replay(plain.forward, plain.backward)
+    one = torch.ones(4, device="cuda")
+    kept = [replay.forward(one * number)[0][0] for number in range(4)]
+    assert [float(result[0]) for result in kept] == [0, 1, 4, 9]

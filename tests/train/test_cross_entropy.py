@@ -1,0 +1,87 @@
+"""Output layer and cross-entropy in pieces: torch's own loss and gradients, whatever the pieces, on either device."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from regard.train import cross_entropy
+from regard.train.cross_entropy import linear_cross_entropy
+
+ROWS, WIDTH, VOCABULARY = 23, 13, 101
+
+
+def draw(dtype: torch.dtype = torch.float64, device: str = "cpu") -> tuple[list[Tensor], Tensor]:
+    random = torch.Generator().manual_seed(0)
+    shapes = (ROWS, WIDTH), (VOCABULARY, WIDTH), (VOCABULARY,)
+    given = [torch.randn(shape, generator=random, dtype=torch.float64).to(device, dtype) for shape in shapes]
+    return [x.requires_grad_() for x in given], torch.randint(VOCABULARY, (ROWS,), generator=random).to(device)
+
+
+def torchs_own(given: list[Tensor], wanted: Tensor, smoothing: float) -> Tensor:
+    features, weight, bias = given
+    return F.cross_entropy(F.linear(features, weight, bias), wanted, label_smoothing=smoothing, reduction="sum")
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("piece", [8 * VOCABULARY, 8 * VOCABULARY * 7, 2**20])
+def test_any_pieces_give_torchs_loss_and_gradients(
+    smoothing: float, piece: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cross_entropy, "PIECE", piece)
+    given, wanted = draw()
+    own, plain = linear_cross_entropy(*given, wanted, smoothing)
+    torch.testing.assert_close(own, torchs_own(given, wanted, smoothing))
+    torch.testing.assert_close(plain, torchs_own(given, wanted, 0.0).detach())
+    found = torch.autograd.grad(own * 3, given)
+    torch.testing.assert_close(found, torch.autograd.grad(torchs_own(given, wanted, smoothing) * 3, given))
+
+
+def test_the_scale_is_in_the_loss_and_in_its_gradients() -> None:
+    given, wanted = draw()
+    own, plain = linear_cross_entropy(*given, wanted, 0.1, scale=0.25)
+    torch.testing.assert_close(own, 0.25 * torchs_own(given, wanted, 0.1))
+    torch.testing.assert_close(plain, torchs_own(given, wanted, 0.0).detach())
+    torch.testing.assert_close(
+        torch.autograd.grad(own, given), torch.autograd.grad(0.25 * torchs_own(given, wanted, 0.1), given)
+    )
+
+
+def test_only_the_loss_has_a_gradient_and_without_one_nothing_is_kept() -> None:
+    given, wanted = draw()
+    assert not linear_cross_entropy(*given, wanted)[1].requires_grad
+    with torch.no_grad():
+        assert not linear_cross_entropy(*given, wanted)[0].requires_grad
+
+
+def test_no_rows_are_no_loss() -> None:
+    given, wanted = draw()
+    own, plain = linear_cross_entropy(given[0][:0], *given[1:], wanted[:0])
+    assert own == plain == 0
+    assert not any(gradient.any() for gradient in torch.autograd.grad(own, given))
+
+
+def test_autocast_runs_the_products_in_its_precision_and_sums_in_float32() -> None:
+    given, wanted = draw(torch.float32)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        own, _ = linear_cross_entropy(*given, wanted)
+    exact = torchs_own(given, wanted, 0.0)
+    assert own.dtype == torch.float32
+    assert 0 < abs(own - exact) < 0.01 * exact
+    assert all(gradient.dtype == torch.float32 for gradient in torch.autograd.grad(own, given))
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-5), (torch.bfloat16, 3e-2)])
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_the_kernel_gives_torchs_loss_and_gradients(dtype: torch.dtype, tolerance: float, smoothing: float) -> None:
+    exact, wanted = draw()
+    given, _ = draw(torch.float32, "cuda")
+    with torch.autocast("cuda", dtype=torch.bfloat16, enabled=dtype == torch.bfloat16):
+        own, _ = linear_cross_entropy(*given, wanted.cuda(), smoothing, scale=0.5)
+    loss = torchs_own(exact, wanted, smoothing) * 0.5
+    torch.testing.assert_close(own.cpu().double(), loss, rtol=tolerance, atol=0)
+    for found, right in zip(torch.autograd.grad(own * 2, given), torch.autograd.grad(loss * 2, exact), strict=True):
+        scale = float(right.abs().max())
+        torch.testing.assert_close(found.cpu().double(), right, rtol=0, atol=tolerance * scale)
