@@ -1,12 +1,14 @@
 """Training on a GPU: bit-equal repetition and resume, bf16, and memory that runs out for real."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
-from regard.train.journal import Event, Started, Stepped, Warned
+from regard.train.journal import Event, Started, Stepped, Warned, read_journal
 from regard.train.run import train
 
 from .tiny import equal, tiny, weights
@@ -86,3 +88,18 @@ def test_memory_that_runs_out_splits_the_batch(tmp_path: Path) -> None:
     assert [one for one in (*notes, *warnings) if one.startswith("out of memory with 256 sentences")]
     for name, value in weights(tmp_path / "fits").items():
         torch.testing.assert_close(weights(tmp_path / "split")[name], value, rtol=1e-2, atol=2e-3)
+
+
+@pytest.mark.skipif(torch.cuda.device_count() < 2, reason="needs two GPUs")
+def test_two_gpus_follow_the_curve_of_one(tmp_path: Path) -> None:
+    small = ["data.train=200", "data.dev=8", "train.steps=20", "train.precision=float32", "train.teacher_forcing=1"]
+    changes = [word for one in small for word in ("--set", one)]
+    start = [sys.executable, "-m", "torch.distributed.run"]
+    losses = []
+    for workers in (1, 2):
+        folder = tmp_path / str(workers)
+        command = [f"--nproc-per-node={workers}", "-m", "regard", "train", "reverse", *changes, "--out", str(folder)]
+        subprocess.run([*start, *command], check=True, timeout=300)
+        steps = [entry for entry in read_journal(folder / "journal.jsonl") if entry["event"] == "step"]
+        losses.append([entry["loss"] for entry in steps])
+    assert losses[1] == pytest.approx(losses[0], rel=1e-3)

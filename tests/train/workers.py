@@ -109,7 +109,8 @@ def scene_any_number_of_workers_gives_the_same_curve(root: Path) -> None:
     for name, recipe, sizes in (
         ("plain", plain(), (2, 3)),
         ("accumulated", plain(accumulate=3, metric="loss"), (2,)),
-        ("transformer", transformer(plain(teacher_forcing=1.0, average=0)), (2,)),
+        ("transformer", transformer(plain(teacher_forcing=1.0, average=0, coverage=0.1)), (2,)),
+        ("idle", tiny(model={"score": "train.idle:Idle"}, train={"optimizer": "adamw", "weight_decay": 0.1}), (2,)),
     ):
         for size in (1, *sizes):
             run_all(size, recipe, root / f"{name} {size}")
