@@ -10,7 +10,7 @@ def describe_failure(error: Exception, verb: str = "") -> tuple[str, int]:
     """The line to print and the exit code."""
     from regard.text.errors import InputError
 
-    if hasattr(error, "format_message"):  # the parser of the command line complains in this way
+    if hasattr(error, "format_message") and hasattr(error, "exit_code"):  # so complains the parser of the command line
         message = str(error.format_message()).rstrip(".")
         return f"{message}; see: regard {verb} --help", 2
     if type(error).__name__ == "Elsewhere":  # another worker of several has said it
