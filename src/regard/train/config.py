@@ -61,6 +61,8 @@ class TrainConfig(BaseModel):
     patience: int | None = Field(None, ge=1, description="validations without improvement before the run ends early")
     checkpoint_every: int | None = Field(None, ge=1, description="steps, besides every validation")
     average: int = Field(0, ge=0, description="how many of the last validated weights to average at the end")
+    source_vectors: str | None = Field(None, description="a file of word vectors that the embedding begins with")
+    target_vectors: str | None = None
     start_from: str | None = Field(None, description="a bundle whose weights and tokenizers this run starts with")
 
     seed: int = 0
@@ -76,6 +78,8 @@ class TrainConfig(BaseModel):
             raise ValueError("neither epochs nor steps is set: say how long to train")
         if (self.batch_sentences is None) == (self.batch_tokens is None):
             raise ValueError("set exactly one of batch_sentences and batch_tokens")
+        if self.start_from is not None and (self.source_vectors is not None or self.target_vectors is not None):
+            raise ValueError("start_from brings its own embeddings: leave source_vectors and target_vectors out")
         if not all(0 <= beta < 1 for beta in self.betas):
             raise ValueError(f"betas = {list(self.betas)}: both must be at least 0 and less than 1")
         if self.teacher_forcing_schedule != "constant" and self.teacher_forcing_end > self.teacher_forcing:

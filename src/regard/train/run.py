@@ -29,6 +29,7 @@ from regard.train.progress import Progress
 from regard.train.recipe import Recipe, load_recipe, parse_recipe
 from regard.train.rehearse import rehearse
 from regard.train.step import Room
+from regard.train.vectors import start_vectors
 from regard.train.world import Replica, World, join
 
 
@@ -149,6 +150,9 @@ def _set_up(
             f"run with --out (train.start_from={folder} begins with its weights)"
         )
     model = known.model.to(device) if known is not None else _new_model(recipe, data, device)
+    if known is None:
+        files = config.source_vectors, config.target_vectors
+        data = replace(data, notes=(*data.notes, *start_vectors(model, data.source, data.target, files)))
     steps = -(-len(data.batcher.plan()) // config.accumulate)
     limits = (config.steps, None if config.epochs is None else steps * config.epochs)
     return Job(
