@@ -9,7 +9,7 @@ import pytest
 from regard.alignment.links import Links
 from regard.data.catalogue import Entry, catalogue, corpus_folder, find_entry, resolve
 from regard.data.fetch import damaged
-from regard.data.splits import load_split
+from regard.data.splits import load_split, open_split
 from regard.data.tables import CatalogueData, ParallelData, TsvData
 from regard.text.errors import InputError
 
@@ -102,6 +102,20 @@ def test_another_split_can_be_named(home: Path) -> None:
     fill(home / "europarl-en-fr", **dict.fromkeys(names, "a\n"))
     found = resolve(table(name="europarl-en-fr", source="en", target="fr", test="testlen"))
     assert found.test == Path("testlen")
+
+
+def test_the_training_text_of_another_corpus_is_added(home: Path) -> None:
+    fill(home / "tatoeba-en-hi", train__tsv="hi\tनमस्ते\n", dev__tsv="a\tb\n", test__tsv="c\td\n")
+    fill(home / "hindi-libreoffice", all__tsv="File\tफ़ाइल\tui\nEdit\tसंपादन\tui\n")
+    config = table(name="tatoeba-en-hi", source="en", target="hi", more=["hindi-libreoffice"])
+    assert [pair.source for pair in load_split(config, "train").pairs] == ["hi", "File", "Edit"]
+    assert [pair.source for pair in load_split(config, "dev").pairs] == ["a"]
+    alone, both = (
+        open_split(one, "train").key for one in (table(name="tatoeba-en-hi", source="en", target="hi"), config)
+    )
+    assert alone != both
+    with pytest.raises(InputError, match="no corpus 'hindi' in the catalogue: did you mean hindi-libreoffice"):
+        load_split(table(name="tatoeba-en-hi", source="en", target="hi", more=["hindi"]), "train")
 
 
 def test_a_folder_named_by_the_user_comes_first(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

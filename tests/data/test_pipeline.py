@@ -5,9 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bundle.conftest import small_files
-from regard.data import dataset, pipeline
+from regard.data import dataset, pipeline, splits
 from regard.data.batching import Batcher
 from regard.data.config import TextConfig, load_split
 from regard.data.dataset import EncodedPairs, Limits
@@ -16,6 +18,7 @@ from regard.data.splits import Corpus, StoredSplit, open_split
 from regard.data.tables import ParallelData, RecordData, TsvData
 from regard.text.errors import InputError
 from regard.text.tokenizer import Tokenizer
+from regard.text.words import word_spans
 
 CHUNK, LINES, BLANK = 300, 700, 7
 TEXTS = {
@@ -170,6 +173,11 @@ def test_only_so_many_and_so_long_pairs_are_trained_on(corpus: Path) -> None:
     assert any("pairs left out, a side has more than 5 words" in note for note in notes)
     assert notes[-1] == "train.tsv: only the first 50 training pairs, as data.limit says"
     assert len(load_split(config, "dev").pairs) == LINES - BLANK
+
+
+@given(st.text(st.sampled_from("ab l'1.,-! é漢か\u200b🙂हि\t"), max_size=40), st.integers(1, 20))
+def test_what_is_too_long_is_decided_by_its_words(text: str, longest: int) -> None:
+    assert splits._fits(text, longest) == (len(word_spans(text)) <= longest)
 
 
 def test_records_are_a_corpus_like_any_other(tmp_path: Path) -> None:

@@ -32,7 +32,8 @@ def test_every_published_recipe_says_what_it_is_and_runs(
     monkeypatch.setenv("REGARD_DATA", str(tmp_path / "corpora"))
     data = load_recipe(name).data
     if isinstance(data, CatalogueData):
-        pretend(find_entry(data.name), tmp_path / "corpora")
+        for corpus in (data.name, *data.more):
+            pretend(find_entry(corpus), tmp_path / "corpora")
     recipe = load_recipe(name, STORED if isinstance(data, CatalogueData) else SMALL)
     assert recipe.description.endswith("."), "one sentence"
     result = train(recipe, tmp_path / "run")

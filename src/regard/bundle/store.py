@@ -165,12 +165,25 @@ def _check_file(path: Path, manifest: Manifest) -> None:
         raise BundleError(f"{path} is missing: the bundle is incomplete, copy the whole folder again") from error
     except OSError as error:
         raise BundleError(f"cannot read {path}: {error.strerror}") from error
+    if found != entry and path.name in (SOURCE, TARGET) and _is_tokenizer(path):
+        raise BundleError(
+            f"{path} is not the tokenizer that this model was trained with (its checksum is not the manifest's): "
+            "it comes from another bundle, or was changed; copy the whole bundle again"
+        )
     if found is None:
         raise BundleError(
             f"{path} has {size} bytes instead of {entry.bytes}: it was cut short, copy the whole bundle again"
         )
     if found != entry:
         raise BundleError(f"{path} is damaged (its checksum is not the manifest's): copy the whole bundle again")
+
+
+def _is_tokenizer(path: Path) -> bool:
+    try:
+        Tokenizer.load(path)
+    except InputError:
+        return False
+    return True
 
 
 def _holds_manifest(folder: Path) -> bool:

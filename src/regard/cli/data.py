@@ -148,7 +148,8 @@ def _recipes(entry: "Entry") -> list[str]:
     from regard.train.recipe import load_recipe, recipe_names
 
     tables = {name: load_recipe(name).data for name in recipe_names()}
-    return [name for name, table in tables.items() if isinstance(table, CatalogueData) and table.name == entry.name]
+    stored = {name: table for name, table in tables.items() if isinstance(table, CatalogueData)}
+    return [name for name, table in stored.items() if entry.name in (table.name, *table.more)]
 
 
 def _examples(entry: "Entry") -> Iterator[str]:

@@ -2,13 +2,14 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from regard.data.catalogue import resolve
+from regard.data.catalogue import resolve, resolve_more
 from regard.data.corpora import read_parallel, read_tsv
 from regard.data.holdout import HeldOut, hold_out
 from regard.data.lines import find_file
@@ -29,6 +30,9 @@ from regard.data.tables import (
 )
 from regard.text.errors import InputError
 from regard.text.words import word_spans
+
+_MARKS = re.compile(r"[^\w\s]|[\u2e80-\U0010ffff]")
+"""Where a word may end without a space: each makes two words more at most."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,10 @@ def load_split(config: DataConfig, split: Split) -> Corpus:
 
 def open_split(config: StoredData, split: Split) -> "StoredSplit":
     """A split of a stored corpus, to be read as a stream."""
-    return StoredSplit(resolve(config) if isinstance(config, CatalogueData) else config, split)
+    if not isinstance(config, CatalogueData):
+        return StoredSplit(config, split)
+    added = resolve_more(config) if split == "train" else ()
+    return StoredSplit(resolve(config), split, tuple(StoredSplit(one, "train") for one in added))
 
 
 @dataclass(frozen=True)
@@ -66,6 +73,8 @@ class StoredSplit:
 
     config: TsvData | ParallelData | RecordData | HuggingFaceData
     split: Split
+    more: "tuple[StoredSplit, ...]" = ()
+    """What is read after it."""
 
     def pairs(self, notes: list[str] | None = None) -> Iterator[Pair]:
         """The pairs; what a person should hear is appended to `notes` when the last one has been read."""
@@ -76,7 +85,7 @@ class StoredSplit:
         for pair in self._read(self._origin, skipped):
             if chosen is not None and chosen.split_of(pair.source) != self.split:
                 continue
-            if longest is not None and _words(pair) > longest:
+            if longest is not None and not (_fits(pair.source, longest) and _fits(pair.target, longest)):
                 long += 1
                 continue
             if kept == limit:
@@ -85,6 +94,8 @@ class StoredSplit:
             yield pair
         if notes is not None:
             notes += self._notes(skipped, long, limited=kept == limit)
+        for other in self.more:
+            yield from other.pairs(notes)
 
     @cached_property
     def key(self) -> str:
@@ -98,6 +109,8 @@ class StoredSplit:
         else:
             for path in self._files(self._origin):
                 digest.update(_digest(path))
+        for other in self.more:
+            digest.update(other.key.encode())
         return digest.hexdigest()
 
     @property
@@ -179,9 +192,16 @@ def _parallel_files(config: ParallelData, split: Split) -> ParallelFiles:
     return ParallelFiles(source=source, target=target, links=links)
 
 
-def _words(pair: Pair) -> int:
-    """Of the longer side."""
-    return max(len(word_spans(pair.source)), len(word_spans(pair.target)))
+def _fits(text: str, longest: int) -> bool:
+    """Whether a text has at most so many words; bounds spare most texts the exact count."""
+    if len(text) <= longest:
+        return True
+    spaced = len(text.split())
+    if spaced > longest:
+        return False
+    if spaced + 2 * len(_MARKS.findall(text)) <= longest:
+        return True
+    return len(word_spans(text)) <= longest
 
 
 def _digest(path: Path) -> bytes:

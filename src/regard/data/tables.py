@@ -146,6 +146,8 @@ class CatalogueData(_Stored):
     train: str | None = None
     dev: str | None = None
     test: str | None = None
+    more: tuple[str, ...] = ()
+    """Other corpora with the same sides, whose training text is added."""
 
 
 StoredData = TsvData | ParallelData | RecordData | HuggingFaceData | CatalogueData

@@ -12,7 +12,6 @@ MARK: Final = "▁"
 """Opens a piece that follows a space (see `pieces`); in raw text it becomes an underscore."""
 
 _STOPS = ".।。 "
-_APOSTROPHES = str.maketrans("’ʼ", "''")
 # Controls, bidirectional marks, soft hyphens and byte-order marks say nothing; joiners (200c, 200d) spell words.
 _UNSEEN = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -47,16 +46,17 @@ class Normaliser(BaseModel):
         return text
 
     def _compose(self, text: str) -> str:
-        """What only text beyond ASCII needs."""
-        if lone := _SURROGATE.search(text):
-            raise InputError(
-                f"character {lone.start()} of {text[:20]!r} is half of a surrogate pair, not a character: "
-                "the text was decoded wrongly; read it as UTF-8"
-            )
-        text = _UNSEEN.sub("", text.replace(MARK, "_").replace("\u200b", " "))
-        text = unicodedata.normalize(self.form, text)
+        """What only text beyond ASCII needs; nothing is searched for where a quick look says that it is not there."""
+        if not text.isprintable():
+            if lone := _SURROGATE.search(text):
+                raise InputError(
+                    f"character {lone.start()} of {text[:20]!r} is half of a surrogate pair, not a character: "
+                    "the text was decoded wrongly; read it as UTF-8"
+                )
+            text = _UNSEEN.sub("", text.replace("\u200b", " "))
+        text = unicodedata.normalize(self.form, text.replace(MARK, "_"))
         if self.apostrophes:
-            text = text.translate(_APOSTROPHES)
+            text = text.replace("’", "'").replace("ʼ", "'")
         if self.lowercase:
             text = unicodedata.normalize(self.form, text.lower())
         return text

@@ -114,8 +114,9 @@ class Tokenizer:
             marked = marked_words(text, word_spans(text, self.config.words))
             return [number for word in marked for number, _ in self._subwords.with_dropout(word, dropout, random)]
         ids: list[int] = []
+        seen = self._seen
         for chunk in text.split(" "):
-            ids += self._seen.get(chunk) or self._chunk(chunk)
+            ids += seen.get(chunk) or self._chunk(chunk)
         return ids
 
     def _chunk(self, chunk: str) -> list[int]:

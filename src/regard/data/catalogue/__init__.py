@@ -123,6 +123,15 @@ def resolve(config: CatalogueData) -> TsvData | ParallelData:
     )
 
 
+def resolve_more(config: CatalogueData) -> tuple[TsvData | ParallelData, ...]:
+    """The files of the corpora whose training text is added; nothing is held out of them."""
+    found = []
+    for name in config.more:
+        only = dict.fromkeys(("train", "dev", "test"), find_entry(name).train)
+        found.append(resolve(config.model_copy(update={"name": name, "more": (), "part": None, **only})))
+    return tuple(found)
+
+
 def _split_name(entry: Entry, config: CatalogueData, split: str) -> str | None:
     """A split as the recipe or the catalogue names it; None: held out of train."""
     name: str | None = getattr(config, split) or getattr(entry, split)
