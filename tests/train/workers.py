@@ -27,6 +27,7 @@ from regard.plot import Series, curves, save
 from regard.text.errors import InputError
 from regard.train import loop, run, step, world
 from regard.train.journal import Event, Stepped, read_journal
+from regard.train.loss import Losses
 from regard.train.recipe import Recipe
 from regard.train.run import Result, train
 from train.tiny import equal, tiny, weights
@@ -221,6 +222,26 @@ def scene_memory_that_runs_out_between_workers_is_said(root: Path) -> None:
         assert found == wanted, found
     run_all(1, recipe, root / "one")
     same_curve(root / "one", root / "early")
+
+
+def scene_a_run_without_hope_ends_everywhere_and_is_said_once(root: Path) -> None:
+    recipe = tiny(train={"steps": 40, "checkpoint_every": 4, "validate_every": 40})
+    real = step.batch_loss
+
+    def spoiled(model: Any, batch: Any, **options: Any) -> Any:
+        """Where one worker's loss is no number, no worker can use the step."""
+        found = real(model, batch, **options)
+        return Losses(found.objective * float("nan"), found.log_loss) if world.find_world().rank else found
+
+    def work(rank: int) -> int:
+        step.batch_loss = spoiled
+        kind, text = (
+            (loop.Diverged, "no finite gradient in 20 steps up to step 20") if rank == 0 else (world.Elsewhere, "")
+        )
+        return caught(kind, text, recipe, root / "run")
+
+    assert start(2, work) == [3, 3]
+    assert len(entries(root / "run", "warning", "message")) == 1
 
 
 def scene_gradients_travel_once_for_each_step(root: Path) -> None:

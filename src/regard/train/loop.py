@@ -22,7 +22,7 @@ from regard.train.progress import Progress, better
 from regard.train.schedule import learning_rate, teacher_forcing
 from regard.train.step import Outcome, Portion, train_step
 from regard.train.validate import validate
-from regard.train.world import World
+from regard.train.world import Elsewhere, World
 
 HOPELESS = 20
 """Steps in a row without a finite gradient before a run gives up."""
@@ -148,6 +148,8 @@ def _lose(job: Job, step: int, lost: int) -> int:
     if lost == 0:
         _warn(job, step, f"step {step}: the gradient is not finite; this update was left out")
     if lost + 1 == HOPELESS:
+        if not job.world.writer:
+            raise Elsewhere(f"no finite gradient in {HOPELESS} steps, which the writer says")
         kept = f"; the checkpoint in {job.last} is kept" if job.last.exists() else ""
         raise Diverged(
             f"no finite gradient in {HOPELESS} steps up to step {step}: lower train.learning_rate "
