@@ -18,7 +18,6 @@ from typing import Any, TypeVar
 
 import torch
 from torch import distributed, nn
-from torch.distributed import PrefixStore, Store, TCPStore  # type: ignore[attr-defined]
 from torch.nn.parallel import DistributedDataParallel
 
 from regard.text.errors import InputError
@@ -124,6 +123,8 @@ class World:
         if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True":
             distributed.init_process_group("gloo", timeout=PATIENCE)
             return
+        from torch.distributed import PrefixStore, TCPStore  # type: ignore[attr-defined]  # not in every build of torch
+
         address, port = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
         store = TCPStore(address, port, is_master=False, timeout=PATIENCE)
         distributed.init_process_group(
@@ -207,12 +208,14 @@ class _Whole(nn.Module):
         return compute()
 
 
-def _unwritten(store: Store, rank: int, size: int) -> Store:
+def _unwritten(store: Any, rank: int, size: int) -> Any:
     """A part of torchrun's store that only this round of workers writes to.
 
     The store outlives its workers, and still holds the addresses of those that are gone. Worker 0 names the round;
     another one believes the name once somebody has answered to it.
     """
+    from torch.distributed import PrefixStore  # type: ignore[attr-defined]
+
     mine = uuid.uuid4().hex
     if rank == 0:
         store.set("round", mine)
