@@ -10,6 +10,7 @@ import pytest
 import torch
 
 import regard
+from regard.runtime.aligner import Aligner
 from regard.text.errors import InputError
 
 from .bundles import KINDS, LONGEST, MODELS, untrained
@@ -317,3 +318,5 @@ def test_what_is_longer_than_learned_positions_is_refused_before_decoding(nine: 
         ):
             nine.translate("the cat", **{name: "le chat noir le chat noir le chat noir le"})
     assert nine.translate("the cat", target="le chat noir le chat noir le chat").text.count("chat") == 3
+    with pytest.raises(InputError, match=r"^a given translation of 11 pieces"):
+        list(Aligner(nine.bundle).look(["the cat"], ["le chat noir le chat noir le chat noir le"]))
