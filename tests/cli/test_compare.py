@@ -1,6 +1,11 @@
 """`regard compare`: a table on stdout, a report in the folder, going on, and wrong use."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -34,6 +39,37 @@ def test_a_comparison_and_going_on_with_it(command: Command, recipe: Path, tmp_p
     resumed = command("compare", recipe, *options, "--resume", "--json")
     assert [one["name"] for one in json.loads(resumed.out)["variants"]] == ["additive", "vanilla"]
     assert "training" not in resumed.err
+
+
+@pytest.mark.slow
+def test_ctrl_c_saves_and_says_how_to_go_on(recipe: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    options = [
+        "--score",
+        "additive",
+        "--seeds",
+        "1",
+        "--sentences",
+        "3",
+        "--set",
+        "train.steps=3000",
+        "--out",
+        str(out),
+    ]
+    words = [sys.executable, "-m", "regard", "compare", str(recipe), *options]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    journal = out / "variants" / "additive" / "seed-0" / "run" / "journal.jsonl"
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
+        for _ in range(600):
+            if journal.exists() and b'"step"' in journal.read_bytes():
+                break
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"interrupted; 1 of 1 runs are not done. Go on with: regard compare" in said
+    assert b"--resume" in said
+    assert (journal.parent / "last" / "manifest.json").exists()
 
 
 @pytest.mark.parametrize(

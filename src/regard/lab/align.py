@@ -21,6 +21,7 @@ from regard.alignment.symmetrise import Method
 from regard.bundle.store import Bundle
 from regard.lab.sides import Sides
 from regard.runtime.aligner import Aligner
+from regard.runtime.guided import guided_head
 from regard.text.errors import InputError
 from regard.text.special import UNK
 from regard.text.tokenizer import Tokenizer
@@ -86,6 +87,12 @@ class Direction:
         return found, cut
 
 
+def default_rule(bundle: Bundle) -> LinkRule:
+    """The head that training taught to align, else the mean of all."""
+    head = guided_head(bundle)
+    return LinkRule() if head is None else LinkRule((head,))
+
+
 @dataclass(frozen=True)
 class Aligned:
     """Links of each direction, both as (source, target), and of the two together by every method."""
@@ -116,10 +123,11 @@ def align(
     backward: Direction | None = None,
     *,
     method: str = DEFAULT,
+    every: bool = True,
     entropy: bool = False,
     progress: Progress = lambda done: None,
 ) -> Aligned:
-    """Align every pair; with two directions also symmetrised."""
+    """Align every pair; with two directions also symmetrised, by `every` method or by the chosen one alone."""
     seen = Entropy() if entropy else None
     ours, cut = forward.links(sides, progress, seen)
     ways, notes = {"forward": ours}, []
@@ -128,7 +136,7 @@ def align(
         theirs, more = backward.links(turned, lambda done: progress(len(sides) + done))
         cut += more
         ways["backward"] = [frozenset((s, t) for t, s in links) for links in theirs]
-        for name in METHODS:
+        for name in METHODS if every else (method,):
             ways[name] = [symmetrise(one, other, name) for one, other in zip(ours, ways["backward"], strict=True)]
     blank = sum(not (s.strip() and t.strip()) for s, t in zip(sides.sources, sides.targets, strict=True))
     if blank:
@@ -209,7 +217,7 @@ def word_note(sides: Sides, aligner: Aligner) -> str | None:
     tokenizers = aligner.bundle.source, aligner.bundle.target
     for number, texts in enumerate(zip(sides.sources, sides.targets, strict=True), 1):
         for text, tokenizer in zip(texts, tokenizers, strict=True):
-            if len(word_spans(tokenizer.config.normalise(text), tokenizer.config.words)) != len(text.split()):
+            if len(word_spans(text, tokenizer.config.words)) != len(text.split()):
                 other += 1
                 example = example or f"first: line {number}"
                 break

@@ -19,6 +19,7 @@ from regard.lab.align import (
     align,
     best_method,
     check_opposite,
+    default_rule,
     seen_gold,
     tune_direction,
     tune_to_agree,
@@ -170,8 +171,9 @@ def run(job: Job, progress: Progress = lambda done: None) -> Outcome:
             "--tune finds it, --heads names it"
         )
     aligned = align(
-        job.sides, job.forward, job.backward, method=method or DEFAULT, entropy=job.asked.entropy, progress=progress
-    )
+        job.sides, job.forward, job.backward, method=method or DEFAULT, every=job.gold is not None,
+        entropy=job.asked.entropy, progress=progress,
+    )  # fmt: skip
     scores = None if job.gold is None else aligned.scores(job.gold)
     return Outcome(job, aligned, tuned, scores, (*notes, *aligned.notes))
 
@@ -198,19 +200,9 @@ def _direction(bundle: Bundle, asked: Asked) -> Direction:
             rule = replace(rule, heads=parse_heads(asked.heads, *aligner.shape))
         except ValueError as error:
             raise InputError(f"--heads {asked.heads}: {error}") from None
-    elif (guided := guided_head(bundle)) is not None:
-        rule = replace(rule, heads=(guided,))
+    else:
+        rule = replace(rule, heads=default_rule(bundle).heads)
     return Direction(aligner, rule)
-
-
-def guided_head(bundle: Bundle) -> tuple[int, int] | None:
-    """The head that training taught to align; None where it was not, or where there is only one."""
-    guide = (bundle.manifest.recipe.get("train") or {}).get("guide") or {}
-    if not guide.get("weight") or Aligner(bundle).shape == (1, 1):
-        return None
-    layers = Aligner(bundle).shape[0]
-    layer = guide.get("layer")
-    return (max(layers - 2, 0) if layer is None else layer, guide.get("head") or 0)
 
 
 def _read(asked: Asked, translator: Translator, progress: Progress) -> tuple[Sides, list[Links] | None]:

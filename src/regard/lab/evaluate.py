@@ -10,7 +10,7 @@ from regard.data.config import Corpus, load_split
 from regard.data.pair import Pair
 from regard.data.tables import CatalogueData, HuggingFaceData
 from regard.evaluation import Evaluation, LengthScores, evaluate
-from regard.lab.align import Direction
+from regard.lab.align import Direction, default_rule
 from regard.lab.protocol import Protocol, find_protocol
 from regard.lab.sides import Sides
 from regard.plot import AttentionMap
@@ -195,7 +195,7 @@ def _forced_links(
     """Where the model looks while it is made to write the reference: links between the words that gold speaks of."""
     known = [i for i, links in enumerate(gold) if links is not None]
     sides = Sides.of([pairs[i] for i in known])
-    found, _ = Direction(Aligner(translator.bundle), rule or LinkRule()).links(sides)
+    found, _ = Direction(Aligner(translator.bundle), rule or default_rule(translator.bundle)).links(sides)
     links = dict(zip(known, found, strict=True))
     return [links.get(i, frozenset()) for i in range(len(pairs))]
 

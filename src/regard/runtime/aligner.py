@@ -10,6 +10,7 @@ from jaxtyping import Float
 from regard.alignment import WordLooks, take
 from regard.bundle.store import Bundle
 from regard.models.config import RecurrentConfig
+from regard.runtime.guided import heads_of
 from regard.runtime.padded import pad
 from regard.runtime.reading import check_target, read
 from regard.text.encoding import Encoding
@@ -67,10 +68,7 @@ class Aligner:
     @property
     def shape(self) -> tuple[int, int]:
         """Layers that look at the source, and heads in each."""
-        config = self.bundle.model.config
-        if isinstance(config, RecurrentConfig):
-            return 1, config.heads
-        return config.decoder_layers, config.heads
+        return heads_of(self.bundle)
 
     def count_words(self, source: str, target: str, *, seen: bool = True) -> tuple[int, int]:
         """The words that links between these two can name; `seen` leaves out what normalisation drops."""

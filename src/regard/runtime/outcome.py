@@ -31,14 +31,23 @@ def build_translation(
     given: Encoding | None = None,
     forced: bool = False,
     copy: bool = True,
+    head: tuple[int, int] | None = None,
 ) -> Translation:
-    """The first hypothesis as a translation, the others as its alternatives; `given` is what it had to begin with."""
-    first, *others = [_one(reading, hypothesis, tokenizer, given, forced, copy) for hypothesis in hypotheses]
+    """The first hypothesis as a translation, the others as its alternatives; `given` is what it had to begin with,
+    `head` the one that was taught to align.
+    """
+    first, *others = [_one(reading, hypothesis, tokenizer, given, forced, copy, head) for hypothesis in hypotheses]
     return replace(first, alternatives=tuple(others))
 
 
 def _one(
-    reading: Reading, hypothesis: Hypothesis, tokenizer: Tokenizer, given: Encoding | None, forced: bool, copy: bool
+    reading: Reading,
+    hypothesis: Hypothesis,
+    tokenizer: Tokenizer,
+    given: Encoding | None,
+    forced: bool,
+    copy: bool,
+    head: tuple[int, int] | None,
 ) -> Translation:
     source = reading.encoding
     attention = None
@@ -51,7 +60,7 @@ def _one(
     else:
         copied: list[str | None] = []
         if copy and (UNK in source.ids or UNK in hypothesis.tokens):
-            matrix = None if attention is None else combine_heads(attention)
+            matrix = None if attention is None else combine_heads(attention, *(head or (None, None)))
             words, first = tokenizer.config.kind == "word", 0 if given is None else len(given.ids)
             copied = copy_unknown(hypothesis.tokens, probabilities, matrix, source, words=words, first=first)
         decoded = _write(hypothesis.tokens, copied, tokenizer, given)
@@ -74,6 +83,7 @@ def _one(
         finished=hypothesis.finished,
         forced=forced,
         warnings=warnings,
+        head=head,
     )
 
 

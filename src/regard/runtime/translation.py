@@ -54,6 +54,8 @@ class Translation:
     warnings: tuple[str, ...] = ()
     alternatives: tuple["Translation", ...] = ()
     """The rest of an n-best list, best first."""
+    head: tuple[int, int] | None = None
+    """The (layer, head) that training taught to align, which links are read from; else the mean of all is."""
 
     def __str__(self) -> str:
         return self.text
@@ -69,7 +71,7 @@ class Translation:
     @cached_property
     def word_attention(self) -> Float[np.ndarray, "target source"] | None:
         """Attention between words: summed over a source word's pieces, averaged over a target word's."""
-        return self._between_words(None, None)
+        return self._between_words(*(self.head or (None, None)))
 
     @cached_property
     def alignment(self) -> frozenset[Link]:

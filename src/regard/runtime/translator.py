@@ -9,6 +9,7 @@ import torch
 from pydantic import ValidationError
 
 from regard.bundle.store import Bundle, load_bundle
+from regard.runtime.guided import guided_head
 from regard.runtime.outcome import blank_translation, build_translation
 from regard.runtime.padded import pad
 from regard.runtime.reading import Reading, check_target, read
@@ -48,6 +49,7 @@ class Translator:
                 )
         models: list[Stepper] = [bundle.model for bundle in self.bundles]
         self.stepper: Stepper = models[0] if len(models) == 1 else Ensemble(models)
+        self._head = guided_head(first) if len(models) == 1 else None
 
     @property
     def bundle(self) -> Bundle:
@@ -143,7 +145,9 @@ class Translator:
             )  # fmt: skip
         begun: Sequence[Encoding | None] = given if given is not None else [None] * len(found)
         return [
-            build_translation(reading, hypotheses, self.bundle.target, given=begin, forced=forced, copy=copy)
+            build_translation(
+                reading, hypotheses, self.bundle.target, given=begin, forced=forced, copy=copy, head=self._head
+            )
             for reading, hypotheses, begin in zip(readings, found, begun, strict=True)
         ]
 

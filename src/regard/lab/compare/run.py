@@ -5,15 +5,17 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from regard.bundle.folder import write_whole
 from regard.lab.compare.plan import Plan, Variant, save_form
-from regard.lab.compare.work import INTERRUPTED, RESULT, Task
+from regard.lab.compare.work import INTERRUPTED, RESULT, TASK, Task
 from regard.text.errors import InputError
 
 PLAN, LOG = "comparison.json", "log.txt"
@@ -87,6 +89,7 @@ def run_plan(
     waiting = [slot for slot in slots if slot.result() is None]
     running: dict[str, tuple[Slot, subprocess.Popen[bytes]]] = {}
     failed: dict[str, str] = {}
+    before = signal.signal(signal.SIGTERM, _interrupt) if _in_main_thread() else None
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
@@ -106,24 +109,37 @@ def run_plan(
     except KeyboardInterrupt:
         _stop([process for _, process in running.values()])
         raise Stopped(f"interrupted; {len(waiting) + len(running)} of {len(slots)} runs are not done") from None
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGTERM, before)
     tell(_state(slots, running, failed))
     return failed
 
 
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
 def _start(plan: Plan, slot: Slot, *, alone: bool) -> "subprocess.Popen[bytes]":
     """A process for one run; several side by side take one thread each."""
-    assert slot.variant.recipe is not None
-    recipe = slot.variant.recipe.model_dump(mode="json")
-    recipe["train"] |= {"seed": slot.seed}
-    if recipe["train"]["threads"] is None and not alone:
-        recipe["train"]["threads"] = 1
-    slot.folder.mkdir(parents=True, exist_ok=True)
-    Task(slot.variant.name, slot.seed, recipe, plan.comparison.sentences, plan.comparison.shown).write(slot.folder)
+    if not (slot.folder / TASK).exists():  # what was begun goes on as it was begun, with however many beside it
+        assert slot.variant.recipe is not None
+        recipe = slot.variant.recipe.model_dump(mode="json")
+        recipe["train"] |= {"seed": slot.seed}
+        if recipe["train"]["threads"] is None and not alone:
+            recipe["train"]["threads"] = 1
+        slot.folder.mkdir(parents=True, exist_ok=True)
+        Task(slot.variant.name, slot.seed, recipe, plan.comparison.sentences, plan.comparison.shown).write(slot.folder)
     threads = {} if alone else {"OMP_NUM_THREADS": "1"}
     with (slot.folder / LOG).open("wb") as log:
         return subprocess.Popen(
             [sys.executable, "-m", "regard.lab.compare.work", str(slot.folder)],
             stdin=subprocess.DEVNULL, stdout=log, stderr=log, env={**os.environ, **threads},
+            start_new_session=True,  # a terminal's Ctrl-C reaches us alone; we pass it on once, for a second one kills
         )  # fmt: skip
 
 

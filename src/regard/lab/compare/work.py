@@ -12,7 +12,7 @@ from regard.alignment import LinkRule
 from regard.bundle.folder import write_whole
 from regard.data.pair import Pair
 from regard.data.splits import load_split
-from regard.lab.align import Direction, seen_gold, tune_direction
+from regard.lab.align import Direction, default_rule, seen_gold, tune_direction
 from regard.lab.evaluate import Measured, measure
 from regard.lab.sides import Sides
 from regard.models.config import RecurrentConfig
@@ -96,7 +96,7 @@ def _tune(translator: Translator, pairs: Sequence[Pair]) -> tuple[LinkRule | Non
         return None, None
     gold = [pair.links for pair in pairs if pair.links is not None]
     if not pairs or len(gold) < len(pairs):
-        return LinkRule(), None
+        return default_rule(translator.bundle), None
     direction, sides = Direction(Aligner(translator.bundle)), Sides.of(pairs)
     tuned, found = tune_direction(direction, sides, seen_gold(direction.aligner, sides, gold)[0])
     return tuned.rule, {str(shift): aer for shift, aer in found.by_shift().items()}
