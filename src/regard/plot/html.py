@@ -60,14 +60,17 @@ def page_html(title: str, sections: Sequence[str], *, meta: Mapping[str, str] | 
     return _page(title, meta, sections, ())
 
 
-def table_html(name: str, heads: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str = "") -> str:
-    """A plain table; the first column names the rows, the others are numbers."""
-    head = "".join(
-        f'<th scope="col"{" class=number" if place else ""}>{escape(one)}</th>' for place, one in enumerate(heads)
+def table_html(
+    name: str, heads: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str = "", words: Sequence[str] = ()
+) -> str:
+    """A plain table; the first column names the rows, the others are numbers but for those that `words` names."""
+    looks = ["" if one in words else ' class="number"' for one in heads]
+    head = f'<th scope="col">{escape(heads[0])}</th>' + "".join(
+        f'<th scope="col"{look}>{escape(one)}</th>' for one, look in zip(heads[1:], looks[1:], strict=True)
     )
     body = "".join(
         f'<tr><th scope="row">{escape(row[0])}</th>'
-        + "".join(f'<td class="number">{escape(cell)}</td>' for cell in row[1:])
+        + "".join(f'<td{look} dir="auto">{escape(cell)}</td>' for cell, look in zip(row[1:], looks[1:], strict=True))
         + "</tr>"
         for row in rows
     )

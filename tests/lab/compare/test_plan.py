@@ -33,7 +33,7 @@ def test_every_combination_of_every_axis_is_a_recipe(recipe: Path) -> None:
         score, window, placement, cell = one.name.split(" · ")
         assert (model.score, model.window, model.cell) == (score, window, cell)
         assert (model.placement, model.input_feeding) == (placement.removesuffix("-fed"), placement == "output-fed")
-    vanilla, transformer = plan.variants[-2:]
+    transformer, vanilla = plan.variants[-2:]
     assert vanilla.recipe is not None
     assert isinstance(vanilla.recipe.model, RecurrentConfig)
     assert vanilla.recipe.model.score == "none"
@@ -88,7 +88,7 @@ def test_a_file_of_its_own(tmp_path: Path, recipe: Path) -> None:
         ('recipe = "reverse"\nseeds = 0\n', "seeds = 0: wanted at least 1"),
         ('recipe = "revers"\n', "no recipe 'revers': did you mean 'reverse'"),
         ('recipe = "reverse"\n[grid]\nscore = ["aditive"]\n', "score 'aditive': did you mean 'additive'"),
-        ('recipe = "reverse"\n[grid]\nalso = ["bert"]\n', "also 'bert': valid choices are vanilla, transformer"),
+        ('recipe = "reverse"\n[grid]\nalso = ["bert"]\n', "also 'bert': valid choices are transformer, vanilla"),
         ('recipe = "reverse"\n[variants.a]\nmodel = 3\n', "wanted tables of a recipe, as in"),
         (
             'recipe = "reverse"\n[variants."a b".model]\n[variants."a-b".model]\n',

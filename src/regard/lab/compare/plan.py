@@ -19,7 +19,7 @@ from regard.train.recipe import Recipe, find_recipe, load_recipe, parse_recipe
 Placement = Literal["input", "output", "output-fed"]
 WINDOWS = ("global", "local-m", "local-p")
 CELLS = ("gru", "lstm")
-EXTRAS = ("vanilla", "transformer")
+EXTRAS = ("transformer", "vanilla")
 AXES: dict[str, tuple[str, ...]] = {
     "score": tuple(one for one in SCORES if one != "none"),
     "window": WINDOWS,
@@ -155,9 +155,6 @@ def _changed(model: RecurrentConfig, choice: dict[str, str]) -> dict[str, Any]:
 
 def _extras(base: Recipe, grid: Grid) -> Iterator[Variant]:
     model = _recurrent(base)
-    if "vanilla" in grid.also:
-        keys = model.model_dump() | {"score": "none", "window": "global", "placement": "input", "input_feeding": False}
-        yield _variant("vanilla", base, {"model": keys, "train": _without_links(base)})
     if "transformer" in grid.also:
         units = model.decoder_units
         size = "tiny" if units <= 160 else "small" if units <= 384 else "base"
@@ -168,6 +165,9 @@ def _extras(base: Recipe, grid: Grid) -> Iterator[Variant]:
         train["warmup"] = max(base.train.warmup, steps // 10)
         keys = preset("transformer", size).model_dump()
         yield _variant("transformer", base, {"model": keys, "train": train})
+    if "vanilla" in grid.also:
+        keys = model.model_dump() | {"score": "none", "window": "global", "placement": "input", "input_feeding": False}
+        yield _variant("vanilla", base, {"model": keys, "train": _without_links(base)})
 
 
 def _without_links(base: Recipe) -> dict[str, Any]:

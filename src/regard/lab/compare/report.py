@@ -61,8 +61,8 @@ def comparison_page(plan: Plan, rows: Sequence[Row], machine: dict[str, str]) ->
     """Self-contained HTML."""
     comparison = plan.comparison
     done = [row for row in rows if row.runs]
-    seeds = f"{comparison.seeds} seed{'s' if comparison.seeds > 1 else ''}"
-    about = f"Mean over {seeds} ± standard deviation; the budget is the same for all: {_budget(plan)}."
+    seeds = "One seed" if comparison.seeds == 1 else f"Mean over {comparison.seeds} seeds ± standard deviation"
+    about = f"{seeds}; the budget is the same for all: {_budget(plan)}."
     sections = [f"<section><h2>Figures</h2>{table_html('figures', heads(), table_rows(rows), caption=about)}</section>"]
     sections += _by_length(done)
     curves = [Series.of(row.name, *zip(*points, strict=True)) for row in done if (points := row.curve())]
@@ -150,7 +150,8 @@ def _examples(rows: Sequence[Row], count: int) -> list[str]:
         if not several:
             break
         first = several[0][1]
-        said = table_html("translations", ["variant", "wrote"], [[row.name, one["said"]] for row, one in several])
+        wrote = [[row.name, one["said"]] for row, one in several]
+        said = table_html("translations", ["variant", "wrote"], wrote, words=["wrote"])
         maps = side_by_side_html([(row.name, _map(one)) for row, one in several])
         parts.append(f'<h3 dir="auto">{escape(first["source"])} → {escape(first["target"])}</h3>{maps}{said}')
     if not parts:
@@ -169,8 +170,10 @@ def _map(example: dict[str, Any]) -> AttentionMap:
 def _differences(rows: Sequence[Row]) -> list[str]:
     """How the variants differ from the first, and what could not be run."""
     changed = [[row.name, "; ".join(row.changes) or "what the others are compared with"] for row in rows if row.runs]
-    sections = [f"<section><h2>What differs</h2>{table_html('differences', ['variant', 'keys'], changed)}</section>"]
+    table = table_html("differences", ["variant", "keys"], changed, words=["keys"])
+    sections = [f"<section><h2>What differs</h2>{table}</section>"]
     problems = [[row.name, row.problem] for row in rows if row.problem]
     if problems:
-        sections.append(f"<section><h2>Not run</h2>{table_html('problems', ['variant', 'why'], problems)}</section>")
+        table = table_html("problems", ["variant", "why"], problems, words=["why"])
+        sections.append(f"<section><h2>Not run</h2>{table}</section>")
     return sections
