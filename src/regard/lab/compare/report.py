@@ -68,8 +68,9 @@ def comparison_page(plan: Plan, rows: Sequence[Row], machine: dict[str, str]) ->
     curves = [Series.of(row.name, *zip(*points, strict=True)) for row in done if (points := row.curve())]
     if curves:
         metric = str(done[0].runs[0]["metric"]).replace("_", " ")
-        chart = lines_html(f"{metric} on the development set", curves)
-        sections.append(f"<section><h2>Learning curves</h2>{chart}</section>")
+        title = f"{metric} on the development set"
+        heading = f"<h2>Learning curves: {escape(title)}</h2>"
+        sections.append(f"<section>{heading}{lines_html(title, curves)}</section>")
     sections += _shifts(done)
     sections += _examples(done, comparison.shown)
     sections += _differences(rows)
@@ -136,9 +137,8 @@ def _shifts(rows: Sequence[Row]) -> list[str]:
         "Alignment error rate on the development set with the best head, by shift: links of a word read from the row "
         "that wrote it (0), the next (+1) or the one before (−1); and the rule that seed 0 chose."
     )
-    table = table_html(
-        "alignment by shift", ["variant", *(f"{int(one):+d}" for one in shifts), "rule"], body, caption=about
-    )
+    columns = ["variant", *(f"{int(one):+d}".replace("+0", "0") for one in shifts), "rule"]
+    table = table_html("alignment by shift", columns, body, caption=about, words=["rule"])
     return [f"<section><h2>Which row of attention aligns</h2>{table}</section>"]
 
 
