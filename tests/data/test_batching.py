@@ -134,3 +134,39 @@ def test_a_batch_moves_whole() -> None:
 def test_sizes_that_cannot_work_are_refused(sizes: dict[str, int], message: str) -> None:
     with pytest.raises(InputError, match=message):
         Batcher(encoded([(3, 30)]), **sizes)
+
+
+@given(LENGTHS, st.integers(40, 200), st.booleans(), st.sampled_from([2, 5, 8]))
+def test_padded_batches_hold_the_same_rows_in_columns_of_whole_multiples(
+    lengths: list[tuple[int, int]], tokens: int, bucket: bool, multiple: int
+) -> None:
+    plain = Batcher(encoded(lengths), tokens=tokens)
+    batcher = Batcher(encoded(lengths), tokens=tokens, bucket=bucket, multiple=multiple)
+    seen: list[int] = []
+    for batch in batcher.batches():
+        assert batch.source.shape[1] % multiple == batch.target_out.shape[1] % multiple == 0
+        assert max(batch.source.numel(), batch.target_out.numel()) <= tokens
+        (alone,) = [plain.batch(batch.indices[:1].numpy())]
+        width, height = alone.source.shape[1], alone.target.shape[1]
+        assert batch.source[0, :width].equal(alone.source[0])
+        assert batch.target[0, :height].equal(alone.target[0])
+        assert not batch.source[0, width:].any()
+        assert not batch.target[0, height:].any()
+        seen += batch.indices.tolist()
+    assert sorted(seen) == list(range(len(lengths)))
+
+
+def test_padded_buckets_come_in_few_shapes() -> None:
+    random = np.random.RandomState(0)
+    lengths = [
+        (int(s), int(max(1, s + d)))
+        for s, d in zip(random.randint(1, 50, 4000), random.randint(-3, 4, 4000), strict=True)
+    ]
+    shapes = {
+        multiple: {
+            (batch.rows, batch.source.shape[1], batch.target_out.shape[1])
+            for batch in Batcher(encoded(lengths), tokens=200, multiple=multiple).batches()
+        }
+        for multiple in (1, 8)
+    }
+    assert len(shapes[8]) < len(shapes[1]) / 4

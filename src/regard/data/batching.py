@@ -23,6 +23,9 @@ class Batcher:
     Give either `tokens`: on each side, rows × longest row (padding, BOS/EOS counted) stays within it; or `sentences`:
     so many rows. With `bucket` the rows of a batch are of similar length, with `shuffle` epochs differ; without
     either, batches follow the order of the data.
+
+    With `multiple` above 1 all batches are padded to multiples of it, and buckets hold one padded length on each side:
+    few shapes, which recur, so that a GPU can replay what it did for them before.
     """
 
     data: EncodedPairs
@@ -33,13 +36,14 @@ class Batcher:
     bucket: bool = True
     shuffle: bool = True
     guide: Guide | None = None
+    multiple: int = 1
 
     def __post_init__(self) -> None:
         if (self.tokens is None) == (self.sentences is None):
             raise InputError(f"a batch is so many tokens or so many sentences: give one of the two, not {self._size()}")
         if any(size is not None and size < 1 for size in (self.tokens, self.sentences)):
             raise InputError(f"a batch needs at least one sentence: {self._size()} is too few")
-        longest = int(np.maximum(*self._lengths()).max())
+        longest = int(np.maximum(*self._columns()).max())
         if self.tokens is not None and longest > self.tokens:
             raise InputError(
                 f"a sentence of {longest} tokens (BOS/EOS counted) does not fit into a batch of {self.tokens}: raise "
@@ -53,6 +57,16 @@ class Batcher:
         """Source positions and decoder steps of each item."""
         return self.data.source.lengths + int(self.source_eos), self.data.target.lengths + 1
 
+    def _columns(self) -> tuple[Indices, Indices]:
+        """The same, padded."""
+        source, target = self._lengths()
+        return self.padded(source), self.padded(target)
+
+    def padded(self, lengths: Indices) -> Indices:
+        """Lengths as they are in a batch: multiples of `multiple`."""
+        columns: Indices = -(-lengths // self.multiple) * self.multiple
+        return columns
+
     def decoder_steps(self, items: Indices) -> Indices:
         """The decoder steps of some items: their target's ids and EOS."""
         offsets = self.data.target.offsets
@@ -64,7 +78,7 @@ class Batcher:
         # RandomState is the generator of NumPy whose numbers are promised to stay the same.
         random = np.random.RandomState([self.seed & 0xFFFFFFFF, epoch])
         order = random.permutation(len(self.data)) if self.shuffle else np.arange(len(self.data))
-        source, target = self._lengths()
+        source, target = self._columns()
         if self.bucket:
             order = order[np.lexsort((target[order], source[order]))]
         batches = np.split(order, self._cuts(source[order], target[order]))
@@ -79,9 +93,12 @@ class Batcher:
         assert self.tokens is not None
         cuts: list[int] = []
         first = longest = 0
-        for place, length in enumerate(np.maximum(source, target).tolist()):
+        changes = (np.diff(source, prepend=source[:1]) != 0) | (np.diff(target, prepend=target[:1]) != 0)
+        if not self.bucket or self.multiple == 1:
+            changes[:] = False  # only padded lengths come often enough to keep apart
+        for place, (length, change) in enumerate(zip(np.maximum(source, target).tolist(), changes, strict=True)):
             longest = max(longest, length)
-            if (place + 1 - first) * longest > self.tokens:
+            if change or (place + 1 - first) * longest > self.tokens:
                 cuts.append(place)
                 first, longest = place, length
         return cuts
@@ -93,8 +110,8 @@ class Batcher:
 
     def batch(self, items: Indices) -> Batch:
         """These items as one batch."""
-        source, source_lengths = _pad(self.data.source, items, begin=False, end=self.source_eos)
-        target, target_lengths = _pad(self.data.target, items, begin=True, end=True)
+        source, source_lengths = _pad(self.data.source, items, False, self.source_eos, self.multiple)
+        target, target_lengths = _pad(self.data.target, items, True, True, self.multiple)
         return Batch(
             torch.from_numpy(source),
             torch.from_numpy(source_lengths),
@@ -109,7 +126,7 @@ class Batcher:
 
         Bucketed batches have the same shapes in every epoch; otherwise the longest items make up the worst batch.
         """
-        source, target = self._lengths()
+        source, target = self._columns()
         if self.bucket:
             worst = max(self.plan(), key=lambda items: len(items) * (source[items].max() + target[items].max()))
         else:
@@ -121,19 +138,22 @@ class Batcher:
 
     def efficiency(self, epoch: int = 0) -> float:
         """Real tokens among the slots that are computed, 0 to 1."""
-        source, target = self._lengths()
+        source, target = self._columns()
         slots = sum(len(items) * int(source[items].max() + target[items].max()) for items in self.plan(epoch))
-        return float(source.sum() + target.sum()) / slots
+        return float(sum(real.sum() for real in self._lengths())) / slots
 
 
 def _pad(
-    sequences: Sequences, items: Indices, begin: bool, end: bool
+    sequences: Sequences, items: Indices, begin: bool, end: bool, multiple: int
 ) -> tuple[Int64[np.ndarray, "rows columns"], Int64[np.ndarray, "rows"]]:
-    """Rows of ids with BOS and EOS if wanted, and how many ids of each row are real."""
+    """Rows of ids with BOS and EOS if wanted, and how many ids of each row are real.
+
+    There is a multiple of `multiple` columns, BOS not counted.
+    """
     offsets = sequences.offsets[items]
     lengths = sequences.offsets[items + 1] - offsets
     whole = lengths + int(begin) + int(end)
-    columns = np.arange(whole.max())
+    columns = np.arange(int(begin) - (-(whole.max() - int(begin)) // multiple) * multiple)
     inside = columns - int(begin)
     # A row's last column of all may lie beyond the ids; any id will do there, it is overwritten.
     places = np.minimum(np.maximum(offsets[:, None] + inside, 0), len(sequences.ids) - 1)

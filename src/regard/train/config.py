@@ -30,6 +30,7 @@ class TrainConfig(BaseModel):
     batch_sentences: int | None = Field(None, ge=1)
     batch_tokens: int | None = Field(None, ge=1, description="on each side, padding counted")
     bucket: bool = Field(True, description="batches of similar length; without, every batch is a fair sample")
+    pad_to: int = Field(1, ge=1, description="batches are padded to multiples: 8 lets a GPU replay few shapes")
     accumulate: int = Field(1, ge=1, description="batches for each optimizer step")
 
     optimizer: Literal["adam", "adamw", "adadelta"] = "adam"

@@ -99,7 +99,7 @@ def _groups(job: Job, progress: Progress) -> Iterator[Group]:
             for items in plan[first:after]:
                 steps = batcher.decoder_steps(items)
                 tokens += int(steps.sum())
-                coins = _coins(job.generator, int(steps.max()), share)
+                coins = _coins(job.generator, int(batcher.padded(steps).max()), share)
                 portions.append(_portion(batcher, items, coins, job.world))
             ends_epoch = after == len(plan)
             ends_run = step == config.steps or (ends_epoch and epoch + 1 == config.epochs)

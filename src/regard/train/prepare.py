@@ -126,4 +126,5 @@ def _batcher(encoded: EncodedPairs, recipe: Recipe, guide: Guide | None) -> Batc
         source_eos=recipe.text.source_eos,
         bucket=config.bucket,
         guide=guide,
+        multiple=config.pad_to,
     )
