@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from regard.attention.additive.module import BahdanauAttention
 from regard.attention.build import build_attention
+from regard.attention.none.module import NoAttention
 from regard.attention.protocol import Attended, Attention, Memory
 from regard.attention.window import GlobalWindow
 from regard.models.config import RecurrentConfig
@@ -129,7 +130,8 @@ class RecurrentDecoder(nn.Module):
         The first word (BOS) is always read as it is given.
         """
         own = [] if forced is None else [t for t, given in enumerate(forced.tolist()) if t and not given]
-        if not self.context_width and not self.feed_width and not own:
+        known = not self.context_width or type(self.attention) is NoAttention
+        if known and not self.feed_width and not own:
             return self._at_once(tokens, state, want_weights)
         if not own and self._fits_one_operation(state):
             return self._in_one_operation(tokens, state, want_weights)
@@ -145,11 +147,17 @@ class RecurrentDecoder(nn.Module):
         return Decoded(self._all_features(moments, words), _all_weights(moments) if want_weights else None)
 
     def _at_once(self, tokens: Tensor, state: RecurrentState, want_weights: bool) -> Decoded:
-        """Nothing of the context returns to the recurrence: one library call, then attention over all steps."""
+        """What enters the recurrence is known beforehand: one library call, then attention over all steps.
+
+        Either no context returns to it, or the context is one fixed vector.
+        """
         embedded = self._embed(tokens)
+        inputs = embedded
+        if self.context_width:
+            inputs = torch.cat([embedded, state.memory.values.expand(-1, embedded.size(1), -1)], dim=-1)
         hidden = torch.stack(state.hidden)
         first = hidden if state.cell is None else (hidden, torch.stack(state.cell))
-        outputs = self.recurrence(embedded.transpose(0, 1), first)[0].transpose(0, 1)
+        outputs = self.recurrence(inputs.transpose(0, 1), first)[0].transpose(0, 1)
         attended = self.attention(outputs, state.memory, state.position)
         weights = attended.weights if want_weights else None
         return Decoded(
