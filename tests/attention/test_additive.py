@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from regard.attention import BahdanauAttention, LuongConcat, lengths_to_mask
-from regard.attention.additive.functional import additive_attention, additive_scores
+from regard.attention.additive.functional import additive_attention, additive_scores, quick_tanh_
 from regard.attention.additive.reference import additive
 from regard.attention.worked import global_view
 
@@ -87,3 +87,18 @@ def test_functional_gradcheck() -> None:
     assert torch.autograd.gradcheck(
         lambda q, k, v, values, gaussian: additive_attention(q, k, v, values, mask, gaussian), (*tensors, gaussian)
     )
+
+
+def test_quick_tanh_is_tanh() -> None:
+    x = torch.linspace(-30, 30, 4001)
+    torch.testing.assert_close(quick_tanh_(x.clone()), torch.tanh(x), rtol=0, atol=3e-7)
+
+
+def test_steps_without_gradients_score_alike_and_leave_the_keys_alone() -> None:
+    torch.manual_seed(0)
+    query, keys, v = torch.randn(2, 3, 5), torch.randn(2, 4, 5), torch.randn(5)
+    before = keys.clone()
+    with torch.no_grad():
+        quick = additive_scores(query, keys, v)
+    torch.testing.assert_close(quick, additive_scores(query, keys, v))
+    assert torch.equal(keys, before)

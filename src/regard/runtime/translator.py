@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, overload
 
@@ -9,6 +10,7 @@ import torch
 from pydantic import ValidationError
 
 from regard.bundle.store import Bundle, load_bundle
+from regard.models.packed import packed
 from regard.runtime.guided import guided_head
 from regard.runtime.outcome import blank_translation, build_translation
 from regard.runtime.padded import pad
@@ -47,9 +49,13 @@ class Translator:
                     f"{other.path} and {first.path} have different vocabularies: an ensemble needs models that were "
                     "trained with the same tokenizers (train.start_from shares them)"
                 )
-        models: list[Stepper] = [bundle.model for bundle in self.bundles]
-        self.stepper: Stepper = models[0] if len(models) == 1 else Ensemble(models)
-        self._head = guided_head(first) if len(models) == 1 else None
+        self._head = guided_head(first) if len(self.bundles) == 1 else None
+
+    @cached_property
+    def stepper(self) -> Stepper:
+        """What is searched: the models as they are when this is first asked for, made ready to decode."""
+        models: list[Stepper] = [packed(bundle.model) for bundle in self.bundles]
+        return models[0] if len(models) == 1 else Ensemble(models)
 
     @property
     def bundle(self) -> Bundle:

@@ -9,7 +9,7 @@ from regard.models.config import RecurrentConfig
 from regard.models.presets import preset
 from regard.models.rnn.cells import gru_step, lstm_step
 from regard.models.rnn.decoder import RecurrentDecoder
-from regard.models.rnn.recurrence import attend_and_recur, quick_tanh_
+from regard.models.rnn.recurrence import attend_and_recur
 from regard.models.seq2seq import Seq2Seq
 
 from ..zoo import Sentences
@@ -82,11 +82,6 @@ def test_a_blank_sentence_gets_zeros_and_no_nan() -> None:
     assert (contexts[:, 3] == 0).all()
     assert (weights[:, 3] == 0).all()
     assert not weights.isnan().any()
-
-
-def test_quick_tanh_is_tanh() -> None:
-    x = torch.linspace(-30, 30, 4001)
-    torch.testing.assert_close(quick_tanh_(x.clone()), torch.tanh(x), rtol=0, atol=3e-7)
 
 
 @pytest.mark.parametrize("name", ["bahdanau", "tutorial-lstm"])

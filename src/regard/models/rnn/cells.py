@@ -6,12 +6,13 @@ to the weights alone, because autograd pays for it at every step otherwise.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.nn import functional
+
+from regard.models.product import add_product, pack, packable, product
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,18 @@ def ready(recurrence: nn.GRU | nn.LSTM, parts: Sequence[int]) -> tuple[Layer, ..
     return tuple(layers)
 
 
+def packed_layers(layers: tuple[Layer, ...]) -> tuple[Layer, ...]:
+    """The same weights, packed for decoding; see `models/product.py`."""
+
+    def packed(weight: Tensor) -> Tensor:
+        return pack(weight) if packable(weight) else weight
+
+    return tuple(
+        replace(layer, inputs=tuple(packed(part) for part in layer.inputs), recurrent=packed(layer.recurrent))
+        for layer in layers
+    )
+
+
 def recur(
     gates: Float[Tensor, "batch gates"],
     hidden: tuple[Float[Tensor, "batch units"], ...],
@@ -51,7 +64,7 @@ def recur(
     new_cell: list[Tensor] = []
     for index, layer in enumerate(layers):
         if index:
-            gates = functional.linear(dropout(new_hidden[-1]), layer.inputs[0], layer.bias)
+            gates = product(dropout(new_hidden[-1]), layer.inputs[0], layer.bias)
         if cell is None:
             assert layer.recurrent_bias is not None
             new_hidden.append(gru_step(gates, hidden[index], layer.recurrent, layer.recurrent_bias))
@@ -73,7 +86,7 @@ def gru_step(
     r, z = σ(gates + U s + b)     n = tanh(gates_n + r ∘ (U_n s + b_n))     s' = (1 - z) ∘ n + z ∘ s
     """
     gate_r, gate_z, gate_n = gates.chunk(3, dim=-1)
-    from_r, from_z, from_n = functional.linear(hidden, recurrent, bias).chunk(3, dim=-1)
+    from_r, from_z, from_n = product(hidden, recurrent, bias).chunk(3, dim=-1)
     new = torch.tanh(torch.addcmul(gate_n, torch.sigmoid(gate_r + from_r), from_n))
     # Mixed precision computes the gates in less than the state is kept in.
     return torch.lerp(new.to(hidden.dtype), hidden, torch.sigmoid(gate_z + from_z).to(hidden.dtype))
@@ -86,6 +99,6 @@ def lstm_step(
     recurrent: Float[Tensor, "four_units units"],
 ) -> tuple[Float[Tensor, "batch units"], Float[Tensor, "batch units"]]:
     """i, f, g, o = gates + U s     c' = σ(f) ∘ c + σ(i) ∘ tanh(g)     s' = σ(o) ∘ tanh(c')"""
-    into, forget, new, out = torch.addmm(gates, hidden, recurrent.t()).chunk(4, dim=-1)
+    into, forget, new, out = add_product(gates, hidden, recurrent).chunk(4, dim=-1)
     cell = torch.addcmul(torch.sigmoid(forget) * cell, torch.sigmoid(into), torch.tanh(new))
     return torch.sigmoid(out) * torch.tanh(cell), cell

@@ -12,8 +12,9 @@ from regard.attention.none.module import NoAttention
 from regard.attention.protocol import Attended, Attention, Memory
 from regard.attention.window import GlobalWindow
 from regard.models.config import RecurrentConfig
+from regard.models.product import add_product, product, unpacked_wanted
 from regard.models.rnn.bridge import Bridge
-from regard.models.rnn.cells import Layer, ready, recur
+from regard.models.rnn.cells import Layer, packed_layers, ready, recur
 from regard.models.rnn.encoder import Encoded
 from regard.models.rnn.fused.operation import fused_attend_and_recur
 from regard.models.rnn.fused.precision import fusible
@@ -86,6 +87,11 @@ class RecurrentDecoder(nn.Module):
             dropout=config.dropout if config.decoder_layers > 1 else 0.0,
         )
         self.bridge = Bridge(config)
+        self._packed: tuple[Layer, ...] | None = None
+
+    def pack(self) -> None:
+        """Keep packed copies of the recurrence's weights for `step`; whoever calls it promises not to change them."""
+        self._packed = packed_layers(self._layers())
 
     def start(self, encoded: Encoded) -> RecurrentState:
         """The state before the first word: s_0, nothing fed yet, and the memory made ready once."""
@@ -107,7 +113,8 @@ class RecurrentDecoder(nn.Module):
     ) -> Step:
         """One word further; `weights` replaces what attention would have computed."""
         (given,) = given_weights(weights, 1)
-        layers, embedded = self._layers(), self._embed(tokens)
+        embedded = self._embed(tokens)
+        layers = self._layers() if self._packed is None or unpacked_wanted(embedded) else self._packed
         moment = self._advance(self._gates(embedded, layers), embedded, state, layers, weights=given, trace=trace)
         seen = moment.attended.weights
         return Step(
@@ -205,10 +212,10 @@ class RecurrentDecoder(nn.Module):
         _, context_columns, feed_columns = layers[0].inputs
         attended = None
         if state.feed is not None:
-            gates = torch.addmm(gates, state.feed, feed_columns.t())
+            gates = add_product(gates, state.feed, feed_columns)
         if self.context_width:
             attended = self._look(state.hidden[-1], state, weights, trace)
-            gates = torch.addmm(gates, attended.context[:, 0], context_columns.t())
+            gates = add_product(gates, attended.context[:, 0], context_columns)
         hidden, cell = recur(gates, state.hidden, state.cell, layers, self.layer_dropout)
         if attended is None:
             attended = self._look(hidden[-1], state, weights, trace)
@@ -230,7 +237,8 @@ class RecurrentDecoder(nn.Module):
 
     def _gates(self, embedded: Tensor, layers: tuple[Layer, ...]) -> Tensor:
         """W_e e + b, the part of the first layer's input product that needs no context."""
-        return linear(embedded, layers[0].inputs[0], layers[0].bias)
+        weight = layers[0].inputs[0]
+        return (product if weight.is_mkldnn else linear)(embedded, weight, layers[0].bias)
 
     def _features(self, moment: _Moment, embedded: Tensor) -> Tensor:
         if moment.features is not None:

@@ -23,6 +23,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from regard.attention.additive.functional import quick_tanh_
 from regard.models.rnn.cell_backward import GruSteps, LstmSteps, Steps
 
 
@@ -46,11 +47,6 @@ def attend_and_recur(
         gates, hidden, cell, keys, values, mask, W_s, v, W_c, U, b_u
     )
     return states, contexts, weights
-
-
-def quick_tanh_(x: Tensor) -> Tensor:
-    """tanh x = 2σ(2x) - 1, in place: torch's CPU sigmoid is vectorised, its tanh is six times slower (docs/log.md)."""
-    return x.mul_(2).sigmoid_().mul_(2).sub_(1) if x.device.type == "cpu" else x.tanh_()
 
 
 class _Recurrence(torch.autograd.Function):

@@ -1,0 +1,70 @@
+"""Beam search over the Multi30k test set: ours in batches, the textbook's one sentence at a time, JoeyNMT's in batches.
+
+    python benchmarks/decoding.py [--data DIR] [--sample 8] [--threads 2] [--json FILE]
+
+Sizes of a Multi30k model (8,000 pieces, embedding 256, GRU 512), random weights whose sentences end by themselves after
+some 13 words. The sentences are those of the test set of 2016, cut into 8,000 pieces learned on the training set, where
+--data (or REGARD_DATA) has the corpus; random ones of like length otherwise. Systems take turns, group by group.
+"""
+
+import argparse
+import json
+import lzma
+import os
+import platform
+from dataclasses import asdict
+from datetime import date
+from pathlib import Path
+
+from regard.lab.bench.decoding import DecodingFigures, measure_decoding
+from regard.lab.bench.work import MULTI30K
+from regard.text.config import TokenizerConfig
+from regard.text.tokenizer import Tokenizer
+
+
+def lines(path: Path) -> list[str]:
+    with lzma.open(path, "rt", encoding="utf-8") as file:
+        return [line.strip() for line in file if line.strip()]
+
+
+def multi30k(folder: Path) -> list[list[int]] | None:
+    if not (folder / "multi30k" / "train.en.xz").exists():
+        return None
+    learned_on = lines(folder / "multi30k" / "train.en.xz")
+    tokenizer = Tokenizer.train(learned_on, TokenizerConfig(kind="bpe", vocabulary=MULTI30K.vocabulary))
+    return [
+        list(tokenizer.encode(line, eos=True).ids) for line in lines(folder / "multi30k" / "test_2016_flickr.en.xz")
+    ]
+
+
+def show(figures: DecodingFigures) -> None:
+    print(
+        f"{figures.sentences:,} sentences, beam {figures.beam}, {figures.threads} threads, load {figures.load:.1f}; "
+        f"{figures.compared:,} compared: {figures.agreement:.1%} the same words, scores apart by {figures.apart:.0e}"
+    )
+    for pace in (figures.other, figures.ours):
+        print(
+            f"{pace.name:22s} {pace.sentences_per_second:8.1f} sentences/s {pace.tokens_per_second:9.0f} tokens/s "
+            f"{pace.latency * 1e3:8.1f} ms for one alone"
+        )
+    print(f"ratio {figures.ratio:.2f}, time for one alone {figures.latency_ratio:.2f}\n")
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--data", type=Path, default=Path(os.environ.get("REGARD_DATA", "../shared/data")))
+    options.add_argument("--sample", type=int, default=8, help="sentences of each 64 that the textbook decodes")
+    options.add_argument("--threads", type=int)
+    options.add_argument("--json", type=Path)
+    given = options.parse_args()
+    sentences = multi30k(given.data)
+    print("the Multi30k test set of 2016" if sentences else "random sentences: no Multi30k at --data")
+    figures = [measure_decoding(MULTI30K, sentences, sample=given.sample, threads=given.threads)]
+    show(figures[0])
+    if given.json:
+        machine = {"date": date.today().isoformat(), "machine": platform.processor() or platform.machine()}
+        given.json.write_text(json.dumps({**machine, "runs": [asdict(one) for one in figures]}, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,40 @@
+"""A model whose weights will not change, made ready to decode on the CPU."""
+
+from copy import deepcopy
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from regard.models.product import pack, packable, product, unpacked_wanted
+from regard.models.rnn.decoder import RecurrentDecoder
+from regard.models.seq2seq import Seq2Seq
+
+
+def packed(model: Seq2Seq) -> Seq2Seq:
+    """The model with packed copies of its matrices; the model itself where there is nothing to pack.
+
+    Everything else is shared with `model`, which stays as it is. What is later trained or loaded into `model` does not
+    reach the packed copies: pack again.
+    """
+    if not packable(model.output.weight):
+        return model
+    ready = deepcopy(model, {id(one): one for one in [*model.parameters(), *model.buffers()]})
+    for module in list(ready.modules()):
+        for name, child in list(module.named_children()):
+            if type(child) is nn.Linear:  # a subclass may compute something else
+                setattr(module, name, PackedLinear(child))
+    if isinstance(ready.decoder, RecurrentDecoder):
+        ready.decoder.pack()
+    return ready
+
+
+class PackedLinear(nn.Linear):
+    """A linear layer on the parameters of another that multiplies by their packed form wherever that is possible."""
+
+    def __init__(self, plain: nn.Linear) -> None:
+        super().__init__(plain.in_features, plain.out_features, plain.bias is not None, device="meta")
+        self.weight, self.bias = plain.weight, plain.bias
+        self._packed = pack(plain.weight)
+
+    def forward(self, x: Float[Tensor, "*rows width"]) -> Float[Tensor, "*rows out"]:
+        return super().forward(x) if unpacked_wanted(x) else product(x, self._packed, self.bias)

@@ -1,0 +1,94 @@
+"""A packed model says word for word what the model says, and leaves it alone."""
+
+import pytest
+import torch
+from torch import nn
+
+from regard.models import Seq2Seq
+from regard.models.packed import PackedLinear, packed
+from regard.models.product import add_product, pack, packable, product
+from regard.search import Hypothesis, Options, beam_search, greedy_search
+
+from .zoo import EVERY, PRESETS, Config, build, sentences
+
+SOURCES = ([5, 6, 7, 8, 3], [9, 4, 3], [10, 8, 6, 3], [3], [7, 7, 7, 7, 7, 9], [4, 5, 3])
+LIMITS = torch.tensor([8, 3, 9, 5, 0, 1])
+
+pytestmark = pytest.mark.skipif(not packable(torch.ones(2, 2)), reason="this torch packs no weights on this CPU")
+
+
+def single(config: Config) -> Seq2Seq:
+    return build(config).float()
+
+
+def alone(model: Seq2Seq, beam: int) -> list[list[Hypothesis]]:
+    """Every sentence decoded for itself: no padding, no neighbour, no batch."""
+    return [
+        beam_search(model, sentences(source), LIMITS[i : i + 1], beam=beam, nbest=beam)[0]
+        for i, source in enumerate(SOURCES)
+    ]
+
+
+@pytest.mark.parametrize("config", EVERY.values(), ids=EVERY.keys())
+def test_the_same_words_as_one_sentence_at_a_time_unpacked(config: Config) -> None:
+    model = single(config)
+    found = beam_search(packed(model), sentences(*SOURCES), LIMITS, beam=3, nbest=3)
+    for group, plain in zip(found, alone(model, 3), strict=True):
+        assert [one.tokens for one in group] == [one.tokens for one in plain]
+        assert [one.score for one in group] == pytest.approx([one.score for one in plain], abs=1e-4)
+        for one, other in zip(group, plain, strict=True):
+            if one.weights is not None and other.weights is not None:
+                torch.testing.assert_close(
+                    one.weights[..., : other.weights.shape[-1]], other.weights, atol=1e-4, rtol=1e-3
+                )
+
+
+@pytest.mark.parametrize("config", PRESETS.values(), ids=PRESETS.keys())
+def test_greedy(config: Config) -> None:
+    model = single(config)
+    ready = packed(model)
+    plain = greedy_search(model, sentences(*SOURCES), LIMITS, options=Options(weights=False))
+    quick = greedy_search(ready, sentences(*SOURCES), LIMITS, options=Options(weights=False))
+    assert [one.tokens for one in quick] == [one.tokens for one in plain]
+    assert any(isinstance(module, PackedLinear) for module in ready.modules())
+
+
+@pytest.mark.parametrize("config", PRESETS.values(), ids=PRESETS.keys())
+def test_the_model_itself_is_untouched(config: Config) -> None:
+    model = single(config)
+    names = [(name, type(module)) for name, module in model.named_modules()]
+    ready = packed(model)
+    assert [(name, type(module)) for name, module in model.named_modules()] == names
+    assert {id(one) for one in ready.parameters()} == {id(one) for one in model.parameters()}
+
+
+def test_with_gradients_the_weights_themselves_are_used() -> None:
+    model = single(PRESETS["preset bahdanau"])
+    ready = packed(model)
+    tokens = torch.tensor([2, 2])
+    step = ready.step(tokens, ready.start(sentences([5, 3], [6, 3])))
+    step.logits.sum().backward()
+    assert all(parameter.grad is not None for parameter in model.decoder.recurrence.parameters())
+    assert model.output.weight.grad is not None
+
+
+def test_double_precision_is_left_as_it_is() -> None:
+    model = build(PRESETS["preset bahdanau"])
+    assert packed(model) is model
+
+
+def test_products() -> None:
+    torch.manual_seed(0)
+    for rows, out, width in ((1, 7, 3), (5, 33, 18), (130, 20, 65)):
+        x, weight, bias, given = (torch.randn(shape) for shape in ((rows, width), (out, width), (out,), (rows, out)))
+        with torch.no_grad():
+            torch.testing.assert_close(product(x, pack(weight), bias), x @ weight.t() + bias)
+            torch.testing.assert_close(add_product(given, x, pack(weight)), given + x @ weight.t())
+    assert not packable(torch.ones(2, 2, dtype=torch.float64))
+    assert not packable(torch.ones(2, 0))
+
+
+def test_autocast_goes_its_own_way() -> None:
+    layer = PackedLinear(nn.Linear(8, 4))
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+        assert layer(torch.ones(2, 8)).dtype == torch.bfloat16
