@@ -67,7 +67,7 @@ class TestEvaluate:
             (["--links", "x"], "--source and --target go together, and --links with both"),
             (["x.tsv", "--source", "x", "--target", "y"], "x.tsv and --source were both given"),
             (["x.tsv", "--split", "dev"], "x.tsv and --split were both given"),
-            (["--split", "test_2017"], "there is no split 'test_2017': its recipe has dev and test"),
+            (["--split", "test_2017"], "there is no split 'test_2017': its recipe has train, dev and test"),
             (["--tokenize", "nonsense"], "sacrebleu has no tokenizer 'nonsense': valid choices are"),
         ],
         ids=["source alone", "links alone", "two corpora", "file and split", "no such split", "tokenizer"],

@@ -189,13 +189,13 @@ def test_what_cannot_be_asked(random_model: regard.Translator, run_folder: Path,
     for asked, message in (
         (Asked(bundle, data=a, source=a), "were both given"),
         (Asked(bundle, target=a), "--target needs --source"),
-        (Asked(bundle, split="tset"), "no split 'tset': valid choices are train, dev, test"),
+        (Asked(run_folder, split="tset"), "there is no split 'tset': its recipe has train, dev and test"),
         (Asked(bundle, symmetrise="grow"), "no symmetrisation 'grow': valid choices are intersection"),
         (Asked(bundle, symmetrise="union"), "name the model of the other one with --reverse"),
         (Asked(bundle, dev=(a, None, None)), "--dev-source, --dev-target and --dev-gold go together"),
         (Asked(bundle, gold_base=1), "name that file too"),
         (Asked(bundle, source=a, gold=a), "--gold is about a given translation"),
-        (Asked(bundle), "does not know its recipe: name the data to align"),
+        (Asked(bundle), "does not know its recipe: name the data to use"),
         (Asked(run_folder, heads="0.1"), r"--heads 0\.1: there is no head 0\.1"),
     ):
         with pytest.raises(InputError, match=message):

@@ -155,3 +155,23 @@ def test_links_in_a_recipe_are_relative_to_it(tmp_path: Path, monkeypatch: pytes
     monkeypatch.chdir(tmp_path)
     changed = load_recipe("reverse", ["train.guide.links=other", "train.guide.weight=0.5"])
     assert changed.train.guide.links == tmp_path / "other"
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.parametrize("name", ["bahdanau", "luong", "transformer"])
+def test_a_gpu_gives_the_gradients_of_the_cpu(name: str) -> None:
+    """Whatever fused operation the GPU takes, gradients flow through the weights it returns."""
+    torch.manual_seed(0)
+    model = Seq2Seq(preset(name, "tiny", dropout=0.0), 10, 10)
+    found = []
+    for device in ("cpu", "cuda"):
+        model.to(device).zero_grad()
+        one = batch(weight=0.7, coverage=0.3).to(device)
+        assert one.guidance is not None
+        looked = model(one, one.target_in, want_weights=True).weights
+        assert looked is not None
+        attention_loss(looked, one, one.guidance).backward()
+        found.append([p.grad.cpu().clone() for p in model.parameters() if p.grad is not None])
+    for ours, theirs in zip(*found, strict=True):
+        torch.testing.assert_close(theirs, ours, rtol=1e-2, atol=1e-4)

@@ -15,6 +15,7 @@ from regard.alignment.formats import (
     write_pharaoh,
 )
 from regard.alignment.links import Link, Links
+from regard.alignment.packed import LinkLists
 from regard.alignment.rule import LinkRule, WordLooks, format_heads, parse_heads
 from regard.alignment.score import AlignmentScore, score_alignment
 from regard.alignment.symmetrise import grow_diag, grow_diag_final_and, intersection, symmetrise, union
@@ -23,6 +24,7 @@ from regard.alignment.tune import Trial, Tuned, agree, take, tune
 __all__ = [
     "AlignmentScore",
     "Link",
+    "LinkLists",
     "LinkRule",
     "Links",
     "Trial",

@@ -51,7 +51,7 @@ def align(
     ] = None,
     source: Annotated[Path | None, _file("Parallel data: a sentence a line.")] = None,
     target: Annotated[Path | None, _file("Its translation; if left out, the model translates.")] = None,
-    split: Annotated[str, _how("train, dev or test of the recipe; test if left out.", metavar="NAME")] = "test",
+    split: Annotated[str, _how("train, dev, test (if left out), or as the corpus names it.", metavar="NAME")] = "test",
     reverse: Annotated[
         Path | None, _how("A model of the other direction, to symmetrise with.", metavar="BUNDLE")
     ] = None,

@@ -8,6 +8,7 @@ from typing import Any, get_args
 from regard.alignment import (
     AlignmentScore,
     Link,
+    LinkLists,
     LinkRule,
     Links,
     Tuned,
@@ -73,9 +74,9 @@ class Direction:
 
     def links(
         self, sides: Sides, progress: Progress = lambda done: None, entropy: Entropy | None = None
-    ) -> tuple[list[frozenset[Link]], int]:
+    ) -> tuple[LinkLists, int]:
         """Links of every pair (none where a side is blank), and how many sources were cut."""
-        found: list[frozenset[Link]] = [frozenset()] * len(sides)
+        found = LinkLists(len(sides))
         cut = 0
         for done, (number, look) in enumerate(self.aligner.look(sides.sources, sides.targets), 1):
             looks = look.between_words(self.rule.shift)
@@ -97,13 +98,13 @@ def default_rule(bundle: Bundle) -> LinkRule:
 class Aligned:
     """Links of each direction, both as (source, target), and of the two together by every method."""
 
-    ways: dict[str, list[frozenset[Link]]]
+    ways: dict[str, LinkLists]
     chosen: str
     notes: tuple[str, ...] = ()
     entropy: Entropy | None = None
 
     @property
-    def links(self) -> list[frozenset[Link]]:
+    def links(self) -> LinkLists:
         return self.ways[self.chosen]
 
     def scores(self, gold: Sequence[Links]) -> dict[str, AlignmentScore]:
@@ -135,9 +136,10 @@ def align(
         turned = Sides(sides.targets, sides.sources)
         theirs, more = backward.links(turned, lambda done: progress(len(sides) + done))
         cut += more
-        ways["backward"] = [frozenset((s, t) for t, s in links) for links in theirs]
+        ways["backward"] = LinkLists.of({(s, t) for t, s in links} for links in theirs)
         for name in METHODS if every else (method,):
-            ways[name] = [symmetrise(one, other, name) for one, other in zip(ours, ways["backward"], strict=True)]
+            pairs = zip(ours, ways["backward"], strict=True)
+            ways[name] = LinkLists.of(symmetrise(one, other, name) for one, other in pairs)
     blank = sum(not (s.strip() and t.strip()) for s, t in zip(sides.sources, sides.targets, strict=True))
     if blank:
         notes.append(f"{_pairs(blank)} with a blank side: no links")

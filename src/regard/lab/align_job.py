@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from regard.alignment import AlignmentScore, LinkRule, Links, Tuned, parse_heads
 from regard.alignment.rule import Method as ReadOut
 from regard.bundle.store import Bundle
-from regard.data.config import load_split
 from regard.data.pair import Pair
 from regard.lab.align import (
     DEFAULT,
@@ -25,14 +24,13 @@ from regard.lab.align import (
     tune_to_agree,
     word_note,
 )
+from regard.lab.evaluate import recipe_pairs
 from regard.lab.sides import GoldFile, Sides, read_sides
 from regard.plot import AttentionMap
 from regard.runtime.aligner import Aligner
 from regard.runtime.translator import Translator, load
 from regard.text.errors import InputError
-from regard.train.recipe import parse_recipe
 
-Split = Literal["train", "dev", "test"]
 NOTHING_TO_TUNE_ON = (
     "nothing to tune on: the recipe's development set has no gold links; give --dev-source, --dev-target and "
     "--dev-gold, or --reverse with a model of the other direction, which is then tuned to agree"
@@ -67,8 +65,6 @@ class Asked:
             raise InputError(f"{self.data} and --source or --target were both given: leave one of them out")
         if self.target is not None and self.source is None:
             raise InputError("--target needs --source: links join the lines of both")
-        if self.split not in get_args(Split):
-            raise InputError(f"no split '{self.split}': valid choices are {', '.join(get_args(Split))}")
         if self.symmetrise is not None and self.symmetrise not in METHODS:
             raise InputError(f"no symmetrisation '{self.symmetrise}': valid choices are {', '.join(METHODS)}")
         if self.symmetrise is not None and self.reverse is None:
@@ -112,7 +108,7 @@ class Outcome:
         directions = {"forward": self.job.forward, "backward": self.job.backward}
         return {
             "pairs": len(self.job.sides),
-            "links": sum(len(links) for links in self.aligned.links),
+            "links": self.aligned.links.links,
             "chosen": self.aligned.chosen,
             "rules": {name: asdict(one.rule) for name, one in directions.items() if one is not None},
             "tuned": {
@@ -217,22 +213,8 @@ def _read(asked: Asked, translator: Translator, progress: Progress) -> tuple[Sid
         if not sources:
             raise InputError(f"{asked.source} is empty: nothing to align")
         return Sides(sources, [one.text for one in translator.translate(sources)]), None
-    pairs = _split(translator.bundle, asked.split)
+    pairs = recipe_pairs(translator.bundle, asked.split).pairs
     return Sides.of(pairs), _links_of(pairs)
-
-
-def _split(bundle: Bundle, split: str) -> list[Pair]:
-    if not bundle.manifest.recipe:
-        raise InputError(f"{bundle.path} does not know its recipe: name the data to align")
-    recipe = parse_recipe(bundle.manifest.recipe, f"the recipe of {bundle.path}")
-    try:
-        return load_split(recipe.data, _named(split)).pairs
-    except InputError as error:
-        raise InputError(f"the {split} data of {bundle.path} cannot be read ({error}): name the data to use") from error
-
-
-def _named(split: str) -> Split:
-    return "train" if split == "train" else "dev" if split == "dev" else "test"
 
 
 def _links_of(pairs: Sequence[Pair]) -> list[Links] | None:
@@ -258,7 +240,8 @@ def _tune(job: Job) -> tuple[Job, dict[str, Tuned], str | None, list[str]]:
         gold: list[Links] | None
         gold, notes = _gold(asked, gold_path, sides, job.forward.aligner)
     else:
-        pairs = _split(job.forward.aligner.bundle, "dev") if job.forward.aligner.bundle.manifest.recipe else []
+        bundle = job.forward.aligner.bundle
+        pairs = recipe_pairs(bundle, "dev").pairs if bundle.manifest.recipe else []
         sides, gold = Sides.of(pairs), _links_of(pairs) if pairs else None
         if gold is not None:
             gold = seen_gold(job.forward.aligner, sides, gold)[0]

@@ -166,16 +166,16 @@ def measure_texts(
 
 
 def recipe_pairs(bundle: Bundle, split: str = "test") -> Corpus:
-    """The test split of the recipe a bundle was trained with, or another one: dev, or as its corpus names it."""
+    """The test split of the recipe a bundle was trained with, or another: train, dev, or as its corpus names it."""
     if not bundle.manifest.recipe:
-        raise InputError(f"{bundle.path} does not know its recipe: name the data to evaluate on")
+        raise InputError(f"{bundle.path} does not know its recipe: name the data to use")
     data = parse_recipe(bundle.manifest.recipe, f"the recipe of {bundle.path}").data
     try:
-        if split == "dev":
-            return load_split(data, "dev")
+        if split in ("train", "dev"):
+            return load_split(data, "train" if split == "train" else "dev")
         if split != "test":
             if not isinstance(data, CatalogueData | HuggingFaceData):
-                raise InputError(f"there is no split '{split}': its recipe has dev and test")
+                raise InputError(f"there is no split '{split}': its recipe has train, dev and test")
             data = data.model_copy(update={"test": split})
         return load_split(data, "test")
     except InputError as error:

@@ -1,0 +1,58 @@
+"""The links of very many sentences in little memory: four bytes a link instead of more than a hundred."""
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence, Set
+
+from regard.alignment.links import Link
+
+_SIDE = 16
+"""Bits for each word number: no sentence has more than 65,536 words."""
+
+
+class LinkLists(Sequence[frozenset[Link]]):
+    """A list of link sets, one for each sentence; each is unpacked when it is asked for.
+
+    >>> some = LinkLists(2)
+    >>> some[1] = {(0, 3)}
+    >>> list(some)
+    [frozenset(), frozenset({(0, 3)})]
+    """
+
+    def __init__(self, sentences: int = 0) -> None:
+        self._packed: list[array[int]] = [_EMPTY] * sentences
+
+    @classmethod
+    def of(cls, links: Iterable[Set[Link]]) -> "LinkLists":
+        found = cls()
+        found._packed = [_pack(each) for each in links]
+        return found
+
+    def __len__(self) -> int:
+        return len(self._packed)
+
+    def __getitem__(self, number: int) -> frozenset[Link]:  # type: ignore[override]
+        return frozenset((one >> _SIDE, one & (1 << _SIDE) - 1) for one in self._packed[number])
+
+    def __setitem__(self, number: int, links: Set[Link]) -> None:
+        self._packed[number] = _pack(links)
+
+    def __iter__(self) -> Iterator[frozenset[Link]]:
+        return (self[number] for number in range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    @property
+    def links(self) -> int:
+        """How many there are in all."""
+        return sum(map(len, self._packed))
+
+
+_EMPTY: "array[int]" = array("I")
+
+
+def _pack(links: Set[Link]) -> "array[int]":
+    largest = max((max(link) for link in links), default=0)
+    if largest >> _SIDE:
+        raise ValueError(f"word {largest} of one sentence: at most {1 << _SIDE:,} words can be linked")
+    return array("I", sorted(source << _SIDE | target for source, target in links))
