@@ -56,6 +56,8 @@ def test_a_published_protocol(command: Command, tmp_path: Path) -> None:
     found = json.loads(command("evaluate", tmp_path / "out", *files, "--protocol", "multi30k-de", "--json").out)
     assert found["bleu"] == pytest.approx(100.0)
     assert "tok:none" in found["signatures"]["bleu"]
+    shown = command("evaluate", tmp_path / "out", *files, "--protocol", "multi30k-de").out
+    assert "counted               multi30k-de: lower-cased, punctuation normalised, Moses tokens" in shown
     cased = json.loads(command("evaluate", tmp_path / "out", *files, "--json").out)
     assert cased["bleu"] < 100
 

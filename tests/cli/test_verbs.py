@@ -80,7 +80,7 @@ class TestEvaluate:
     def test_a_bundle_that_does_not_know_its_data(self, command: Command, vanilla: Path) -> None:
         outcome = command("evaluate", vanilla)
         assert outcome.code == 2
-        assert outcome.complaint == f"{vanilla} does not know its recipe: name the data to evaluate on"
+        assert outcome.complaint == f"{vanilla} does not know its recipe: name the data to use"
 
 
 class TestInfo:

@@ -93,6 +93,8 @@ def show_measured(screen: Console, heading: str, measured: Measured, longer: Mea
         screen.print(f"  word error rate       {evaluation.wer:.2%}")
     if evaluation.entropy is not None and longer is None:
         screen.print(f"  entropy of attention  {evaluation.entropy:.3f} nats a word")
+    if measured.protocol.name != "model":
+        screen.print(f"  counted               {measured.protocol.name}: {measured.protocol.about}")
     for note in measured.notes:
         screen.print(f"  {note}")
     rows = [one for one in evaluation.by_length if one.sentences]
