@@ -29,7 +29,7 @@ quick: $(INSTALLED)  ## the tests that train nothing
 	$(BIN)/pytest -n 2 -m "not slow"
 
 bench: $(INSTALLED)  ## the figures in docs/results.md
-	$(BIN)/python benchmarks/tutorial_lstm.py
+	$(BIN)/regard bench
 
 clean:
 	rm -rf .venv build dist .mypy_cache .ruff_cache .import_linter_cache

@@ -142,3 +142,11 @@ def test_results_are_the_callers_own() -> None:
     one = torch.ones(4, device="cuda")
     kept = [replay.forward(one * number)[0][0] for number in range(4)]
     assert [float(result[0]) for result in kept] == [0, 1, 4, 9]
+
+
+@pytest.mark.parametrize("cell", ["gru", "lstm"])
+def test_half_precision_without_kernels_stays_near_too(cell: str) -> None:
+    model, source = build(cell=cell), sentences(9, 3, 0)
+    found = run(model, source, torch.bfloat16)
+    assert found["weights"].dtype == torch.float32
+    compare(found, run(model, source), 0.05)

@@ -27,6 +27,7 @@ VERBS = {
     "explain": "One decoder step of an attention mechanism, worked in small numbers.",
     "plot": "Draw attention heat-maps, or a run's loss curve.",
     "learn": "Learn attention by writing it: exercises, graded on save.",
+    "bench": "Time ours beside the textbook loop and others, on the same work.",
     "doctor": "Check this machine, a recipe, a data file or a bundle.",
 }
 HELP = ("-h", "--help")

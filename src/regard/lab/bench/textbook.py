@@ -67,7 +67,9 @@ class Textbook(nn.Module):
             now, hidden = self.step(batch.target_in[:, t], hidden, states, batch.source_real)
             logits.append(now)
         flat = torch.stack(logits, dim=1).flatten(0, 1)
-        return F.cross_entropy(flat.float(), batch.target_out.flatten(), ignore_index=0, reduction="sum")
+        return F.cross_entropy(
+            flat.to(self.output.weight.dtype), batch.target_out.flatten(), ignore_index=0, reduction="sum"
+        )
 
 
 def twins(textbook: Textbook, model: Seq2Seq) -> list[tuple[Tensor, Tensor]]:
@@ -93,7 +95,7 @@ def twins(textbook: Textbook, model: Seq2Seq) -> list[tuple[Tensor, Tensor]]:
 def ours_with(textbook: Textbook) -> Seq2Seq:
     """Our model with the textbook's numbers in it."""
     work = textbook.work
-    model = Seq2Seq(work.config, work.vocabulary, work.vocabulary).to(textbook.output.weight.device)
+    model = Seq2Seq(work.config, work.vocabulary, work.vocabulary).to(textbook.output.weight)
     with torch.no_grad():
         for own, other in twins(textbook, model):
             own.copy_(other.view_as(own))

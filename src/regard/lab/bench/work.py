@@ -83,3 +83,5 @@ TUTORIAL = Work("tutorial", "lstm", 51, 64, 128, 64, 64, 12, 13, "state-context"
 
 MULTI30K = Work("multi30k", "gru", 8000, 256, 512, 512, 64, 15, 15)
 """A model for image captions: BPE of 8,000 pieces."""
+
+WORKS = {work.name: work for work in (TUTORIAL, MULTI30K, PAPER)}

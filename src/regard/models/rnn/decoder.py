@@ -181,7 +181,6 @@ class RecurrentDecoder(nn.Module):
             and bool(self.context_width)
             and not self.feed_width
             and len(state.hidden) == 1
-            and (fusible(state.hidden[0]) or not torch.is_autocast_enabled(state.hidden[0].device.type))
             and state.memory.keys.numel() > 0
         )
 

@@ -25,6 +25,7 @@ from torch.autograd.function import once_differentiable
 
 from regard.attention.additive.functional import quick_tanh_
 from regard.models.rnn.cell_backward import GruSteps, LstmSteps, Steps
+from regard.models.rnn.fused.precision import working_dtype
 
 
 def attend_and_recur(
@@ -42,10 +43,19 @@ def attend_and_recur(
 ) -> tuple[
     Float[Tensor, "target batch units"], Float[Tensor, "target batch value"], Float[Tensor, "target batch source"]
 ]:
-    """States, contexts and weights of every step; a GRU where `cell` is None, else an LSTM."""
-    states, contexts, weights = _Recurrence.apply(  # type: ignore[no-untyped-call]
-        gates, hidden, cell, keys, values, mask, W_s, v, W_c, U, b_u
+    """States, contexts and weights of every step; a GRU where `cell` is None, else an LSTM.
+
+    Under autocast everything runs in its precision but the weights, which are float32.
+    """
+    dtype = working_dtype(gates)
+    gates, hidden, keys, values, W_s, v, W_c, U, b_u = (
+        x.to(dtype) for x in (gates, hidden, keys, values, W_s, v, W_c, U, b_u)
     )
+    cell = None if cell is None else cell.to(dtype)
+    with torch.autocast(gates.device.type, enabled=False):
+        states, contexts, weights = _Recurrence.apply(  # type: ignore[no-untyped-call]
+            gates, hidden, cell, keys, values, mask, W_s, v, W_c, U, b_u
+        )
     return states, contexts, weights
 
 
@@ -72,7 +82,7 @@ class _Recurrence(torch.autograd.Function):
         bias = torch.cat([b_u.new_zeros(width), b_u])
         both_t, context_t = both.t().contiguous(), W_c.t().contiguous()
         energy = keys.new_empty(target, batch, source, width)
-        weights = keys.new_empty(target, batch, source)
+        weights = keys.new_empty(target, batch, source, dtype=torch.promote_types(keys.dtype, torch.float32))
         contexts = values.new_empty(target, batch, values.size(-1))
         hidden_out = ~mask
         blank = hidden_out.all(dim=-1, keepdim=True)
@@ -81,11 +91,11 @@ class _Recurrence(torch.autograd.Function):
         for t in range(target):
             product = torch.addmm(bias, state, both_t)
             torch.add(keys, product[:, None, :width], out=energy[t])
-            scores = torch.mv(quick_tanh_(energy[t]).view(-1, width), v).view(batch, source)
+            scores = torch.mv(quick_tanh_(energy[t]).view(-1, width), v).view(batch, source).to(weights.dtype)
             torch.softmax(scores.masked_fill_(hidden_out, torch.finfo(scores.dtype).min), dim=-1, out=weights[t])
             if not anything:
                 weights[t].masked_fill_(blank, 0.0)
-            torch.bmm(weights[t, :, None], values, out=contexts[t, :, None])
+            torch.bmm(weights[t, :, None].to(values.dtype), values, out=contexts[t, :, None])
             state = steps.forward(t, torch.addmm(gates[t], contexts[t], context_t), product[:, width:])
         ctx.save_for_backward(keys, values, v, both, W_c, energy, weights, contexts, steps.states, *steps.kept)
         ctx.gru = cell is None
@@ -110,17 +120,18 @@ class _Recurrence(torch.autograd.Function):
             d_state = steps.backward(t, d_state.add_(d_states[t]), d_input[t], d_product[t, :, width:])
             torch.addmm(d_contexts[t], d_input[t], W_c, out=d_context[t])
             # A row times a matrix: the same product as a matrix times a column is sixteen times slower on the CPU.
-            d_weight = torch.bmm(d_context[t, :, None], values_t)[:, 0].add_(d_weights[t])
+            d_weight = torch.bmm(d_context[t, :, None], values_t)[:, 0].to(weights.dtype).add_(d_weights[t])
             inner = (weights[t] * d_weight).sum(dim=-1, keepdim=True)
             torch.mul(weights[t], d_weight.sub_(inner), out=d_score[t])
             torch.addcmul(one, energy[t], energy[t], value=-1, out=slope)  # 1 - tanh²
-            torch.mul(torch.bmm(d_score[t, :, None], slope)[:, 0], v, out=d_product[t, :, :width])
-            d_keys.addcmul_(slope, d_score[t, :, :, None])
+            rounded = d_score[t].to(keys.dtype)
+            torch.mul(torch.bmm(rounded[:, None], slope)[:, 0], v, out=d_product[t, :, :width])
+            d_keys.addcmul_(slope, rounded[:, :, None])
             d_state = d_state.addmm_(d_product[t], both)
         flat = d_product.view(target * batch, -1)
         d_both = flat.t() @ states[:-1].reshape(target * batch, units)
-        d_values = torch.bmm(weights.permute(1, 2, 0), d_context.transpose(0, 1))
-        d_v = torch.mv(energy.view(-1, width).t(), d_score.view(-1))
+        d_values = torch.bmm(weights.permute(1, 2, 0).to(values.dtype), d_context.transpose(0, 1))
+        d_v = torch.mv(energy.view(-1, width).t(), d_score.view(-1).to(energy.dtype))
         d_W_c = d_input.view(target * batch, -1).t() @ contexts.view(target * batch, -1)
         d_bias = flat[:, width:].sum(dim=0)
         return (

@@ -1,0 +1,97 @@
+"""Time a training step of ours beside the textbook loop and others, on the same work, in one run.
+
+Everything is checked to agree before a time is given. The limit is the time of the bare
+matrix products, measured in the same run; figures of one machine and one moment.
+
+Examples:
+    regard bench                                the small sizes, on the CPU, one thread
+    regard bench --gpu --json bench.json        the paper's size on a GPU, kept as JSON
+    regard bench --work multi30k --picture growth.png
+"""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from regard.lab.bench.training import Training
+
+
+def bench(
+    work: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="tutorial, multi30k, paper (repeatable).")
+    ] = None,
+    gpu: Annotated[bool, typer.Option("--gpu", help="On the GPU; the paper's size if none is named.")] = False,
+    compiled: Annotated[
+        bool, typer.Option("--compile", help="The textbook loop through torch.compile too; takes minutes.")
+    ] = False,
+    picture: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw how attention's time and memory grow.")
+    ] = None,
+    json_: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Keep the figures.")] = None,
+    repeats: Annotated[int, typer.Option(metavar="N", min=1, help="Turns of each system.")] = 5,
+    threads: Annotated[int, typer.Option(metavar="N", min=1, help="CPU threads.")] = 1,
+) -> None:
+    import torch
+
+    from regard.cli.screen import warn
+    from regard.lab.bench.growth import draw_growth, measure_growth
+    from regard.lab.bench.machine import describe
+    from regard.lab.bench.training import measure_training
+    from regard.lab.bench.work import WORKS
+    from regard.text.errors import InputError
+
+    wanted = work or (["paper"] if gpu else ["tutorial", "multi30k"])
+    unknown = [name for name in wanted if name not in WORKS]
+    if unknown:
+        raise InputError(f"no work '{unknown[0]}' to measure: valid choices are {', '.join(WORKS)}")
+    if gpu and not torch.cuda.is_available():
+        raise InputError("--gpu: torch sees no CUDA device here; leave --gpu out, or see `regard doctor`")
+    if json_ is not None and not json_.parent.is_dir():
+        raise InputError(f"--json: there is no folder {json_.parent} to write {json_.name} into")
+    torch.set_num_threads(threads)
+    torch.set_float32_matmul_precision("high")
+    device = torch.device("cuda" if gpu else "cpu")
+    record: dict[str, Any] = {**describe(device), "training": [], "growth": []}
+    typer.echo(f"{record['machine']}, {record['date']}")
+    for name in wanted:
+        found = measure_training(WORKS[name], device, repeats=repeats, compiled=compiled)
+        record["training"].append(asdict(found))
+        _show(found)
+    if picture is not None:
+        points = measure_growth(device, repeats=repeats)
+        draw_growth(points, picture, record["machine"])
+        record["growth"] = [asdict(point) for point in points]
+        warn(f"drawn: {picture}")
+    if json_ is not None:
+        json_.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        warn(f"written: {json_}")
+
+
+def _show(found: "Training") -> None:
+    work = found.work
+    typer.echo(
+        f"\n{work.name}: {work.cell.upper()} {work.units}, embedding {work.embedding}, {work.vocabulary:,} words, "
+        f"{work.rows} rows of {work.source} + {work.target}; gradients agree to {found.disagreement:.0e}"
+    )
+    head = ("a training step", "ms", "tokens/s", "times", "MiB", "of the limit")
+    lines = [
+        (
+            timing.name,
+            f"{timing.milliseconds:.1f}",
+            f"{timing.tokens_per_second:,.0f}",
+            f"{timing.ratio:.2f}",
+            "–" if timing.mebibytes is None else f"{timing.mebibytes:,.0f}",
+            "–" if timing.share is None else f"{timing.share:.0%}",
+        )
+        for timing in found.timings
+    ]
+    widths = [max(len(line[place]) for line in (head, *lines)) for place in range(len(head))]
+    for name, *figures in (head, *lines):
+        cells = [f"{figure:>{width}}" for figure, width in zip(figures, widths[1:], strict=True)]
+        typer.echo("  ".join([f"{name:<{widths[0]}}", *cells]))
+    for note in found.notes:
+        typer.echo(note)

@@ -1,0 +1,101 @@
+"""How additive attention's time and memory grow with length, width and batch: plain torch beside the fused kernel."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from regard.attention import additive_attention
+from regard.attention.additive import functional
+from regard.lab.bench.measure import extra_memory, take_turns
+
+Attend = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tensor | None]]
+
+
+@dataclass(frozen=True)
+class Size:
+    """Sentences, words on each side, width of the score and of the values."""
+
+    batch: int
+    length: int
+    width: int
+
+
+@dataclass(frozen=True)
+class Point:
+    axis: str
+    size: Size
+    system: str
+    milliseconds: float
+    mebibytes: float | None
+
+
+def measure_growth(device: torch.device, *, repeats: int = 5) -> list[Point]:
+    """Forward and backward, each axis varied alone; on a GPU sixteen times as large, and in bf16."""
+    large = device.type == "cuda"
+    middle = Size(32, 256, 512) if large else Size(16, 32, 128)
+    dtype = torch.bfloat16 if large else torch.float32
+    systems: dict[str, Attend] = {"plain torch": functional.additive_attention}
+    if large:
+        systems["fused"] = additive_attention
+    points = []
+    for axis in ("length", "width", "batch"):
+        for factor in (0.25, 0.5, 1, 2, 4):
+            size = replace(middle, **{axis: int(getattr(middle, axis) * factor)})
+            runs = {name: _run(attend, size, dtype, device) for name, attend in systems.items()}
+            memory = {name: extra_memory(run, device) for name, run in runs.items()}
+            times = take_turns(runs, repeats, device)
+            points += [Point(axis, size, name, times[name], memory[name]) for name in systems]
+    return points
+
+
+def _run(attend: Attend, size: Size, dtype: torch.dtype, device: torch.device) -> Callable[[], None]:
+    generator = torch.Generator(device).manual_seed(0)
+    shapes = [(size.batch, size.length, size.width)] * 2 + [(size.width,), (size.batch, size.length, size.width)]
+    query, keys, v, values = (
+        torch.randn(shape, generator=generator, device=device, dtype=dtype).requires_grad_() for shape in shapes
+    )
+    mask = torch.ones(size.batch, size.length, size.length, dtype=torch.bool, device=device)
+
+    def run() -> None:
+        context, _ = attend(query, keys, v, values, mask)
+        torch.autograd.grad(context.sum(), (query, keys, v, values))
+
+    return run
+
+
+def draw_growth(points: list[Point], path: Path, machine: str) -> None:
+    """Time, and memory where it was counted, over each axis, on doubly logarithmic paper."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    counted = any(point.mebibytes is not None for point in points)
+    axes = ("length", "width", "batch")
+    figure, grid = pyplot.subplots(
+        2 if counted else 1, 3, figsize=(11, 6.4 if counted else 3.4), squeeze=False, layout="constrained"
+    )
+    for column, axis in enumerate(axes):
+        mine = [point for point in points if point.axis == axis]
+        for system in dict.fromkeys(point.system for point in mine):
+            line = [point for point in mine if point.system == system]
+            sizes = [getattr(point.size, axis) for point in line]
+            grid[0, column].plot(sizes, [point.milliseconds for point in line], "o-", label=system)
+            if counted:
+                grid[1, column].plot(sizes, [point.mebibytes or 0 for point in line], "o-", label=system)
+        for row, unit in enumerate(("ms", "MiB") if counted else ("ms",)):
+            plot = grid[row, column]
+            plot.set_xscale("log", base=2)
+            plot.set_yscale("log")
+            plot.set_xlabel(axis)
+            plot.grid(alpha=0.3)
+            if column == 0:
+                plot.set_ylabel(f"{unit}, forward + backward")
+                plot.legend()
+    figure.suptitle(f"Additive attention, {machine}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=130)
+    pyplot.close(figure)

@@ -1,0 +1,57 @@
+"""JoeyNMT's recurrent encoder and decoder on our work, driven directly, where the package is installed.
+
+It is the peer most people would take. Its decoder feeds Luong's attentional vector back and puts a smaller output layer
+on it, so that its numbers cannot be compared with ours, only its time; it has less to multiply than the others.
+"""
+
+from importlib.util import find_spec
+
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from regard.data.batch import Batch
+from regard.lab.bench.work import Work
+
+
+def joey_is_here() -> bool:
+    return find_spec("joeynmt") is not None
+
+
+class Joey(nn.Module):
+    """Embeddings of ours around JoeyNMT's encoder and decoder."""
+
+    def __init__(self, work: Work) -> None:
+        super().__init__()
+        from joeynmt.decoders import RecurrentDecoder  # type: ignore[import-not-found,unused-ignore]
+        from joeynmt.encoders import RecurrentEncoder  # type: ignore[import-not-found,unused-ignore]
+
+        self.source = nn.Embedding(work.vocabulary, work.embedding, padding_idx=0)
+        self.target = nn.Embedding(work.vocabulary, work.embedding, padding_idx=0)
+        self.encoder = RecurrentEncoder(work.cell, work.units, work.embedding, bidirectional=True)
+        self.decoder = RecurrentDecoder(
+            work.cell,
+            work.embedding,
+            work.units,
+            encoder=self.encoder,
+            attention="bahdanau",
+            vocab_size=work.vocabulary,
+            init_hidden="zero",
+            input_feeding=True,
+        )
+
+    def forward(self, batch: Batch) -> Float[Tensor, ""]:
+        """The loss summed over all real target words, teacher forced."""
+        mask = batch.source_real[:, None]
+        # Its encoder packs without sorting, and wants the longest sentence first.
+        states, last = self.encoder(self.source(batch.source), batch.source_lengths, mask)
+        logits, *_ = self.decoder(
+            trg_embed=self.target(batch.target_in),
+            encoder_output=states,
+            encoder_hidden=last,
+            src_mask=mask,
+            unroll_steps=batch.target_in.size(1),
+        )
+        return F.cross_entropy(
+            logits.flatten(0, 1).float(), batch.target_out.flatten(), ignore_index=0, reduction="sum"
+        )

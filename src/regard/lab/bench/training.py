@@ -1,0 +1,109 @@
+"""One training step, forward and backward: ours beside the textbook loop, its compiled form and JoeyNMT."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from torch import Tensor, nn
+
+from regard.data.batch import Batch
+from regard.lab.bench.joey import Joey, joey_is_here
+from regard.lab.bench.measure import Run, Timing, extra_memory, products_alone, rows, take_turns
+from regard.lab.bench.textbook import Textbook, disagreement, ours_with
+from regard.lab.bench.work import Work
+from regard.models.config import RecurrentConfig
+from regard.models.seq2seq import Seq2Seq
+from regard.train.loss import batch_loss, real_places
+
+AGREE = 1e-4
+"""The largest relative difference of loss and gradients in float32 before a time is printed."""
+
+
+class Disagreement(RuntimeError):
+    """Two systems that should compute the same do not: no time is given."""
+
+
+@dataclass(frozen=True)
+class Training:
+    """A table, the largest difference from the textbook's gradients, and what was left out and why."""
+
+    work: Work
+    disagreement: float
+    timings: list[Timing]
+    notes: list[str]
+
+
+def measure_training(work: Work, device: torch.device, *, repeats: int = 5, compiled: bool = False) -> Training:
+    """Everything on the same batch, from the same weights where the systems compute the same."""
+    torch.manual_seed(0)
+    textbook = Textbook(work).to(device)
+    ours, batch = ours_with(textbook), work.batch().to(device)
+    difference = _check(textbook, ours, batch)
+    half = torch.bfloat16
+    systems: dict[str, Run] = {
+        "textbook loop": partial(_step, textbook, textbook, batch, None),
+        "textbook loop, bf16": partial(_step, textbook, textbook, batch, half),
+        "ours": partial(_our_step, ours, batch, None),
+        "ours, bf16": partial(_our_step, ours, batch, half),
+    }
+    notes = []
+    if joey_is_here():
+        joey, alike = Joey(work).to(device), _with_joeys_output(work).to(device)
+        systems["JoeyNMT"] = partial(_step, joey, joey, batch, None)
+        systems["ours with JoeyNMT's output"] = partial(_our_step, alike, batch, None)
+        systems["ours with JoeyNMT's output, bf16"] = partial(_our_step, alike, batch, half)
+    else:
+        notes.append("JoeyNMT is not installed: left out")
+    if compiled:
+        faster = torch.compile(textbook)
+        systems["textbook loop, compiled"] = partial(_step, textbook, faster, batch, None)
+    memory = {name: extra_memory(run, device) for name, run in systems.items()}
+    times = take_turns(systems, repeats, device)
+    limits = {dtype: products_alone(work.products, dtype, device) for dtype in (torch.float32, half)}
+    shares = {  # JoeyNMT's products are others
+        name: None if "JoeyNMT" in name else limits[half if name.endswith("bf16") else torch.float32]
+        for name in systems
+    }
+    tokens = int(batch.target_lengths.sum())
+    return Training(work, difference, rows(times, tokens, memory, shares), notes)
+
+
+def _with_joeys_output(work: Work) -> Seq2Seq:
+    """Our model with the output layer that JoeyNMT has: as many words, on an attentional vector as wide as a state."""
+    config = RecurrentConfig.model_validate({**work.config.model_dump(), "readout": "attentional"})
+    return Seq2Seq(config, work.vocabulary, work.vocabulary)
+
+
+def _check(textbook: Textbook, ours: Seq2Seq, batch: Batch) -> float:
+    """In float32 proper; a GPU's shortened float32 products are for the timing."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("highest")
+    try:
+        with torch.backends.cudnn.flags(allow_tf32=False):
+            losses = _step(textbook, textbook, batch, None), _our_step(ours, batch, None)
+        difference = disagreement(textbook, ours, losses)
+    finally:
+        torch.set_float32_matmul_precision(before)
+    if difference > AGREE:
+        raise Disagreement(
+            f"ours and the textbook loop differ by {difference:.1e} in loss or gradients ({textbook.work.name}); "
+            f"{AGREE:.0e} is allowed: no time is given for what does not agree"
+        )
+    return difference
+
+
+def _step(model: nn.Module, call: Callable[[Batch], Tensor], batch: Batch, autocast: torch.dtype | None) -> Tensor:
+    model.zero_grad(set_to_none=True)
+    with torch.autocast(batch.source.device.type, dtype=autocast, enabled=autocast is not None):
+        loss = call(batch)
+    torch.autograd.backward(loss)
+    return loss.detach()
+
+
+def _our_step(model: Seq2Seq, batch: Batch, autocast: torch.dtype | None) -> Tensor:
+    model.zero_grad(set_to_none=True)
+    with torch.autocast(batch.source.device.type, dtype=autocast, enabled=autocast is not None):
+        loss = batch_loss(model, batch, places=real_places(batch.target_out)).objective
+    torch.autograd.backward(loss)
+    return loss.detach()
