@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from regard.alignment import LinkRule, Links, agree, score_alignment, take, tune
+from regard.alignment import LinkRule, Links, agree, score_alignment, symmetrise, take, tune, tune_together
 from regard.alignment.tune import Taken
 
 LAYERS, HEADS = 2, 3
@@ -106,3 +106,30 @@ def test_tuning_needs_gold_for_each_sentence() -> None:
     taken, gold = sentences(3, (0, 0), 0)
     with pytest.raises(ValueError, match="3 sentences for 2 gold alignments"):
         tune(taken, gold[:2])
+
+
+def test_together_thresholds_serve_the_symmetrised_links() -> None:
+    """Each direction alone wants one link a word; a noisy partner is better cut where only both count."""
+    forward, gold = sentences(30, (0, 0), 0)
+    backward: list[Taken] = []
+    random = np.random.default_rng(1)
+    for links in gold:
+        words = len(links.sure)
+        attention = stuck(words, random)
+        for source, target in links.sure:
+            attention[0, 0, source] = 0.2 / words
+            attention[0, 0, source, target] = 0.8
+            if random.random() < 0.3:  # now and then it looks elsewhere, less surely
+                attention[0, 0, source] = 0.5 / words
+                attention[0, 0, source, (target + 1) % words] = 0.45
+        pieces = [*range(words), None]
+        backward.append(take(attention, pieces, pieces, (words, words)))
+    ours, theirs = tune(forward, gold), tune(backward, [links.flipped() for links in gold])
+    both = tune_together(forward, backward, gold, (ours.rule, theirs.rule))
+    assert both.aer <= ours.aer + 1e-12
+    left = [both.forward.links(one[0]) for one in forward]
+    right = [frozenset((t, s) for s, t in both.backward.links(one[0])) for one in backward]
+    links = [symmetrise(a, b, both.method) for a, b in zip(left, right, strict=True)]
+    assert score_alignment(links, gold).aer == pytest.approx(both.aer)
+    with pytest.raises(ValueError, match="30 sentences forward, 29 backward, 30 gold"):
+        tune_together(forward, backward[:-1], gold, (ours.rule, theirs.rule))

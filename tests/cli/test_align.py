@@ -53,6 +53,17 @@ def test_two_directions_and_gold(command: Command, run_folder: Path, data: Path,
     assert ["forward", "0.091", "0.833", "1.000", "6", "5"] in [line.split() for line in outcome.err.splitlines()]
 
 
+def test_two_directions_are_tuned_together(command: Command, run_folder: Path) -> None:
+    outcome = command("align", run_folder, "--reverse", run_folder, "--tune")
+    assert outcome.code == 0
+    (together,) = (line for line in outcome.err.splitlines() if "tuned together: " in line)
+    method = together.split("tuned together: ")[1].split(" of ")[0]
+    lines = [line.split() for line in outcome.err.splitlines()]
+    (forward,) = (float(line[1]) for line in lines if line[:1] == ["forward"] and len(line) == 6)
+    (chosen,) = (float(line[2]) for line in lines if line[:2] == [method, "*"])  # what was best is what was written
+    assert chosen <= forward + 0.02
+
+
 def test_json_holds_scores_rules_and_entropy(command: Command, run_folder: Path) -> None:
     outcome = command("align", run_folder, "--tune", "--entropy", "--json")
     found = json.loads(outcome.out)

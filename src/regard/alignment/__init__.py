@@ -19,6 +19,7 @@ from regard.alignment.packed import LinkLists
 from regard.alignment.rule import LinkRule, WordLooks, format_heads, parse_heads
 from regard.alignment.score import AlignmentScore, score_alignment
 from regard.alignment.symmetrise import grow_diag, grow_diag_final_and, intersection, symmetrise, union
+from regard.alignment.together import Together, tune_together
 from regard.alignment.tune import Trial, Tuned, agree, take, tune
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "LinkLists",
     "LinkRule",
     "Links",
+    "Together",
     "Trial",
     "Tuned",
     "WordLooks",
@@ -50,6 +52,7 @@ __all__ = [
     "symmetrise",
     "take",
     "tune",
+    "tune_together",
     "union",
     "word_links",
     "word_matrix",

@@ -107,10 +107,10 @@ def _run(plan: Any, slots: Any, jobs: int, command: str) -> dict[str, str]:
     from regard.lab.compare.run import Stopped, run_plan
 
     told: set[str] = set()
-    with progress(f"{len(slots)} runs, {jobs} at a time", 1000) as bar:
+    with progress(f"{len(slots)} runs, {jobs} at a time, %", 100) as bar:
 
         def tell(state: Any) -> None:
-            bar(round(1000 * state.steps))
+            bar(round(100 * state.steps))
             for name in state.running:
                 if name not in told:
                     told.add(name)

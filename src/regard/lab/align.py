@@ -11,14 +11,17 @@ from regard.alignment import (
     LinkLists,
     LinkRule,
     Links,
+    Together,
     Tuned,
     agree,
     attention_entropy,
     score_alignment,
     symmetrise,
     tune,
+    tune_together,
 )
 from regard.alignment.symmetrise import Method
+from regard.alignment.tune import Taken
 from regard.bundle.store import Bundle
 from regard.lab.sides import Sides
 from regard.runtime.aligner import Aligner
@@ -67,25 +70,36 @@ class Entropy:
 
 @dataclass(frozen=True)
 class Direction:
-    """One model with the rule that reads its attention."""
+    """One model with the rule that reads its attention; `paired` reads what is symmetrised with another direction."""
 
     aligner: Aligner
     rule: LinkRule = field(default_factory=LinkRule)
+    paired: LinkRule | None = None
 
-    def links(
-        self, sides: Sides, progress: Progress = lambda done: None, entropy: Entropy | None = None
-    ) -> tuple[LinkLists, int]:
-        """Links of every pair (none where a side is blank), and how many sources were cut."""
-        found = LinkLists(len(sides))
+    def links(self, sides: Sides, progress: Progress = lambda done: None, entropy: Entropy | None = None) -> "Found":
+        """Links of every pair, none where a side is blank."""
+        alone, found = LinkLists(len(sides)), LinkLists(len(sides) if self.paired is not None else 0)
         cut = 0
         for done, (number, look) in enumerate(self.aligner.look(sides.sources, sides.targets), 1):
             looks = look.between_words(self.rule.shift)
-            found[number] = self.rule.links(looks)
+            alone[number] = self.rule.links(looks)
+            if self.paired is not None:
+                again = looks if self.paired.shift == self.rule.shift else look.between_words(self.paired.shift)
+                found[number] = self.paired.links(again)
             cut += look.cut
             if entropy is not None:
                 entropy.add(look.target_words, attention_entropy(self.rule.matrix(looks)).tolist())
             progress(done)
-        return found, cut
+        return Found(alone, found if self.paired is not None else alone, cut)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A direction's links on its own, those to symmetrise, and how many sources were cut."""
+
+    alone: LinkLists
+    paired: LinkLists
+    cut: int
 
 
 def default_rule(bundle: Bundle) -> LinkRule:
@@ -130,16 +144,15 @@ def align(
 ) -> Aligned:
     """Align every pair; with two directions also symmetrised, by `every` method or by the chosen one alone."""
     seen = Entropy() if entropy else None
-    ours, cut = forward.links(sides, progress, seen)
-    ways, notes = {"forward": ours}, []
+    ours = forward.links(sides, progress, seen)
+    ways, notes, cut = {"forward": ours.alone}, [], ours.cut
     if backward is not None:
         turned = Sides(sides.targets, sides.sources)
-        theirs, more = backward.links(turned, lambda done: progress(len(sides) + done))
-        cut += more
-        ways["backward"] = LinkLists.of({(s, t) for t, s in links} for links in theirs)
+        theirs = backward.links(turned, lambda done: progress(len(sides) + done))
+        cut += theirs.cut
+        ways["backward"], other = _turned(theirs.alone), _turned(theirs.paired)
         for name in METHODS if every else (method,):
-            pairs = zip(ours, ways["backward"], strict=True)
-            ways[name] = LinkLists.of(symmetrise(one, other, name) for one, other in pairs)
+            ways[name] = LinkLists.of(symmetrise(*both, name) for both in zip(ours.paired, other, strict=True))
     blank = sum(not (s.strip() and t.strip()) for s, t in zip(sides.sources, sides.targets, strict=True))
     if blank:
         notes.append(f"{_pairs(blank)} with a blank side: no links")
@@ -148,21 +161,46 @@ def align(
     return Aligned(ways, "forward" if backward is None else method, tuple(notes), seen)
 
 
+def _turned(links: LinkLists) -> LinkLists:
+    return LinkLists.of({(s, t) for t, s in each} for each in links)
+
+
 def tune_direction(direction: Direction, sides: Sides, gold: Sequence[Links]) -> tuple[Direction, Tuned]:
     """The direction with the rule that fits gold best."""
-    taken = {number: look.taken() for number, look in direction.aligner.look(sides.sources, sides.targets)}
-    known = [number for number in sorted(taken) if gold[number].possible]
-    if not known:
-        raise InputError("the development set holds no gold link: there is nothing to tune on")
+    taken = _taken(direction, sides)
+    known = _known(gold, taken)
     tuned = tune([taken[one] for one in known], [gold[one] for one in known])
     return replace(direction, rule=tuned.rule), tuned
+
+
+def tune_directions(
+    forward: Direction, backward: Direction, sides: Sides, gold: Sequence[Links], methods: Sequence[str] = METHODS
+) -> tuple[Together, dict[str, Tuned]]:
+    """Both directions tuned alone, for their heads and rows, and then together, for what is symmetrised."""
+    ours, theirs = _taken(forward, sides), _taken(backward, Sides(sides.targets, sides.sources))
+    known = _known(gold, ours, theirs)
+    truth = [gold[one] for one in known]
+    left, right = [ours[one] for one in known], [theirs[one] for one in known]
+    alone = {"forward": tune(left, truth), "backward": tune(right, [links.flipped() for links in truth])}
+    return tune_together(left, right, truth, (alone["forward"].rule, alone["backward"].rule), methods), alone
+
+
+def _taken(direction: Direction, sides: Sides) -> dict[int, Taken]:
+    return {number: look.taken() for number, look in direction.aligner.look(sides.sources, sides.targets)}
+
+
+def _known(gold: Sequence[Links], *taken: dict[int, Taken]) -> list[int]:
+    """The pairs that were looked at and whose gold says something."""
+    known = [number for number, links in enumerate(gold) if links.possible and all(number in one for one in taken)]
+    if not known:
+        raise InputError("the development set holds no gold link: there is nothing to tune on")
+    return known
 
 
 def tune_to_agree(forward: Direction, backward: Direction, sides: Sides) -> tuple[Direction, Direction, float]:
     """Both directions with rules that make them agree most, for where there is no gold; and how far they disagree."""
     some = Sides(sides.sources[:TUNING], sides.targets[:TUNING])
-    ours = {number: look.taken() for number, look in forward.aligner.look(some.sources, some.targets)}
-    theirs = {number: look.taken() for number, look in backward.aligner.look(some.targets, some.sources)}
+    ours, theirs = _taken(forward, some), _taken(backward, Sides(some.targets, some.sources))
     known = sorted(ours.keys() & theirs.keys())
     if not known:
         raise InputError("every pair has a blank side: there is nothing to tune on")
@@ -184,12 +222,6 @@ def seen_gold(aligner: Aligner, sides: Sides, gold: Sequence[Links]) -> tuple[li
     if not lost:
         return kept, ()
     return kept, (f"{lost:,} gold links go to final stops, which this model does not read: they are not counted",)
-
-
-def best_method(aligned: Aligned, gold: Sequence[Links]) -> str:
-    """The symmetrisation with the lowest error rate."""
-    scores = aligned.scores(gold)
-    return min((name for name in METHODS if name in scores), key=lambda name: scores[name].aer)
 
 
 def check_opposite(forward: Bundle, backward: Bundle, sides: Sides) -> None:

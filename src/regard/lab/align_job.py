@@ -16,11 +16,11 @@ from regard.lab.align import (
     Direction,
     Progress,
     align,
-    best_method,
     check_opposite,
     default_rule,
     seen_gold,
     tune_direction,
+    tune_directions,
     tune_to_agree,
     word_note,
 )
@@ -111,6 +111,11 @@ class Outcome:
             "links": self.aligned.links.links,
             "chosen": self.aligned.chosen,
             "rules": {name: asdict(one.rule) for name, one in directions.items() if one is not None},
+            "paired_rules": {
+                name: asdict(one.paired)
+                for name, one in directions.items()
+                if one is not None and one.paired is not None
+            },
             "tuned": {
                 name: {"aer": one.aer, "by_shift": {str(k): v for k, v in one.by_shift().items()}}
                 for name, one in self.tuned.items()
@@ -251,11 +256,13 @@ def _tune(job: Job) -> tuple[Job, dict[str, Tuned], str | None, list[str]]:
         forward, backward, apart = tune_to_agree(job.forward, job.backward, job.sides)
         notes.append(f"tuned without gold: the two directions disagree on {apart:.1%} of their links")
         return replace(job, forward=forward, backward=backward), {}, None, notes
-    forward, tuned = tune_direction(job.forward, sides, gold)
-    found = {"forward": tuned}
     if job.backward is None:
-        return replace(job, forward=forward), found, None, notes
-    turned = Sides(sides.targets, sides.sources)
-    backward, found["backward"] = tune_direction(job.backward, turned, [each.flipped() for each in gold])
-    method = best_method(align(sides, forward, backward), gold)
-    return replace(job, forward=forward, backward=backward), found, method, notes
+        forward, tuned = tune_direction(job.forward, sides, gold)
+        return replace(job, forward=forward), {"forward": tuned}, None, notes
+    wanted = METHODS if asked.symmetrise is None else (asked.symmetrise,)
+    both, found = tune_directions(job.forward, job.backward, sides, gold, wanted)
+    said = f"forward {both.forward.describe()}, backward {both.backward.describe()}"
+    notes.append(f"tuned together: {both.method} of {said}: AER {both.aer:.3f} on the development set")
+    forward = replace(job.forward, rule=found["forward"].rule, paired=both.forward)
+    backward = replace(job.backward, rule=found["backward"].rule, paired=both.backward)
+    return replace(job, forward=forward, backward=backward), found, both.method, notes

@@ -195,7 +195,7 @@ def _forced_links(
     """Where the model looks while it is made to write the reference: links between the words that gold speaks of."""
     known = [i for i, links in enumerate(gold) if links is not None]
     sides = Sides.of([pairs[i] for i in known])
-    found, _ = Direction(Aligner(translator.bundle), rule or default_rule(translator.bundle)).links(sides)
+    found = Direction(Aligner(translator.bundle), rule or default_rule(translator.bundle)).links(sides).alone
     links = dict(zip(known, found, strict=True))
     return [links.get(i, frozenset()) for i in range(len(pairs))]
 

@@ -1,0 +1,76 @@
+"""Two directions tuned for what they give together: the thresholds that are best alone are seldom best symmetrised."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import get_args
+
+from regard.alignment.links import Link, Links
+from regard.alignment.rule import LinkRule
+from regard.alignment.score import score_alignment
+from regard.alignment.symmetrise import Method, symmetrise
+from regard.alignment.tune import GAIN, Taken
+
+FLOORS = (0.05, 0.1, 0.15, 0.2, 0.3)
+SURE = (0.2, 0.5)
+"""The least weights that are tried for the one word that is looked at most."""
+MOST = 200
+"""Sentences that are tried: every pair of rules is symmetrised in every way."""
+METHODS: tuple[str, ...] = get_args(Method)
+
+
+@dataclass(frozen=True)
+class Together:
+    """A rule for each direction, how to symmetrise them, and the alignment error rate that this gives."""
+
+    forward: LinkRule
+    backward: LinkRule
+    method: str
+    aer: float
+
+
+def tune_together(
+    forward: Sequence[Taken],
+    backward: Sequence[Taken],
+    gold: Sequence[Links],
+    rules: tuple[LinkRule, LinkRule],
+    methods: Sequence[str] = METHODS,
+) -> Together:
+    """Heads and shifts stay those of `rules`, which were tuned alone; thresholds and the symmetrisation are searched.
+
+    `backward` looks from target to source. Other thresholds than those of `rules` must gain something.
+    """
+    if not len(forward) == len(backward) == len(gold) or not gold:
+        raise ValueError(
+            f"{len(forward)} sentences forward, {len(backward)} backward, {len(gold)} gold: tuning needs the same ones"
+        )
+    gold = gold[:MOST]
+    ours = [(rule, _links(rule, forward[:MOST], turned=False)) for rule in _candidates(rules[0])]
+    theirs = [(rule, _links(rule, backward[:MOST], turned=True)) for rule in _candidates(rules[1])]
+    found = [
+        Together(one, other, method, _error(left, right, gold, method))
+        for one, left in ours
+        for other, right in theirs
+        for method in methods
+    ]
+    alone = min((one for one in found if (one.forward, one.backward) == rules), key=lambda one: one.aer)
+    best = min(found, key=lambda one: one.aer)
+    return best if best.aer <= alone.aer - GAIN else alone
+
+
+def _candidates(rule: LinkRule) -> list[LinkRule]:
+    """The rule itself first, then the same heads and shift with every other way to cut weights off."""
+    plain = replace(rule, method="argmax", threshold=None, null=False)
+    others = [plain, replace(plain, null=True), *(replace(plain, threshold=floor) for floor in SURE)]
+    others += [replace(plain, method="threshold", threshold=floor) for floor in FLOORS]
+    return list(dict.fromkeys([rule, *others]))
+
+
+def _links(rule: LinkRule, taken: Sequence[Taken], *, turned: bool) -> list[frozenset[Link]]:
+    found = (rule.links(one[rule.shift]) for one in taken)
+    return [frozenset((t, s) for s, t in links) if turned else links for links in found]
+
+
+def _error(
+    left: Sequence[frozenset[Link]], right: Sequence[frozenset[Link]], gold: Sequence[Links], method: str
+) -> float:
+    return score_alignment([symmetrise(a, b, method) for a, b in zip(left, right, strict=True)], gold).aer
