@@ -31,6 +31,13 @@ def test_every_search() -> None:
     assert [group[0].tokens for group in drawn] == [one.tokens for one in top]
 
 
+def test_the_search_that_stays_on_the_device() -> None:
+    source, most, model = sources(40, longest=9), torch.arange(40), Recurrent(30, 1).double()
+    here = beam_search(model, source, most, beam=4, nbest=2)
+    there = beam_search(model.cuda(), source.cuda(), most.cuda(), beam=4, nbest=2)
+    assert [[one.tokens for one in group] for group in here] == [[one.tokens for one in group] for group in there]
+
+
 def test_ties_go_to_the_lowest_id() -> None:
     table = uniform(5000, torch.bfloat16)
     model = type(table)(table.table.cuda())

@@ -212,17 +212,24 @@ def _check(choice: Choice, live: Live, ended: Sequence[Sequence[Ended]]) -> None
     step = live.tokens.shape[1]
     wrong = np.isnan(choice.value)
     if wrong.any():
-        sentence = int(live.sentence[choice.parent[wrong.argmax()]])
-        raise ValueError(
-            f"the model gave NaN, +inf or only -inf as logits at step {step} (0-based) of sentence {sentence}: "
-            "its weights are probably damaged or training diverged"
-        )
+        raise not_a_number(step, int(live.sentence[choice.parent[wrong.argmax()]]))
     for sentence in np.setdiff1d(live.sentence, live.sentence[choice.parent]).tolist():
         if not ended[sentence]:
-            raise ValueError(
-                f"no token is possible at step {step} (0-based) of sentence {sentence}: all that the model allows is "
-                "forbidden, or it gives the forced token probability 0"
-            )
+            raise nothing_possible(step, sentence)
+
+
+def not_a_number(step: int, sentence: int) -> ValueError:
+    return ValueError(
+        f"the model gave NaN, +inf or only -inf as logits at step {step} (0-based) of sentence {sentence}: "
+        "its weights are probably damaged or training diverged"
+    )
+
+
+def nothing_possible(step: int, sentence: int) -> ValueError:
+    return ValueError(
+        f"no token is possible at step {step} (0-based) of sentence {sentence}: all that the model allows is "
+        "forbidden, or it gives the forced token probability 0"
+    )
 
 
 def _checked(

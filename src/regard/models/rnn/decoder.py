@@ -9,7 +9,8 @@ from torch import Tensor, nn
 from regard.attention.additive.module import BahdanauAttention
 from regard.attention.build import build_attention
 from regard.attention.none.module import NoAttention
-from regard.attention.protocol import Attended, Attention, Memory
+from regard.attention.protocol import Attended, Attention
+from regard.attention.sharing import look
 from regard.attention.window import GlobalWindow
 from regard.models.config import RecurrentConfig
 from regard.models.product import add_product, product, unpacked_wanted
@@ -21,27 +22,8 @@ from regard.models.rnn.fused.precision import fusible
 from regard.models.rnn.fused.product import linear
 from regard.models.rnn.readout import Readout
 from regard.models.rnn.recurrence import attend_and_recur
+from regard.models.rnn.state import RecurrentState
 from regard.models.step import Decoded, Step, given_weights
-
-
-@dataclass(frozen=True)
-class RecurrentState:
-    """The recurrence's layers, the vector that input feeding feeds, and the memory they look at."""
-
-    memory: Memory
-    hidden: tuple[Float[Tensor, "batch units"], ...]
-    cell: tuple[Float[Tensor, "batch units"], ...] | None
-    feed: Float[Tensor, "batch feed"] | None
-    position: int = 0
-
-    def select(self, rows: Int[Tensor, " rows"]) -> "RecurrentState":
-        return replace(
-            self,
-            memory=self.memory.select(rows),
-            hidden=tuple(layer.index_select(0, rows) for layer in self.hidden),
-            cell=None if self.cell is None else tuple(layer.index_select(0, rows) for layer in self.cell),
-            feed=None if self.feed is None else self.feed.index_select(0, rows),
-        )
 
 
 @dataclass(frozen=True)
@@ -225,7 +207,8 @@ class RecurrentDecoder(nn.Module):
         return _Moment(hidden[-1], attended, features, after)
 
     def _look(self, query: Tensor, state: RecurrentState, weights: Tensor | None, trace: bool) -> Attended:
-        return self.attention(query[:, None], state.memory, state.position, weights=weights, trace=trace)
+        memory, owners = state.memory, state.owners
+        return look(self.attention, query[:, None], memory, owners, state.position, weights=weights, trace=trace)
 
     def _embed(self, tokens: Tensor) -> Tensor:
         embedded: Tensor = self.embedding_dropout(self.embedding(tokens))

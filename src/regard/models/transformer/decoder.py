@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from regard.attention.protocol import Attended, Memory
 from regard.attention.scaled_dot.module import MultiHeadAttention
+from regard.attention.sharing import Owners, look, owners_after
 from regard.models.config import TransformerConfig
 from regard.models.step import Decoded, Step, given_weights
 from regard.models.transformer.encoder import EncodedByLayers
@@ -17,17 +18,21 @@ from regard.models.transformer.layers import FeedForward, OutputLayer, Positions
 
 @dataclass(frozen=True)
 class TransformerState:
-    """For each layer the projected source and what has been written so far: the key-value cache, as two memories."""
+    """For each layer the projected source, once a sentence, and what each row has written: the key-value cache."""
 
     source: tuple[Memory, ...]
     written: tuple[Memory | None, ...]
     position: int = 0
+    owners: Owners | None = None
+    """Whose sentence each row looks at; None: row i at the memories' i-th."""
 
     def select(self, rows: Int[Tensor, " rows"]) -> "TransformerState":
+        owners, kept = owners_after(self.owners, rows, len(self.source[0].real))
         return replace(
             self,
-            source=tuple(memory.select(rows) for memory in self.source),
+            source=self.source if kept is None else tuple(memory.select(kept) for memory in self.source),
             written=tuple(None if memory is None else memory.select(rows) for memory in self.written),
+            owners=owners,
         )
 
 
@@ -61,6 +66,7 @@ class DecoderLayer(nn.Module):
         source: Memory,
         written: Memory | None,
         position: int,
+        owners: Owners | None = None,
         *,
         weights: Tensor | None = None,
         trace: bool = False,
@@ -71,7 +77,8 @@ class DecoderLayer(nn.Module):
         written = now if written is None else written.extend(now)
         itself = self.self_attention(normed, written, position, causal=True)
         states = states + self.dropout(itself.context)
-        looked = self.cross_attention(self.cross_norm(states), source, position, weights=weights, trace=trace)
+        query = self.cross_norm(states)
+        looked = look(self.cross_attention, query, source, owners, position, weights=weights, trace=trace)
         states = states + self.dropout(looked.context)
         states = states + self.dropout(self.feedforward(self.feedforward_norm(states)))
         return _Layer(states, written, itself, looked)
@@ -136,7 +143,7 @@ class TransformerDecoder(nn.Module):
         states, done = self.positions(tokens, state.position), []
         given = given_weights(weights, len(self.layers))
         for layer, source, written, looks in zip(self._stack(), state.source, state.written, given, strict=True):
-            result = layer(states, source, written, state.position, weights=looks, trace=trace)
+            result = layer(states, source, written, state.position, state.owners, weights=looks, trace=trace)
             states = result.states
             done.append(result)
         return self.norm(states), done
