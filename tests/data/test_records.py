@@ -12,6 +12,8 @@ import pytest
 
 from regard.data.pair import Pair
 from regard.data.records import open_dataset, read_dataset, read_jsonl, read_parquet
+from regard.data.splits import load_split, open_split
+from regard.data.tables import HuggingFaceData
 from regard.text.errors import InputError
 
 ROWS: list[dict[str, Any]] = [
@@ -102,3 +104,18 @@ def test_a_missing_extra_is_answered_with_the_line_that_installs_it(
         list(read_parquet(tmp_path / "t.parquet", "source", "target"))
     with pytest.raises(InputError, match=r'the dataset "some/thing" needs the package datasets'):
         open_dataset("some/thing", None, None, "train")
+
+
+def test_a_recipe_reads_a_dataset_in_a_folder(tmp_path: Path) -> None:
+    rows = [{"en": f"w{i}", "fr": f"m{i}"} for i in range(40)]
+    whole = datasets.Dataset.from_list(rows)
+    datasets.DatasetDict({"train": whole, "validation": whole.select([0, 1])}).save_to_disk(tmp_path / "saved")
+    said = {"kind": "huggingface", "name": "saved", "dev": "validation", "source": "en", "target": "fr"}
+    config = HuggingFaceData.model_validate({**said, "base": tmp_path})
+    assert len(load_split(config, "dev").pairs) == 2
+    train, test = load_split(config, "train"), load_split(config, "test")
+    assert len(train.pairs) + len(test.pairs) == 40
+    assert train.notes == (
+        "no test file: 2 of the 40 training pairs, chosen by their source text, are held out for test",
+    )
+    assert open_split(config, "train").key == open_split(config, "train").key != open_split(config, "dev").key

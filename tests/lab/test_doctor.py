@@ -148,13 +148,27 @@ def test_a_folder_of_data(tmp_path: Path) -> None:
 def test_a_corpus_of_the_catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REGARD_DATA", str(tmp_path))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    assert "✗ the corpus tatoeba-en-hi is not here: `regard data get tatoeba-en-hi`" in said(Path("tatoeba-en-hi"))
-    (tmp_path / "tatoeba-en-hi").mkdir()
+    assert "✗ the corpus multi30k is not here: `regard data get multi30k` fetches it" in said(Path("multi30k"))
+    folder = tmp_path / "multi30k"
+    folder.mkdir()
+    for split in ("train", "val", "test_2016_flickr"):
+        write(folder / f"{split}.en", f"hello {split}\n")
+        write(folder / f"{split}.de", f"hallo {split}\n")
+    report = said(Path("multi30k"))
+    assert f"✓ multi30k in {folder}: en → de; licence: non-commercial research and education only" in report
+    assert "✓ test: 1 pairs, none of their sources in training" in report
+
+
+def test_a_recipe_is_taken_before_the_corpus_of_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REGARD_DATA", str(tmp_path))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    missing = said(Path("tatoeba-en-fr"))
+    assert missing.startswith("✗ the corpus tatoeba-en-fr is not here: `regard data get tatoeba-en-fr --from DIR`")
+    (tmp_path / "tatoeba-en-fr").mkdir()
     for split in ("train", "dev", "test"):
-        write(tmp_path / "tatoeba-en-hi" / f"{split}.tsv", f"hello {split}\tनमस्ते\n")
-    report = said(Path("tatoeba-en-hi"))
-    assert "en → hi; licence: CC-BY 2.0 FR" in report
-    assert "✓ target: Devanagari script" in report
+        write(tmp_path / "tatoeba-en-fr" / f"{split}.tsv", f"hello {split}\tsalut {split}\n")
+    report = said(Path("tatoeba-en-fr"))
+    assert "✓ a valid recipe: Everyday sentences, English to French" in report
     assert "✓ test: 1 pairs, none of their sources in training" in report
 
 

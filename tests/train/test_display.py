@@ -9,7 +9,7 @@ from rich.console import Console
 
 from regard.cli import progress
 from regard.cli.progress import TrainingDisplay, show_score, show_time
-from regard.train.journal import Averaged, Finished, Started, Stepped, Validated, Warned
+from regard.train.journal import Averaged, Finished, Preparing, Started, Stepped, Validated, Warned
 
 START = Started(1955, 48, 6, 13, 14, 20, 1, "cpu", "float32", 1, 0.25, ("1 pair left out: a side is blank",))
 STEP = Stepped(1, 0, 2.0, 0.001, 1.0, 1234.0, 0.5)
@@ -44,6 +44,22 @@ def test_a_log_hears_every_now_and_then_how_long_it_will_take(monkeypatch: pytes
     assert lines[2].startswith("step 1 of 20 · loss 2.000 · 1,234 tokens/s · ")
     assert lines[2].endswith(" s left")
     assert lines[4].startswith("step 11 of 20 · loss 2.000 · 1,234 tokens/s · exact match 87.5% · ")
+
+
+def test_preparing_is_counted_and_then_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    stages = [Preparing("counting words", 40), Preparing("counting words", 60), Preparing("encoding", 30)]
+    with TrainingDisplay(Console(file=io.StringIO())) as display:
+        task = display.bar.tasks[0]
+        display(stages[0])
+        assert (task.description, task.total, task.completed) == ("preparing: counting words", None, 40)
+        display(stages[1])
+        display(stages[2])
+        assert (task.description, task.total, task.completed) == ("preparing: encoding", 60, 30)
+        display(START)
+        assert (task.description, task.total, task.completed, task.fields["figures"]) == ("training", 20, 0, "")
+    assert show(*stages) == ""
+    monkeypatch.setattr(progress, "LOG_SECONDS", 0.0)
+    assert show(stages[1]) == "preparing: counting words, 60 pairs\n"
 
 
 def test_a_terminal_gets_a_bar_with_loss_speed_score_and_time_left() -> None:

@@ -93,7 +93,7 @@ class TrainingDisplay:
         self.first, self.total = event.first_step, event.total_steps
         self.began = self.told = time.monotonic()
         done = event.first_step - 1
-        self.bar.reset(self.task, description="training", total=event.total_steps, completed=done)
+        self.bar.reset(self.task, description="training", total=event.total_steps, completed=done, figures="")
 
     def _stepped(self, event: Stepped) -> None:
         memory = MEMORY if event.step > self.first else 0.0

@@ -67,5 +67,5 @@ def _pairs(values: Mapping[str, Any]) -> list[str]:
     return [
         f"{name.replace('_', ' ')} {value:.4g}" if isinstance(value, float) else f"{name.replace('_', ' ')} {value}"
         for name, value in values.items()
-        if value is not None and name != "kind"
+        if value is not None and value != [] and name != "kind"
     ]

@@ -19,7 +19,7 @@ from regard.lab.finding import Finding
 from regard.lab.survey import Survey, check_overlap
 from regard.text.errors import InputError
 from regard.text.special import UNK
-from regard.train.recipe import Recipe, find_recipe, load_recipe
+from regard.train.recipe import Recipe, find_recipe, load_recipe, recipe_names
 
 PACKAGES = ("torch", "numpy", "tokenizers", "safetensors", "sacrebleu", "pydantic", "matplotlib", "rich", "typer")
 EXTRAS = {"triton": "gpu", "tensorboard": "tensorboard", "zstandard": "data", "pyarrow": "data", "datasets": "data"}
@@ -36,7 +36,8 @@ def examine(path: Path | None, other: Path | None = None, tell: Tell | None = No
             return _bundle(path) if _holds_run(path) else check_folder(path, tell)
         if path.suffix == ".toml" or not path.exists():
             known = catalogue()
-            return check_corpus(known[str(path)], tell) if str(path) in known else _recipe(path, tell)
+            corpus = str(path) in known and str(path) not in recipe_names()  # a recipe tells of its corpus too
+            return check_corpus(known[str(path)], tell) if corpus else _recipe(path, tell)
         if not path.is_file():
             raise InputError(f"{path} is neither a file nor a folder: there is nothing to look at")
         return check_file(path, tell)

@@ -102,10 +102,12 @@ def resolve(config: CatalogueData) -> TsvData | ParallelData:
         raise InputError(f"source and target are both '{config.source}': {entry.name} has {', '.join(entry.sides)}")
     folder = corpus_folder(entry)
     if folder is None:
+        public = all(file.address is not None for file in entry.files.values())
+        fetch = f"`regard data get {entry.name}` fetches it, " if public else ""
+        looked = " and ".join(map(str, data_folders()))
         raise InputError(
-            f"the corpus {entry.name} is not here: `regard data get {entry.name}` fetches it, `regard data get "
-            f"{entry.name} --from DIR` takes it from a local copy, and REGARD_DATA names a folder of corpora "
-            f"(looked in {' and '.join(map(str, data_folders()))})"
+            f"the corpus {entry.name} is not here: {fetch}`regard data get {entry.name} --from DIR` takes it from a "
+            f"local copy, and REGARD_DATA names a folder of corpora (looked in {looked})"
         )
     names = {split: _split_name(entry, config, split) for split in ("train", "dev", "test")}
     said = {"base": folder, "held_out": config.held_out, "limit": config.limit, "longest_words": config.longest_words}
