@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from regard.lab.compare.plan import Comparison
+    from regard.lab.compare.plan import Comparison, Plan
     from regard.lab.compare.results import Row
+    from regard.lab.compare.run import Slot
 
 
 def compare(
@@ -58,21 +59,22 @@ def compare(
             warn(f"left out: {variant.name}: {variant.skipped}")
     first = plan.possible[0].recipe
     count = jobs or default_jobs(first.train.device if first is not None else "auto")
-    command = shlex.join(
-        ["regard", "compare", recipe, *_again(axes, seeds, set_ or [], sentences), "--out", str(folder)]
-    )
-    failed = _run(plan, slots, count, f"{command} --resume")
+    failed, stopped = _run(plan, slots, count)
     rows = gather(plan, slots, failed)
-    found = write_report(plan, rows, describe_machine(count), folder)
     for name, reason in failed.items():
         warn(f"failed: {name}: {reason}")
-    if as_json:
-        typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
-    else:
-        _show(rows)
-    warn(f"written: {folder / 'report.html'}, {folder / 'report.json'}")
-    if failed:
-        raise typer.Exit(1)
+    if any(row.runs for row in rows):
+        found = write_report(plan, rows, describe_machine(count), folder)
+        if as_json:
+            typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        else:
+            _show(rows)
+        warn(f"written: {folder / 'report.html'}, {folder / 'report.json'}")
+    if stopped:
+        again = ["regard", "compare", recipe, *_again(axes, seeds, set_ or [], sentences), "--out", str(folder)]
+        warn(f"{stopped}. Go on with: {shlex.join([*again, '--resume'])}")
+    if stopped or failed:
+        raise typer.Exit(130 if stopped else 1)
 
 
 def _asked(
@@ -102,14 +104,15 @@ def _again(
     return words
 
 
-def _run(plan: Any, slots: Any, jobs: int, command: str) -> dict[str, str]:
+def _run(plan: "Plan", slots: "list[Slot]", jobs: int) -> tuple[dict[str, str], str]:
+    """The runs that failed, and what to say where somebody stopped it."""
     from regard.cli.screen import progress, warn
-    from regard.lab.compare.run import Stopped, run_plan
+    from regard.lab.compare.run import State, Stopped, run_plan
 
     told: set[str] = set()
     with progress(f"{len(slots)} runs, {jobs} at a time, %", 100) as bar:
 
-        def tell(state: Any) -> None:
+        def tell(state: State) -> None:
             bar(round(100 * state.steps))
             for name in state.running:
                 if name not in told:
@@ -117,10 +120,9 @@ def _run(plan: Any, slots: Any, jobs: int, command: str) -> dict[str, str]:
                     warn(f"training {name} ({state.done} of {state.total} done)")
 
         try:
-            return run_plan(plan, slots, jobs, tell)
+            return run_plan(plan, slots, jobs, tell), ""
         except Stopped as stop:
-            warn(f"{stop}. Go on with: {command}")
-            raise typer.Exit(130) from None
+            return {}, str(stop)
 
 
 def _show(rows: "list[Row]") -> None:
