@@ -36,6 +36,8 @@ def test_a_comparison_and_going_on_with_it(command: Command, recipe: Path, tmp_p
     again = command("compare", recipe, *options)
     assert again.code == 2
     assert "--resume goes on with it" in again.complaint
+    other = command("compare", recipe, *options, "--protocol", "raw", "--resume")
+    assert "was started with another comparison" in other.complaint
     resumed = command("compare", recipe, *options, "--resume", "--json")
     assert [one["name"] for one in json.loads(resumed.out)["variants"]] == ["additive", "vanilla"]
     assert "training" not in resumed.err
@@ -78,6 +80,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(recipe: Path, tmp_path: Path) -> Non
         (["revers"], "no recipe 'revers': did you mean 'reverse'?"),
         (["reverse", "--score", "additiv"], "score 'additiv': did you mean 'additive'?"),
         (["reverse", "--set", "train.step=3"], "unknown key train.step"),
+        (["reverse", "--protocol", "wmt"], "no protocol 'wmt': valid choices are model"),
         (["reverse", "--seeds", "0"], "Invalid value for '--seeds': Input should be greater"),
     ],
 )

@@ -36,6 +36,9 @@ def compare(
     sentences: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Test sentences to measure on; all if left out.")
     ] = None,
+    protocol: Annotated[
+        str | None, typer.Option(metavar="NAME", help="How scores are counted, as in regard evaluate.")
+    ] = None,
     jobs: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Runs side by side; one a core, or one on a GPU.")
     ] = None,
@@ -51,7 +54,8 @@ def compare(
     from regard.lab.compare.write import write_report
 
     axes = {"score": score, "window": window, "placement": placement, "cell": cell, "also": also}
-    plan = make_plan(_asked(recipe, axes, seeds, set_ or [], sentences))
+    options = {"seeds": seeds, "sentences": sentences, "protocol": protocol}
+    plan = make_plan(_asked(recipe, axes, set_ or [], options))
     folder = out or Path("runs") / f"compare-{Path(recipe).stem}"
     slots = open_folder(plan, folder, resume=resume)
     for variant in plan.variants:
@@ -71,37 +75,28 @@ def compare(
             _show(rows)
         warn(f"written: {folder / 'report.html'}, {folder / 'report.json'}")
     if stopped:
-        again = ["regard", "compare", recipe, *_again(axes, seeds, set_ or [], sentences), "--out", str(folder)]
+        again = ["regard", "compare", recipe, *_again(axes, set_ or [], options), "--out", str(folder)]
         warn(f"{stopped}. Go on with: {shlex.join([*again, '--resume'])}")
     if stopped or failed:
         raise typer.Exit(130 if stopped else 1)
 
 
-def _asked(
-    recipe: str, axes: dict[str, list[str] | None], seeds: int | None, changes: list[str], sentences: int | None
-) -> "Comparison":
+def _asked(recipe: str, axes: dict[str, list[str] | None], changes: list[str], options: dict[str, Any]) -> "Comparison":
     """The comparison that a file or a recipe describes, changed by the options."""
     from regard.lab.compare.plan import Grid, load_comparison, names
 
     found = load_comparison(recipe)
     chosen = {axis: names(values) for axis, values in axes.items() if values}
     update: dict[str, Any] = {"grid": Grid.model_validate(chosen)} if chosen else {}
-    if seeds is not None:
-        update["seeds"] = seeds
-    if sentences is not None:
-        update["sentences"] = sentences
+    update |= {name: value for name, value in options.items() if value is not None}
     return found.model_copy(update={**update, "set": (*found.set, *changes)})
 
 
-def _again(
-    axes: dict[str, list[str] | None], seeds: int | None, changes: list[str], sentences: int | None
-) -> list[str]:
+def _again(axes: dict[str, list[str] | None], changes: list[str], options: dict[str, Any]) -> list[str]:
     """The options once more, for the command that goes on."""
     words = [word for axis, values in axes.items() for value in values or () for word in (f"--{axis}", value)]
     words += [word for one in changes for word in ("--set", one)]
-    for name, value in (("--seeds", seeds), ("--sentences", sentences)):
-        words += [] if value is None else [name, str(value)]
-    return words
+    return words + [word for name, value in options.items() if value is not None for word in (f"--{name}", str(value))]
 
 
 def _run(plan: "Plan", slots: "list[Slot]", jobs: int) -> tuple[dict[str, str], str]:

@@ -22,7 +22,7 @@ def finish(plan: Plan, slots: list[Slot]) -> None:
         recipe = slot.variant.recipe.model_dump(mode="json")
         recipe["train"]["seed"] = slot.seed
         slot.folder.mkdir(parents=True)
-        assert work(slot.folder, Task(slot.variant.name, slot.seed, recipe, 10, 2)) == 0
+        assert work(slot.folder, Task(slot.variant.name, slot.seed, recipe, 10, 2, "lowercase")) == 0
 
 
 def test_a_comparison_from_plan_to_page(comparison: Comparison, tmp_path: Path) -> None:
@@ -40,6 +40,7 @@ def test_a_comparison_from_plan_to_page(comparison: Comparison, tmp_path: Path) 
     assert "aer" not in vanilla["figures"]
     run = additive["runs"][0]
     assert run["evaluation"]["sentences"] == 10
+    assert run["evaluation"]["protocol"] == "lowercase"
     assert [point["step"] for point in run["curve"]] == [3, 6]
     assert set(run["aer_by_shift"]) == {"-1", "0", "1"}
     assert len(run["examples"]) == 2

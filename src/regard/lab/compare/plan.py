@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from regard.attention.build import SCORES
+from regard.lab.protocol import find_protocol
 from regard.models.config import RecurrentConfig, TransformerConfig
 from regard.models.presets import preset
 from regard.text.errors import InputError
@@ -49,6 +50,7 @@ class Comparison(BaseModel):
     set: tuple[str, ...] = ()
     seeds: int = Field(3, ge=1)
     sentences: int | None = Field(None, ge=1, description="of the test set; all if left out")
+    protocol: str = Field("model", description="how scores are counted, as `regard evaluate --protocol` does")
     shown: int = Field(3, ge=0, description="sentences whose heat-maps stand side by side")
     grid: Grid = Grid(also=())
     variants: dict[str, dict[str, Any]] = Field(
@@ -107,6 +109,7 @@ def make_plan(comparison: Comparison) -> Plan:
     """The variants, each as a whole recipe; what cannot be built is kept with the reason."""
     base = load_recipe(comparison.recipe, comparison.set)
     _check(comparison.grid)
+    find_protocol(comparison.protocol)
     variants = [*_grid(base, comparison.grid), *_extras(base, comparison.grid), *_own(base, comparison.variants)]
     if not variants:
         variants = [Variant("as the recipe says", base)]

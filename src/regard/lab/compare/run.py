@@ -133,7 +133,9 @@ def _start(plan: Plan, slot: Slot, *, alone: bool) -> "subprocess.Popen[bytes]":
         if recipe["train"]["threads"] is None and not alone:
             recipe["train"]["threads"] = 1
         slot.folder.mkdir(parents=True, exist_ok=True)
-        Task(slot.variant.name, slot.seed, recipe, plan.comparison.sentences, plan.comparison.shown).write(slot.folder)
+        asked = plan.comparison
+        task = Task(slot.variant.name, slot.seed, recipe, asked.sentences, asked.shown, asked.protocol)
+        task.write(slot.folder)
     threads = {} if alone else {"OMP_NUM_THREADS": "1"}
     with (slot.folder / LOG).open("wb") as log:
         return subprocess.Popen(

@@ -38,6 +38,7 @@ class Task:
     recipe: dict[str, Any]
     sentences: int | None
     shown: int
+    protocol: str = "model"
 
     def write(self, folder: Path) -> None:
         write_whole(folder / TASK, json.dumps(asdict(self), ensure_ascii=False))
@@ -67,7 +68,7 @@ def work(folder: Path, task: Task) -> int:
     translator = load(run, recipe.train.device if recipe.train.device != "auto" else _device())
     pairs = load_split(recipe.data, "test").pairs[: task.sentences]
     rule, tuned = _tune(translator, load_split(recipe.data, "dev").pairs[:TUNING])
-    measured = measure(translator, pairs, rule=rule)
+    measured = measure(translator, pairs, rule=rule, protocol=task.protocol)
     result = {
         "variant": task.variant,
         "seed": task.seed,
