@@ -5,9 +5,11 @@ Both ways give the same tokenizers and the same ids, to the bit.
 
 import hashlib
 import json
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.metadata import version
 from itertools import chain, islice
 from pathlib import Path
 
@@ -53,7 +55,6 @@ def train_tokenizers(
         "corpus": corpus.key,
         "text": [side.model_dump(mode="json") for side in (text.source, text.target)],
         "joint": text.joint,
-        "tokenizers": tokenizers.__version__,
     }
 
     def build(folder: Path) -> None:
@@ -104,7 +105,9 @@ def encode_corpus(
 
 
 def _key(said: Mapping[str, object]) -> str:
-    return hashlib.sha256(json.dumps({"format": _FORMAT, **said}, sort_keys=True).encode()).hexdigest()
+    """Of what was said, and of every version that may cut the same text in another way."""
+    versions = [_FORMAT, version("regard"), tokenizers.__version__, unicodedata.unidata_version]
+    return hashlib.sha256(json.dumps({"versions": versions, **said}, sort_keys=True).encode()).hexdigest()
 
 
 def _train(pairs: Iterable[Pair], text: TextConfig, watch: Watch) -> tuple[Tokenizer, Tokenizer]:
