@@ -17,6 +17,7 @@ from datetime import date
 from pathlib import Path
 
 from regard.lab.bench.decoding import DecodingFigures, measure_decoding
+from regard.lab.bench.joey_search import measure_joey
 from regard.lab.bench.work import MULTI30K
 from regard.text.config import TokenizerConfig
 from regard.text.tokenizer import Tokenizer
@@ -61,6 +62,12 @@ def main() -> None:
     print("the Multi30k test set of 2016" if sentences else "random sentences: no Multi30k at --data")
     figures = [measure_decoding(MULTI30K, sentences, sample=given.sample, threads=given.threads)]
     show(figures[0])
+    joey = measure_joey(MULTI30K, sentences, threads=given.threads)
+    if joey is None:
+        print("JoeyNMT is not installed: left out")
+    else:
+        figures.append(joey)
+        show(joey)
     if given.json:
         machine = {"date": date.today().isoformat(), "machine": platform.processor() or platform.machine()}
         given.json.write_text(json.dumps({**machine, "runs": [asdict(one) for one in figures]}, indent=1))

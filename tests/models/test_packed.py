@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import nn
 
+import regard.models.product
 from regard.models import Seq2Seq
 from regard.models.packed import PackedLinear, packed
 from regard.models.product import add_product, pack, packable, product
@@ -14,7 +15,12 @@ from .zoo import EVERY, PRESETS, Config, build, sentences
 SOURCES = ([5, 6, 7, 8, 3], [9, 4, 3], [10, 8, 6, 3], [3], [7, 7, 7, 7, 7, 9], [4, 5, 3])
 LIMITS = torch.tensor([8, 3, 9, 5, 0, 1])
 
-pytestmark = pytest.mark.skipif(not packable(torch.ones(2, 2)), reason="this torch packs no weights on this CPU")
+pytestmark = pytest.mark.skipif(not packable(torch.ones(512, 512)), reason="this torch packs no weights on this CPU")
+
+
+@pytest.fixture(autouse=True)
+def small_weights_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(regard.models.product, "SMALLEST", 1)
 
 
 def single(config: Config) -> Seq2Seq:
@@ -74,6 +80,12 @@ def test_with_gradients_the_weights_themselves_are_used() -> None:
 
 def test_double_precision_is_left_as_it_is() -> None:
     model = build(PRESETS["preset bahdanau"])
+    assert packed(model) is model
+
+
+def test_small_weights_are_left_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(regard.models.product, "SMALLEST", 10**6)
+    model = single(PRESETS["preset bahdanau"])
     assert packed(model) is model
 
 

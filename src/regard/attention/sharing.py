@@ -49,6 +49,8 @@ def owners_after(
     sentence = rows if owners is None else owners.sentence.index_select(0, rows)
     if rows.device.type != "cpu":
         return Owners(sentence), None
+    if sentences == 1 and len(rows):
+        return (Owners(sentence, len(rows)) if len(rows) > 1 else None), None
     kept, sentence, counts = torch.unique(sentence, return_inverse=True, return_counts=True)
     left = None if len(kept) == sentences else kept
     before = counts.cumsum(0) - counts

@@ -16,12 +16,12 @@ def packed(model: Seq2Seq) -> Seq2Seq:
     Everything else is shared with `model`, which stays as it is. What is later trained or loaded into `model` does not
     reach the packed copies: pack again.
     """
-    if not packable(model.output.weight):
+    if not any(packable(parameter) for parameter in model.parameters() if parameter.ndim == 2):
         return model
     ready = deepcopy(model, {id(one): one for one in [*model.parameters(), *model.buffers()]})
     for module in list(ready.modules()):
         for name, child in list(module.named_children()):
-            if type(child) is nn.Linear:  # a subclass may compute something else
+            if type(child) is nn.Linear and packable(child.weight):  # a subclass may compute something else
                 setattr(module, name, PackedLinear(child))
     if isinstance(ready.decoder, RecurrentDecoder):
         ready.decoder.pack()

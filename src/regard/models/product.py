@@ -11,6 +11,9 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional
 
+SMALLEST = 2**16
+"""Numbers in a weight below which the packed product's own overhead would eat what it saves."""
+
 
 def product(
     x: Float[Tensor, "*rows width"], weight: Float[Tensor, "out width"], bias: Float[Tensor, " out"] | None = None
@@ -35,8 +38,8 @@ def pack(weight: Float[Tensor, "out width"]) -> Float[Tensor, "out width"]:
 
 
 def packable(weight: Tensor) -> bool:
-    """Whether this weight has a packed form here: float32 on a CPU whose torch knows how, and not empty."""
-    return weight.device.type == "cpu" and weight.dtype == torch.float32 and weight.numel() > 0 and _works()
+    """Whether this weight has a packed form that pays: float32 on a CPU whose torch knows how, and not small."""
+    return weight.device.type == "cpu" and weight.dtype == torch.float32 and weight.numel() >= SMALLEST and _works()
 
 
 def unpacked_wanted(x: Tensor) -> bool:

@@ -213,7 +213,9 @@ def _check(choice: Choice, live: Live, ended: Sequence[Sequence[Ended]]) -> None
     wrong = np.isnan(choice.value)
     if wrong.any():
         raise not_a_number(step, int(live.sentence[choice.parent[wrong.argmax()]]))
-    for sentence in np.setdiff1d(live.sentence, live.sentence[choice.parent]).tolist():
+    going = np.zeros(len(ended), dtype=bool)
+    going[live.sentence[choice.parent]] = True
+    for sentence in live.sentence[~going[live.sentence]].tolist():
         if not ended[sentence]:
             raise nothing_possible(step, sentence)
 

@@ -94,8 +94,8 @@ def measure_decoding(
     ]
     return DecodingFigures(
         work.name, beam, torch.get_num_threads(), load, len(rows), sum(len(turn.same) for turn in turns),
-        _pace("ours", [turn.ours for turn in turns]),
-        _pace("textbook", [turn.other for turn in turns]),
+        pace("ours", [turn.ours for turn in turns]),
+        pace("textbook", [turn.other for turn in turns]),
         statistics.median(turn.other.seconds / turn.ours.seconds for turn in turns),
         statistics.median(turn.ours.latency / turn.other.latency for turn in turns),
         statistics.fmean(same for turn in turns for same in turn.same),
@@ -174,7 +174,7 @@ def timed(run: Callable[[], Result]) -> tuple[Result, float]:
     return result, time.perf_counter() - start
 
 
-def _pace(name: str, spent: Sequence[Spent]) -> Pace:
+def pace(name: str, spent: Sequence[Spent]) -> Pace:
     return Pace(
         name,
         statistics.median(1 / one.seconds for one in spent),
