@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import resource
 from pathlib import Path
 
 import pytest
@@ -98,3 +99,22 @@ def test_wrong_wishes(command: Command, arguments: list[str], message: str) -> N
     outcome = command("data", *arguments)
     assert outcome.code == 2
     assert message in outcome.complaint
+
+
+def test_a_disk_that_fills_while_a_corpus_is_prepared(process: Command, tmp_path: Path) -> None:
+    (tmp_path / "pairs.tsv").write_text("".join(f"w{i} a\tB {i}\n" for i in range(3000)))
+    (tmp_path / "own.toml").write_text(
+        '[data]\nkind = "tsv"\ntrain = "pairs.tsv"\n[model]\npreset = "luong"\nsize = "tiny"\n'
+        "[train]\nsteps = 1\nbatch_sentences = 4\n"
+    )
+
+    def small() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))
+
+    outcome = process("train", "own.toml", preexec=small)
+    assert outcome.code == 1
+    assert "cannot keep prepared data in" in outcome.complaint
+    assert "nothing half done is left there" in outcome.complaint
+    assert not (tmp_path / "runs").exists()
+    again = process("train", "own.toml")
+    assert again.code == 0, again.err

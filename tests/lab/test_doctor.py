@@ -1,8 +1,11 @@
 """The doctor looks at machines, recipes, data and bundles, and finds what is wrong with them."""
 
+import gzip
 import shutil
 from pathlib import Path
 
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 from regard.lab.doctor import examine
@@ -120,6 +123,18 @@ def test_files_of_other_shapes(tmp_path: Path) -> None:
     assert "r2.jsonl: which fields are source and target? There are a, b, c" in said(
         write(tmp_path / "r2.jsonl", '{"a": "1", "b": "2", "c": "3"}\n')
     )
+
+
+def test_parquet_and_packed_records(tmp_path: Path) -> None:
+    table = pyarrow.Table.from_pylist([{"id": i, "en": f"a {i}", "fr": f"b {i}"} for i in range(3)])
+    pyarrow.parquet.write_table(table, tmp_path / "t.parquet")
+    for name in ("t.parquet", "t.jsonl.gz"):
+        if name.endswith(".gz"):
+            lines = "".join(f'{{"en": "a {i}", "fr": "b {i}"}}\n' for i in range(3))
+            (tmp_path / name).write_bytes(gzip.compress(lines.encode()))
+        report = said(tmp_path / name)
+        assert "✓ 3 pairs" in report
+        assert 'taken from the fields "en" and "fr"' in report
 
 
 def test_two_files_whose_lines_belong_together(tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ def _copy(origin: Path, place: Path, file: TextFile, entry: Entry, watch: Watch)
         watch(place.name, target.stat().st_size, target.stat().st_size)
     except OSError as problem:
         part.unlink(missing_ok=True)
-        raise unwritable(place, problem) from None
+        raise unwritable(place, problem) from problem
 
 
 def _download(address: str, place: Path, file: TextFile, watch: Watch) -> None:
@@ -136,7 +136,7 @@ def _download(address: str, place: Path, file: TextFile, watch: Watch) -> None:
             if not resumed:  # a part of another edition would explain it; a whole download does not
                 break
     except OSError as problem:
-        raise unwritable(place, problem) from None
+        raise unwritable(place, problem) from problem
     raise InputError(
         f"{address} is not the file that the catalogue knows (wanted SHA-256 {file.sha256[:12]}… of its text): it was "
         "changed there or on the way, and is not kept; try again later, or take a local copy with --from"
