@@ -80,5 +80,7 @@ def test_what_cannot_be_a_rule() -> None:
         LinkRule(method="threshold")
     with pytest.raises(ValueError, match=r"threshold 2\.0 is no attention weight"):
         LinkRule(threshold=2.0)
+    with pytest.raises(ValueError, match=r"shift 9: links are in the row before \(-1\)"):
+        LinkRule(shift=9)
     with pytest.raises(ValueError, match="3 target and 3 source positions, but word numbers were given for 2 and 3"):
         WordLooks.of(ATTENTION, WORDS, [0, 1], counts=(2, 2))

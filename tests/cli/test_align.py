@@ -98,6 +98,8 @@ def test_a_transformer_is_told_to_tune(command: Command, transformer: Path, tmp_
         (["--method", "threshold"], "method 'threshold' needs a threshold, for instance 0.2"),
         (["--threshold", "7"], "threshold 7.0 is no attention weight"),
         (["--gold", "nowhere"], "no file nowhere"),
+        (["--gold", "."], ". is a folder, wanted a file"),
+        (["--shift", "9"], "shift 9: links are in the row before"),
         (["--heads", "3.1"], "--heads 3.1: there is no head 3.1: this model has layers 0 to 0, heads 0 to 0"),
         (["--symmetrise", "union"], "--symmetrise joins two directions"),
     ],

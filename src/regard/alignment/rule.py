@@ -79,6 +79,10 @@ class LinkRule:
             raise ValueError(f"no method '{self.method}': valid choices are {', '.join(get_args(Method))}")
         if self.method == "threshold" and self.threshold is None:
             raise ValueError("method 'threshold' needs a threshold, for instance 0.2")
+        if self.shift not in (-1, 0, 1):
+            raise ValueError(
+                f"shift {self.shift}: a word's links are in the row before (-1), its own (0) or the next (1)"
+            )
         if self.threshold is not None and not 0 <= self.threshold <= 1:
             raise ValueError(f"threshold {self.threshold} is no attention weight: wanted 0 to 1")
 

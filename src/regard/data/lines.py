@@ -24,7 +24,8 @@ _FOREIGN = {
 
 def find_file(path: Path) -> Path:
     """The file, or the same name with .gz, .xz or .zst; otherwise the error names the nearest file that exists."""
-    for candidate in (path, *(path.with_name(path.name + suffix) for suffix in COMPRESSED)):
+    endings = COMPRESSED if path.name else ()  # . and / have no name
+    for candidate in (path, *(path.with_name(path.name + suffix) for suffix in endings)):
         if candidate.is_file():
             return candidate
     if path.is_dir():
