@@ -81,7 +81,7 @@ class LinkRule:
             raise ValueError("method 'threshold' needs a threshold, for instance 0.2")
         if self.shift not in (-1, 0, 1):
             raise ValueError(
-                f"shift {self.shift}: a word's links are in the row before (-1), its own (0) or the next (1)"
+                f"shift {self.shift}: links are in the row before (-1), the word's own (0) or the next (1)"
             )
         if self.threshold is not None and not 0 <= self.threshold <= 1:
             raise ValueError(f"threshold {self.threshold} is no attention weight: wanted 0 to 1")
