@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from regard.alignment.links import Link
+
+Method = Literal["argmax", "threshold"]
 
 
 def combine_heads(
@@ -52,7 +54,7 @@ def word_matrix(
 def word_links(
     matrix: Float[np.ndarray, "target_words source_words"],
     *,
-    method: Literal["argmax", "threshold"] = "argmax",
+    method: Method = "argmax",
     threshold: float | None = None,
 ) -> frozenset[Link]:
     """(source word, target word) links out of a word matrix.
@@ -62,11 +64,23 @@ def word_links(
     """
     if method == "threshold" and threshold is None:
         raise ValueError("method 'threshold' needs a threshold, for instance 0.2")
-    linked = matrix > 0 if threshold is None else (matrix > 0) & (matrix >= threshold)
+    return links_in(linked(matrix, method, threshold))
+
+
+def linked(
+    matrix: Float[np.ndarray, "target_words source_words"], method: Method, threshold: float | None
+) -> Bool[np.ndarray, "target_words source_words"]:
+    """True where `word_links` links."""
+    found = matrix > 0 if threshold is None else (matrix > 0) & (matrix >= threshold)
     if method == "argmax" and matrix.size:
-        first = np.zeros_like(linked)
+        first = np.zeros_like(found)
         first[np.arange(len(matrix)), matrix.argmax(axis=1)] = True
-        linked &= first
+        found &= first
+    return found
+
+
+def links_in(linked: Bool[np.ndarray, "target_words source_words"]) -> frozenset[Link]:
+    """The places that are True, as (source word, target word)."""
     return frozenset((int(source), int(target)) for target, source in np.argwhere(linked))
 
 

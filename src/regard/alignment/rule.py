@@ -3,16 +3,16 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 from jaxtyping import Bool, Float
 
+from regard.alignment.extract import Method, linked, links_in
 from regard.alignment.links import Link
 
 Head = tuple[int, int]
 """(layer, head), both counted from 0."""
-Method = Literal["argmax", "threshold"]
 _HEAD = re.compile(r"([0-9]+)\.([0-9]+|\*)")
 
 
@@ -93,18 +93,14 @@ class LinkRule:
     def chosen(self, looks: WordLooks) -> Bool[np.ndarray, "target source"]:
         """True where a target word links to a source word; `looks` must have been taken with this rule's shift."""
         matrix = self.matrix(looks)
-        linked = matrix > 0 if self.threshold is None else (matrix > 0) & (matrix >= self.threshold)
-        if self.method == "argmax" and matrix.size:
-            first = np.zeros_like(linked)
-            first[np.arange(len(matrix)), matrix.argmax(axis=1)] = True
-            linked &= first
+        found = linked(matrix, self.method, self.threshold)
         if self.null and matrix.size:
-            linked &= (matrix.max(axis=1) >= _mean(looks.nothing, self.heads))[:, None]
-        return linked
+            found &= (matrix.max(axis=1) >= _mean(looks.nothing, self.heads))[:, None]
+        return found
 
     def links(self, looks: WordLooks) -> frozenset[Link]:
         """(source word, target word), 0-based."""
-        return frozenset((int(source), int(target)) for target, source in np.argwhere(self.chosen(looks)))
+        return links_in(self.chosen(looks))
 
     def describe(self) -> str:
         """The options of `regard align` that say the same."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from regard.alignment import AlignmentScore, LinkRule, Links, Tuned, parse_heads
-from regard.alignment.rule import Method as ReadOut
+from regard.alignment.extract import Method as ReadOut
 from regard.bundle.store import Bundle
 from regard.data.pair import Pair
 from regard.lab.align import (
