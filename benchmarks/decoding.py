@@ -41,7 +41,7 @@ def multi30k(folder: Path) -> list[list[int]] | None:
 def show(figures: DecodingFigures) -> None:
     print(
         f"{figures.sentences:,} sentences, beam {figures.beam}, {figures.threads} threads, load {figures.load:.1f}; "
-        f"{figures.compared:,} compared: {figures.agreement:.1%} the same words, scores apart by {figures.apart:.0e}"
+        f"{figures.compared:,} compared: {figures.agreement:.1%} the same words"
     )
     for pace in (figures.other, figures.ours):
         print(

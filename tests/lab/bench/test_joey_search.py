@@ -5,7 +5,14 @@ import torch
 
 from regard.lab.bench import joey_search
 from regard.lab.bench.decoding import beam_ours, random_sentences
-from regard.lab.bench.joey_search import beam_joey, joey_model, joey_version, measure_joey, ours_with_joey
+from regard.lab.bench.joey_search import (
+    beam_joey,
+    joey_model,
+    joey_settings,
+    joey_version,
+    measure_joey,
+    ours_with_joey,
+)
 from regard.lab.bench.work import Work
 from regard.text.special import EOS
 
@@ -23,7 +30,7 @@ def test_nothing_is_measured_without_it(monkeypatch: pytest.MonkeyPatch) -> None
 def test_greedy_search_says_the_same() -> None:
     torch.manual_seed(0)
     model, group = joey_model(SMALL, 6), random_sentences(9, 40)
-    ours = beam_ours(ours_with_joey(model, SMALL), group, 1)
+    ours = beam_ours(ours_with_joey(model, SMALL), group, joey_settings(group, 1))
     theirs = beam_joey(model, group, 1)
     assert [one.tokens for one in ours] == theirs
     assert any(one[-1] == EOS for one in theirs)

@@ -4,19 +4,20 @@ import os
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 import torch
 
 from regard.lab.bench.clock import wind
 from regard.lab.bench.textbook import Textbook, ours_with
-from regard.lab.bench.textbook_search import textbook_search
+from regard.lab.bench.textbook_search import Found, textbook_search
 from regard.lab.bench.work import MULTI30K, Work
 from regard.models.packed import packed
 from regard.models.seq2seq import Seq2Seq
 from regard.runtime.padded import pad
-from regard.search import Hypothesis, Longest, Options, SearchConfig, decode
+from regard.search import Hypothesis, Longest, SearchConfig, decode
 
 Result = TypeVar("Result")
 
@@ -125,16 +126,12 @@ def _turn(
 ) -> _Turn:
     chosen = spread(len(group), sample)
     few = [group[i] for i in chosen]
-    found, seconds = timed(lambda: beam_ours(model, group, beam))
-    theirs, their_seconds = timed(
-        lambda: [textbook_search(textbook, torch.tensor(one), beam, limit(len(one))) for one in few]
-    )
+    found, seconds = timed(partial(beam_ours, model, group, settings(beam)))
+    theirs, their_seconds = timed(lambda: [one_by_textbook(textbook, one, beam) for one in few])
     single, their_single = [], []
     for one in few[:alone]:
-        single.append(timed(lambda one=one: beam_ours(model, [one], beam))[1])  # type: ignore[misc]
-        their_single.append(
-            timed(lambda one=one: textbook_search(textbook, torch.tensor(one), beam, limit(len(one))))[1]  # type: ignore[misc]
-        )
+        single.append(timed(partial(beam_ours, model, [one], settings(beam)))[1])
+        their_single.append(timed(partial(one_by_textbook, textbook, one, beam))[1])
     pairs = [(found[i], other) for i, other in zip(chosen, theirs, strict=True)]
     return _Turn(
         Spent(seconds / len(group), statistics.fmean(len(one.tokens) for one in found), statistics.median(single)),
@@ -148,17 +145,25 @@ def _turn(
     )
 
 
-def beam_ours(model: Seq2Seq, group: Sequence[Sequence[int]], beam: int) -> list[Hypothesis]:
+def beam_ours(model: Seq2Seq, group: Sequence[Sequence[int]], config: SearchConfig) -> list[Hypothesis]:
     """The best translation of each sentence, without its attention, as the textbook gives it."""
     batch = pad(group, model.output.weight.device)
-    config = SearchConfig(beam=beam, longest=Longest(factor=2.0, offset=10))
     with torch.inference_mode():
-        found = decode(model, batch, batch.source_lengths, config, options=Options(weights=False))
+        found = decode(model, batch, batch.source_lengths, config, options=replace(config.options, weights=False))
     return [one[0] for one in found]
 
 
+def one_by_textbook(textbook: Textbook, sentence: Sequence[int], beam: int) -> Found:
+    return textbook_search(textbook, torch.tensor(sentence), beam, limit(len(sentence)))
+
+
+def settings(beam: int) -> SearchConfig:
+    """The best mean log-probability wins, as for the textbook, and `limit` words are the most."""
+    return SearchConfig(beam=beam, longest=Longest(factor=2.0, offset=10), length_penalty=1.0)
+
+
 def limit(source: int) -> int:
-    """The most words of a translation: what `beam_ours` is told."""
+    """The most words of a translation: what `settings` says."""
     return 2 * source + 10
 
 

@@ -4,6 +4,7 @@ import math
 import os
 import statistics
 from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from types import SimpleNamespace
@@ -13,13 +14,22 @@ import torch
 from torch import nn
 
 from regard.lab.bench.clock import KEEPS
-from regard.lab.bench.decoding import ROWS, DecodingFigures, Spent, beam_ours, limit, pace, random_sentences, timed
+from regard.lab.bench.decoding import ROWS, DecodingFigures, Spent, beam_ours, pace, random_sentences, timed
 from regard.lab.bench.work import MULTI30K, Work
 from regard.models.config import RecurrentConfig
 from regard.models.packed import packed
 from regard.models.seq2seq import Seq2Seq
 from regard.runtime.padded import pad
+from regard.search import SearchConfig
 from regard.text.special import BOS, EOS, PAD, UNK
+
+ALPHA = 1.0
+
+
+def joey_settings(group: Sequence[Sequence[int]], beam: int) -> SearchConfig:
+    """JoeyNMT's defaults: at most 1.5 times the longest source of a batch, its form of the length penalty."""
+    longest = int(1.5 * max(map(len, group)))
+    return SearchConfig(beam=beam, longest=longest, length_penalty=ALPHA, length_form="gnmt")
 
 
 def joey_version() -> str | None:
@@ -66,7 +76,7 @@ def _wind(decoder: Any, units: int, words: int, sharpness: float, gain: float) -
     weight.mul_(sharpness * math.sqrt(3) / 0.25)  # what it multiplies is smaller than the textbook's features
     weight[EOS] *= 0.3
     weight[EOS, 0] = gain
-    weight[EOS, 1] = (3 * sharpness - gain * math.tanh(1 - KEEPS**words)) / math.tanh(1.0)
+    weight[EOS, 1] = (2 * sharpness - gain * math.tanh(1 - KEEPS**words)) / math.tanh(1.0)
 
 
 def ours_with_joey(model: Any, work: Work) -> Seq2Seq:
@@ -106,8 +116,7 @@ def beam_joey(model: Any, group: Sequence[Sequence[int]], beam: int) -> list[tup
     given = SimpleNamespace(
         src=batch.source, src_length=batch.source_lengths, src_mask=mask, has_trg=False, trg_prompt_mask=None
     )
-    most = limit(batch.source.size(1))
-    output, _, _ = import_module("joeynmt.search").search(model, given, most, beam, 1.0)
+    output, _, _ = import_module("joeynmt.search").search(model, given, -1, beam, ALPHA)
     found: dict[int, tuple[int, ...]] = {}
     for i, row in zip(order, output.tolist(), strict=True):
         words = [int(word) for word in row]
@@ -140,15 +149,15 @@ def measure_joey(
     mine, theirs, same = list[Spent](), list[Spent](), list[bool]()
     for first in range(0, len(rows), ROWS):
         group = rows[first : first + ROWS]
-        found, seconds = timed(lambda group=group: [one.tokens for one in beam_ours(ours, group, beam)])  # type: ignore[misc]
-        other, other_seconds = timed(lambda group=group: beam_joey(model, group, beam))  # type: ignore[misc]
-        one = group[len(group) // 2]
-        alone = timed(lambda one=one: beam_ours(ours, [one], beam))[1]  # type: ignore[misc]
-        other_alone = timed(lambda one=one: beam_joey(model, [one], beam))[1]  # type: ignore[misc]
+        best, seconds = timed(partial(beam_ours, ours, group, joey_settings(group, beam)))
+        other, other_seconds = timed(partial(beam_joey, model, group, beam))
+        found, one = [hypothesis.tokens for hypothesis in best], group[len(group) // 2 :][:1]
+        alone = timed(partial(beam_ours, ours, one, joey_settings(one, beam)))[1]
+        other_alone = timed(partial(beam_joey, model, one, beam))[1]
         mine.append(Spent(seconds / len(group), statistics.fmean(map(len, found)), alone))
         theirs.append(Spent(other_seconds / len(group), statistics.fmean(map(len, other)), other_alone))
         few = group[:: max(len(group) // 4, 1)]
-        greedy = [hypothesis.tokens for hypothesis in beam_ours(ours, few, 1)]
+        greedy = [hypothesis.tokens for hypothesis in beam_ours(ours, few, joey_settings(few, 1))]
         same += [a == b for a, b in zip(greedy, beam_joey(model, few, 1), strict=True)]
     turns = list(zip(mine, theirs, strict=True))
     return DecodingFigures(
