@@ -99,9 +99,10 @@ def _top(
     """As `topk`, which is slow over a vocabulary on the CPU: the highest lie in the blocks of highest maximum."""
     blocks = scores.shape[1] // BLOCK
     if scores.device.type != "cpu" or blocks < 4 * count:
-        return tuple(scores.topk(count, dim=1))
+        top = scores.topk(count, dim=1)
+        return top.values, top.indices
     whole = blocks * BLOCK
-    parts = scores[:, :whole].unflatten(1, (blocks, BLOCK))
+    parts = scores[:, :whole].reshape(-1, blocks, BLOCK)
     block = parts.amax(dim=2).topk(count, dim=1).indices
     near = parts.gather(1, block[:, :, None].expand(-1, -1, BLOCK)).flatten(1)
     values, place = torch.cat([near, scores[:, whole:]], dim=1).topk(count, dim=1)
