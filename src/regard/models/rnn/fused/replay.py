@@ -94,6 +94,7 @@ class Replay:
         key = (device, *(None if x is None else (x.shape, x.dtype) for x in given))
         seen, shape = key in self._shapes, self._shapes.get(key)
         if seen and shape is None:
+            self._make_room(device)
             shape = self._captured(given)
         self._shapes[key] = shape
         self._shapes.move_to_end(key)
@@ -110,6 +111,15 @@ class Replay:
         except torch.OutOfMemoryError:
             self.forget()
             return None
+
+    def _make_room(self, device: torch.device) -> None:
+        """Graphs may fill the memory to three quarters; beyond, the shape not used for longest leaves."""
+        while self._shapes:
+            free, total = torch.cuda.mem_get_info(device)
+            if free > total / 4:
+                return
+            self._shapes.popitem(last=False)
+            torch.cuda.empty_cache()
 
     def forget(self) -> None:
         """Give the graphs' memory back."""
