@@ -3,7 +3,8 @@
     REGARD_DATA=DIR python benchmarks/prepare.py [europarl-en-fr] [--out docs/results/prepare.json]
 
 Prepares into an empty cache, then opens that cache again in a new process and cuts every batch of an epoch from it, as
-training does. A thousand pairs are compared with what the tokenizers say of their texts. No model is built.
+training does; no model is built for that. A thousand pairs are compared with what the tokenizers say of their texts.
+With --train, a third process begins with an empty cache too and trains a tiny model for 30 steps.
 """
 
 import argparse
@@ -25,6 +26,7 @@ from regard.data.crew import crew_size
 from regard.data.dataset import Limits
 from regard.data.pipeline import encode_corpus, open_training, train_tokenizers
 from regard.train.recipe import Recipe, load_recipe
+from regard.train.run import train as run
 
 MEGABYTE = 1024  # /proc counts in KiB
 
@@ -105,15 +107,26 @@ def epoch(recipe: Recipe) -> dict[str, object]:
     }  # fmt: skip
 
 
+def train(recipe: str) -> dict[str, object]:
+    """A whole run of a tiny model, preparing included."""
+    small = ["model.preset=bahdanau", "model.size=tiny", "train.batch_tokens=1000", "train.steps=30", "train.average=0"]
+    changes = [*small, "train.validate_sentences=20", "train.validate_every=30"]
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["REGARD_CACHE"] = f"{folder}/cache"
+        run(recipe, f"{folder}/run", overrides=changes)
+    return {"peak_mib": memory("self", "VmHWM")}
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("recipe", nargs="?", default="europarl-en-fr")
     options.add_argument("--out", type=Path)
-    options.add_argument("--epoch", action="store_true", help=argparse.SUPPRESS)
+    options.add_argument("--train", action="store_true", help="train a tiny model as well")
+    options.add_argument("--part", choices=["epoch", "train"], help=argparse.SUPPRESS)
     given = options.parse_args()
     recipe = load_recipe(given.recipe)
-    if given.epoch:
-        print(json.dumps(epoch(recipe)))
+    if given.part is not None:
+        print(json.dumps(epoch(recipe) if given.part == "epoch" else train(given.recipe)))
         return
     with tempfile.TemporaryDirectory() as folder:
         os.environ["REGARD_CACHE"] = folder
@@ -122,9 +135,10 @@ def main() -> None:
             "recipe": given.recipe, "date": date.today().isoformat(), "machine": platform.machine(),
             "workers": crew_size(), "load_before": load, "prepare": prepare(recipe), "load_after": os.getloadavg()[0],
         }  # fmt: skip
-        command = [sys.executable, __file__, given.recipe, "--epoch"]
-        done = subprocess.run(command, check=True, capture_output=True, text=True)
-        found["epoch"] = json.loads(done.stdout)
+        for part in ("epoch", "train") if given.train else ("epoch",):
+            command = [sys.executable, __file__, given.recipe, "--part", part]
+            done = subprocess.run(command, check=True, capture_output=True, text=True)
+            found[part] = json.loads(done.stdout)
         found["cache_mib"] = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file()) / 2**20
     text = json.dumps(found, indent=2, ensure_ascii=False)
     print(text)
