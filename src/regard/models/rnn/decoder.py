@@ -17,8 +17,6 @@ from regard.models.product import add_product, product, unpacked_wanted
 from regard.models.rnn.bridge import Bridge
 from regard.models.rnn.cells import Layer, packed_layers, ready, recur
 from regard.models.rnn.encoder import Encoded
-from regard.models.rnn.fused.operation import fused_attend_and_recur
-from regard.models.rnn.fused.precision import fusible
 from regard.models.rnn.fused.product import linear
 from regard.models.rnn.readout import Readout
 from regard.models.rnn.recurrence import attend_and_recur
@@ -171,8 +169,7 @@ class RecurrentDecoder(nn.Module):
         assert isinstance(self.attention, BahdanauAttention)
         (layer,), embedded = self._layers(), self._embed(tokens.T)
         bias = torch.zeros_like(layer.bias) if layer.recurrent_bias is None else layer.recurrent_bias
-        recur = fused_attend_and_recur if fusible(embedded) else attend_and_recur
-        states, contexts, weights = recur(
+        states, contexts, weights = attend_and_recur(
             self._gates(embedded, (layer,)), state.hidden[0], None if state.cell is None else state.cell[0],
             state.memory.keys, state.memory.values, state.memory.real,
             self.attention.W_s, self.attention.v, layer.inputs[1], layer.recurrent, bias,

@@ -25,7 +25,8 @@ from torch.autograd.function import once_differentiable
 
 from regard.attention.additive.functional import quick_tanh_
 from regard.models.rnn.cell_backward import GruSteps, LstmSteps, Steps
-from regard.models.rnn.fused.precision import working_dtype
+from regard.models.rnn.fused.operation import Recurrence
+from regard.models.rnn.fused.precision import fusible, working_dtype
 
 
 def attend_and_recur(
@@ -43,14 +44,20 @@ def attend_and_recur(
 ) -> tuple[
     Float[Tensor, "target batch units"], Float[Tensor, "target batch value"], Float[Tensor, "target batch source"]
 ]:
-    """States, contexts and weights of every step; a GRU where `cell` is None, else an LSTM.
+    """States, contexts and weights of every step; a GRU where `cell` is None, else an LSTM; on a GPU in kernels.
 
     Under autocast everything runs in its precision but the weights, which are float32.
     """
     dtype = working_dtype(gates)
     gates, hidden, keys, values, W_s, v, W_c, U, b_u = (
-        x.to(dtype) for x in (gates, hidden, keys, values, W_s, v, W_c, U, b_u)
+        x.to(dtype).contiguous() for x in (gates, hidden, keys, values, W_s, v, W_c, U, b_u)
     )
+    if fusible(gates):
+        cell, both = None if cell is None else cell.float(), torch.cat([W_s, U])
+        states, contexts, weights = Recurrence.apply(  # type: ignore[no-untyped-call]
+            gates, hidden, cell, keys, values, mask.contiguous(), both, b_u, v, W_c
+        )
+        return states, contexts.transpose(0, 1), weights.transpose(0, 1)
     cell = None if cell is None else cell.to(dtype)
     with torch.autocast(gates.device.type, enabled=False):
         states, contexts, weights = _Recurrence.apply(  # type: ignore[no-untyped-call]
