@@ -102,7 +102,7 @@ def _top(
         top = scores.topk(count, dim=1)
         return top.values, top.indices
     whole = blocks * BLOCK
-    parts = scores[:, :whole].reshape(-1, blocks, BLOCK)
+    parts = scores[:, :whole].view(len(scores), blocks, BLOCK)
     block = parts.amax(dim=2).topk(count, dim=1).indices
     near = parts.gather(1, block[:, :, None].expand(-1, -1, BLOCK)).flatten(1)
     values, place = torch.cat([near, scores[:, whole:]], dim=1).topk(count, dim=1)

@@ -51,6 +51,7 @@ def test_an_lstm_has_no_clock() -> None:
 def test_the_figures() -> None:
     figures = measure_decoding(SMALL, random_sentences(70, 40), beam=3, sample=3, alone=1, words=5)
     assert (figures.sentences, figures.compared, figures.agreement) == (70, 6, 1.0)
+    assert figures.apart is not None
     assert figures.apart < 1e-4
     assert figures.ratio > 0
     assert figures.ours.tokens_per_second > figures.ours.sentences_per_second > 0

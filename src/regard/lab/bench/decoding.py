@@ -56,8 +56,8 @@ class DecodingFigures:
     """Our time for one sentence alone over the other's."""
     agreement: float
     """The share of compared sentences for which both say the same, word for word."""
-    apart: float
-    """The largest difference between the scores of two translations."""
+    apart: float | None
+    """The largest difference between the scores of two translations; None where they are not comparable."""
 
 
 def random_sentences(count: int, vocabulary: int, seed: int = 0) -> list[list[int]]:

@@ -167,5 +167,5 @@ def measure_joey(
         statistics.median(their.seconds / my.seconds for my, their in turns),
         statistics.median(my.latency / their.latency for my, their in turns),
         statistics.fmean(same),
-        math.nan,
+        None,
     )  # fmt: skip
