@@ -9,7 +9,7 @@ from torch import Tensor
 from interpreter import INTERPRETED, kernels
 from regard.models import Seq2Seq
 from regard.models.config import RecurrentConfig
-from regard.models.rnn.fused.replay import Replay
+from regard.models.rnn.fused.replay import MOST, PATIENCE, Replay, Shelf, _Shape
 
 from .zoo import Sentences
 
@@ -150,3 +150,41 @@ def test_half_precision_without_kernels_stays_near_too(cell: str) -> None:
     found = run(model, source, torch.bfloat16)
     assert found["weights"].dtype == torch.float32
     compare(found, run(model, source), 0.05)
+
+
+class Capturer:
+    """Stands for the capture of a graph, which only a GPU can do."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self) -> _Shape:
+        self.count += 1
+        return _Shape((), (), (), None)
+
+
+def test_a_shape_is_captured_the_second_time_it_comes_and_then_kept() -> None:
+    shelf, capture = Shelf(), Capturer()
+    assert shelf.find("a", capture) is None
+    first = shelf.find("a", capture)
+    assert first is not None
+    assert shelf.find("a", capture) is first
+    assert capture.count == 1
+
+
+def test_the_shape_not_used_for_longest_leaves() -> None:
+    shelf, capture = Shelf(), Capturer()
+    for number in range(MOST + 1):
+        shelf.find(number, capture)
+    assert len(shelf) == MOST
+    assert 0 not in shelf
+    assert MOST in shelf
+
+
+def test_more_shapes_than_fit_are_not_captured_over_and_over() -> None:
+    """Each comes twice in a row and leaves before it has paid for its graph."""
+    shelf, capture = Shelf(), Capturer()
+    for number in range(10 * MOST):
+        shelf.find(number, capture)
+        shelf.find(number, capture)
+    assert capture.count <= MOST + PATIENCE

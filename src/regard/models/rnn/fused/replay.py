@@ -16,6 +16,10 @@ from torch import Tensor
 
 MOST = 96
 """Shapes a function keeps."""
+WORTH = 8
+"""Runs that pay for a capture; a graph that leaves before was wasted."""
+PATIENCE = 16
+"""So many wasted graphs, and there are more shapes than can be kept: no further one is captured."""
 
 Given = Tensor | None
 Tensors = tuple[Tensor, ...]
@@ -59,7 +63,7 @@ class Replay:
 
     def __init__(self, forward: Forward, backward: Backward) -> None:
         self._plain_forward, self._plain_backward = forward, backward
-        self._shapes: OrderedDict[object, _Shape | None] = OrderedDict()
+        self.shelf = Shelf()
 
     def forward(self, *given: Given) -> tuple[Tensors, Tensors, Ticket]:
         """Results; what a plain run kept; and the ticket for the gradients."""
@@ -92,38 +96,49 @@ class Replay:
         if device.type != "cuda" or torch.cuda.is_current_stream_capturing():
             return None
         key = (device, *(None if x is None else (x.shape, x.dtype) for x in given))
-        seen, shape = key in self._shapes, self._shapes.get(key)
-        if seen and shape is None:
-            self._make_room(device)
-            shape = self._captured(given)
-        self._shapes[key] = shape
-        self._shapes.move_to_end(key)
-        if len(self._shapes) > MOST:
-            self._shapes.popitem(last=False)
-        return shape
+        return self.shelf.find(key, lambda: self._captured(given, device))
 
-    def _captured(self, given: tuple[Given, ...]) -> _Shape | None:
+    def _captured(self, given: tuple[Given, ...], device: torch.device) -> _Shape | None:
         """None where the graph's memory does not fit: then all graphs are let go."""
+        self._make_room(device)
         try:
             inputs = tuple(None if x is None else x.contiguous().clone() for x in given)
             graph, (results, kept) = _capture(lambda: self._plain_forward(*inputs))
             return _Shape(inputs, results, kept, graph)
         except torch.OutOfMemoryError:
-            self.forget()
+            self.shelf.clear()
             return None
 
     def _make_room(self, device: torch.device) -> None:
         """Graphs may fill the memory to three quarters; beyond, the shape not used for longest leaves."""
-        while self._shapes:
+        while self.shelf:
             free, total = torch.cuda.mem_get_info(device)
             if free > total / 4:
                 return
-            self._shapes.popitem(last=False)
+            self.shelf.drop()
             torch.cuda.empty_cache()
 
-    def forget(self) -> None:
-        """Give the graphs' memory back."""
-        self._shapes.clear()
+
+class Shelf(OrderedDict[object, _Shape | None]):
+    """The shapes that came last, each with its graphs from the second time on, as long as that pays."""
+
+    wasted = 0
+
+    def find(self, key: object, capture: Callable[[], _Shape | None]) -> _Shape | None:
+        """The graphs of a shape; None: run it plainly."""
+        seen, shape = key in self, self.get(key)
+        if seen and shape is None and self.wasted < PATIENCE:
+            shape = capture()
+        self[key] = shape
+        self.move_to_end(key)
+        if len(self) > MOST:
+            self.drop()
+        return shape
+
+    def drop(self) -> None:
+        """Let the shape go that was not used for longest."""
+        _, shape = self.popitem(last=False)
+        self.wasted += shape is not None and shape.runs < WORTH
 
 
 def _capture(run: Callable[[], Any]) -> tuple[Any, Any]:
