@@ -7,6 +7,7 @@ Examples:
     regard bench                                the small sizes, on the CPU, one thread
     regard bench --gpu --json bench.json        the paper's size on a GPU, kept as JSON
     regard bench --work multi30k --picture growth.png
+    regard bench --decoding                     beam search too, on random sentences
 """
 
 import json
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from regard.lab.bench.decoding import DecodingFigures
     from regard.lab.bench.training import Training
 
 
@@ -27,6 +29,9 @@ def bench(
     gpu: Annotated[bool, typer.Option("--gpu", help="On the GPU; the paper's size if none is named.")] = False,
     compiled: Annotated[
         bool, typer.Option("--compile", help="The textbook loop through torch.compile too; takes minutes.")
+    ] = False,
+    decoding: Annotated[
+        bool, typer.Option("--decoding", help="Beam search too, in batches and alone; takes minutes.")
     ] = False,
     picture: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw how attention's time and memory grow.")
@@ -61,6 +66,8 @@ def bench(
         found = measure_training(WORKS[name], device, repeats=repeats, compiled=compiled)
         record["training"].append(asdict(found))
         _show(found)
+    if decoding:
+        record["decoding"] = [asdict(figures) for figures in _decode(threads)]
     if picture is not None:
         points = measure_growth(device, repeats=repeats)
         draw_growth(points, picture, record["machine"])
@@ -69,6 +76,27 @@ def bench(
     if json_ is not None:
         json_.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         warn(f"written: {json_}")
+
+
+def _decode(threads: int) -> "list[DecodingFigures]":
+    from regard.lab.bench.decoding import measure_decoding
+    from regard.lab.bench.joey_search import measure_joey
+
+    found = [
+        figures for measure in (measure_decoding, measure_joey) if (figures := measure(threads=threads)) is not None
+    ]
+    for figures in found:
+        typer.echo(
+            f"\nbeam {figures.beam}, {figures.sentences:,} sentences; {figures.compared:,} compared, "
+            f"{figures.agreement:.1%} of them the same words"
+        )
+        for pace in (figures.other, figures.ours):
+            typer.echo(
+                f"{pace.name:<26}  {pace.sentences_per_second:8.1f} sentences/s  "
+                f"{pace.latency * 1e3:8.1f} ms for one alone"
+            )
+        typer.echo(f"ours: {figures.ratio:.2f} times as fast, {figures.latency_ratio:.2f} of the time for one alone")
+    return found
 
 
 def _show(found: "Training") -> None:
