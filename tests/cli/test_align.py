@@ -110,6 +110,14 @@ def test_bad_input(command: Command, run_folder: Path, data: Path, options: list
     assert message in outcome.complaint
 
 
+def test_what_is_read_is_never_written_over(command: Command, run_folder: Path, data: Path) -> None:
+    before = data.read_bytes()
+    for option in ("--output", "--html"):
+        outcome = command("align", run_folder, data, option, data)
+        assert (outcome.code, outcome.err) == (2, f"regard: {option} {data} is what is read: name another file\n")
+    assert data.read_bytes() == before
+
+
 def test_gold_that_counts_from_1(command: Command, run_folder: Path, data: Path, tmp_path: Path) -> None:
     (tmp_path / "gold").write_text("1-3 2-2 3-1\n\n1-3\n", encoding="utf-8")
     outcome = command("align", run_folder, data, "--gold", tmp_path / "gold")

@@ -45,6 +45,16 @@ def test_files_in_and_out(command: Command, run_folder: Path, tmp_path: Path) ->
     assert target.read_text(encoding="utf-8").split("\n")[:3] == ["3 4 5", "4 4 5", "5 4 5"]
 
 
+def test_a_page_never_replaces_what_is_read(command: Command, run_folder: Path, tmp_path: Path) -> None:
+    source, other_name = tmp_path / "in.txt", tmp_path / "link.txt"
+    source.write_text("3 4 5\n", encoding="utf-8")
+    other_name.symlink_to(source)
+    outcome = command("translate", run_folder, "--input", source, "--html", other_name)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == f"regard: --html {other_name} is what is read: name another file\n"
+    assert source.read_text(encoding="utf-8") == "3 4 5\n"
+
+
 def test_devices_and_pipes_are_read_and_written_as_they_are(command: Command, run_folder: Path) -> None:
     assert command("translate", run_folder, "--input", "/dev/null", "--output", "/dev/null").code == 0
     assert not Path("/dev/null").is_file()

@@ -79,10 +79,13 @@ def align(
     html: Annotated[Path | None, _file(f"Write a page with the first {DRAWN} heat-maps.")] = None,
     device: Annotated[str, _how("Where to compute; cpu if left out.", metavar="NAME")] = "cpu",
 ) -> None:
+    from regard.cli.output import refuse_to_write_over
     from regard.cli.screen import progress, warn
     from regard.lab.align_job import Asked, link_rule, prepare, run
 
     _check(words, form, base)
+    read = (data, source, target, gold, dev_source, dev_target, dev_gold)
+    refuse_to_write_over({"--output": output, "--html": html}, read)
     rule = link_rule(method, threshold, shift, null)
     asked = Asked(
         bundle=bundle, reverse=reverse, data=data, source=source, target=target, split=split, symmetrise=symmetrise,

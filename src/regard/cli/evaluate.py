@@ -60,10 +60,12 @@ def evaluate(
     device: Annotated[str, typer.Option(metavar="NAME", help="Where to compute; cpu if left out.")] = "cpu",
 ) -> None:
     from regard.bundle.folder import write_whole
+    from regard.cli.output import refuse_to_write_over
     from regard.cli.screen import console, show_against, show_measured, warn
     from regard.lab.against import compare_systems
     from regard.lab.report import report_page
 
+    refuse_to_write_over({"--html": html}, (bundle, data, source, target, links, against, *(reference or ())))
     yardstick = _yardstick(bundle, data, split, source, target, links, reference or [], group)
     for note in yardstick.notes:
         warn(note)

@@ -2,13 +2,14 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from regard.bundle.folder import explain
 from regard.cli.screen import warn
+from regard.text.errors import InputError
 
 
 @runtime_checkable
@@ -41,6 +42,14 @@ def open_output(path: Path | None) -> Iterator[Output]:
         if isinstance(error, OSError):
             raise explain(error, path) from error
         raise
+
+
+def refuse_to_write_over(written: dict[str, Path | None], read: Iterable[Path | None]) -> None:
+    """A file that is read is not replaced by what is made from it; `written` is keyed by option."""
+    sources = [path.stat() for path in read if path is not None and path.is_file()]
+    for option, path in written.items():
+        if path is not None and path.is_file() and any(os.path.samestat(path.stat(), source) for source in sources):
+            raise InputError(f"{option} {path} is what is read: name another file")
 
 
 def _leave(draft: Path) -> None:
