@@ -15,7 +15,9 @@ import typer
 def demo(
     pair: Annotated[str, typer.Option(metavar="PAIR", help="en-fr (if left out), fr-en or en-hi.")] = "en-fr",
     seed: Annotated[int, typer.Option(metavar="N", help="Another seed trains on other sentences; 0 if left out.")] = 0,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Run folder; runs/demo if left out.")] = Path("runs/demo"),
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Run folder; runs/demo if left out. An earlier demo there is replaced.")
+    ] = Path("runs/demo"),
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted demo.")] = False,
 ) -> None:
     from regard.cli.progress import TrainingDisplay

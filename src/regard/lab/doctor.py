@@ -65,7 +65,7 @@ def _machine() -> list[Finding]:
             else:
                 findings.append(Finding("·", f"{package} is not installed: pip install 'regard[{extra}]' brings it"))
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    findings.append(Finding("✓", f"{cores} cores; torch uses {torch.get_num_threads()} threads"))
+    findings.append(Finding("✓", f"{cores} cores; threads that torch uses: {torch.get_num_threads()}"))
     if torch.cuda.is_available():
         precision = "bf16" if torch.cuda.is_bf16_supported() else "no bf16"
         findings.append(Finding("✓", f"GPU: {torch.cuda.get_device_name()}, {precision}"))
