@@ -4,8 +4,6 @@ It is the peer most people would take. Its decoder feeds Luong's attentional vec
 on it, so that its numbers cannot be compared with ours, only its time; it has less to multiply than the others.
 """
 
-from importlib.util import find_spec
-
 import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -14,8 +12,15 @@ from regard.data.batch import Batch
 from regard.lab.bench.work import Work
 
 
-def joey_is_here() -> bool:
-    return find_spec("joeynmt") is not None
+def why_not_joey() -> str | None:
+    """Why JoeyNMT cannot be measured here; None where it can."""
+    try:
+        import joeynmt.decoders  # type: ignore[import-not-found,unused-ignore]  # noqa: F401
+    except ModuleNotFoundError as error:
+        if error.name == "joeynmt":
+            return "JoeyNMT is not installed: left out"
+        return f"JoeyNMT is installed, but the package '{error.name}' that it needs is not: left out"
+    return None
 
 
 class Joey(nn.Module):

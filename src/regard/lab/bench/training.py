@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.data.batch import Batch
-from regard.lab.bench.joey import Joey, joey_is_here
+from regard.lab.bench.joey import Joey, why_not_joey
 from regard.lab.bench.measure import Run, Timing, extra_memory, products_alone, rows, take_turns
 from regard.lab.bench.textbook import Textbook, disagreement, ours_with
 from regard.lab.bench.work import Work
@@ -48,14 +48,12 @@ def measure_training(work: Work, device: torch.device, *, repeats: int = 5, comp
         "ours": partial(_our_step, ours, batch, places, None),
         "ours, bf16": partial(_our_step, ours, batch, places, half),
     }
-    notes = []
-    if joey_is_here():
+    absent = why_not_joey()
+    if absent is None:
         joey, alike = Joey(work).to(device), _with_joeys_output(work).to(device)
         systems["JoeyNMT"] = partial(_step, joey, joey, batch, None)
         systems["ours with JoeyNMT's output"] = partial(_our_step, alike, batch, places, None)
         systems["ours with JoeyNMT's output, bf16"] = partial(_our_step, alike, batch, places, half)
-    else:
-        notes.append("JoeyNMT is not installed: left out")
     if compiled:
         faster = torch.compile(textbook)
         systems["textbook loop, compiled"] = partial(_step, textbook, faster, batch, None)
@@ -67,7 +65,7 @@ def measure_training(work: Work, device: torch.device, *, repeats: int = 5, comp
         for name in systems
     }
     tokens = int(batch.target_lengths.sum())
-    return Training(work, difference, rows(times, tokens, memory, shares), notes)
+    return Training(work, difference, rows(times, tokens, memory, shares), [] if absent is None else [absent])
 
 
 def _with_joeys_output(work: Work) -> Seq2Seq:
