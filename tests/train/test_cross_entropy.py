@@ -85,3 +85,11 @@ def test_the_kernel_gives_torchs_loss_and_gradients(dtype: torch.dtype, toleranc
     for found, right in zip(torch.autograd.grad(own * 2, given), torch.autograd.grad(loss * 2, exact), strict=True):
         scale = float(right.abs().max())
         torch.testing.assert_close(found.cpu().double(), right, rtol=0, atol=tolerance * scale)
+
+
+def test_a_second_backward_is_refused_instead_of_scaling_twice() -> None:
+    given, wanted = draw()
+    own, _ = linear_cross_entropy(*given, wanted)
+    torch.autograd.grad(own * 3, given, retain_graph=True)
+    with pytest.raises(RuntimeError, match="compute the loss again"):
+        torch.autograd.grad(own * 3, given)

@@ -13,6 +13,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from regard.models.rnn.fused.precision import working_dtype
+
 PIECE = 256 * 2**20
 """Bytes of logits at a time."""
 
@@ -29,10 +31,10 @@ def linear_cross_entropy(
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
     """Two sums over the rows: the loss with label smoothing, times `scale`, and -log p(wanted), to look at.
 
-    Only the first has a gradient. Autocast counts: with it the products run in its precision.
+    Only the first has a gradient, and backward runs through it once: the gradients are made in advance and given away.
+    Autocast counts: with it the products run in its precision.
     """
-    device = features.device.type
-    dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else features.dtype
+    dtype = working_dtype(features)
     loss, plain = _LinearCrossEntropy.apply(features, weight, bias, wanted, smoothing, scale, dtype)  # type: ignore[no-untyped-call]
     return loss, plain
 
@@ -50,13 +52,13 @@ class _LinearCrossEntropy(torch.autograd.Function):
         dtype: torch.dtype,
     ) -> tuple[Tensor, Tensor]:
         learns = any(ctx.needs_input_grad[:3])
-        with torch.autocast(features.device.type, enabled=False):
+        with torch.cuda.device_of(features), torch.autocast(features.device.type, enabled=False):  # type: ignore[no-untyped-call]
             small, small_weight, small_bias = _aligned(features, weight, bias, dtype)
             rows = max(1, PIECE // (dtype.itemsize * len(weight)))
             width, vocabulary, factor = features.size(1), len(weight), scale if learns else None
             wide = torch.promote_types(dtype, torch.float32)
             loss, plain = features.new_zeros(2, dtype=wide).unbind()
-            d_features = torch.empty_like(features)
+            d_features = torch.empty_like(features if learns else features[:0])
             d_weight, d_bias = None, None
             for start in range(0, max(len(features), 1), rows):
                 piece = slice(start, start + rows)
@@ -70,13 +72,21 @@ class _LinearCrossEntropy(torch.autograd.Function):
                     d_bias = _more(d_bias, logits.sum(dim=0, dtype=bias.dtype)[:vocabulary])
         if learns:
             ctx.save_for_backward(d_features, d_weight, d_bias)
+        ctx.spent = False
         ctx.mark_non_differentiable(plain)
         return loss, plain
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, d_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
-        d_features, d_weight, d_bias = (_multiply(gradient, d_loss) for gradient in ctx.saved_tensors)
+        if ctx.spent:
+            raise RuntimeError(
+                "linear_cross_entropy has given its gradients away: compute the loss again instead of running backward "
+                "through it twice"
+            )
+        ctx.spent = True
+        with torch.cuda.device_of(d_loss):  # type: ignore[no-untyped-call]
+            d_features, d_weight, d_bias = (_multiply(gradient, d_loss) for gradient in ctx.saved_tensors)
         return d_features, d_weight, d_bias, None, None, None, None
 
 

@@ -1,5 +1,7 @@
 """The fused recurrences for autograd: decoder and encoder layer, replayed from CUDA graphs on a GPU."""
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -41,8 +43,15 @@ class Reading(torch.autograd.Function):
         return d_given, None, d_recurrent, d_bias
 
 
+@contextmanager
+def _on_its_device(given: Sequence[Tensor | None]) -> Iterator[None]:
+    """Triton and graphs launch on the current device, wherever the tensors are; precision is settled by now."""
+    with torch.cuda.device_of(given[0]), torch.autocast("cuda", enabled=False):  # type: ignore[no-untyped-call]
+        yield
+
+
 def _forward(ctx: Any, replay: Replay, given: tuple[Tensor | None, ...]) -> tuple[Tensor, ...]:
-    with torch.autocast("cuda", enabled=False):
+    with _on_its_device(given):
         results, kept, ctx.ticket = replay.forward(*given)
     ctx.inputs = len(given)
     ctx.save_for_backward(*given, *kept)
@@ -51,5 +60,5 @@ def _forward(ctx: Any, replay: Replay, given: tuple[Tensor | None, ...]) -> tupl
 
 def _backward(ctx: Any, replay: Replay, outside: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
     given, kept = ctx.saved_tensors[: ctx.inputs], ctx.saved_tensors[ctx.inputs :]
-    with torch.autocast("cuda", enabled=False):
+    with _on_its_device(given):
         return replay.backward(ctx.ticket, outside, given, kept)
