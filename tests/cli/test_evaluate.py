@@ -82,3 +82,26 @@ def test_what_is_read_is_never_written_over(command: Command, run_folder: Path, 
     outcome = command("evaluate", run_folder, data, "--html", data)
     assert (outcome.code, outcome.err) == (2, f"regard: --html {data} is what is read: name another file\n")
     assert data.read_bytes() == before
+
+
+def test_an_ensemble_votes(command: Command, run_folder: Path, vanilla: Path, data: Path, tmp_path: Path) -> None:
+    alone = json.loads(command("evaluate", run_folder, data, "--json").out)
+    twins = command("evaluate", run_folder, data, "--ensemble", run_folder, "--json")
+    assert json.loads(twins.out)["bleu"] == alone["bleu"]
+    shown = command("evaluate", run_folder, data, "--ensemble", run_folder / "last").out
+    assert f"{run_folder} with {run_folder / 'last'} on {data}, 3 sentences:" in shown.replace("\n", "")
+    other = command("evaluate", run_folder, data, "--ensemble", vanilla)
+    assert other.code == 2
+    assert "have different vocabularies: an ensemble needs models" in other.complaint
+    (tmp_path / "out").write_text("1\n1\n1\n", encoding="utf-8")
+    for systems in ((run_folder, tmp_path / "out"), (tmp_path / "out", run_folder)):
+        refused = command("evaluate", systems[0], data, "--ensemble", systems[1])
+        assert refused.code == 2
+        assert "is a file of translations, which cannot vote" in refused.complaint
+
+
+def test_the_length_penalty_reaches_the_search(command: Command, run_folder: Path, data: Path) -> None:
+    assert command("evaluate", run_folder, data, "--beam", "3", "--length-penalty", "0.5", "--json").code == 0
+    refused = command("evaluate", run_folder, data, "--length-penalty", "-1")
+    assert refused.code == 2
+    assert refused.complaint == "length_penalty: Input should be greater than or equal to 0, got -1.0"

@@ -7,6 +7,7 @@ Examples:
     regard evaluate runs/demo --source news.en --target news.fr --links news.align
     regard evaluate runs/new news.tsv --against runs/old --html report.html
     regard evaluate runs/en-de --source test.en --target test.de --protocol multi30k-de
+    regard evaluate runs/seed-0 --ensemble runs/seed-1 --ensemble runs/seed-2
     regard evaluate output.de --source test.en --target test.de
     regard evaluate runs/g2p words.tsv --group --phones
 """
@@ -57,6 +58,12 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Print the scores as JSON.")] = False,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a report with charts, heat-maps.")] = None,
     beam: Annotated[int | None, typer.Option(metavar="N", help="Beam width; the recipe's if left out.")] = None,
+    length_penalty: Annotated[
+        float | None, typer.Option(metavar="X", help="Scores are divided by length^X; the recipe's if left out.")
+    ] = None,
+    ensemble: Annotated[
+        list[Path] | None, typer.Option(metavar="BUNDLE", help="A further bundle that votes (repeatable).")
+    ] = None,
     device: Annotated[str, typer.Option(metavar="NAME", help="Where to compute; cpu if left out.")] = "cpu",
 ) -> None:
     from regard.bundle.folder import write_whole
@@ -66,17 +73,21 @@ def evaluate(
     from regard.lab.report import report_page
 
     refuse_to_write_over({"--html": html}, (bundle, data, source, target, links, against, *(reference or ())))
+    _check_ensemble(bundle, ensemble or [])
     yardstick = _yardstick(bundle, data, split, source, target, links, reference or [], group)
     for note in yardstick.notes:
         warn(note)
     options: dict[str, Any] = {"tokenize": tokenize, "phones": phones, "with_ter": True, "protocol": protocol}
-    measured = _measure(bundle, yardstick, device, beam, options)
+    search = {"beam": beam, "length_penalty": length_penalty}
+    options |= {name: value for name, value in search.items() if value is not None}
+    measured = _measure([bundle, *(ensemble or [])], yardstick, device, options)
     other = None
     if against is not None:
         same = {**options, "protocol": measured.protocol.name if protocol is None else protocol}
-        other = compare_systems(measured, _measure(against, yardstick, device, beam, same), str(against))
+        other = compare_systems(measured, _measure([against], yardstick, device, same), str(against))
     path, name, count = data or source, split or "test", len(yardstick.pairs)
-    what = f"{bundle} on {path or f'its {name} set'}"
+    voting = f" with {' and '.join(map(str, ensemble))}" if ensemble else ""
+    what = f"{bundle}{voting} on {path or f'its {name} set'}"
     if html is not None:
         about = f"of the {name} set" if path is None else f"of {path}"
         write_whole(html, report_page(what, measured, name=str(bundle), about=about, against=other))
@@ -127,19 +138,31 @@ def _yardstick(
     return found.grouped() if group else found
 
 
-def _measure(
-    system: Path, yardstick: "Yardstick", device: str, beam: int | None, options: dict[str, Any]
-) -> "Measured":
-    """A model's scores, or those of translations in a file."""
+def _check_ensemble(system: Path, further: list[Path]) -> None:
+    from regard.text.errors import InputError
+
+    for one in (system, *further) if further else ():
+        if one.is_file():
+            raise InputError(f"{one} is a file of translations, which cannot vote: --ensemble takes bundles")
+
+
+def _measure(systems: list[Path], yardstick: "Yardstick", device: str, options: dict[str, Any]) -> "Measured":
+    """The scores of a model, of several that vote, or of translations in a file."""
     from regard.cli.screen import progress
     from regard.lab.evaluate import measure, measure_texts
     from regard.runtime.translator import load
 
-    protocol = options["protocol"]
+    protocol, system = options["protocol"], systems[0]
     if system.is_file():
         texts = yardstick.lines(system, "translations")
-        return measure_texts(texts, yardstick.pairs, more=yardstick.more, **{**options, "protocol": protocol or "raw"})
-    translator = load(system, device)
-    chosen = {**options, "protocol": protocol or "model", **({} if beam is None else {"beam": beam})}
+        known = {name: value for name, value in options.items() if name not in ("beam", "length_penalty")}
+        return measure_texts(texts, yardstick.pairs, more=yardstick.more, **{**known, "protocol": protocol or "raw"})
+    translator = load(systems, device)
     with progress(f"measuring {system}", len(yardstick.pairs)) as tell:
-        return measure(translator, yardstick.pairs, more=yardstick.more, progress=tell, **chosen)
+        return measure(
+            translator,
+            yardstick.pairs,
+            more=yardstick.more,
+            progress=tell,
+            **{**options, "protocol": protocol or "model"},
+        )
