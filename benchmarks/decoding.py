@@ -1,6 +1,6 @@
 """Beam search over the Multi30k test set: ours in batches, the textbook's one sentence at a time, JoeyNMT's in batches.
 
-    python benchmarks/decoding.py [--data DIR] [--sample 8] [--threads 2] [--json FILE]
+    python benchmarks/decoding.py [--data DIR] [--sample 8] [--threads 2] [--device cuda] [--rows 256] [--json FILE]
 
 Sizes of a Multi30k model (8,000 pieces, embedding 256, GRU 512), random weights whose sentences end by themselves after
 some 13 words. The sentences are those of the test set of 2016, cut into 8,000 pieces learned on the training set, where
@@ -11,13 +11,15 @@ import argparse
 import json
 import lzma
 import os
-import platform
 from dataclasses import asdict
-from datetime import date
 from pathlib import Path
+from typing import Any
 
-from regard.lab.bench.decoding import DecodingFigures, measure_decoding
+import torch
+
+from regard.lab.bench.decoding import ROWS, DecodingFigures, measure_decoding
 from regard.lab.bench.joey_search import measure_joey
+from regard.lab.bench.machine import describe
 from regard.lab.bench.work import MULTI30K
 from regard.text.config import TokenizerConfig
 from regard.text.tokenizer import Tokenizer
@@ -56,21 +58,31 @@ def main() -> None:
     options.add_argument("--data", type=Path, default=Path(os.environ.get("REGARD_DATA", "../shared/data")))
     options.add_argument("--sample", type=int, default=8, help="sentences of each 64 that the textbook decodes")
     options.add_argument("--threads", type=int)
+    options.add_argument("--device", default="cpu", help="where all systems run: cpu, cuda")
+    options.add_argument("--rows", type=int, default=ROWS, help="sentences decoded together")
     options.add_argument("--json", type=Path)
     given = options.parse_args()
     sentences = multi30k(given.data)
     print("the Multi30k test set of 2016" if sentences else "random sentences: no Multi30k at --data")
-    figures = [measure_decoding(MULTI30K, sentences, sample=given.sample, threads=given.threads)]
+    where: dict[str, Any] = {"threads": given.threads, "device": given.device, "together": given.rows}
+    machine = describe(torch.device(given.device))
+    figures = [measure_decoding(MULTI30K, sentences, sample=given.sample, **where)]
     show(figures[0])
-    joey = measure_joey(MULTI30K, sentences, threads=given.threads)
+    keep(given, machine, figures)
+    joey = measure_joey(MULTI30K, sentences, **where)
     if joey is None:
         print("JoeyNMT is not installed: left out")
     else:
         figures.append(joey)
         show(joey)
+        keep(given, machine, figures)
+
+
+def keep(given: argparse.Namespace, machine: dict[str, str], figures: list[DecodingFigures]) -> None:
     if given.json:
-        machine = {"date": date.today().isoformat(), "machine": platform.processor() or platform.machine()}
-        given.json.write_text(json.dumps({**machine, "runs": [asdict(one) for one in figures]}, indent=1))
+        runs = [asdict(one) for one in figures]
+        record = {**machine, "device": given.device, "rows": given.rows, "runs": runs}
+        given.json.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """The bench: what it compares computes the same, what does not is given no time, and its figures add up."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -54,6 +55,38 @@ def test_what_disagrees_is_given_no_time(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(training, "ours_with", other_numbers)
     with pytest.raises(Disagreement, match=r"differ by .* in loss or gradients \(tiny\)"):
         measure_training(TINY, CPU, repeats=1)
+
+
+def test_the_textbook_takes_a_step_that_stands_for_its_own() -> None:
+    torch.manual_seed(0)
+    textbook, calls = Textbook(TINY), list[int]()
+
+    def step(*given: object) -> object:
+        calls.append(1)
+        return textbook.step(*given)
+
+    assert torch.equal(textbook(TINY.batch(), step=step), textbook(TINY.batch()))
+    assert len(calls) == TINY.target
+
+
+def test_a_compiled_step_is_measured_where_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a compiler that leaves everything as it is: torch's own takes its time, and its warnings are not ours."""
+    monkeypatch.setattr(torch, "compile", lambda step, **options: step)
+    found = measure_training(TINY, CPU, repeats=1, compiled=True)
+    assert "textbook loop, its step compiled" in [timing.name for timing in found.timings]
+
+
+def test_a_compiled_step_that_disagrees_is_given_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(step: Callable[..., tuple[torch.Tensor, object]], **options: object) -> object:
+        def twice(*given: object) -> tuple[torch.Tensor, object]:
+            logits, hidden = step(*given)
+            return 2 * logits, hidden
+
+        return twice
+
+    monkeypatch.setattr(torch, "compile", wrong)
+    with pytest.raises(Disagreement, match=r"the compiled step and the textbook loop differ by .* \(tiny\)"):
+        measure_training(TINY, CPU, repeats=1, compiled=True)
 
 
 def test_the_work_counts_its_products() -> None:

@@ -28,7 +28,7 @@ def bench(
     ] = None,
     gpu: Annotated[bool, typer.Option("--gpu", help="On the GPU; the paper's size if none is named.")] = False,
     compiled: Annotated[
-        bool, typer.Option("--compile", help="The textbook loop through torch.compile too; takes minutes.")
+        bool, typer.Option("--compile", help="The step of the textbook loop through torch.compile too.")
     ] = False,
     decoding: Annotated[
         bool, typer.Option("--decoding", help="Beam search too, in batches and alone; takes minutes.")

@@ -11,6 +11,7 @@ from typing import TypeVar
 import torch
 
 from regard.lab.bench.clock import wind
+from regard.lab.bench.measure import exact_float32
 from regard.lab.bench.textbook import Textbook, ours_with
 from regard.lab.bench.textbook_search import Found, textbook_search
 from regard.lab.bench.work import MULTI30K, Work
@@ -22,7 +23,7 @@ from regard.search import Hypothesis, Longest, SearchConfig, decode
 Result = TypeVar("Result")
 
 ROWS = 64
-"""Sentences that are decoded together."""
+"""Sentences that are decoded together, if nothing else is said."""
 
 
 @dataclass(frozen=True)
@@ -76,23 +77,29 @@ def measure_decoding(
     alone: int = 3,
     threads: int | None = None,
     words: int = 13,
+    device: str = "cpu",
+    together: int = ROWS,
 ) -> DecodingFigures:
-    """Ours in groups of 64 sentences of like length; the textbook on `sample` of each group, one at a time.
+    """Ours in groups of sentences of like length; the textbook on `sample` of each group, one at a time.
 
     `alone` sentences of each group are also decoded alone by both, for the latency. Random weights, with which
-    translations end after about `words` words.
+    translations end after about `words` words. Everything in float32 proper, also on a GPU.
     """
     if threads is not None:
         torch.set_num_threads(threads)
     torch.manual_seed(0)
     textbook = Textbook(work).eval()
     wind(textbook, words)
+    textbook.to(device)
     load = os.getloadavg()[0]
     ours = packed(ours_with(textbook).eval())
     rows = sorted(random_sentences(1000, work.vocabulary) if sentences is None else sentences, key=len)
-    turns = [
-        _turn(textbook, ours, rows[first : first + ROWS], beam, sample, alone) for first in range(0, len(rows), ROWS)
-    ]
+    groups = [rows[first : first + together] for first in range(0, len(rows), together)]
+    with exact_float32():
+        if device != "cpu":  # kernels are compiled the first time, graphs captured the second
+            for group in (groups[0], groups[0], groups[-1]):
+                _turn(textbook, ours, group, beam, 1, 1)
+        turns = [_turn(textbook, ours, group, beam, sample, alone) for group in groups]
     return DecodingFigures(
         work.name, beam, torch.get_num_threads(), load, len(rows), sum(len(turn.same) for turn in turns),
         pace("ours", [turn.ours for turn in turns]),
@@ -154,7 +161,8 @@ def beam_ours(model: Seq2Seq, group: Sequence[Sequence[int]], config: SearchConf
 
 
 def one_by_textbook(textbook: Textbook, sentence: Sequence[int], beam: int) -> Found:
-    return textbook_search(textbook, torch.tensor(sentence), beam, limit(len(sentence)))
+    source = torch.tensor(sentence, device=textbook.output.weight.device)
+    return textbook_search(textbook, source, beam, limit(len(sentence)))
 
 
 def settings(beam: int) -> SearchConfig:

@@ -14,7 +14,16 @@ import torch
 from torch import nn
 
 from regard.lab.bench.clock import KEEPS
-from regard.lab.bench.decoding import ROWS, DecodingFigures, Spent, beam_ours, pace, random_sentences, timed
+from regard.lab.bench.decoding import (
+    ROWS,
+    DecodingFigures,
+    Spent,
+    beam_ours,
+    pace,
+    random_sentences,
+    timed,
+)
+from regard.lab.bench.measure import exact_float32
 from regard.lab.bench.work import MULTI30K, Work
 from regard.models.config import RecurrentConfig
 from regard.models.packed import packed
@@ -111,8 +120,9 @@ def _recurrence(module: nn.Module) -> list[nn.Parameter]:
 def beam_joey(model: Any, group: Sequence[Sequence[int]], beam: int) -> list[tuple[int, ...]]:
     """The best translation of each sentence by `joeynmt.search.search`; longest first, as its encoder wants them."""
     order = sorted(range(len(group)), key=lambda i: -len(group[i]))
-    batch = pad([group[i] for i in order], torch.device("cpu"))
-    mask = (torch.arange(batch.source.size(1)) < batch.source_lengths[:, None])[:, None]
+    batch = pad([group[i] for i in order], model.decoder.output_layer.weight.device)
+    columns = torch.arange(batch.source.size(1), device=batch.source.device)
+    mask = (columns < batch.source_lengths[:, None])[:, None]
     given = SimpleNamespace(
         src=batch.source, src_length=batch.source_lengths, src_mask=mask, has_trg=False, trg_prompt_mask=None
     )
@@ -124,6 +134,19 @@ def beam_joey(model: Any, group: Sequence[Sequence[int]], beam: int) -> list[tup
     return [found[i] for i in range(len(group))]
 
 
+def _turn(ours: Seq2Seq, model: Any, group: Sequence[Sequence[int]], beam: int) -> tuple[Spent, Spent]:
+    """Ours, then JoeyNMT: the whole group, then one sentence alone."""
+    best, seconds = timed(partial(beam_ours, ours, group, joey_settings(group, beam)))
+    other, other_seconds = timed(partial(beam_joey, model, group, beam))
+    found, one = [hypothesis.tokens for hypothesis in best], group[len(group) // 2 :][:1]
+    alone = timed(partial(beam_ours, ours, one, joey_settings(one, beam)))[1]
+    other_alone = timed(partial(beam_joey, model, one, beam))[1]
+    return (
+        Spent(seconds / len(group), statistics.fmean(map(len, found)), alone),
+        Spent(other_seconds / len(group), statistics.fmean(map(len, other)), other_alone),
+    )
+
+
 def measure_joey(
     work: Work = MULTI30K,
     sentences: Sequence[Sequence[int]] | None = None,
@@ -131,8 +154,10 @@ def measure_joey(
     beam: int = 5,
     threads: int | None = None,
     words: int = 13,
+    device: str = "cpu",
+    together: int = ROWS,
 ) -> DecodingFigures | None:
-    """Both on every group of 64, in batches, taking turns; None where JoeyNMT is absent.
+    """Both on every group of sentences, in batches, taking turns; None where JoeyNMT is absent.
 
     Their beam searches differ (JoeyNMT's finished hypotheses keep their places, and it stops when all have finished),
     so `agreement` is about greedy search, where the same numbers must give the same words; `apart` is not measured.
@@ -143,23 +168,21 @@ def measure_joey(
     if threads is not None:
         torch.set_num_threads(threads)
     torch.manual_seed(0)
-    load, model = os.getloadavg()[0], joey_model(work, words)
-    ours = packed(ours_with_joey(model, work))
+    load, model = os.getloadavg()[0], joey_model(work, words).to(device)
+    ours = packed(ours_with_joey(model, work).to(device))
     rows = sorted(random_sentences(1000, work.vocabulary) if sentences is None else sentences, key=len)
-    mine, theirs, same = list[Spent](), list[Spent](), list[bool]()
-    for first in range(0, len(rows), ROWS):
-        group = rows[first : first + ROWS]
-        best, seconds = timed(partial(beam_ours, ours, group, joey_settings(group, beam)))
-        other, other_seconds = timed(partial(beam_joey, model, group, beam))
-        found, one = [hypothesis.tokens for hypothesis in best], group[len(group) // 2 :][:1]
-        alone = timed(partial(beam_ours, ours, one, joey_settings(one, beam)))[1]
-        other_alone = timed(partial(beam_joey, model, one, beam))[1]
-        mine.append(Spent(seconds / len(group), statistics.fmean(map(len, found)), alone))
-        theirs.append(Spent(other_seconds / len(group), statistics.fmean(map(len, other)), other_alone))
-        few = group[:: max(len(group) // 4, 1)]
-        greedy = [hypothesis.tokens for hypothesis in beam_ours(ours, few, joey_settings(few, 1))]
-        same += [a == b for a, b in zip(greedy, beam_joey(model, few, 1), strict=True)]
-    turns = list(zip(mine, theirs, strict=True))
+    groups = [rows[first : first + together] for first in range(0, len(rows), together)]
+    same = list[bool]()
+    with exact_float32():
+        if device != "cpu":  # kernels are compiled the first time, graphs captured the second
+            for group in (groups[0], groups[0], groups[-1]):
+                _turn(ours, model, group, beam)
+        turns = [_turn(ours, model, group, beam) for group in groups]
+        for group in groups:
+            few = group[:: max(len(group) // 4, 1)]
+            greedy = [hypothesis.tokens for hypothesis in beam_ours(ours, few, joey_settings(few, 1))]
+            same += [a == b for a, b in zip(greedy, beam_joey(model, few, 1), strict=True)]
+    mine, theirs = [my for my, _ in turns], [their for _, their in turns]
     return DecodingFigures(
         work.name, beam, torch.get_num_threads(), load, len(rows), len(same),
         pace("ours", mine),

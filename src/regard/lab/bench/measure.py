@@ -2,7 +2,8 @@
 
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,9 @@ import torch
 from torch import Tensor
 
 Run = Callable[[], object]
+
+IN_A_ROW = 5
+"""Steps of a turn on a GPU, one after the other as in training: its queue is never empty but before the first."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,18 @@ class Timing:
     """Memory beyond what was there before the call, on a GPU."""
     share: float | None
     """Of the limit: the time of the bare matrix products over this time."""
+
+
+@contextmanager
+def exact_float32() -> Iterator[None]:
+    """Within, a GPU's products keep all bits of float32, which is how systems are compared."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("highest")
+    try:
+        with torch.backends.cudnn.flags(allow_tf32=False):
+            yield
+    finally:
+        torch.set_float32_matmul_precision(before)
 
 
 def take_turns(systems: Mapping[str, Run], repeats: int, device: torch.device) -> dict[str, float]:
@@ -48,10 +64,11 @@ def _milliseconds(run: Run, device: torch.device) -> float:
     first, last = event(enable_timing=True), event(enable_timing=True)
     torch.cuda.synchronize(device)
     first.record()
-    run()
+    for _ in range(IN_A_ROW):
+        run()
     last.record()
     torch.cuda.synchronize(device)
-    return float(first.elapsed_time(last))
+    return float(first.elapsed_time(last)) / IN_A_ROW
 
 
 def extra_memory(run: Run, device: torch.device) -> float | None:

@@ -4,6 +4,9 @@ torch's own recurrence called once for every decoder step; keys projected and th
 gradients by autograd.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
@@ -58,13 +61,14 @@ class Textbook(nn.Module):
         features = [state[:, 0], context, word] if self.with_word else [state[:, 0], context]
         return self.output(torch.cat(features, dim=-1)), hidden
 
-    def forward(self, batch: Batch) -> Float[Tensor, ""]:
-        """The loss summed over all real target words, teacher forced."""
+    def forward(self, batch: Batch, step: Callable[..., Any] | None = None) -> Float[Tensor, ""]:
+        """The loss summed over all real target words, teacher forced; `step` may stand for this module's own."""
+        step = step or self.step
         states = self.read(batch.source, batch.source_lengths)
         hidden = self.start(states)
         logits = []
         for t in range(batch.target_in.size(1)):
-            now, hidden = self.step(batch.target_in[:, t], hidden, states, batch.source_real)
+            now, hidden = step(batch.target_in[:, t], hidden, states, batch.source_real)
             logits.append(now)
         flat = torch.stack(logits, dim=1).flatten(0, 1)
         return F.cross_entropy(

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from regard.data.batch import Batch
 from regard.lab.bench.joey import Joey, why_not_joey
-from regard.lab.bench.measure import Run, Timing, extra_memory, products_alone, rows, take_turns
+from regard.lab.bench.measure import Run, Timing, exact_float32, extra_memory, products_alone, rows, take_turns
 from regard.lab.bench.textbook import Textbook, disagreement, ours_with
 from regard.lab.bench.work import Work
 from regard.models.config import RecurrentConfig
@@ -55,8 +55,7 @@ def measure_training(work: Work, device: torch.device, *, repeats: int = 5, comp
         systems["ours with JoeyNMT's output"] = partial(_our_step, alike, batch, places, None)
         systems["ours with JoeyNMT's output, bf16"] = partial(_our_step, alike, batch, places, half)
     if compiled:
-        faster = torch.compile(textbook)
-        systems["textbook loop, compiled"] = partial(_step, textbook, faster, batch, None)
+        systems["textbook loop, its step compiled"] = partial(_step, textbook, _compiled(textbook, batch), batch, None)
     memory = {name: extra_memory(run, device) for name, run in systems.items()}
     times = take_turns(systems, repeats, device)
     limits = {dtype: products_alone(work.products, dtype, device) for dtype in (torch.float32, half)}
@@ -68,6 +67,18 @@ def measure_training(work: Work, device: torch.device, *, repeats: int = 5, comp
     return Training(work, difference, rows(times, tokens, memory, shares), [] if absent is None else [absent])
 
 
+def _compiled(textbook: Textbook, batch: Batch) -> Callable[[Batch], Tensor]:
+    """One step through torch.compile, called in a loop: unrolled, fifty steps would compile for minutes.
+
+    torch's compiler leaves its own GRU and LSTM as they are and compiles what stands before and behind.
+    """
+    call = partial(textbook, step=torch.compile(textbook.step, dynamic=False))
+    with exact_float32():
+        losses = [float(_step(textbook, each, batch, None)) for each in (textbook, call)]
+    _within("the compiled step", abs(losses[1] / losses[0] - 1), textbook.work)
+    return call
+
+
 def _with_joeys_output(work: Work) -> Seq2Seq:
     """Our model with the output layer that JoeyNMT has: as many words, on an attentional vector as wide as a state."""
     config = RecurrentConfig.model_validate({**work.config.model_dump(), "readout": "attentional"})
@@ -76,17 +87,15 @@ def _with_joeys_output(work: Work) -> Seq2Seq:
 
 def _check(textbook: Textbook, ours: Seq2Seq, batch: Batch, places: Tensor) -> float:
     """In float32 proper; a GPU's shortened float32 products are for the timing."""
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("highest")
-    try:
-        with torch.backends.cudnn.flags(allow_tf32=False):
-            losses = _step(textbook, textbook, batch, None), _our_step(ours, batch, places, None)
-        difference = disagreement(textbook, ours, losses)
-    finally:
-        torch.set_float32_matmul_precision(before)
-    if difference > AGREE:
+    with exact_float32():
+        losses = _step(textbook, textbook, batch, None), _our_step(ours, batch, places, None)
+        return _within("ours", disagreement(textbook, ours, losses), textbook.work)
+
+
+def _within(name: str, difference: float, work: Work) -> float:
+    if not difference <= AGREE:
         raise Disagreement(
-            f"ours and the textbook loop differ by {difference:.1e} in loss or gradients ({textbook.work.name}); "
+            f"{name} and the textbook loop differ by {difference:.1e} in loss or gradients ({work.name}); "
             f"{AGREE:.0e} is allowed: no time is given for what does not agree"
         )
     return difference
