@@ -13,7 +13,7 @@ NORMALISERS = st.builds(
     lowercase=st.booleans(),
     apostrophes=st.booleans(),
     drop_final_stop=st.booleans(),
-    form=st.sampled_from(["NFC", "NFKC"]),
+    form=st.sampled_from(["NFC", "NFKC", "NFD"]),
 )
 
 
@@ -64,3 +64,8 @@ def test_half_a_surrogate_pair_is_refused_with_its_place() -> None:
 def test_an_unknown_choice_is_refused() -> None:
     with pytest.raises(ValidationError, match="lower_case"):
         Normaliser.model_validate({"lower_case": True})
+
+
+@pytest.mark.parametrize(("raw", "letters"), [("é", "e\u0301"), ("책임", "ᄎ ᅢ ᆨ ᄋ ᅵ ᆷ".replace(" ", ""))])
+def test_letters_taken_apart(raw: str, letters: str) -> None:
+    assert Normaliser(form="NFD")(raw) == letters

@@ -31,7 +31,8 @@ class Normaliser(BaseModel):
     """’ and ʼ become '."""
     drop_final_stop: bool = False
     """Full stops at the end go (also । and 。), unless nothing else is there."""
-    form: Literal["NFC", "NFKC"] = "NFC"
+    form: Literal["NFC", "NFKC", "NFD"] = "NFC"
+    """NFD takes letters apart: é is e and an accent, a Korean syllable its two or three letters."""
 
     def __call__(self, text: str) -> str:
         if not text.isascii():

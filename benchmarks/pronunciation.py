@@ -1,0 +1,169 @@
+"""Words to phones: CMUdict, and SIGMORPHON 2020's 15 languages with one model that a tag tells the language.
+
+    export REGARD_DATA=../shared/data
+    python benchmarks/pronunciation.py join runs/joined        the 15 languages as one corpus, its recipe beside it
+    regard train runs/joined/pronunciation.toml --set train.seed=0 --out runs/joined-0      (and more seeds)
+    python benchmarks/pronunciation.py score sigmorphon runs/joined-* --each
+    regard train g2p-cmudict --set train.seed=0 --out runs/cmudict-0                        (and more seeds)
+    python benchmarks/pronunciation.py score cmudict runs/cmudict-* --each
+    python benchmarks/pronunciation.py table docs/results/pronunciation.json
+
+`score` measures the runs together, as an ensemble, and with --each every one alone too; what the file --out holds
+already is not measured again. WER is the share of words whose phones are not those of any pronunciation listed, PER the
+edits to the nearest one over its phones.
+"""
+
+import argparse
+import json
+import shutil
+import statistics
+import time
+import unicodedata
+from collections.abc import Callable, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from regard.bundle.folder import write_whole
+from regard.data.catalogue import find_entry
+from regard.data.pair import Pair
+from regard.data.splits import load_split
+from regard.data.tables import CatalogueData
+from regard.evaluation import exact_match, per
+from regard.lab.yardstick import Yardstick
+from regard.runtime.translator import Translator, load
+
+RECIPE = Path(__file__).with_suffix(".toml")
+PUBLISHED = {"sigmorphon": "UBC's ensemble 14.99 / 3.30", "cmudict": "one model 23.55 / 5.45, five 20.24 / 4.69"}
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    verbs = options.add_subparsers(required=True)
+    join = verbs.add_parser("join")
+    join.add_argument("folder", type=Path)
+    join.set_defaults(verb=lambda given: join_languages(given.folder))
+    score = verbs.add_parser("score")
+    score.add_argument("task", choices=PUBLISHED)
+    score.add_argument("runs", type=Path, nargs="+")
+    score.add_argument("--each", action="store_true", help="every run alone too")
+    score.add_argument("--split", choices=("dev", "test"), default="test")
+    score.add_argument("--beam", type=int, default=5)
+    score.add_argument("--limit", type=int, help="so many words of a language at most, to try it out")
+    score.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    score.add_argument("--out", type=Path, default=Path("docs/results/pronunciation.json"))
+    score.set_defaults(verb=score_runs)
+    table = verbs.add_parser("table")
+    table.add_argument("file", type=Path)
+    table.set_defaults(verb=lambda given: print(markdown(json.loads(given.file.read_text(encoding="utf-8")))))
+    given = options.parse_args()
+    given.verb(given)
+
+
+def languages() -> tuple[str, ...]:
+    return tuple(find_entry("g2p-sigmorphon2020").parts)
+
+
+def language_pairs(language: str, split: str) -> list[Pair]:
+    data = CatalogueData(kind="catalogue", name="g2p-sigmorphon2020", part=language, source="word", target="ipa")
+    return list(load_split(data, split).pairs)  # type: ignore[arg-type]
+
+
+def spelled(language: str, word: str) -> str:
+    """The tag and the letters as symbols of their own, syllables and accents taken apart: `<fre> e ́ t e ́`."""
+    letters = unicodedata.normalize("NFD", word).replace(" ", "_")
+    return " ".join([f"<{language}>", *letters])
+
+
+def join_languages(folder: Path) -> None:
+    """One corpus; its lines go round the languages, so that the first lines of dev are a fair sample."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for split in ("train", "dev", "test"):
+        rows = zip(*([(one, pair) for pair in language_pairs(one, split)] for one in languages()), strict=True)
+        lines = [f"{spelled(one, pair.source)}\t{pair.target}\n" for row in rows for one, pair in row]
+        write_whole(folder / f"{split}.tsv", "".join(lines))
+    shutil.copy(RECIPE, folder)
+
+
+def score_runs(given: argparse.Namespace) -> None:
+    """Measure and write after every system."""
+    record: dict[str, Any] = json.loads(given.out.read_text(encoding="utf-8")) if given.out.exists() else {}
+    single = [[run] for run in given.runs] if given.each else []
+    for runs in [*single, *([given.runs] if len(given.runs) > 1 or not single else [])]:
+        name = " + ".join(run.name for run in runs)
+        found = record.setdefault(f"{given.task} {given.split}", {})
+        if name in found:
+            continue
+        started = time.perf_counter()
+        translator = load(runs, given.device)
+        scores = TASKS[given.task](translator, given)
+        about = {"models": len(runs), "beam": given.beam, "seconds": round(time.perf_counter() - started, 1)}
+        about["device"] = torch.cuda.get_device_name() if given.device.startswith("cuda") else "CPU"
+        about["parameters"] = [one.model.parameters_count for one in translator.bundles]
+        found[name] = {**scores, **about, "date": date.today().isoformat()}
+        given.out.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(given.out, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
+        print(f"{given.task} {given.split} {name}: WER {scores['wer']:.2f} PER {scores['per']:.2f}", flush=True)
+
+
+def score_sigmorphon(translator: Translator, given: argparse.Namespace) -> dict[str, Any]:
+    """Per cent for each language, and their means."""
+    each = {}
+    for language in languages():
+        pairs = language_pairs(language, given.split)[: given.limit]
+        asked = [Pair(spelled(language, pair.source), pair.target) for pair in pairs]
+        each[language] = rates(translator, Yardstick.of(asked), given.beam)
+    means = {rate: round(statistics.fmean(one[rate] for one in each.values()), 2) for rate in ("wer", "per")}
+    return {**means, "languages": each}
+
+
+def score_cmudict(translator: Translator, given: argparse.Namespace) -> dict[str, Any]:
+    data = CatalogueData(kind="catalogue", name="g2p-cmudict", source="word", target="phones")
+    words = Yardstick.of(list(load_split(data, given.split).pairs)).grouped()
+    return rates(translator, Yardstick(words.pairs[: given.limit], words.more[: given.limit]), given.beam)
+
+
+def rates(translator: Translator, words: Yardstick, beam: int) -> dict[str, Any]:
+    written = translator.bundle.target.written
+    said = [one.text for one in translator.translate([pair.source for pair in words.pairs], beam=beam)]
+    listed = [(pair.target, *more) for pair, more in zip(words.pairs, words.more, strict=True)]
+    wanted = [[written(one) for one in each] for each in listed]
+    wrong = 1 - exact_match(said, wanted)
+    return {"wer": round(100 * wrong, 2), "per": round(100 * per(said, wanted), 2), "words": len(said)}
+
+
+TASKS: dict[str, Callable[[Translator, argparse.Namespace], dict[str, Any]]] = {
+    "sigmorphon": score_sigmorphon,
+    "cmudict": score_cmudict,
+}
+
+
+def markdown(record: dict[str, Any]) -> str:
+    """Tables for docs/results.md: all systems, then the languages of the largest ensemble beside the best model."""
+    blocks = []
+    for title, systems in record.items():
+        lines = [f"**{title}** ({PUBLISHED[title.split()[0]]})", "", "| system | WER | PER |", "|---|---|---|"]
+        lines += [f"| {name} | {one['wer']:.2f} | {one['per']:.2f} |" for name, one in systems.items()]
+        blocks.append("\n".join(lines))
+        if all("languages" in one for one in systems.values()):
+            best = [max(systems.values(), key=lambda one: one["models"])]
+            alone = [one for one in systems.values() if one["models"] == 1]
+            best += [min(alone, key=lambda one: one["wer"])] if alone else []
+            blocks.append(by_language(best))
+    return "\n\n".join(blocks)
+
+
+def by_language(systems: Sequence[dict[str, Any]]) -> str:
+    names = list(systems[0]["languages"])
+    rows = [["", *names], ["---"] * (len(names) + 1)]
+    for rate in ("wer", "per"):
+        for one in systems:
+            figures = [f"{one['languages'][name][rate]:.1f}" for name in names]
+            rows.append([f"{rate.upper()}, models: {one['models']}", *figures])
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+if __name__ == "__main__":
+    main()
