@@ -1,5 +1,6 @@
 """Many sentences' links in little memory come back as they went in."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,3 +26,13 @@ def test_they_come_back(links: list[frozenset[tuple[int, int]]]) -> None:
 def test_a_word_number_too_large() -> None:
     with pytest.raises(ValueError, match="word 65536 of one sentence: at most 65,536 words"):
         LinkLists.of([{(0, 65_536)}])
+
+
+def test_rows_of_links_are_the_same_links() -> None:
+    lists = LinkLists(2)
+    lists.put(1, np.array([[3, 0], [0, 65_535], [0, 2]]))
+    lists.put(0, np.zeros((0, 2), dtype=np.int64))
+    assert list(lists) == [frozenset(), frozenset({(3, 0), (0, 65_535), (0, 2)})]
+    assert lists == LinkLists.of(lists)
+    with pytest.raises(ValueError, match="word 65536 of one sentence: at most 65,536 words"):
+        lists.put(0, np.array([[0, 65_536]]))

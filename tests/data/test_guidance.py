@@ -78,6 +78,18 @@ def test_words_that_white_space_separates() -> None:
     assert (links.sources.tolist(), links.targets.tolist()) == ([3], [2])  # vite, quick
 
 
+def test_the_step_after_a_word_can_be_taught() -> None:
+    source, target = tokenizer("source"), tokenizer("target")
+    encoded = encode_pairs(PAIRS, source, target)
+    plain, after = (encode_links(known_links(PAIRS), encoded, source, target, shift=shift) for shift in (0, 1))
+    assert (after.targets - 1).tolist() == plain.targets.tolist()
+    batch = Batcher(encoded, sentences=4, bucket=False, shuffle=False, guide=Guide(after, 1.0)).batch(np.arange(3))
+    assert batch.guidance is not None
+    assert batch.guidance.links is not None
+    assert batch.guidance.links[0, 3, 0]  # the last word is taught where EOS is written
+    assert not batch.guidance.links[:, 0].any()
+
+
 def test_a_file_of_links(tmp_path: Path) -> None:
     path = tmp_path / "links"
     path.write_text("0-0 0-2 1-1\n\n0-0 1-1\n", encoding="utf-8")

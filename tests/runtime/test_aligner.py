@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import regard
+from regard.alignment import LinkRule
 from regard.runtime.aligner import Aligner
 from regard.text import Tokenizer, TokenizerConfig
 from regard.text.config import Kind
@@ -37,6 +38,30 @@ def test_a_batch_looks_where_forcing_one_by_one_looks(random_model: Make, name: 
             np.testing.assert_allclose(
                 found[number].between_words().words.mean((0, 1)), alone.word_attention, atol=1e-5
             )
+
+
+RULES = [
+    LinkRule(),
+    LinkRule(null=True, shift=1),
+    LinkRule(threshold=0.3, shift=-1),
+    LinkRule(method="threshold", threshold=0.2, shift=1),
+    LinkRule(method="threshold", threshold=0.1),
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("name", "spaces"), [("bahdanau", True), ("transformer", False)])
+def test_links_of_a_batch_are_those_of_each_pair(random_model: Make, name: str, kind: Kind, spaces: bool) -> None:
+    aligner = Aligner(random_model(name, kind).bundle, spaces=spaces)
+    rules = [*RULES, *([LinkRule(((1, 0), (0, 1)), shift=1)] if name == "transformer" else [])]
+    looks = dict(aligner.look(SOURCES, TARGETS))
+    found = list(aligner.links(SOURCES, TARGETS, rules))
+    assert sorted(number for number, _, _ in found) == [0, 1, 2, 3]
+    for number, links, cut in found:
+        assert cut == looks[number].cut
+        for rule, each in zip(rules, links, strict=True):
+            wanted = rule.links(looks[number].between_words(rule.shift))
+            assert {(int(source), int(target)) for source, target in each} == wanted
 
 
 def test_many_pairs_come_in_several_groups_and_each_once(random_model: Make, monkeypatch: pytest.MonkeyPatch) -> None:

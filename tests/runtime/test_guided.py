@@ -6,11 +6,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import regard
+from regard.lab.align import default_rule
 from regard.lab.align_job import Asked, prepare
-from regard.runtime.guided import guided_head
+from regard.runtime.guided import guided_head, guided_shift
+from regard.runtime.outcome import build_translation
+from regard.runtime.reading import read
 from regard.runtime.translator import Translator
+from regard.search import Hypothesis
+from regard.text import Tokenizer, TokenizerConfig
+from regard.text.special import EOS, UNK
 
 from .bundles import untrained
 
@@ -42,9 +49,33 @@ def test_one_head_needs_no_name(tmp_path: Path) -> None:
     assert guided_head(replace(plain.bundle, manifest=manifest)) is None
 
 
+def test_the_row_after_a_word_where_that_was_taught(tmp_path: Path) -> None:
+    plain = regard.load(untrained(tmp_path / "b"))
+    for weight, shift in ((1.0, 1), (0.0, 0)):
+        recipe = {"train": {"guide": {"weight": weight, "shift": 1}}}
+        bundle = replace(plain.bundle, manifest=plain.bundle.manifest.model_copy(update={"recipe": recipe}))
+        assert guided_shift(bundle) == default_rule(bundle).shift == shift
+        translation = Translator(bundle).translate("the black cat", target="le chat noir")
+        assert translation.attention is not None
+        assert translation.word_attention is not None
+        np.testing.assert_allclose(translation.word_attention, translation.attention[0, 0, shift : shift + 3, :3])
+
+
+def test_an_unknown_word_is_copied_from_the_row_that_was_taught() -> None:
+    source = Tokenizer.train(["a b"], TokenizerConfig())
+    reading = read("x y", source, eos=False, longest=9)
+    weights = torch.tensor([[0.9, 0.1], [0.1, 0.9], [0.6, 0.4]])[None, None]
+    hypothesis = Hypothesis((UNK, UNK, EOS), -1.0, -1.0, (-0.1,) * 3, weights, finished=True)
+    assert build_translation(reading, [hypothesis], source).text == "x y"
+    assert build_translation(reading, [hypothesis], source, shift=1).text == "y x"
+
+
 def test_align_reads_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = untrained(tmp_path / "t", "transformer")
     (tmp_path / "in").write_text("the cat\tle chat\n", encoding="utf-8")
     monkeypatch.setattr("regard.lab.align.guided_head", lambda bundle: (1, 0))
     assert prepare(Asked(path, data=tmp_path / "in")).forward.rule.heads == ((1, 0),)
     assert prepare(Asked(path, data=tmp_path / "in", heads="0.1")).forward.rule.heads == ((0, 1),)
+    monkeypatch.setattr("regard.lab.align.guided_shift", lambda bundle: 1)
+    assert prepare(Asked(path, data=tmp_path / "in")).forward.rule.shift == 1
+    assert prepare(Asked(path, data=tmp_path / "in", shift=0)).forward.rule.shift == 0

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from regard.text import BOS, EOS, PAD, UNK, InputError, Normaliser, Tokenizer, TokenizerConfig, join_words, split_words
+from regard.text.regroup import regroup
 
 KINDS = ["word", "character", "bpe", "unigram"]
 CORPUS = [
@@ -101,6 +102,15 @@ def test_every_piece_knows_its_characters_and_its_word(kind: str, text: str, eos
 @given(text=ANY)
 def test_fast_ids_are_the_ids(kind: str, text: str) -> None:
     assert tuple(tokenizer(kind).encode_ids(text)) == tokenizer(kind).encode(text).ids
+
+
+@kinds
+@pytest.mark.parametrize("spaces", [False, True])
+@given(text=ANY)
+def test_ids_with_their_words_are_those_of_the_full_encoding(kind: str, spaces: bool, text: str) -> None:
+    found, encoding = tokenizer(kind).encode_words(text, spaces=spaces), tokenizer(kind).encode(text)
+    words, word_of = regroup(encoding, "marks", spaces)
+    assert (tuple(found.ids), tuple(found.words), found.count) == (encoding.ids, word_of, len(words))
 
 
 @kinds

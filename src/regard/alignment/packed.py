@@ -3,10 +3,14 @@
 from array import array
 from collections.abc import Iterable, Iterator, Sequence, Set
 
+import numpy as np
+from jaxtyping import Integer
+
 from regard.alignment.links import Link
 
 _SIDE = 16
 """Bits for each word number: no sentence has more than 65,536 words."""
+_MANY = f"word {{word}} of one sentence: at most {1 << _SIDE:,} words can be linked"
 
 
 class LinkLists(Sequence[frozenset[Link]]):
@@ -36,6 +40,13 @@ class LinkLists(Sequence[frozenset[Link]]):
     def __setitem__(self, number: int, links: Set[Link]) -> None:
         self._packed[number] = _pack(links)
 
+    def put(self, number: int, links: Integer[np.ndarray, "links 2"]) -> None:
+        """The same from rows of (source word, target word), quickly."""
+        if links.size and int(links.max()) >> _SIDE:
+            raise ValueError(_MANY.format(word=int(links.max())))
+        packed = np.sort(links[:, 0].astype(np.uint32) << _SIDE | links[:, 1].astype(np.uint32))
+        self._packed[number] = array("I", packed.astype(np.uintc).tobytes())
+
     def __iter__(self) -> Iterator[frozenset[Link]]:
         return (self[number] for number in range(len(self)))
 
@@ -54,5 +65,5 @@ _EMPTY: "array[int]" = array("I")
 def _pack(links: Set[Link]) -> "array[int]":
     largest = max((max(link) for link in links), default=0)
     if largest >> _SIDE:
-        raise ValueError(f"word {largest} of one sentence: at most {1 << _SIDE:,} words can be linked")
+        raise ValueError(_MANY.format(word=largest))
     return array("I", sorted(source << _SIDE | target for source, target in links))

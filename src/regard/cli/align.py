@@ -62,7 +62,7 @@ def align(
     method: Annotated[str, _how("argmax (if left out) or threshold.")] = "argmax",
     threshold: Annotated[float | None, _how("The least weight that makes a link.", metavar="X")] = None,
     heads: Annotated[str | None, _how("layer.head, as in 1.0,1.3 or 1.*; the mean of all if left out.")] = None,
-    shift: Annotated[int, _number("Read a word's links N rows after the row that wrote it; usually 0.")] = 0,
+    shift: Annotated[int | None, _number("Read a word's links N rows after the row that wrote it; usually 0.")] = None,
     null: Annotated[bool, _flag("--null", "No link for a word that looks at EOS most.")] = False,
     tune: Annotated[bool, _flag("--tune", "Find heads, shift, threshold on the dev set, or by agreement.")] = False,
     dev_source: Annotated[Path | None, _file("Other development data to tune on.")] = None,
@@ -86,11 +86,12 @@ def align(
     _check(words, form, base)
     read = (data, source, target, gold, dev_source, dev_target, dev_gold)
     refuse_to_write_over({"--output": output, "--html": html}, read)
-    rule = link_rule(method, threshold, shift, null)
+    rule = link_rule(method, threshold, shift or 0, null)
     asked = Asked(
         bundle=bundle, reverse=reverse, data=data, source=source, target=target, split=split, symmetrise=symmetrise,
-        spaces=words == "spaces", rule=rule, heads=heads, tune=tune, dev=(dev_source, dev_target, dev_gold),
-        gold=gold, gold_base=gold_base, flip_gold=flip_gold, entropy=entropy, device=device,
+        spaces=words == "spaces", rule=rule, heads=heads, shift=shift, tune=tune,
+        dev=(dev_source, dev_target, dev_gold), gold=gold, gold_base=gold_base, flip_gold=flip_gold,
+        entropy=entropy, device=device,
     )  # fmt: skip
     job = prepare(asked)
     with progress("aligning", len(job.sides) * (1 if reverse is None else 2)) as tell:

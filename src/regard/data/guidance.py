@@ -15,8 +15,8 @@ from regard.data.dataset import EncodedPairs
 from regard.data.lines import find_file, read_lines
 from regard.data.pair import Pair
 from regard.text.errors import InputError
-from regard.text.regroup import regroup
 from regard.text.tokenizer import Tokenizer
+from regard.text.words import word_spans
 
 
 @dataclass(frozen=True)
@@ -113,8 +113,12 @@ def encode_links(
     target: Tokenizer,
     *,
     spaces: bool = False,
+    shift: int = 0,
 ) -> PieceLinks:
-    """Sure links between words (counted as the tokenizers do, or at white space) as links between their pieces."""
+    """Sure links between words (counted as the tokenizers do, or at white space) as links between their pieces.
+
+    Target piece i is taught at step i + shift: step i writes the piece, step i + 1 has read it.
+    """
     sources, targets, offsets = array("i"), array("i"), array("q", [0])
     wanted = iter(encoded.numbers.tolist())
     following = next(wanted, None)
@@ -122,13 +126,15 @@ def encode_links(
         if number != following:
             continue  # a pair that is not trained on
         following = next(wanted, None)
-        heads, tails = (_pieces(pair.source, source, spaces), _pieces(pair.target, target, spaces))
+        sides = source.encode_words(pair.source, spaces=spaces), target.encode_words(pair.target, spaces=spaces)
+        if any(s >= sides[0].count or t >= sides[1].count for s, t in links.sure):
+            _check(number, links, pair, (source, target), spaces)
+        heads, tails = (_pieces(side.words) for side in sides)
         for s, t in sorted(links.sure):
-            _check(number, (s, t), pair, (source, target), spaces)
             for left in heads.get(s, ()):
                 for right in tails.get(t, ()):
                     sources.append(left)
-                    targets.append(right)
+                    targets.append(right + shift)
         offsets.append(len(sources))
     return PieceLinks(
         np.frombuffer(sources, np.int32) if sources else np.zeros(0, np.int32),
@@ -137,29 +143,25 @@ def encode_links(
     )
 
 
-def _pieces(text: str, tokenizer: Tokenizer, spaces: bool) -> dict[int, list[int]]:
+def _pieces(words: list[int | None]) -> dict[int, list[int]]:
     """The pieces of each word."""
     found: dict[int, list[int]] = {}
-    _, word_of = regroup(tokenizer.encode(text), tokenizer.config.words, spaces)
-    for piece, word in enumerate(word_of):
+    for piece, word in enumerate(words):
         if word is not None:
             found.setdefault(word, []).append(piece)
     return found
 
 
-def _check(
-    number: int, link: tuple[int, int], pair: Pair, tokenizers: tuple[Tokenizer, Tokenizer], spaces: bool
-) -> None:
+def _check(number: int, links: Links, pair: Pair, tokenizers: tuple[Tokenizer, Tokenizer], spaces: bool) -> None:
     """Refuse links to words that do not exist; normalisation may drop a final stop, which is no error."""
-    from regard.text.words import word_spans
-
     counts = [
         len(word_spans(text, "spaces" if spaces else tokenizer.config.words))
         for text, tokenizer in zip((pair.source, pair.target), tokenizers, strict=True)
     ]
-    if link[0] >= counts[0] or link[1] >= counts[1]:
-        raise InputError(
-            f"training pair {number + 1:,}: link {link[0]}-{link[1]} lies outside its {counts[0]} source and "
-            f"{counts[1]} target words; links count from 0, source first, as the model splits words "
-            '(train.guide.words = "spaces": what white space separates)'
-        )
+    for source, target in sorted(links.sure):
+        if source >= counts[0] or target >= counts[1]:
+            raise InputError(
+                f"training pair {number + 1:,}: link {source}-{target} lies outside its {counts[0]} source and "
+                f"{counts[1]} target words; links count from 0, source first, as the model splits words "
+                '(train.guide.words = "spaces": what white space separates)'
+            )

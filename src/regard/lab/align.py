@@ -25,7 +25,7 @@ from regard.alignment.tune import Taken
 from regard.bundle.store import Bundle
 from regard.lab.sides import Sides
 from regard.runtime.aligner import Aligner
-from regard.runtime.guided import guided_head
+from regard.runtime.guided import guided_head, guided_shift
 from regard.text.errors import InputError
 from regard.text.special import UNK
 from regard.text.tokenizer import Tokenizer
@@ -78,19 +78,19 @@ class Direction:
 
     def links(self, sides: Sides, progress: Progress = lambda done: None, entropy: Entropy | None = None) -> "Found":
         """Links of every pair, none where a side is blank."""
-        alone, found = LinkLists(len(sides)), LinkLists(len(sides) if self.paired is not None else 0)
+        rules = [self.rule] if self.paired is None else [self.rule, self.paired]
+        found = [LinkLists(len(sides)) for _ in rules]
         cut = 0
-        for done, (number, look) in enumerate(self.aligner.look(sides.sources, sides.targets), 1):
-            looks = look.between_words(self.rule.shift)
-            alone[number] = self.rule.links(looks)
-            if self.paired is not None:
-                again = looks if self.paired.shift == self.rule.shift else look.between_words(self.paired.shift)
-                found[number] = self.paired.links(again)
-            cut += look.cut
-            if entropy is not None:
-                entropy.add(look.target_words, attention_entropy(self.rule.matrix(looks)).tolist())
+        for done, (number, links, short) in enumerate(self.aligner.links(sides.sources, sides.targets, rules), 1):
+            for lists, each in zip(found, links, strict=True):
+                lists.put(number, each)
+            cut += short
             progress(done)
-        return Found(alone, found if self.paired is not None else alone, cut)
+        if entropy is not None:
+            for _, look in self.aligner.look(sides.sources, sides.targets):
+                looks = look.between_words(self.rule.shift)
+                entropy.add(look.target_words, attention_entropy(self.rule.matrix(looks)).tolist())
+        return Found(found[0], found[-1], cut)
 
 
 @dataclass(frozen=True)
@@ -103,9 +103,9 @@ class Found:
 
 
 def default_rule(bundle: Bundle) -> LinkRule:
-    """The head that training taught to align, else the mean of all."""
+    """The head and the row that training taught to align, else the mean of all and the row that writes."""
     head = guided_head(bundle)
-    return LinkRule() if head is None else LinkRule((head,))
+    return LinkRule(() if head is None else (head,), guided_shift(bundle))
 
 
 @dataclass(frozen=True)

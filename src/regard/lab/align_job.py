@@ -51,6 +51,8 @@ class Asked:
     spaces: bool = False
     rule: LinkRule = field(default_factory=LinkRule)
     heads: str | None = None
+    shift: int | None = None
+    """As in the rule; None: what training taught."""
     tune: bool = False
     dev: tuple[Path | None, Path | None, Path | None] = (None, None, None)
     gold: Path | None = None
@@ -195,14 +197,15 @@ def attention_maps(outcome: Outcome, most: int) -> list[AttentionMap]:
 
 def _direction(bundle: Bundle, asked: Asked) -> Direction:
     aligner = Aligner(bundle, spaces=asked.spaces)
-    rule = asked.rule
+    known = default_rule(bundle)
+    rule = replace(asked.rule, shift=known.shift) if asked.shift is None else asked.rule
     if asked.heads is not None:
         try:
             rule = replace(rule, heads=parse_heads(asked.heads, *aligner.shape))
         except ValueError as error:
             raise InputError(f"--heads {asked.heads}: {error}") from None
     else:
-        rule = replace(rule, heads=default_rule(bundle).heads)
+        rule = replace(rule, heads=known.heads)
     return Direction(aligner, rule)
 
 

@@ -5,18 +5,20 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int64
+from torch import Tensor
 
-from regard.alignment import WordLooks, take
+from regard.alignment import LinkRule, WordLooks, take
 from regard.bundle.store import Bundle
 from regard.models.config import RecurrentConfig
 from regard.runtime.guided import heads_of
+from regard.runtime.linked import linked_words
 from regard.runtime.padded import pad
-from regard.runtime.reading import check_target, read
-from regard.text.encoding import Encoding
+from regard.runtime.reading import check_target
+from regard.text.encoding import PieceWords
 from regard.text.errors import InputError
-from regard.text.regroup import regroup
-from regard.text.special import BOS
+from regard.text.special import BOS, EOS
+from regard.text.tokenizer import Tokenizer
 from regard.text.words import word_spans
 
 ROWS = 256
@@ -24,8 +26,10 @@ CELLS = {"cpu": 60_000, "cuda": 1_000_000}
 """Rows × target × source positions computed together: what attention needs memory for."""
 
 Words = tuple[int | None, ...]
-Ready = tuple[int, Encoding, Encoding, bool]
-"""A pair on its way: number, source, target with EOS, whether the source was cut."""
+Ready = tuple[int, PieceWords, PieceWords, bool]
+"""A pair on its way: number, source as it is read, target with EOS, whether the source was cut."""
+Found = Int64[np.ndarray, "links 2"]
+"""Rows are (source word, target word)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +86,25 @@ class Aligner:
 
     def look(self, sources: Sequence[str], targets: Sequence[str]) -> Iterator[tuple[int, Look]]:
         """(number of the pair, where the model looked), the longest first; a pair with a blank side is left out."""
+        for group in self._groups(sources, targets):
+            everything = self._weights(group).float().cpu().numpy()
+            for (number, *sides, cut), weights in zip(group, everything, strict=True):
+                yield number, self._look((sources[number], targets[number]), sides, weights, cut)
+
+    def links(
+        self, sources: Sequence[str], targets: Sequence[str], rules: Sequence[LinkRule]
+    ) -> Iterator[tuple[int, list[Found], bool]]:
+        """(number of the pair, its links by each rule, whether its source was cut): what `look` and the rules would
+        give one by one, computed where the model is, for whole batches.
+        """
+        for group in self._groups(sources, targets):
+            weights = self._weights(group)
+            found = [linked_words(weights, [(one, other) for _, one, other, _ in group], rule) for rule in rules]
+            for row, (number, _, _, cut) in enumerate(group):
+                yield number, [each[row] for each in found], cut
+
+    def _groups(self, sources: Sequence[str], targets: Sequence[str]) -> Iterator[list[Ready]]:
+        """Pairs to compute together, the longest first."""
         if len(sources) != len(targets):
             raise InputError(f"{len(sources)} sources but {len(targets)} targets: give one target for each source")
         lengths = np.array([(len(s.split()), len(t.split())) for s, t in zip(sources, targets, strict=True)])
@@ -89,20 +112,23 @@ class Aligner:
         # Encoded in portions: a million pairs never lie in memory as pieces.
         for first in range(0, len(order), 16 * ROWS):
             ready = [(one, *self._encode(sources[one], targets[one])) for one in order[first : first + 16 * ROWS]]
-            ready = [one for one in ready if one[1].word_texts and one[2].word_texts]
+            ready = [one for one in ready if one[1].count and one[2].count]
             ready.sort(key=lambda one: (-len(one[1].ids), -len(one[2].ids)))
-            for group in self._groups(ready):
-                yield from self._run(group)
+            yield from self._together(ready)
 
-    def _encode(self, source: str, target: str) -> tuple[Encoding, Encoding, bool]:
-        bundle = self.bundle
-        reading = read(source, bundle.source, eos=bundle.manifest.source_eos, longest=bundle.longest_source)
-        cut = any("too long" in warning for warning in reading.warnings)
-        written = bundle.target.encode(target, eos=True)
-        check_target(written, bundle)
-        return reading.encoding, written, cut
+    def _encode(self, source: str, target: str) -> tuple[PieceWords, PieceWords, bool]:
+        bundle, longest = self.bundle, self.bundle.longest_source
+        given = bundle.source.encode_words(source, spaces=self.spaces)
+        cut = len(given.ids) > longest
+        ids, words = given.ids[:longest], given.words[:longest]
+        if bundle.manifest.source_eos:
+            ids, words = [*ids, EOS], [*words, None]
+        written = bundle.target.encode_words(target, spaces=self.spaces)
+        check_target(len(written.ids) + 1, bundle)
+        ended = PieceWords([*written.ids, EOS], [*written.words, None], written.count)
+        return PieceWords(ids, words, given.count), ended, cut
 
-    def _groups(self, ready: list[Ready]) -> Iterator[list[Ready]]:
+    def _together(self, ready: list[Ready]) -> Iterator[list[Ready]]:
         cells = CELLS.get(next(self.bundle.model.parameters()).device.type, CELLS["cpu"])
         group: list[Ready] = []
         height = width = 0
@@ -117,24 +143,30 @@ class Aligner:
             yield group
 
     @torch.inference_mode()
-    def _run(self, group: list[Ready]) -> list[tuple[int, Look]]:
+    def _weights(self, group: list[Ready]) -> Float[Tensor, "batch layer head target source"]:
         model = self.bundle.model
         device = next(model.parameters()).device
-        source = pad([encoding.ids for _, encoding, _, _ in group], device)
-        tokens = pad([[BOS, *encoding.ids[:-1]] for _, _, encoding, _ in group], device).source
+        source = pad([one.ids for _, one, _, _ in group], device)
+        tokens = pad([[BOS, *one.ids[:-1]] for _, _, one, _ in group], device).source
         weights = model(source, tokens, want_weights=True).weights
         assert weights is not None
-        everything = weights.float().cpu().numpy()
-        return [
-            (number, self._look(read_, written, everything[row], cut))
-            for row, (number, read_, written, cut) in enumerate(group)
-        ]
+        return weights
 
     def _look(
-        self, source: Encoding, target: Encoding, weights: Float[np.ndarray, "layer head target source"], cut: bool
+        self,
+        texts: tuple[str, str],
+        sides: Sequence[PieceWords],
+        weights: Float[np.ndarray, "layer head target source"],
+        cut: bool,
     ) -> Look:
-        bundle = self.bundle
-        source_words, source_word_of = regroup(source, bundle.source.config.words, self.spaces)
-        target_words, target_word_of = regroup(target, bundle.target.config.words, self.spaces)
+        source, target = sides
         attention = weights[:, :, : len(target.ids), : len(source.ids)]
-        return Look(source_words, target_words, source_word_of, target_word_of, attention, cut)
+        words = [
+            self._words(text, one) for text, one in zip(texts, (self.bundle.source, self.bundle.target), strict=True)
+        ]
+        return Look(*words, tuple(source.words), tuple(target.words), attention, cut)
+
+    def _words(self, text: str, tokenizer: Tokenizer) -> tuple[str, ...]:
+        text = tokenizer.config.normalise(text)
+        spans = word_spans(text, "spaces" if self.spaces else tokenizer.config.words)
+        return tuple(text[start:end] for start, end in spans)

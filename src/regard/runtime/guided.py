@@ -19,3 +19,9 @@ def guided_head(bundle: Bundle) -> tuple[int, int] | None:
         return None
     layer = guide.get("layer")
     return max(layers - 2, 0) if layer is None else int(layer), int(guide.get("head") or 0)
+
+
+def guided_shift(bundle: Bundle) -> int:
+    """1 where [train.guide] taught the step after the one that writes a word; else 0."""
+    guide = (bundle.manifest.recipe.get("train") or {}).get("guide") or {}
+    return int(guide.get("shift") or 0) if guide.get("weight") else 0

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import exp
 
+import numpy as np
+
 from regard.alignment import combine_heads
 from regard.runtime.copying import copy_unknown
 from regard.runtime.reading import Reading
@@ -32,11 +34,13 @@ def build_translation(
     forced: bool = False,
     copy: bool = True,
     head: tuple[int, int] | None = None,
+    shift: int = 0,
 ) -> Translation:
     """The first hypothesis as a translation, the others as its alternatives; `given` is what it had to begin with,
-    `head` the one that was taught to align.
+    `head` the one that was taught to align, so many rows after the one that writes.
     """
-    first, *others = [_one(reading, hypothesis, tokenizer, given, forced, copy, head) for hypothesis in hypotheses]
+    found = [_one(reading, hypothesis, tokenizer, given, forced, copy, (head, shift)) for hypothesis in hypotheses]
+    first, *others = found
     return replace(first, alternatives=tuple(others))
 
 
@@ -47,8 +51,9 @@ def _one(
     given: Encoding | None,
     forced: bool,
     copy: bool,
-    head: tuple[int, int] | None,
+    taught: tuple[tuple[int, int] | None, int],
 ) -> Translation:
+    head, shift = taught
     source = reading.encoding
     attention = None
     if hypothesis.weights is not None:
@@ -61,6 +66,8 @@ def _one(
         copied: list[str | None] = []
         if copy and (UNK in source.ids or UNK in hypothesis.tokens):
             matrix = None if attention is None else combine_heads(attention, *(head or (None, None)))
+            if matrix is not None and shift:  # the row after a token speaks for it; none follows the last
+                matrix = np.vstack([matrix[shift:], np.zeros_like(matrix[:shift])])
             words, first = tokenizer.config.kind == "word", 0 if given is None else len(given.ids)
             copied = copy_unknown(hypothesis.tokens, probabilities, matrix, source, words=words, first=first)
         decoded = _write(hypothesis.tokens, copied, tokenizer, given)
@@ -84,6 +91,7 @@ def _one(
         forced=forced,
         warnings=warnings,
         head=head,
+        shift=shift,
     )
 
 

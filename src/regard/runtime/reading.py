@@ -41,9 +41,9 @@ def read(text: str, tokenizer: Tokenizer, *, eos: bool, longest: int) -> Reading
     return Reading(encoding, tuple(warnings))
 
 
-def check_target(encoding: Encoding, bundle: Bundle) -> None:
-    """Refuse a given translation that is longer than the model can write."""
-    most, pieces = bundle.model.config.most_pieces, len(encoding.ids)
+def check_target(pieces: int, bundle: Bundle) -> None:
+    """Refuse a given translation that is longer than the model can write, in pieces with EOS."""
+    most = bundle.model.config.most_pieces
     if most is not None and pieces > most:
         raise InputError(
             f"a given translation of {pieces:,} pieces (EOS counted), but {bundle.path} learned {most:,} positions and "

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
-from regard.alignment import Link, Links, combine_heads, word_links, word_matrix
+from regard.alignment import Link, Links, WordLooks, combine_heads, word_links
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -56,6 +56,8 @@ class Translation:
     """The rest of an n-best list, best first."""
     head: tuple[int, int] | None = None
     """The (layer, head) that training taught to align, which links are read from; else the mean of all is."""
+    shift: int = 0
+    """A word's links are read from the row that wrote it (0), or the one after where training taught that (1)."""
 
     def __str__(self) -> str:
         return self.text
@@ -152,10 +154,14 @@ class Translation:
         """A row and a column for each word, zeros for a word that no piece begins."""
         if self.attention is None:
             return None
-        found = word_matrix(self.attention, self.source_word_of, self.target_word_of, layer=layer, head=head)
-        matrix = np.zeros((len(self.target_words), len(self.source_words)))
-        matrix[: found.shape[0], : found.shape[1]] = found
-        return matrix
+        looks = WordLooks.of(
+            combine_heads(self.attention, layer, head)[None, None],
+            self.source_word_of,
+            self.target_word_of,
+            counts=(len(self.source_words), len(self.target_words)),
+            shift=self.shift,
+        )
+        return looks.words[0, 0]
 
 
 def _rounded(attention: Float[np.ndarray, "layer head target source"]) -> Any:

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from regard.bundle.store import Bundle, load_bundle
 from regard.models.packed import packed
-from regard.runtime.guided import guided_head
+from regard.runtime.guided import guided_head, guided_shift
 from regard.runtime.outcome import blank_translation, build_translation
 from regard.runtime.padded import pad
 from regard.runtime.reading import Reading, check_target, read
@@ -50,6 +50,7 @@ class Translator:
                     "trained with the same tokenizers (train.start_from shares them)"
                 )
         self._head = guided_head(first) if len(self.bundles) == 1 else None
+        self._shift = guided_shift(first) if len(self.bundles) == 1 else 0
 
     @cached_property
     def stepper(self) -> Stepper:
@@ -152,7 +153,14 @@ class Translator:
         begun: Sequence[Encoding | None] = given if given is not None else [None] * len(found)
         return [
             build_translation(
-                reading, hypotheses, self.bundle.target, given=begin, forced=forced, copy=copy, head=self._head
+                reading,
+                hypotheses,
+                self.bundle.target,
+                given=begin,
+                forced=forced,
+                copy=copy,
+                head=self._head,
+                shift=self._shift,
             )
             for reading, hypotheses, begin in zip(readings, found, begun, strict=True)
         ]
@@ -166,7 +174,7 @@ class Translator:
         encoded = [self.bundle.target.encode(value, eos=name == "target") for value in values]
         for one in encoded:
             for bundle in self.bundles:
-                check_target(one, bundle)
+                check_target(len(one.ids), bundle)
         return encoded
 
     def _search(self, changes: dict[str, Any]) -> SearchConfig:

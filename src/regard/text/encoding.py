@@ -22,6 +22,15 @@ class Encoding:
 
 
 @dataclass(frozen=True, slots=True)
+class PieceWords:
+    """Ids, the word of each (None: of no word), and how many words the text has: what links between words need."""
+
+    ids: list[int]
+    words: list[int | None]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Decoded:
     """Ids as text. `pieces` and `words` have one entry for each id; EOS and the other special ids are of no word."""
 

@@ -18,6 +18,7 @@ class GuideConfig(BaseModel):
     words: Literal["model", "spaces"] = Field("model", description="what the links count")
     layer: int | None = Field(None, ge=0, description="of a Transformer, from 0; the last but one if left out")
     head: int = Field(0, ge=0, description="of that layer, from 0")
+    shift: Literal[0, 1] = Field(0, description="0 teaches the step that writes a word, 1 the next, which has read it")
 
 
 class TrainConfig(BaseModel):

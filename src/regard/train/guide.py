@@ -35,7 +35,7 @@ def build_guide(
         if recipe.text.source.dropout or recipe.text.target.dropout:
             raise InputError("train.guide links pieces, which text.dropout cuts anew in every epoch: leave one out")
         spaces = config.words == "spaces"
-        links = encode_links(_linked(recipe, train), encoded, source, target, spaces=spaces)
+        links = encode_links(_linked(recipe, train), encoded, source, target, spaces=spaces, shift=config.shift)
     return Guide(links, config.weight, layer, config.head, recipe.train.coverage)
 
 
