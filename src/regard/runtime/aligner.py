@@ -148,7 +148,7 @@ class Aligner:
         device = next(model.parameters()).device
         source = pad([one.ids for _, one, _, _ in group], device)
         tokens = pad([[BOS, *one.ids[:-1]] for _, _, one, _ in group], device).source
-        weights = model(source, tokens, want_weights=True).weights
+        weights: Tensor | None = model(source, tokens, want_weights=True).weights
         assert weights is not None
         return weights
 
@@ -161,10 +161,11 @@ class Aligner:
     ) -> Look:
         source, target = sides
         attention = weights[:, :, : len(target.ids), : len(source.ids)]
-        words = [
-            self._words(text, one) for text, one in zip(texts, (self.bundle.source, self.bundle.target), strict=True)
-        ]
-        return Look(*words, tuple(source.words), tuple(target.words), attention, cut)
+        source_words, target_words = (
+            self._words(texts[0], self.bundle.source),
+            self._words(texts[1], self.bundle.target),
+        )
+        return Look(source_words, target_words, tuple(source.words), tuple(target.words), attention, cut)
 
     def _words(self, text: str, tokenizer: Tokenizer) -> tuple[str, ...]:
         text = tokenizer.config.normalise(text)

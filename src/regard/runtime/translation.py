@@ -161,7 +161,7 @@ class Translation:
             counts=(len(self.source_words), len(self.target_words)),
             shift=self.shift,
         )
-        return looks.words[0, 0]
+        return np.asarray(looks.words[0, 0])
 
 
 def _rounded(attention: Float[np.ndarray, "layer head target source"]) -> Any:
