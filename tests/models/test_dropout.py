@@ -7,12 +7,14 @@ from regard.models import preset
 
 from .zoo import PRESETS, SOURCE, TOKENS, Config, build, recurrent, sentences, transformer
 
-STILL = {"dropout": 0.0, "embedding_dropout": 0.0}
+STILL = {"dropout": 0.0, "embedding_dropout": 0.0, "state_dropout": 0.0, "inner_dropout": 0.0}
 MODELS: dict[str, Config] = {
     "between and after the layers": recurrent(dropout=0.5, encoder_layers=2, decoder_layers=2),
     "the library's call": recurrent(dropout=0.5, decoder_layers=2, placement="output"),
     "embeddings": recurrent(embedding_dropout=0.5),
+    "states": recurrent(state_dropout=0.5),
     "transformer": transformer(dropout=0.5),
+    "inside the transformer": transformer(inner_dropout=0.5),
 }
 every = pytest.mark.parametrize("config", MODELS.values(), ids=MODELS.keys())
 
@@ -58,6 +60,27 @@ def test_one_layer_has_nothing_in_between() -> None:
     one, other = (model(sentences(*SOURCE), TOKENS).features for _ in range(2))
     assert torch.equal(one, other)
     assert not torch.equal(model.logits(one), model.logits(one))
+
+
+def test_states_are_dropped_for_attention_alone() -> None:
+    """What the decoder starts from keeps every number."""
+    encoder = build(recurrent(state_dropout=0.5)).train().encoder
+    torch.manual_seed(0)
+    batch = sentences(*SOURCE)
+    one, other = (encoder(batch.source, batch.source_lengths) for _ in range(2))
+    assert torch.equal(one.hidden, other.hidden)
+    dropped = one.states == 0
+    assert dropped[one.real].any()
+    assert not dropped[one.real].all()
+
+
+def test_a_transformer_drops_inside_its_blocks_as_it_does_outside_unless_told() -> None:
+    assert (transformer(dropout=0.3).dropout_inside, transformer(dropout=0.3, inner_dropout=0.0).dropout_inside) == (
+        0.3,
+        0,
+    )
+    outside = build(transformer(dropout=0.5, inner_dropout=0.0)).train().decoder.layers[0]
+    assert (outside.dropout.p, outside.feedforward.dropout.p, outside.self_attention.dropout) == (0.5, 0.0, 0.0)
 
 
 @pytest.mark.parametrize("config", PRESETS.values(), ids=PRESETS.keys())

@@ -42,6 +42,7 @@ class RecurrentConfig(BaseModel):
     tie: Tie = "none"
     dropout: float = Field(0.0, ge=0, lt=1, description="between layers and before the output layer")
     embedding_dropout: float = Field(0.0, ge=0, lt=1)
+    state_dropout: float = Field(0.0, ge=0, lt=1, description="on the encoder's states, as attention reads them")
 
     @property
     def state_width(self) -> int:
@@ -140,11 +141,19 @@ class TransformerConfig(BaseModel):
     longest: int = Field(1024, ge=1, description="how many learned positions there are")
     tie: Tie = "none"
     dropout: float = Field(0.1, ge=0, lt=1)
+    inner_dropout: float | None = Field(
+        None, ge=0, lt=1, description="on attention weights and inside feed-forward blocks; dropout if left out"
+    )
 
     @property
     def most_pieces(self) -> int | None:
         """The longest sequence it can read or write; None where there is no end."""
         return self.longest if self.positions == "learned" else None
+
+    @property
+    def dropout_inside(self) -> float:
+        """Inside a block, where `dropout` acts on what the block adds."""
+        return self.dropout if self.inner_dropout is None else self.inner_dropout
 
     @model_validator(mode="after")
     def _possible(self) -> "TransformerConfig":

@@ -1,6 +1,6 @@
 """The reader: a uni- or bidirectional GRU or LSTM whose states are the decoder's memory."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -32,6 +32,7 @@ class RecurrentEncoder(nn.Module):
         super().__init__()
         self.embedding = embedding
         self.dropout = nn.Dropout(config.embedding_dropout)
+        self.state_dropout = nn.Dropout(config.state_dropout)
         self.directions = 2 if config.bidirectional else 1
         recurrence = nn.GRU if config.cell == "gru" else nn.LSTM
         self.recurrence = recurrence(
@@ -45,6 +46,10 @@ class RecurrentEncoder(nn.Module):
 
     def forward(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> Encoded:
         """Read every sentence; a blank one ends in zeros, as if nothing had been read."""
+        encoded = self._read(source, lengths)
+        return replace(encoded, states=self.state_dropout(encoded.states)) if self.state_dropout.p else encoded
+
+    def _read(self, source: Tensor, lengths: Tensor) -> Encoded:
         longest = source.size(1)
         embedded = self.dropout(self.embedding(source))
         if fusible(embedded) and embedded.numel():

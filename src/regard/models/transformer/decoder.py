@@ -53,9 +53,9 @@ class DecoderLayer(nn.Module):
         super().__init__()
         width = config.width
         self.self_norm = nn.LayerNorm(width)
-        self.self_attention = MultiHeadAttention(width, width, width, config.heads, dropout=config.dropout)
+        self.self_attention = MultiHeadAttention(width, width, width, config.heads, dropout=config.dropout_inside)
         self.cross_norm = nn.LayerNorm(width)
-        self.cross_attention = MultiHeadAttention(width, width, width, config.heads, dropout=config.dropout)
+        self.cross_attention = MultiHeadAttention(width, width, width, config.heads, dropout=config.dropout_inside)
         self.feedforward_norm = nn.LayerNorm(width)
         self.feedforward = FeedForward(config)
         self.dropout = nn.Dropout(config.dropout)

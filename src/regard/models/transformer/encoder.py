@@ -27,7 +27,7 @@ class EncoderLayer(nn.Module):
         super().__init__()
         width = config.width
         self.attention_norm = nn.LayerNorm(width)
-        self.attention = MultiHeadAttention(width, width, width, config.heads, dropout=config.dropout)
+        self.attention = MultiHeadAttention(width, width, width, config.heads, dropout=config.dropout_inside)
         self.feedforward_norm = nn.LayerNorm(width)
         self.feedforward = FeedForward(config)
         self.dropout = nn.Dropout(config.dropout)

@@ -60,7 +60,7 @@ class FeedForward(nn.Module):
         super().__init__()
         self.expand = nn.Linear(config.width, config.feedforward)
         self.contract = nn.Linear(config.feedforward, config.width)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = nn.Dropout(config.dropout_inside)
 
     def forward(self, states: Float[Tensor, "batch length width"]) -> Float[Tensor, "batch length width"]:
         result: Tensor = self.contract(self.dropout(torch.relu(self.expand(states))))
