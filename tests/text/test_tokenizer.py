@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from regard.text import BOS, EOS, PAD, UNK, InputError, Normaliser, Tokenizer, TokenizerConfig, join_words, split_words
 from regard.text.regroup import regroup
+from regard.text.subwords import WAYS
 
 KINDS = ["word", "character", "bpe", "unigram"]
 CORPUS = [
@@ -229,6 +230,24 @@ def test_bpe_dropout_splits_more_and_is_decided_by_its_generator() -> None:
     assert all(len(ids) > len(without) and dropping.decode(ids) == text for ids in drawn)
     random = Random(0)
     assert dropping.encode_ids("x" * 200, random) == dropping.encode_ids("x" * 200)
+
+
+def test_what_was_cut_before_does_not_matter_to_bpe_dropout() -> None:
+    """A run that resumes has forgotten the ways it met; it must meet the same ones."""
+    config = TokenizerConfig(kind="bpe", vocabulary=200, dropout=0.3)
+    fresh, used = (Tokenizer.train(CORPUS, config) for _ in range(2))
+    for seed in range(20):
+        for text in reversed(CORPUS):
+            used.encode_ids(text, Random(seed))
+    for seed in (3, 77):
+        one, other = Random(seed), Random(seed)
+        assert [fresh.encode_ids(text, one) for text in CORPUS] == [used.encode_ids(text, other) for text in CORPUS]
+
+
+def test_a_word_is_cut_in_many_ways() -> None:
+    dropping = Tokenizer.train(CORPUS, TokenizerConfig(kind="bpe", vocabulary=200, dropout=0.3))
+    word, random = "septembre", Random(0)
+    assert 4 < len({tuple(dropping.encode_ids(word, random)) for _ in range(300)}) <= WAYS
 
 
 def test_merges_without_dropout_are_the_library_s() -> None:

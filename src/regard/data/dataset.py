@@ -123,7 +123,8 @@ def encode_chunks(
     pairs: Iterable[Pair], source: Tokenizer, target: Tokenizer, limits: Limits, seed: str | None, crew: Crew
 ) -> Iterator[EncodedChunk]:
     """The same a few thousand pairs at a time, by however many processes."""
-    crew.each("know", source.data, target.data)
+    known = (source, target) if crew.processes == 0 else (source.data, target.data)
+    crew.each("know", *known)
     requests = (
         (([pair.source for pair in chunk], [pair.target for pair in chunk]), seed and f"{seed} {number}")
         for number, chunk in enumerate(cut(pairs))

@@ -18,7 +18,7 @@ import tokenizers
 from regard.data.cache import kept
 from regard.data.config import TextConfig
 from regard.data.crew import Crew, crew_size
-from regard.data.dataset import CHUNK, EncodedPairs, Limits, cut, encode_chunks, encode_pairs, join_chunks
+from regard.data.dataset import CHUNK, EncodedPairs, Limits, cut, encode_chunks, encode_pairs
 from regard.data.pair import Pair
 from regard.data.splits import Corpus, StoredSplit, load_split, open_split
 from regard.data.stored import map_pairs, write_pairs
@@ -77,15 +77,14 @@ def encode_corpus(
 ) -> tuple[EncodedPairs, tuple[str, ...]]:
     """The ids of the training pairs, and what a person should hear; a seed switches BPE dropout on.
 
-    What dropout makes of a text is used once, so it is not kept.
+    What dropout makes of a text is used once, so it is not kept; the tokenizers remember how words may be cut, so this
+    process does it itself.
     """
     if isinstance(corpus, Corpus):
         return encode_pairs(corpus.pairs, source, target, limits, seed), corpus.notes
     notes: list[str] = []
     if seed is not None:
-        with _crew(corpus.pairs(notes)) as (pairs, crew):
-            encoded = join_chunks(list(encode_chunks(pairs, source, target, limits, seed, crew)))
-        return encoded, tuple(notes)
+        return encode_pairs(corpus.pairs(notes), source, target, limits, seed), tuple(notes)
     said = {
         "corpus": corpus.key,
         "tokenizers": [source.fingerprint, target.fingerprint],

@@ -42,9 +42,9 @@ class Labourer:
         """The file of a tokenizer trained on counted words."""
         return Tokenizer.from_counts(counts, config).data
 
-    def know(self, *files: bytes) -> None:
-        """Read tokenizers; `encode` names them by their places here."""
-        self._known = [self._tokenizer(data) for data in files]
+    def know(self, *given: bytes | Tokenizer) -> None:
+        """Take tokenizers, or read them; `encode` names them by their places here."""
+        self._known = [one if isinstance(one, Tokenizer) else self._tokenizer(one) for one in given]
 
     def _tokenizer(self, data: bytes) -> Tokenizer:
         tokenizer = Tokenizer.from_data(data)

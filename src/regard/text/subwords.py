@@ -11,6 +11,8 @@ from regard.text.special import EOS, UNK
 Segments = tuple[tuple[int, int], ...]
 """(id, number of characters) of each piece of a word, the mark ▁ counted."""
 
+WAYS = 16
+"""Ways of cutting a word that BPE dropout chooses from."""
 LONG = 100
 """Characters of what is hardly a word: a line without spaces, say."""
 
@@ -34,6 +36,10 @@ class Subwords:
             first, last = token.offsets  # bytes
             found.append((token.id if token.id > EOS else UNK, len(raw[first:last].decode())))
         return tuple(found)
+
+    def cut_in(self, way: int, word: str, dropout: float) -> list[int]:
+        """The ids of one of a word's ways under BPE dropout; word and way decide it, so it can be remembered."""
+        return [number for number, _ in self.with_dropout(word, dropout, Random(f"{way} {word}"))]
 
     def with_dropout(self, word: str, dropout: float, random: Random) -> Segments:
         """BPE-dropout (Provilkov et al. 2020): at each step a possible merge is passed over with this probability."""

@@ -18,11 +18,14 @@ from regard.text.file import from_bytes, to_bytes
 from regard.text.places import Place, Spans, character_places, subword_places, word_places
 from regard.text.regroup import regroup
 from regard.text.special import EOS, SPECIAL, UNK
-from regard.text.subwords import LONG, Subwords
+from regard.text.subwords import LONG, WAYS, Subwords
 from regard.text.vocabulary import marked_words, train_vocabulary, vocabulary_from
 from regard.text.words import join_words, word_spans
 
 _REMEMBERED = 300_000
+
+Ways = tuple[str, list[list[int] | None]]
+"""A marked word and the ids of its ways under BPE dropout, as far as they have been asked for."""
 
 
 class Tokenizer:
@@ -47,6 +50,8 @@ class Tokenizer:
             raise InputError(f"a vocabulary must begin with {' '.join(SPECIAL)} and number its pieces without gaps")
         self._listed = {piece: number for piece, number in vocabulary.items() if number > EOS}
         self._seen: dict[str, tuple[list[int], list[int], int]] = {}
+        self._ways: dict[str, Ways] = {}
+        self._words: dict[str, list[Ways]] = {}
         self._subwords: Subwords | None = None
         if config.kind in ("bpe", "unigram"):
             merges = json.loads(library.to_str())["model"].get("merges", [])
@@ -106,18 +111,36 @@ class Tokenizer:
     def encode_ids(self, text: str, random: Random | None = None) -> list[int]:
         """Only the ids of `encode`, without EOS: several times faster, for whole corpora.
 
-        With a random generator, BPE leaves out merges as `config.dropout` says.
+        With a random generator, BPE leaves out merges as `config.dropout` says: each word is cut in one of `WAYS` ways.
         """
+        if random is not None and self._subwords is not None and self.config.dropout:
+            return self._with_dropout(text, self._subwords, random)
         text = self.config.normalise(text)
         if self.config.kind == "character":
             return [self._listed.get(character, UNK) for character in text]
-        if random is not None and self._subwords is not None and (dropout := self.config.dropout):
-            marked = marked_words(text, word_spans(text, self.config.words))
-            return [number for word in marked for number, _ in self._subwords.with_dropout(word, dropout, random)]
         ids: list[int] = []
         seen = self._seen
         for chunk in text.split(" "):
             ids += (seen.get(chunk) or self._chunk(chunk))[0]
+        return ids
+
+    def _with_dropout(self, text: str, subwords: Subwords, random: Random) -> list[int]:
+        """Texts and ways are remembered: an epoch that cuts them anew takes a tenth of the time."""
+        words = self._words.get(text)
+        if words is None:
+            normal = self.config.normalise(text)
+            marked = marked_words(normal, word_spans(normal, self.config.words))
+            if len(self._words) >= _REMEMBERED:
+                self._words.clear()
+                self._ways.clear()
+            words = self._words[text] = [self._ways.setdefault(word, (word, [None] * WAYS)) for word in marked]
+        ids: list[int] = []
+        for word, ways in words:
+            way = int(random.random() * WAYS)
+            found = ways[way]
+            if found is None:
+                found = ways[way] = subwords.cut_in(way, word, self.config.dropout)
+            ids += found
         return ids
 
     def encode_words(self, text: str, *, spaces: bool = False) -> PieceWords:

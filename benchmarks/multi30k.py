@@ -1,0 +1,148 @@
+"""Multi30k by the published protocol: train one recipe, choose the search on val, score both tests; and the tables.
+
+    REGARD_DATA=../shared/data python benchmarks/multi30k.py train multi30k-en-de --set train.seed=1 --json seed-1.json
+    python benchmarks/multi30k.py measure runs/multi30k-en-de-1 runs/multi30k-en-de-2 --json ensemble.json
+    python benchmarks/multi30k.py table docs/results/multi30k/*.json
+
+`train` leaves a finished run alone and goes on with one that was cut short. Several runs given to `measure` vote. Beam
+and length penalty are chosen on val; the tests of 2016 and 2017 are decoded once, with what was chosen.
+"""
+
+import argparse
+import json
+import time
+from collections import defaultdict
+from datetime import date
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+import torch
+
+from regard.bundle.folder import write_whole
+from regard.lab.evaluate import measure, recipe_pairs
+from regard.runtime.translator import Translator, load
+from regard.train.journal import NAME, read_journal
+from regard.train.recipe import load_recipe
+from regard.train.run import train
+
+SPLITS = {"val": "dev", "2016": "test", "2017": "test_2017_flickr"}
+PENALTIES = (0.6, 1.0, 1.4)
+Record = dict[str, Any]
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    verbs = options.add_subparsers(dest="verb", required=True)
+    trained, measured, table = (verbs.add_parser(name) for name in ("train", "measure", "table"))
+    trained.add_argument("recipe")
+    trained.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+    trained.add_argument("--run", type=Path, help="the folder of the run; runs/ and the name of --json if left out")
+    measured.add_argument("runs", type=Path, nargs="+")
+    for one in (trained, measured):
+        one.add_argument("--json", type=Path, required=True)
+        one.add_argument("--name", help="how tables call it; the name of --json if left out")
+        one.add_argument("--beam", type=int, nargs="+", default=[5])
+        one.add_argument("--penalty", type=float, nargs="+", default=PENALTIES)
+        one.add_argument("--sentences", type=int, help="of each set, to try it out")
+    table.add_argument("files", type=Path, nargs="+")
+    given = options.parse_args()
+    if given.verb == "table":
+        print(tables([json.loads(path.read_text(encoding="utf-8")) for path in given.files]))
+        return
+    runs = given.runs if given.verb == "measure" else [given.run or Path("runs") / given.json.stem]
+    if given.verb == "train":
+        load_recipe(given.recipe, given.set)  # complains before anything is written
+        train(given.recipe, runs[0], overrides=given.set, resume=(runs[0] / "recipe.json").exists())
+        say(f"trained {runs[0]}")
+    record = {"name": given.name or given.json.stem, "changes": getattr(given, "set", []), **score(runs, given)}
+    given.json.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(given.json, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
+    print(json.dumps({key: record[key] for key in ("name", "search", "scores", "seconds")}), flush=True)
+
+
+def score(runs: list[Path], given: argparse.Namespace) -> Record:
+    """Everything that is known about one run, or about several that vote."""
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    translator = load(runs, device)
+    recipe = translator.bundle.manifest.recipe
+    pair = f"{recipe['data']['source']}-{recipe['data']['target']}"
+    began = time.perf_counter()
+    tried = [
+        {"beam": beam, "length_penalty": penalty} | bleu(translator, "val", given.sentences, beam, penalty)
+        for beam in given.beam
+        for penalty in given.penalty
+    ]
+    best = max(tried, key=lambda one: one["bleu"])
+    search = {"beam": best["beam"], "length_penalty": best["length_penalty"]}
+    say(f"{pair}: val {best['bleu']:.2f} with {search}")
+    scores = {"val": best["bleu"]}
+    signature = best["signature"]
+    for split in ("2016", "2017"):
+        scores[split] = bleu(translator, split, given.sentences, search["beam"], search["length_penalty"])["bleu"]
+        say(f"{pair}: {split} {scores[split]:.2f}")
+    return {
+        "pair": pair,
+        "model": recipe["model"]["architecture"],
+        "members": len(runs),
+        "seed": recipe["train"]["seed"] if len(runs) == 1 else None,
+        "scores": scores,
+        "search": search,
+        "tried_on_val": tried,
+        "signature": signature,
+        "protocol": f"multi30k-{pair[-2:]}",
+        "parameters": translator.bundle.model.parameters_count,
+        "seconds": {**training_seconds(runs), "decoding": round(time.perf_counter() - began, 1)},
+        "recipe": recipe,
+        "machine": torch.cuda.get_device_name() if device == "cuda" else "CPU",
+        "date": date.today().isoformat(),
+    }
+
+
+def bleu(translator: Translator, split: str, sentences: int | None, beam: int, penalty: float) -> Record:
+    """Lower-cased tokenised BLEU of a split, and how it was counted."""
+    pairs = recipe_pairs(translator.bundle, SPLITS[split]).pairs[:sentences]
+    protocol = f"multi30k-{translator.bundle.manifest.recipe['data']['target']}"
+    found = measure(translator, pairs, protocol=protocol, beam=beam, length_penalty=penalty).evaluation
+    return {"bleu": round(found.bleu, 2), "chrf": round(found.chrf, 2), "signature": found.signatures["bleu"]}
+
+
+def training_seconds(runs: list[Path]) -> Record:
+    """How long the slowest run trained, its steps, and how fast its median step was."""
+    found = []
+    for run in runs:
+        entries = [one for one in read_journal(run / NAME) if one["event"] == "step"]
+        speeds = sorted(one["tokens_per_second"] for one in entries)
+        found.append((entries[-1]["seconds"], entries[-1]["step"], speeds[len(speeds) // 2]))
+    seconds, steps, speed = max(found)
+    return {"training": round(seconds, 1), "steps": steps, "tokens_per_second": round(speed)}
+
+
+def tables(records: list[Record]) -> str:
+    """Markdown: a row for each pair and name, mean ± deviation where there are several seeds."""
+    groups: dict[tuple[str, str], list[Record]] = defaultdict(list)
+    for one in records:
+        groups[one["pair"], one["name"]].append(one)
+    lines = ["| pair | model | parameters | val | test 2016 | test 2017 | training, s |", "|---|---|---|---|---|---|---|"]
+    for (pair, name), several in groups.items():
+        scores = [spread([one["scores"][split] for one in several]) for split in SPLITS]
+        seeds = f", {len(several)} seeds" if len(several) > 1 else ""
+        seconds = round(fmean(one["seconds"]["training"] for one in several))
+        members = several[0]["members"]
+        size = f"{members} × " * (members > 1) + f"{several[0]['parameters'] / 1e6:.1f} M"
+        lines.append(f"| {pair} | {name}{seeds} | {size} | {' | '.join(scores)} | {seconds} |")
+    first = records[0]
+    told = f"Beam and length penalty chosen on val for each run; {first['signature']}, protocol {first['protocol'][:-2]}L"
+    return "\n".join([*lines, "", f"{told}; {first['machine']}, {first['date']}."])
+
+
+def spread(values: list[float]) -> str:
+    return f"{fmean(values):.2f}" + (f" ± {stdev(values):.2f}" if len(values) > 1 else "")
+
+
+def say(what: str) -> None:
+    print(f"{time.strftime('%T')} {what}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
