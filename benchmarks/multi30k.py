@@ -123,7 +123,10 @@ def tables(records: list[Record]) -> str:
     groups: dict[tuple[str, str], list[Record]] = defaultdict(list)
     for one in records:
         groups[one["pair"], one["name"]].append(one)
-    lines = ["| pair | model | parameters | val | test 2016 | test 2017 | training, s |", "|---|---|---|---|---|---|---|"]
+    lines = [
+        "| pair | model | parameters | val | test 2016 | test 2017 | training, s |",
+        "|---|---|---|---|---|---|---|",
+    ]
     for (pair, name), several in groups.items():
         scores = [spread([one["scores"][split] for one in several]) for split in SPLITS]
         seeds = f", {len(several)} seeds" if len(several) > 1 else ""
@@ -132,7 +135,9 @@ def tables(records: list[Record]) -> str:
         size = f"{members} × " * (members > 1) + f"{several[0]['parameters'] / 1e6:.1f} M"
         lines.append(f"| {pair} | {name}{seeds} | {size} | {' | '.join(scores)} | {seconds} |")
     first = records[0]
-    told = f"Beam and length penalty chosen on val for each run; {first['signature']}, protocol {first['protocol'][:-2]}L"
+    told = (
+        f"Beam and length penalty chosen on val for each run; {first['signature']}, protocol {first['protocol'][:-2]}L"
+    )
     return "\n".join([*lines, "", f"{told}; {first['machine']}, {first['date']}."])
 
 
