@@ -105,3 +105,23 @@ def test_the_length_penalty_reaches_the_search(command: Command, run_folder: Pat
     refused = command("evaluate", run_folder, data, "--length-penalty", "-1")
     assert refused.code == 2
     assert refused.complaint == "length_penalty: Input should be greater than or equal to 0, got -1.0"
+
+
+def test_gold_links_in_either_format_and_from_either_base(command: Command, run_folder: Path, tmp_path: Path) -> None:
+    for name, text in (("s", "3 4 5\n"), ("t", "5 4 3\n"), ("0", "0-2 1-1 2-0\n"), ("1", "1-3 2-2 3-1\n")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "n").write_text("1 1 3 S\n1 2 2 S\n1 3 1 S\n", encoding="utf-8")
+    files = ["--source", tmp_path / "s", "--target", tmp_path / "t", "--links"]
+    found = [
+        json.loads(command("evaluate", run_folder, *files, tmp_path / name, *base, "--json").out)["aer"]
+        for name, base in (("0", ()), ("1", ("--gold-base", 1)), ("n", ()))
+    ]
+    assert found[0] == found[1] == found[2] is not None
+    for wrong, message in (
+        ([*files, tmp_path / "1"], "all links fit when counted from 1, so say --gold-base 1"),
+        ([*files, tmp_path / "0", "--gold-base", 2], "--gold-base 2: the first word counts as 0 or as 1"),
+        ([*files[:-1], "--flip-gold"], "--gold-base and --flip-gold say how --links is read: name that file too"),
+    ):
+        outcome = command("evaluate", run_folder, *wrong)
+        assert outcome.code == 2
+        assert message in outcome.complaint

@@ -11,6 +11,7 @@ from regard.data.pair import Pair
 from regard.lab.against import compare_systems, verdict
 from regard.lab.evaluate import Example, length_name, measure, measure_texts, recipe_pairs
 from regard.lab.report import report_page
+from regard.lab.sides import GoldFile
 from regard.lab.yardstick import Yardstick, read_yardstick
 from regard.text.errors import InputError
 
@@ -91,15 +92,20 @@ def test_the_page_shows_scores_lengths_and_examples(reverser: regard.Translator)
     assert "the scores do not count them" in report_page("A title", measured, longer)
 
 
+NAACL = "1 1 2 S\n1 2 1 S\n3 1 1\n"
+
+
 def test_data_comes_from_a_tsv_file_or_parallel_files_and_blank_lines_are_counted(tmp_path: Path) -> None:
     (tmp_path / "pairs.tsv").write_text("a\tb\n\tc\nd\te\n", encoding="utf-8")
     corpus = read_yardstick(tmp_path / "pairs.tsv")
     assert [(pair.source, pair.target) for pair in corpus.pairs] == [("a", "b"), ("d", "e")]
     assert corpus.notes == (f"{tmp_path / 'pairs.tsv'}: 1 line was left out, a side is blank (first: line 2)",)
-    for name, text in (("s", "a b\nc\n"), ("t", "B A\nC\n"), ("l", "0-1 1-0\n0-0\n")):
+    texts = {"s": "a b\n\nc\n", "t": "B A\nX\nC\n", "0": "0-1 1-0\n\n0-0\n", "1": "1-2 2-1\n\n1-1\n", "n": NAACL}
+    for name, text in texts.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
-    pairs = read_yardstick(tmp_path / "s", tmp_path / "t", tmp_path / "l").pairs
-    assert pairs[0].links == Links.of([(0, 1), (1, 0)])
+    for gold in (GoldFile(tmp_path / "0"), GoldFile(tmp_path / "1", base=1), GoldFile(tmp_path / "n")):
+        pairs = read_yardstick(tmp_path / "s", tmp_path / "t", gold).pairs
+        assert [pair.links for pair in pairs] == [Links.of([(0, 1), (1, 0)]), Links.of([(0, 0)])]
 
 
 def test_what_cannot_be_measured_is_refused(reverser: regard.Translator, random_model: regard.Translator) -> None:

@@ -20,6 +20,7 @@ import typer
 
 if TYPE_CHECKING:
     from regard.lab.evaluate import Measured
+    from regard.lab.sides import GoldFile
     from regard.lab.yardstick import Yardstick
 
 
@@ -42,9 +43,11 @@ def evaluate(
     group: Annotated[
         bool, typer.Option("--group", help="Lines with the same source are references of one sentence.")
     ] = False,
-    links: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Gold links, Pharaoh format, counted from 0; for AER.")
+    links: Annotated[Path | None, typer.Option(metavar="FILE", help="Gold links, Pharaoh or NAACL; for AER.")] = None,
+    gold_base: Annotated[
+        int | None, typer.Option(metavar="N", help="What --links counts its first word as: Pharaoh 0, NAACL 1.")
     ] = None,
+    flip_gold: Annotated[bool, typer.Option("--flip-gold", help="--links are written target-source.")] = False,
     against: Annotated[
         Path | None, typer.Option(metavar="SYSTEM", help="Another system: is the difference more than chance?")
     ] = None,
@@ -74,7 +77,8 @@ def evaluate(
 
     refuse_to_write_over({"--html": html}, (bundle, data, source, target, links, against, *(reference or ())))
     _check_ensemble(bundle, ensemble or [])
-    yardstick = _yardstick(bundle, data, split, source, target, links, reference or [], group)
+    gold = _gold(links, gold_base, flip_gold)
+    yardstick = _yardstick(bundle, data, split, source, target, gold, reference or [], group)
     for note in yardstick.notes:
         warn(note)
     options: dict[str, Any] = {"tokenize": tokenize, "phones": phones, "with_ter": True, "protocol": protocol}
@@ -101,13 +105,22 @@ def evaluate(
         show_against(console(), str(bundle), other)
 
 
+def _gold(links: Path | None, base: int | None, flip: bool) -> "GoldFile | None":
+    from regard.lab.sides import GoldFile
+    from regard.text.errors import InputError
+
+    if links is None and (base is not None or flip):
+        raise InputError("--gold-base and --flip-gold say how --links is read: name that file too")
+    return None if links is None else GoldFile(links, base, flip)
+
+
 def _yardstick(
     system: Path,
     data: Path | None,
     split: str | None,
     source: Path | None,
     target: Path | None,
-    links: Path | None,
+    links: "GoldFile | None",
     references: list[Path],
     group: bool,
 ) -> "Yardstick":

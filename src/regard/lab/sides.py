@@ -58,6 +58,10 @@ class GoldFile:
     flip: bool = False
     """Whether the links are written target first."""
 
+    def __post_init__(self) -> None:
+        if self.base not in (None, 0, 1):
+            raise InputError(f"--gold-base {self.base}: the first word counts as 0 or as 1")
+
     def read(self, lengths: Sequence[tuple[int, int]]) -> tuple[list[Links], tuple[str, ...]]:
         """The links of every pair, checked against their words, and what a person should hear about them."""
         path = find_file(self.path)

@@ -1,13 +1,15 @@
 """What to measure on: pairs from files, further references beside them, translations made elsewhere."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from regard.data.corpora import read_parallel, read_tsv
 from regard.data.lines import read_lines
 from regard.data.pair import Pair
+from regard.lab.sides import GoldFile
 from regard.text.errors import InputError
+from regard.text.words import word_spans
 
 
 @dataclass(frozen=True)
@@ -53,12 +55,25 @@ class Yardstick:
         return Yardstick(self.pairs, more, self.skipped, self.notes)
 
 
-def read_yardstick(source: Path, target: Path | None = None, links: Path | None = None) -> Yardstick:
+def read_yardstick(source: Path, target: Path | None = None, links: GoldFile | None = None) -> Yardstick:
     """Pairs from a TSV file, or from two parallel files and the gold links beside them."""
     skipped: list[int] = []
-    pairs = list(read_tsv(source, None, skipped) if target is None else read_parallel(source, target, links, skipped))
-    notes: tuple[str, ...] = ()
+    pairs = list(read_tsv(source, None, skipped) if target is None else read_parallel(source, target, None, skipped))
+    notes: list[str] = []
     if skipped:
         lines = "1 line was" if len(skipped) == 1 else f"{len(skipped):,} lines were"
-        notes = (f"{source}: {lines} left out, a side is blank (first: line {skipped[0]})",)
-    return Yardstick(pairs, [()] * len(pairs), tuple(skipped), notes)
+        notes.append(f"{source}: {lines} left out, a side is blank (first: line {skipped[0]})")
+    if links is not None:
+        pairs, more = _linked(pairs, set(skipped), links)
+        notes += more
+    return Yardstick(pairs, [()] * len(pairs), tuple(skipped), tuple(notes))
+
+
+def _linked(pairs: list[Pair], skipped: set[int], file: GoldFile) -> tuple[list[Pair], tuple[str, ...]]:
+    """Each pair with its gold; lines that were left out have no words, so none of their links can fit."""
+    # Whatever the words are split by, there are at most so many.
+    kept = iter([(len(word_spans(pair.source)), len(word_spans(pair.target))) for pair in pairs])
+    lines = range(1, len(pairs) + len(skipped) + 1)
+    gold, notes = file.read([(0, 0) if line in skipped else next(kept) for line in lines])
+    known = [links for line, links in zip(lines, gold, strict=True) if line not in skipped]
+    return [replace(pair, links=links) for pair, links in zip(pairs, known, strict=True)], notes
