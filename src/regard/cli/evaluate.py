@@ -44,9 +44,7 @@ def evaluate(
         bool, typer.Option("--group", help="Lines with the same source are references of one sentence.")
     ] = False,
     links: Annotated[Path | None, typer.Option(metavar="FILE", help="Gold links, Pharaoh or NAACL; for AER.")] = None,
-    gold_base: Annotated[
-        int | None, typer.Option(metavar="N", help="What --links counts its first word as: Pharaoh 0, NAACL 1.")
-    ] = None,
+    gold_base: Annotated[int | None, typer.Option(metavar="N", help="What --links counts its first word as.")] = None,
     flip_gold: Annotated[bool, typer.Option("--flip-gold", help="--links are written target-source.")] = False,
     against: Annotated[
         Path | None, typer.Option(metavar="SYSTEM", help="Another system: is the difference more than chance?")
