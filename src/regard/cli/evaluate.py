@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    bundle: Annotated[
-        Path, typer.Argument(metavar="SYSTEM", help="A bundle, a run folder, or a file of translations.")
-    ],
+    bundle: Annotated[Path, typer.Argument(metavar="SYSTEM", help="A bundle, run folder, or file of translations.")],
     data: Annotated[
         Path | None,
         typer.Argument(metavar="DATA", help="A file of source TAB target; the recipe's test split if left out."),
