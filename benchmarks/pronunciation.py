@@ -7,6 +7,7 @@
     regard train g2p-cmudict --set train.seed=0 --out runs/cmudict-0                        (and more seeds)
     python benchmarks/pronunciation.py score cmudict runs/cmudict-* --each
     python benchmarks/pronunciation.py table docs/results/pronunciation.json
+    python benchmarks/pronunciation.py table one.json two.json --out docs/results/pronunciation.json      merges them
 
 `score` measures the runs together, as an ensemble, and with --each every one alone too; what the file --out holds
 already is not measured again. WER is the share of words whose phones are not those of any pronunciation listed, PER the
@@ -56,8 +57,9 @@ def main() -> None:
     score.add_argument("--out", type=Path, default=Path("docs/results/pronunciation.json"))
     score.set_defaults(verb=score_runs)
     table = verbs.add_parser("table")
-    table.add_argument("file", type=Path)
-    table.set_defaults(verb=lambda given: print(markdown(json.loads(given.file.read_text(encoding="utf-8")))))
+    table.add_argument("files", type=Path, nargs="+")
+    table.add_argument("--out", type=Path, help="write what all files say into one")
+    table.set_defaults(verb=show)
     given = options.parse_args()
     given.verb(given)
 
@@ -138,6 +140,17 @@ TASKS: dict[str, Callable[[Translator, argparse.Namespace], dict[str, Any]]] = {
     "sigmorphon": score_sigmorphon,
     "cmudict": score_cmudict,
 }
+
+
+def show(given: argparse.Namespace) -> None:
+    """Print the tables; several files are several parts of one record."""
+    record: dict[str, Any] = {}
+    for file in given.files:
+        for title, systems in json.loads(file.read_text(encoding="utf-8")).items():
+            record.setdefault(title, {}).update(systems)
+    if given.out is not None:
+        write_whole(given.out, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
+    print(markdown(record))
 
 
 def markdown(record: dict[str, Any]) -> str:
