@@ -45,6 +45,9 @@ class TestWarned:
         assert outcome.code == 0
         assert len(outcome.out.splitlines()) == 2
         assert "regard: line 2: too long: only the first 20 of 30 pieces were read\n" in outcome.err
+        whole = command("translate", run_folder, "--longest-source", 30, stdin=b"3 " * 30 + b"\n")
+        assert whole.code == 0
+        assert "too long" not in whole.err
 
     def test_unknown_characters(self, command: Command, run_folder: Path) -> None:
         outcome = command("translate", run_folder, stdin="3 שלום 5\n4 😀 6\n7 \x00\x07 8\n".encode())

@@ -125,3 +125,11 @@ def test_gold_links_in_either_format_and_from_either_base(command: Command, run_
         outcome = command("evaluate", run_folder, *wrong)
         assert outcome.code == 2
         assert message in outcome.complaint
+
+
+def test_sources_that_are_cut_are_counted(command: Command, run_folder: Path, tmp_path: Path) -> None:
+    data = tmp_path / "long.tsv"
+    data.write_text("3 4\t4 3\n" + "3 " * 30 + "\t" + "3 " * 30 + "\n", encoding="utf-8")
+    outcome = command("evaluate", run_folder, data)
+    assert "1 of 2 sources were too long: only their first 20 pieces were read" in " ".join(outcome.out.split())
+    assert "too long" not in command("evaluate", run_folder, data, "--longest-source", "30").out

@@ -57,6 +57,16 @@ def test_quality_shows_n_bands_and_a_gap_for_an_empty_bin(quality: LengthQuality
     assert axes.lines[0].get_marker() != axes.lines[1].get_marker(), "never colour alone"
 
 
+def test_long_names_stand_below_each_other_and_stay_inside_the_figure() -> None:
+    systems = tuple(System(f"system {number} with a name that is long, and longer still", (50,)) for number in range(5))
+    figure = quality_by_length(LengthQuality("BLEU", ("1-10",), (9,), systems))
+    picture(figure)
+    legend, axes = figure.axes[0].get_legend(), figure.axes[0]
+    assert legend is not None
+    assert legend.get_window_extent().x1 <= figure.bbox.x1
+    assert axes.get_window_extent().width > figure.bbox.width / 2
+
+
 @pytest.mark.parametrize(
     ("measure", "scores", "top"),
     [("exact match", (0.2, 0.3), 1), ("BLEU", (0.2, None), 100), ("exact match (%)", (0.5,), 100), ("x", (1.5,), 100)],

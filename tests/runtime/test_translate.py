@@ -220,6 +220,23 @@ def test_a_text_that_is_too_long_is_cut_and_it_is_said_once(random_model: Make, 
         assert not any(warning.startswith("too long") for warning in short.warnings)
 
 
+def test_more_can_be_read_than_training_was_shown(tmp_path: Path) -> None:
+    folder, long = untrained(tmp_path / "word"), " ".join(["cat mat"] * 40)
+    whole = regard.load(folder, longest_source=80).translate(long, longest=5)
+    assert len(whole.source_pieces) == 81
+    assert not any(warning.startswith("too long") for warning in whole.warnings)
+    (said,) = [one for one in regard.load(folder, longest_source=79).translate(long).warnings if "too long" in one]
+    assert said == "too long: only the first 79 of 80 pieces were read"
+    with pytest.raises(InputError, match="longest_source = 0: a text has at least 1 piece"):
+        regard.load(folder, longest_source=0)
+
+
+def test_no_more_than_the_learned_positions_can_be_read(nine: regard.Translator) -> None:
+    with pytest.raises(InputError, match=r"longest_source = 9, but .* learned 9 positions: 8 pieces are the most"):
+        regard.load(nine.bundle.path, longest_source=9)
+    assert regard.load(nine.bundle.path, longest_source=8).longest_source == 8
+
+
 def test_a_translation_that_never_ends_says_so(random_model: Make) -> None:
     translation = random_model().translate("the cat", longest=3)
     assert not translation.finished

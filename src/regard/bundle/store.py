@@ -1,7 +1,7 @@
 """Write a bundle, find it, and read it back with every reason why it might not be one."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,18 @@ class Bundle:
         most = self.model.config.most_pieces
         longest = self.manifest.longest_source
         return longest if most is None else min(longest, most - int(self.manifest.source_eos))
+
+    def that_reads(self, longest: int) -> "Bundle":
+        """The same model, reading up to so many pieces of a source, whatever training saw."""
+        if longest < 1:
+            raise InputError(f"longest_source = {longest}: a text has at least 1 piece")
+        most = self.model.config.most_pieces
+        if most is not None and longest + int(self.manifest.source_eos) > most:
+            raise InputError(
+                f"longest_source = {longest:,}, but {self.path} learned {most:,} positions: "
+                f"{most - int(self.manifest.source_eos):,} pieces are the most it can read"
+            )
+        return replace(self, manifest=self.manifest.model_copy(update={"longest_source": longest}))
 
 
 def save_bundle(folder: Path | str, model: Seq2Seq, source: Tokenizer, target: Tokenizer, **about: Any) -> Manifest:

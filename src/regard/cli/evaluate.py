@@ -63,6 +63,9 @@ def evaluate(
     ensemble: Annotated[
         list[Path] | None, typer.Option(metavar="BUNDLE", help="A further bundle that votes (repeatable).")
     ] = None,
+    longest_source: Annotated[
+        int | None, typer.Option(metavar="N", help="Read up to N pieces of a text; as in training if left out.")
+    ] = None,
     device: Annotated[str, typer.Option(metavar="NAME", help="Where to compute; cpu if left out.")] = "cpu",
 ) -> None:
     from regard.bundle.folder import write_whole
@@ -80,11 +83,12 @@ def evaluate(
     options: dict[str, Any] = {"tokenize": tokenize, "phones": phones, "with_ter": True, "protocol": protocol}
     search = {"beam": beam, "length_penalty": length_penalty}
     options |= {name: value for name, value in search.items() if value is not None}
-    measured = _measure([bundle, *(ensemble or [])], yardstick, device, options)
+    where = {"device": device, "longest_source": longest_source}
+    measured = _measure([bundle, *(ensemble or [])], yardstick, where, options)
     other = None
     if against is not None:
         same = {**options, "protocol": measured.protocol.name if protocol is None else protocol}
-        other = compare_systems(measured, _measure([against], yardstick, device, same), str(against))
+        other = compare_systems(measured, _measure([against], yardstick, where, same), str(against))
     path, name, count = data or source, split or "test", len(yardstick.pairs)
     voting = f" with {' and '.join(map(str, ensemble))}" if ensemble else ""
     what = f"{bundle}{voting} on {path or f'its {name} set'}"
@@ -155,7 +159,7 @@ def _check_ensemble(system: Path, further: list[Path]) -> None:
             raise InputError(f"{one} is a file of translations, which cannot vote: --ensemble takes bundles")
 
 
-def _measure(systems: list[Path], yardstick: "Yardstick", device: str, options: dict[str, Any]) -> "Measured":
+def _measure(systems: list[Path], yardstick: "Yardstick", where: dict[str, Any], options: dict[str, Any]) -> "Measured":
     """The scores of a model, of several that vote, or of translations in a file."""
     from regard.cli.screen import progress
     from regard.lab.evaluate import measure, measure_texts
@@ -166,7 +170,7 @@ def _measure(systems: list[Path], yardstick: "Yardstick", device: str, options: 
         texts = yardstick.lines(system, "translations")
         known = {name: value for name, value in options.items() if name not in ("beam", "length_penalty")}
         return measure_texts(texts, yardstick.pairs, more=yardstick.more, **{**known, "protocol": protocol or "raw"})
-    translator = load(systems, device)
+    translator = load(systems, **where)
     with progress(f"measuring {system}", len(yardstick.pairs)) as tell:
         return measure(
             translator,

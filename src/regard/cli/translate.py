@@ -47,6 +47,9 @@ def translate(
     ensemble: Annotated[
         list[Path] | None, typer.Option(metavar="BUNDLE", help="A further bundle that votes (repeatable).")
     ] = None,
+    longest_source: Annotated[
+        int | None, typer.Option(metavar="N", help="Read up to N pieces of a text; as in training if left out.")
+    ] = None,
     device: Annotated[str, typer.Option(metavar="NAME", help="Where to compute; cpu if left out.")] = "cpu",
 ) -> None:
     from regard.cli.converse import converse
@@ -62,7 +65,7 @@ def translate(
     refuse_to_write_over({"--html": html}, [input_])
     total = None if input_ is None else _count(input_)
     search: dict[str, Any] = {name: value for name, value in (("beam", beam), ("nbest", nbest)) if value is not None}
-    translator = load([bundle, *(ensemble or [])], device)
+    translator = load([bundle, *(ensemble or [])], device, longest_source=longest_source)
     form = Form(as_json, alignment, walk, (nbest or 1) > 1)
     shown: list[Translation] = []
     if not texts and input_ is None and output is None and sys.stdin.isatty() and sys.stdout.isatty():

@@ -126,7 +126,7 @@ def measure(
         phones=phones,
         with_ter=with_ter,
     )
-    notes = (NO_ALIGNMENT,) if known and not attends else ()
+    notes = (*_cut_short(translations, translator), *([NO_ALIGNMENT] if known and not attends else []))
     return Measured(evaluation, chosen, texts, references, examples, notes)
 
 
@@ -198,6 +198,19 @@ def _forced_links(
     found = Direction(Aligner(translator.bundle), rule or default_rule(translator.bundle)).links(sides).alone
     links = dict(zip(known, found, strict=True))
     return [links.get(i, frozenset()) for i in range(len(pairs))]
+
+
+def _cut_short(translations: Sequence[Translation], translator: Translator) -> list[str]:
+    """What is not read cannot be translated: the scores of long texts would mean something else."""
+    cut = sum(any(warning.startswith("too long") for warning in one.warnings) for one in translations)
+    return (
+        [
+            f"{cut:,} of {len(translations):,} sources were too long: only their first {translator.longest_source:,} "
+            "pieces were read (--longest-source sets how many)"
+        ]
+        if cut
+        else []
+    )
 
 
 def _entropy(translation: Translation) -> float | None:

@@ -261,10 +261,12 @@ def _plain(axes: "matplotlib.axes.Axes", x_name: str, y_name: str) -> None:
 
 
 def _legend(axes: "matplotlib.axes.Axes", lines: Sequence["matplotlib.lines.Line2D"], families: list[str]) -> None:
-    """The names of the lines in a row above the axes, where they cover nothing."""
-    axes.legend(
-        handles=lines, frameon=False, ncols=4, loc="lower left", bbox_to_anchor=(-0.01, 1.0), prop={"family": families}
-    )
+    """The names of the lines above the axes, where they cover nothing; as many side by side as the figure holds."""
+    names = [str(line.get_label()) for line in lines]
+    widest = max(text_size(name, tuple(families), 10)[0] for name in names) + 0.75
+    columns = int(max(1, min(4, (axes.figure.get_figure(root=True).get_figwidth() - 1) // widest)))
+    place, font = (-0.01, 1.0), {"family": families}
+    axes.legend(handles=lines, frameon=False, ncols=columns, loc="lower left", bbox_to_anchor=place, prop=font)
 
 
 def ceiling(measure: str, values: Iterable[Number | None]) -> float:

@@ -24,15 +24,22 @@ ROWS, PIECES = 64, 4096
 """Sentences decoded together, and source pieces with padding: long sentences go in smaller groups."""
 
 
-def load(path: str | Path | Sequence[str | Path], device: str | torch.device = "cpu") -> "Translator":
-    """A translator from a bundle or run folder; several paths make an ensemble over one vocabulary."""
+def load(
+    path: str | Path | Sequence[str | Path], device: str | torch.device = "cpu", *, longest_source: int | None = None
+) -> "Translator":
+    """A translator from a bundle or run folder; several paths make an ensemble over one vocabulary.
+
+    A text is read up to as many pieces as training was shown, or up to `longest_source`; what is longer is cut, and the
+    translation's warnings say so.
+    """
     paths = [path] if isinstance(path, str | Path) else list(path)
     try:
         where = torch.device(device)
         torch.empty(1, device=where)
     except (RuntimeError, AssertionError) as error:
         raise InputError(f"device '{device}' cannot be used here: {str(error).splitlines()[0]}") from None
-    return Translator([load_bundle(one, where) for one in paths])
+    bundles = [load_bundle(one, where) for one in paths]
+    return Translator(bundles if longest_source is None else [one.that_reads(longest_source) for one in bundles])
 
 
 class Translator:
