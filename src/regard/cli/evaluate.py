@@ -81,8 +81,7 @@ def evaluate(
     for note in yardstick.notes:
         warn(note)
     options: dict[str, Any] = {"tokenize": tokenize, "phones": phones, "with_ter": True, "protocol": protocol}
-    search = {"beam": beam, "length_penalty": length_penalty}
-    options |= {name: value for name, value in search.items() if value is not None}
+    options |= _chosen(beam=beam, length_penalty=length_penalty)
     where = {"device": device, "longest_source": longest_source}
     measured = _measure([bundle, *(ensemble or [])], yardstick, where, options)
     other = None
@@ -90,19 +89,30 @@ def evaluate(
         same = {**options, "protocol": measured.protocol.name if protocol is None else protocol}
         other = compare_systems(measured, _measure([against], yardstick, where, same), str(against))
     path, name, count = data or source, split or "test", len(yardstick.pairs)
-    voting = f" with {' and '.join(map(str, ensemble))}" if ensemble else ""
-    what = f"{bundle}{voting} on {path or f'its {name} set'}"
+    what = f"{_voters(bundle, ensemble or [])} on {path or f'its {name} set'}"
     if html is not None:
         about = f"of the {name} set" if path is None else f"of {path}"
         write_whole(html, report_page(what, measured, name=str(bundle), about=about, against=other))
         warn(f"written: {html}")
     if as_json:
-        found = {**measured.json(), "against": None if other is None else other.json()}
-        typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        typer.echo(_json({**measured.json(), "against": None if other is None else other.json()}))
         return
     show_measured(console(), f"{what}, {count:,} sentence{'s' if count > 1 else ''}:", measured)
     if other is not None:
         show_against(console(), str(bundle), other)
+
+
+def _voters(bundle: Path, further: list[Path]) -> str:
+    return f"{bundle} with {' and '.join(map(str, further))}" if further else str(bundle)
+
+
+def _json(found: dict[str, Any]) -> str:
+    return json.dumps(found, ensure_ascii=False, indent=2)
+
+
+def _chosen(**options: Any) -> dict[str, Any]:
+    """Those that were given."""
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def _gold(links: Path | None, base: int | None, flip: bool) -> "GoldFile | None":
