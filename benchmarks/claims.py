@@ -141,11 +141,26 @@ def gradients() -> Record:
     return {"rows": rows}
 
 
+def parameters() -> Record:
+    """How many parameters a score has of its own, beside the whole model: the paper's size and the demo's."""
+    rows = []
+    sizes = {"paper": ("rnnsearch", None, 30_000, {}), "demo": ("bahdanau", "tiny", 500, {"encoder_units": 128})}
+    for name, (base, size, vocabulary, more) in sizes.items():
+        for score in ("additive", "general", "dot"):
+            units = preset(base, size, **more).model_dump()["encoder_units"]
+            width = 2 * units  # dot wants a query as wide as the states
+            model = Seq2Seq(preset(base, size, **more, score=score, decoder_units=width), vocabulary, vocabulary)
+            own = sum(one.numel() for one in model.decoder.attention.parameters())  # type: ignore[union-attr, misc]
+            rows.append({"size": name, "score": score, "own": own, "all": model.parameters_count})
+    return {"rows": rows}
+
+
 NUMBERS: dict[str, Callable[[], Record]] = {
     "variance": variance,
     "similarity": similarity,
     "packing_cost": packing_cost,
     "gradients": gradients,
+    "parameters": parameters,
 }
 ENCODERS = {
     "two directions of 128": (),

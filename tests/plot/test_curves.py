@@ -59,11 +59,12 @@ def test_quality_shows_n_bands_and_a_gap_for_an_empty_bin(quality: LengthQuality
 
 def test_long_names_stand_below_each_other_and_stay_inside_the_figure() -> None:
     systems = tuple(System(f"system {number} with a name that is long, and longer still", (50,)) for number in range(5))
-    figure = quality_by_length(LengthQuality("BLEU", ("1-10",), (9,), systems))
+    figure = quality_by_length(LengthQuality("BLEU", ("1-10",), (9,), systems), title="Above the names")
     picture(figure)
     legend, axes = figure.axes[0].get_legend(), figure.axes[0]
     assert legend is not None
     assert legend.get_window_extent().x1 <= figure.bbox.x1
+    assert legend.get_window_extent().y1 < axes._left_title.get_window_extent().y0  # type: ignore[attr-defined]
     assert axes.get_window_extent().width > figure.bbox.width / 2
 
 

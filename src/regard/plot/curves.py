@@ -139,9 +139,9 @@ def curves(
                 lines += right.plot(series.x, series.y, label=series.name, linestyle=SERIES_DASHES[number % 7], **style)
             highest = max(ceiling(series.name, series.y) for series in scores)
             right.set_ylim(bottom=0, top=highest * 1.03)  # room for the marker
-        _legend(top, lines, families)
+        above = _legend(top, lines, families)
         if title:
-            top.set_title(wrapped(title, tuple(families), 12, 7), loc="left", pad=30, fontsize=12, family=families)
+            top.set_title(wrapped(title, tuple(families), 12, 7), loc="left", pad=above, fontsize=12, family=families)
         _fit(figure)
     return figure
 
@@ -194,10 +194,10 @@ def quality_by_length(quality: LengthQuality, *, title: str = "") -> "matplotlib
         axes.set_xlim(-0.4, len(quality.bins) - 0.6)
         _plain(axes, "source length in words, n sentences", quality.measure)
         axes.set_ylim(0, quality.ceiling * 1.03)
-        _legend(axes, axes.get_lines(), families)
+        above = _legend(axes, axes.get_lines(), families)
         if title:
             axes.set_title(
-                wrapped(title, tuple(families), 12, width - 1), loc="left", pad=30, fontsize=12, family=families
+                wrapped(title, tuple(families), 12, width - 1), loc="left", pad=above, fontsize=12, family=families
             )
         _fit(figure)
     return figure
@@ -260,13 +260,14 @@ def _plain(axes: "matplotlib.axes.Axes", x_name: str, y_name: str) -> None:
     axes.tick_params(length=0, labelcolor=SOFT_INK)
 
 
-def _legend(axes: "matplotlib.axes.Axes", lines: Sequence["matplotlib.lines.Line2D"], families: list[str]) -> None:
-    """The names of the lines above the axes, where they cover nothing; as many side by side as the figure holds."""
+def _legend(axes: "matplotlib.axes.Axes", lines: Sequence["matplotlib.lines.Line2D"], families: list[str]) -> float:
+    """The names of the lines above the axes, as many abreast as the figure holds; how many points a title leaves free."""
     names = [str(line.get_label()) for line in lines]
     widest = max(text_size(name, tuple(families), 10)[0] for name in names) + 0.75
     columns = int(max(1, min(4, (axes.figure.get_figure(root=True).get_figwidth() - 1) // widest)))
     place, font = (-0.01, 1.0), {"family": families}
     axes.legend(handles=lines, frameon=False, ncols=columns, loc="lower left", bbox_to_anchor=place, prop=font)
+    return 15.0 + 15.0 * -(-len(lines) // columns)
 
 
 def ceiling(measure: str, values: Iterable[Number | None]) -> float:
