@@ -261,7 +261,7 @@ def _plain(axes: "matplotlib.axes.Axes", x_name: str, y_name: str) -> None:
 
 
 def _legend(axes: "matplotlib.axes.Axes", lines: Sequence["matplotlib.lines.Line2D"], families: list[str]) -> float:
-    """The names of the lines above the axes, as many abreast as the figure holds; how many points a title leaves free."""
+    """The names of the lines above the axes, as many abreast as it holds; the points that a title leaves free."""
     names = [str(line.get_label()) for line in lines]
     widest = max(text_size(name, tuple(families), 10)[0] for name in names) + 0.75
     columns = int(max(1, min(4, (axes.figure.get_figure(root=True).get_figwidth() - 1) // widest)))
