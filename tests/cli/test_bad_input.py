@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from regard.text.config import TokenizerConfig
+from regard.text.tokenizer import Tokenizer
 from runtime.bundles import RECIPE
 
 from .conftest import Command
@@ -171,6 +173,11 @@ def _truncate(folder: Path) -> None:
     write(folder / "model.safetensors", data[: len(data) // 2])
 
 
+def _another_tokenizer(folder: Path) -> None:
+    config = TokenizerConfig(kind="word")
+    write(folder / "source.tokenizer.json", Tokenizer.train(["the black cat sat on the mat"], config).data)
+
+
 def _change_manifest(**changes: object) -> Callable[[Path], None]:
     def change(folder: Path) -> None:
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
@@ -190,11 +197,22 @@ class TestBundles:
             (lambda folder: (folder / "target.tokenizer.json").unlink(), "target.tokenizer.json is missing"),
             (lambda folder: write(folder / "manifest.json", '{"format": "regard-bu'), "manifest.json is damaged"),
             (lambda folder: write(folder / "manifest.json", "[1, 2]"), "manifest.json is not a regard manifest"),
+            (_another_tokenizer, "source.tokenizer.json is not the tokenizer that this model was trained with"),
             (_change_manifest(format="other"), "manifest.json is not a regard manifest"),
             (_change_manifest(version=99), "has bundle version 99"),
             (lambda folder: (folder / "manifest.json").unlink(), "no bundle at"),
         ],
-        ids=["flipped bit", "truncated", "file missing", "manifest cut", "a list", "foreign", "newer", "no manifest"],
+        ids=[
+            "flipped bit",
+            "truncated",
+            "file missing",
+            "manifest cut",
+            "a list",
+            "another tokenizer",
+            "foreign",
+            "newer",
+            "no manifest",
+        ],
     )
     def test_a_damaged_bundle(
         self, command: Command, run_folder: Path, tmp_path: Path, damage: Callable[[Path], object], message: str
@@ -248,6 +266,28 @@ def read_only_disk(tmp_path: Path) -> Iterator[Path]:
 
 class TestDisks:
     """Failed with exit code 1: nothing is wrong with the command."""
+
+    def test_a_cache_that_fills_and_one_half_written(
+        self, command: Command, small_disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        write(tmp_path / "train.tsv", "".join(f"a{n} b{n} c{n}\tx{n} y{n} z{n}\n" for n in range(3000)))
+        recipe = write(
+            tmp_path / "pairs.toml", TSV.replace('train = "train.tsv"', 'train = "train.tsv"\nheld_out = 0.1')
+        )
+        monkeypatch.setenv("REGARD_CACHE", str(small_disk))
+        outcome = command("train", recipe, "--out", tmp_path / "run", "--set", "text.kind=character")
+        assert outcome.code == 1
+        assert "the disk is full; nothing half done is left there" in outcome.complaint
+        assert not (tmp_path / "run").exists()
+        assert not [one for one in (small_disk / "pairs").glob("*") if one.is_dir()]
+        monkeypatch.setenv("REGARD_CACHE", str(tmp_path / "cache"))
+        for damaged in (False, True):
+            if damaged:
+                (ids,) = (tmp_path / "cache" / "pairs").glob("*/source.ids")
+                write(ids, ids.read_bytes()[:1000])
+            trained = command("train", recipe, "--out", tmp_path / f"run-{damaged}", "--set", "text.kind=character")
+            assert trained.code == 0, trained.err
+            assert ("was damaged or only half written: it was built anew" in trained.err) == damaged
 
     @pytest.mark.parametrize("what", ["output", "html", "plot", "train"])
     def test_a_full_disk(self, command: Command, run_folder: Path, small_disk: Path, tmp_path: Path, what: str) -> None:

@@ -176,7 +176,7 @@ class TestSides:
             (tmp_path / name).write_text(text, encoding="utf-8")
         with pytest.raises(InputError, match=r"unequal line counts: .*a has 2, .*b has 1"):
             read_sides(tmp_path / "a", tmp_path / "b")
-        with pytest.raises(InputError, match="line 1: 1 columns, wanted source TAB target"):
+        with pytest.raises(InputError, match="line 1: no tab; wanted source TAB target"):
             read_sides(tmp_path / "t")
         with pytest.raises(InputError, match="e is empty: nothing to align"):
             read_sides(tmp_path / "e", tmp_path / "a")

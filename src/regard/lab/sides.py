@@ -42,7 +42,8 @@ def read_sides(source: Path, target: Path | None = None) -> Sides:
     for number, line in enumerate(first, 1):
         fields = line.split("\t") if line.strip() else ["", ""]
         if len(fields) != 2:
-            raise InputError(f"{source}, line {number}: {len(fields)} columns, wanted source TAB target")
+            given = "no tab;" if len(fields) == 1 else f"{len(fields)} columns,"
+            raise InputError(f"{source}, line {number}: {given} wanted source TAB target")
         sources.append(fields[0])
         targets.append(fields[1])
     return Sides(sources, targets)
