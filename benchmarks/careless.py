@@ -25,6 +25,8 @@ class Reader:
     """The decoder starts from the encoder's last state (of the padded end, without packing), not from zeros."""
     fixed: bool = False
     """Every batch is padded to the longest sentence of the corpus while training."""
+    forget: bool = False
+    """The mask is there while training and forgotten when translating."""
 
 
 READERS: dict[str, Reader | None] = {
@@ -37,6 +39,7 @@ READERS: dict[str, Reader | None] = {
     "no packing, no mask, last state": Reader(False, False, start=True),
     "fixed vector, packing": Reader(True, True, attend=False, start=True),
     "fixed vector, no packing": Reader(False, True, attend=False, start=True),
+    "packing, mask only in training": Reader(True, True, forget=True),
 }
 
 

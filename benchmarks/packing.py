@@ -15,6 +15,7 @@ import random
 import statistics
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -157,6 +158,8 @@ def run(task: str, name: str, seed: int, given: argparse.Namespace) -> None:
     print(f"{time.strftime('%T')} {task}, {name}, seed {seed}: training", flush=True)
     loss = fit(model, known, given.steps, seed, longest if reader is not None and reader.fixed else 0)
     model.eval()
+    if isinstance(model, Textbook) and model.reader.forget:
+        model.reader = replace(model.reader, mask=False)
     record = {
         "task": task,
         "reader": name,
