@@ -1,6 +1,8 @@
 """Small models for everyday sentences: BLEU and chrF as trained and as int8, and sentences of our own translated.
 
-    REGARD_DATA=../shared/data python benchmarks/everyday.py runs/tatoeba-en-fr runs/tatoeba-fr-en runs/tatoeba-en-hi
+    export REGARD_DATA=../shared/data
+    python benchmarks/everyday.py score runs/tatoeba-en-fr runs/tatoeba-fr-en runs/tatoeba-en-hi
+    python benchmarks/everyday.py table docs/results/everyday.json                    (or several, with --out FILE)
 
 For each run: the test split of its recipe, one pair at a time and with all references of a sentence together, and the
 part of it whose source sentences are not in the training text; the same with weights rounded to int8 (a scale for each
@@ -30,15 +32,27 @@ from regard.runtime.translator import Translator
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("runs", type=Path, nargs="+")
-    options.add_argument("--split", choices=("dev", "test"), default="test")
-    options.add_argument("--sentences", type=Path, default=Path("docs/results/everyday.tsv"))
-    options.add_argument("--draw", type=int, nargs="*", default=[], help="numbers of sentences to draw, from 1")
-    options.add_argument("--limit", type=int, help="so many pairs at most, to try it out")
-    options.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    options.add_argument("--int8", type=Path, metavar="FOLDER", help="keep the rounded weights there")
-    options.add_argument("--out", type=Path, default=Path("docs/results/everyday.json"))
+    verbs = options.add_subparsers(required=True)
+    score = verbs.add_parser("score")
+    score.add_argument("runs", type=Path, nargs="+")
+    score.add_argument("--split", choices=("dev", "test"), default="test")
+    score.add_argument("--sentences", type=Path, default=Path("docs/results/everyday.tsv"))
+    score.add_argument("--draw", type=int, nargs="*", default=[], help="numbers of sentences to draw, from 1")
+    score.add_argument("--limit", type=int, help="so many pairs at most, to try it out")
+    score.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    score.add_argument("--int8", type=Path, metavar="FOLDER", help="keep the rounded weights there")
+    score.add_argument("--out", type=Path, default=Path("docs/results/everyday.json"))
+    score.set_defaults(verb=score_runs)
+    table = verbs.add_parser("table")
+    table.add_argument("files", type=Path, nargs="+")
+    table.add_argument("--out", type=Path, help="write what all files say into one")
+    table.set_defaults(verb=show)
     given = options.parse_args()
+    given.verb(given)
+
+
+def score_runs(given: argparse.Namespace) -> None:
+    """Measure and write after every run; what the file holds already is not measured again."""
     record: dict[str, Any] = json.loads(given.out.read_text(encoding="utf-8")) if given.out.exists() else {}
     given.out.parent.mkdir(parents=True, exist_ok=True)
     for run in given.runs:
@@ -47,8 +61,27 @@ def main() -> None:
             continue
         record[name] = report(run, given)
         write_whole(given.out, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
-        shown = {key: value for key, value in record[name].items() if key != "sentences"}
-        print(f"{name}: {json.dumps(shown, ensure_ascii=False)}", flush=True)
+        plain = record[name]["scores"]["as trained"]
+        print(f"{name}: BLEU {plain['bleu']:.2f} chrF {plain['chrf']:.2f}", flush=True)
+
+
+def show(given: argparse.Namespace) -> None:
+    """Print tables for docs/results.md and for the page of examples."""
+    record: dict[str, Any] = {}
+    for file in given.files:
+        record |= json.loads(file.read_text(encoding="utf-8"))
+    if given.out is not None:
+        write_whole(given.out, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
+    print("| run and split | scored | sentences | BLEU | chrF | parameters | int8 |\n|---|---|---|---|---|---|---|")
+    for name, one in record.items():
+        size = f"{one['parameters']:,} | {one['int8 bytes'] / 1e6:.2f} MB"
+        for how, found in one["scores"].items():
+            print(f"| {name} | {how} | {found['sentences']:,} | {found['bleu']:.1f} | {found['chrf']:.1f} | {size} |")
+    for name, one in record.items():
+        if one["sentences"]:
+            print(f"\n**{name}**\n\n| | sentence | translation | |\n|---|---|---|---|")
+        for number, pair in enumerate(one["sentences"], start=1):
+            print(f"| {number} | {pair['source']} | {pair['target']} | |")
 
 
 def report(run: Path, given: argparse.Namespace) -> dict[str, Any]:

@@ -16,7 +16,6 @@ edits to the nearest one over its phones.
 
 import argparse
 import json
-import shutil
 import statistics
 import time
 import unicodedata
@@ -86,7 +85,7 @@ def join_languages(folder: Path) -> None:
         rows = zip(*([(one, pair) for pair in language_pairs(one, split)] for one in languages()), strict=True)
         lines = [f"{spelled(one, pair.source)}\t{pair.target}\n" for row in rows for one, pair in row]
         write_whole(folder / f"{split}.tsv", "".join(lines))
-    shutil.copy(RECIPE, folder)
+    write_whole(folder / RECIPE.name, RECIPE.read_text(encoding="utf-8"))
 
 
 def score_runs(given: argparse.Namespace) -> None:
