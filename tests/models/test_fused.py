@@ -65,6 +65,20 @@ def test_the_interpreted_kernels_give_the_plain_results_and_gradients(
 
 
 @interpreted
+def test_on_request_nothing_but_torchs_own_operations_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither kernels nor hand-written gradients; what comes out is the same."""
+    from regard.models.rnn import decoder, encoder, recurrence
+
+    model, source = build(), sentences(7, 1, 4)
+    fast = run(model, source)
+    monkeypatch.setenv("REGARD_PLAIN", "1")
+    for module, name in ((decoder, "attend_and_recur"), (recurrence, "Recurrence"), (encoder, "Reading")):
+        monkeypatch.setattr(module, name, None)
+    with kernels():
+        compare(run(model, source), fast, 2e-5)
+
+
+@interpreted
 def test_half_precision_stays_near() -> None:
     model, source = build(), sentences(9, 3)
     plain = run(model, source)

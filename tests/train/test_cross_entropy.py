@@ -47,6 +47,16 @@ def test_the_scale_is_in_the_loss_and_in_its_gradients() -> None:
     )
 
 
+def test_the_plain_path_is_the_same_sum(monkeypatch: pytest.MonkeyPatch) -> None:
+    given, wanted = draw()
+    fast = linear_cross_entropy(*given, wanted, 0.1, scale=0.25)
+    monkeypatch.setenv("REGARD_PLAIN", "1")
+    plain = linear_cross_entropy(*given, wanted, 0.1, scale=0.25)
+    torch.testing.assert_close(plain, fast)
+    assert not plain[1].requires_grad
+    torch.testing.assert_close(torch.autograd.grad(plain[0], given), torch.autograd.grad(fast[0], given))
+
+
 def test_only_the_loss_has_a_gradient_and_without_one_nothing_is_kept() -> None:
     given, wanted = draw()
     assert not linear_cross_entropy(*given, wanted)[1].requires_grad

@@ -9,11 +9,12 @@ from importlib.util import find_spec
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from regard.models.rnn.fused.precision import working_dtype
+from regard.models.rnn.fused.precision import plain_wanted, working_dtype
 
 PIECE = 256 * 2**20
 """Bytes of logits at a time."""
@@ -34,9 +35,21 @@ def linear_cross_entropy(
     Only the first has a gradient, and backward runs through it once: the gradients are made in advance and given away.
     Autocast counts: with it the products run in its precision.
     """
+    if plain_wanted():
+        return _by_torch(features, weight, bias, wanted, smoothing, scale)
     dtype = working_dtype(features)
     loss, plain = _LinearCrossEntropy.apply(features, weight, bias, wanted, smoothing, scale, dtype)  # type: ignore[no-untyped-call]
     return loss, plain
+
+
+def _by_torch(
+    features: Tensor, weight: Tensor, bias: Tensor, wanted: Tensor, smoothing: float, scale: float
+) -> tuple[Tensor, Tensor]:
+    """The same from torch's own operations, all logits at once."""
+    logits = F.linear(features, weight, bias)
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    loss = F.cross_entropy(logits, wanted, label_smoothing=smoothing, reduction="sum")
+    return scale * loss, F.cross_entropy(logits.detach(), wanted, reduction="sum")
 
 
 class _LinearCrossEntropy(torch.autograd.Function):

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from regard.attention.additive import functional, launch, launch_backward
 from regard.attention.additive.launch import Inputs
+from regard.attention.plain import plain_wanted
 
 _TRITON = find_spec("triton") is not None
 _DTYPES = (torch.float32, torch.bfloat16, torch.float16)
@@ -79,7 +80,7 @@ def runs_fused(*tensors: Tensor) -> bool:
 
 def _kernels_run_on(device: str) -> bool:
     """A GPU with Triton; or the CPU, where Triton's interpreter was asked for (tests)."""
-    return _TRITON and (device == "cuda" or (device == "cpu" and launch.interpreted()))
+    return _TRITON and not plain_wanted() and (device == "cuda" or (device == "cpu" and launch.interpreted()))
 
 
 @torch.library.custom_op(

@@ -72,6 +72,7 @@ def _compiled(textbook: Textbook, batch: Batch) -> Callable[[Batch], Tensor]:
 
     torch's compiler leaves its own GRU and LSTM as they are and compiles what stands before and behind.
     """
+    torch.compiler.reset()  # what was compiled for another size counts against the number of compilations
     call = partial(textbook, step=torch.compile(textbook.step, dynamic=False))
     with exact_float32():
         losses = [float(_step(textbook, each, batch, None)) for each in (textbook, call)]

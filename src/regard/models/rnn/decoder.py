@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from regard.attention.additive.module import BahdanauAttention
 from regard.attention.build import build_attention
 from regard.attention.none.module import NoAttention
+from regard.attention.plain import plain_wanted
 from regard.attention.protocol import Attended, Attention
 from regard.attention.sharing import look
 from regard.attention.window import GlobalWindow
@@ -155,7 +156,8 @@ class RecurrentDecoder(nn.Module):
         """Whether the recurrence with the hand-written backward pass computes just what the step loop would."""
         attention = self.attention
         return (  # type, not isinstance: a subclass may compute something else
-            type(attention) is BahdanauAttention
+            not plain_wanted()
+            and type(attention) is BahdanauAttention
             and type(attention.window) is GlobalWindow
             and not (attention.dropout and attention.training)
             and bool(self.context_width)

@@ -6,15 +6,19 @@ import torch
 from torch import Tensor
 
 from regard.attention.additive.launch import interpreted
+from regard.attention.plain import plain_wanted as plain_wanted
 
 _DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 _TRITON = find_spec("triton") is not None
 
 
 def fusible(tensor: Tensor) -> bool:
-    """Whether the kernels run here: a GPU with Triton, or Triton's interpreter where it was asked for (tests)."""
+    """Whether the kernels run here: a GPU with Triton, or Triton's interpreter where it was asked for (tests).
+
+    REGARD_PLAIN=1 keeps them away.
+    """
     on_device = tensor.device.type == "cuda" or (tensor.device.type == "cpu" and interpreted())
-    return _TRITON and on_device and working_dtype(tensor) in _DTYPES
+    return _TRITON and not plain_wanted() and on_device and working_dtype(tensor) in _DTYPES
 
 
 def working_dtype(tensor: Tensor) -> torch.dtype:
