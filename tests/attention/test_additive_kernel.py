@@ -91,8 +91,10 @@ def check(given: Problem, **options: object) -> list[Tensor]:
     """Every output and gradient is at most twice as far from float64 as plain torch's in the same precision."""
     ours, theirs, truth = solve(additive_attention, given, **options), plain(given), plain(given, torch.float64)
     unit = torch.finfo(given.query.dtype).eps
-    # Single precision may miss the last bit twice; the interpreter cuts bfloat16 off where a GPU rounds it.
-    slack = {torch.float32: 2 * unit, torch.float16: 0.0, torch.bfloat16: unit / 2 if INTERPRETED else 0.0}
+    # Single precision may miss the last bit twice, on a GPU, whose `exp` is an approximation, the last two; the
+    # interpreter cuts bfloat16 off where a GPU rounds it.
+    single, brain = (2 * unit, unit / 2) if INTERPRETED else (4 * unit, 0.0)
+    slack = {torch.float32: single, torch.float16: 0.0, torch.bfloat16: brain}
     for name, mine, other, exact in zip(NAMES, ours, theirs, truth, strict=False):
         assert mine.dtype == given.query.dtype
         assert distance(mine, exact) <= 2 * distance(other, exact) + slack[mine.dtype], name
@@ -138,8 +140,9 @@ def test_padding_may_hold_anything_even_nan(target: int, source: int, determinis
     poisoned = replace(clean, keys=clean.keys.clone(), values=clean.values.clone())
     poisoned.keys[unseen], poisoned.values[unseen] = float("nan"), float("inf")
     answers = [solve(additive_attention, given, deterministic=deterministic) for given in (clean, poisoned)]
+    exact = deterministic or INTERPRETED  # a GPU adds up the gradient of the queries in any order
     for name, mine, other in zip(NAMES, *answers, strict=False):
-        assert torch.equal(mine, other), name
+        assert torch.equal(mine, other) if exact else torch.allclose(mine, other, rtol=1e-5, atol=1e-7), name
     assert not answers[1][3][unseen].any()
     assert not answers[1][5][unseen].any()
 

@@ -9,7 +9,7 @@ from torch import Tensor
 from interpreter import INTERPRETED, kernels
 from regard.models import Seq2Seq
 from regard.models.config import RecurrentConfig
-from regard.models.rnn.fused.replay import MOST, PATIENCE, Replay, Shelf, _Shape
+from regard.models.rnn.fused.replay import MOST, PATIENCE, Replay, Shelf, _Shape, forget_graphs
 
 from .zoo import Sentences
 
@@ -202,3 +202,10 @@ def test_more_shapes_than_fit_are_not_captured_over_and_over() -> None:
         shelf.find(number, capture)
         shelf.find(number, capture)
     assert capture.count <= MOST + PATIENCE
+
+
+def test_all_graphs_are_let_go_where_memory_runs_out() -> None:
+    replay = Replay(lambda *given: (given, ()), lambda outside, *_: tuple(outside))
+    replay.shelf["a"] = None
+    forget_graphs()
+    assert not replay.shelf

@@ -23,12 +23,14 @@ def torchs_own(given: list[Tensor], wanted: Tensor, smoothing: float) -> Tensor:
     return F.cross_entropy(F.linear(features, weight, bias), wanted, label_smoothing=smoothing, reduction="sum")
 
 
+@pytest.mark.parametrize("padded", [False, True], ids=["as on a CPU", "padded as on a GPU"])
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 @pytest.mark.parametrize("piece", [8 * VOCABULARY, 8 * VOCABULARY * 7, 2**20])
 def test_any_pieces_give_torchs_loss_and_gradients(
-    smoothing: float, piece: int, monkeypatch: pytest.MonkeyPatch
+    smoothing: float, piece: int, padded: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cross_entropy, "PIECE", piece)
+    monkeypatch.setattr(cross_entropy, "_padded", lambda *_: padded)
     given, wanted = draw()
     own, plain = linear_cross_entropy(*given, wanted, smoothing)
     torch.testing.assert_close(own, torchs_own(given, wanted, smoothing))

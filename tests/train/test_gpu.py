@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 
+from regard.models.rnn.fused.replay import forget_graphs
 from regard.train.journal import Event, Started, Stepped, Warned, read_journal
 from regard.train.run import train
 
@@ -72,10 +73,12 @@ def test_memory_that_runs_out_splits_the_batch(tmp_path: Path) -> None:
     model = {"embedding": 64, "encoder_units": 128, "decoder_units": 128, "attention_width": 512}
     keys = {**CUDA, "deterministic": False, "steps": 2, "batch_sentences": 256}
     heard: list[Any] = []
+    forget_graphs()
     torch.cuda.empty_cache()
     torch.cuda.reset_peak_memory_stats()
     train(tiny(data=data, model=model, train=keys), tmp_path / "fits", listener=heard.append)
     needed, whole = torch.cuda.max_memory_allocated(), torch.cuda.get_device_properties(0).total_memory
+    forget_graphs()
     torch.cuda.empty_cache()
     torch.cuda.set_per_process_memory_fraction(0.6 * needed / whole)
     try:

@@ -75,14 +75,16 @@ class _LinearCrossEntropy(torch.autograd.Function):
             d_weight, d_bias = None, None
             for start in range(0, max(len(features), 1), rows):
                 piece = slice(start, start + rows)
-                logits = torch.addmm(small_bias, small[piece], small_weight.t())
+                logits = _product(small[piece], small_weight, small_bias)
                 likelihood, smooth = _differentiate(logits, vocabulary, wanted[piece], smoothing, factor)
                 plain += likelihood
                 loss += scale * ((1 - smoothing) * likelihood + smoothing * smooth)
                 if learns:
                     d_features[piece] = (logits @ small_weight)[:, :width]
-                    d_weight = _more(d_weight, _cast(logits.t() @ small[piece], torch.empty_like(weight)))
-                    d_bias = _more(d_bias, logits.sum(dim=0, dtype=bias.dtype)[:vocabulary])
+                    steep = logits.t() @ small[piece]
+                    d_weight = _more(d_weight, _cast(steep, torch.empty_like(weight)))
+                    steepness = logits.sum(dim=0, dtype=bias.dtype) if small_bias is not None else steep[:, width]
+                    d_bias = _more(d_bias, steepness[:vocabulary].to(bias.dtype))
         if learns:
             ctx.save_for_backward(d_features, d_weight, d_bias)
         ctx.spent = False
@@ -130,18 +132,33 @@ def _multiply(gradient: Tensor, factor: Tensor) -> Tensor:
     return gradient if float(factor) == 1.0 else gradient.mul_(factor)
 
 
-def _aligned(features: Tensor, weight: Tensor, bias: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
+def _padded(device: torch.device, dtype: torch.dtype) -> bool:
+    return device.type == "cuda" and dtype.itemsize <= 2
+
+
+def _product(features: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    return features @ weight.t() if bias is None else torch.addmm(bias, features, weight.t())
+
+
+def _aligned(
+    features: Tensor, weight: Tensor, bias: Tensor, dtype: torch.dtype
+) -> tuple[Tensor, Tensor, Tensor | None]:
     """All three in this precision; on a GPU both widths padded with zeros to multiples of 8.
 
-    Half-precision products whose rows do not begin at 16 bytes run three times slower (docs/log.md).
+    Half-precision products whose rows do not begin at 16 bytes run three times slower (docs/log.md). The first column
+    of the padding holds the bias, beside a feature that is always one: its gradient then comes with the weights'
+    instead of from another look at all logits.
     """
-    down, right = -len(weight) % 8, -features.size(1) % 8
-    if dtype.itemsize > 2 or features.device.type != "cuda" or not (down or right):
+    if not _padded(features.device, dtype):
         return features.to(dtype), weight.to(dtype), bias.to(dtype)
-    pad = torch.nn.functional.pad
-    small_weight = weight.new_zeros(len(weight) + down, weight.size(1) + right, dtype=dtype)
+    (rows, width), (vocabulary, _) = features.shape, weight.shape
+    columns = width + 1 + -(width + 1) % 8
+    small = features.new_zeros(rows, columns, dtype=dtype)
+    small[:, :width], small[:, width] = features, 1
+    small_weight = weight.new_zeros(vocabulary + -vocabulary % 8, columns, dtype=dtype)
     _cast(weight, small_weight)
-    return pad(features.to(dtype), (0, right)), small_weight, pad(bias.to(dtype), (0, down))
+    small_weight[:vocabulary, width] = bias
+    return small, small_weight, None
 
 
 def _differentiate(
@@ -153,19 +170,20 @@ def _differentiate(
     """
     if _TRITON and logits.device.type == "cuda":
         return _in_one_kernel(logits, vocabulary, wanted, smoothing, scale)
-    wide = logits.to(torch.promote_types(logits.dtype, torch.float32))  # of one piece, and only for half precision
+    real = logits[:, :vocabulary]
+    wide = real.to(torch.promote_types(logits.dtype, torch.float32))  # of one piece, and only for half precision
     normaliser = wide.logsumexp(dim=-1, keepdim=True)
     likelihood = (normaliser - wide.gather(1, wanted[:, None])).sum()
     smooth = (normaliser[:, 0] - wide.mean(dim=-1)).sum() if smoothing else likelihood
     if scale is not None:
         wide.sub_(normaliser).exp_()
         if smoothing:
-            wide.sub_(smoothing / wide.size(1))
+            wide.sub_(smoothing / vocabulary)
         wide.scatter_add_(1, wanted[:, None], wide.new_full((len(wide), 1), smoothing - 1))
         if scale != 1.0:
             wide.mul_(scale)
-        if wide is not logits:
-            logits.copy_(wide)
+        if wide is not real:
+            real.copy_(wide)
     return likelihood, smooth
 
 

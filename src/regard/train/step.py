@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from regard.data.batch import Batch
+from regard.models.rnn.fused.replay import forget_graphs
 from regard.models.seq2seq import Seq2Seq
 from regard.train.config import TrainConfig
 from regard.train.loss import batch_loss, real_places
@@ -157,6 +158,7 @@ def gradients(
         # Outside of `except`, whose traceback holds on to the tensors of the failed attempt.
         warn(room.shrink(too_large))
         if device.type == "cuda":
+            forget_graphs()
             torch.cuda.empty_cache()
 
 

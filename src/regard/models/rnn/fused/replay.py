@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakSet
 
 import torch
 from torch import Tensor
@@ -64,6 +65,7 @@ class Replay:
     def __init__(self, forward: Forward, backward: Backward) -> None:
         self._plain_forward, self._plain_backward = forward, backward
         self.shelf = Shelf()
+        _replays.add(self)
 
     def forward(self, *given: Given) -> tuple[Tensors, Tensors, Ticket]:
         """Results; what a plain run kept; and the ticket for the gradients."""
@@ -117,6 +119,15 @@ class Replay:
                 return
             self.shelf.drop()
             torch.cuda.empty_cache()
+
+
+_replays: "WeakSet[Replay]" = WeakSet()
+
+
+def forget_graphs() -> None:
+    """Let the graphs of all functions go, and the memory that they work in: for work that does not fit beside them."""
+    for replay in list(_replays):
+        replay.shelf.clear()
 
 
 class Shelf(OrderedDict[object, _Shape | None]):
