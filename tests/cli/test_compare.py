@@ -74,6 +74,27 @@ def test_ctrl_c_saves_and_says_how_to_go_on(recipe: Path, tmp_path: Path) -> Non
     assert (journal.parent / "last" / "manifest.json").exists()
 
 
+@pytest.mark.slow
+def test_the_report_follows_every_run_that_is_done(recipe: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    options = ["--seeds", "1", "--sentences", "3", "--jobs", "1", "--out", str(out)]
+    (tmp_path / "two.toml").write_text(
+        f'recipe = "{recipe.name}"\n[variants.quick.train]\nsteps = 2\n[variants.slow.train]\nsteps = 30000\n',
+        encoding="utf-8",
+    )
+    words = [sys.executable, "-m", "regard", "compare", str(tmp_path / "two.toml"), *options]
+    with subprocess.Popen(words, stderr=subprocess.DEVNULL, env={**os.environ, "OMP_NUM_THREADS": "1"}) as process:
+        journal = out / "variants" / "slow" / "seed-0" / "run" / "journal.jsonl"
+        for _ in range(600):
+            if (out / "report.json").exists() and journal.exists():
+                break
+            time.sleep(0.1)
+        claimed = json.loads((out / "report.json").read_text(encoding="utf-8"))
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=60)
+    assert [len(one["runs"]) for one in claimed["variants"]] == [1, 0]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -40,7 +40,8 @@ def compare(
         str | None, typer.Option(metavar="NAME", help="How scores are counted, as in regard evaluate.")
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Runs side by side; one a core, or one on a GPU.")
+        int | None,
+        typer.Option(metavar="N", min=1, help="Runs side by side, also on one GPU; one a core, or one, if left out."),
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="runs/compare-RECIPE if left out.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the comparison in the folder.")] = False,
@@ -63,7 +64,7 @@ def compare(
             warn(f"left out: {variant.name}: {variant.skipped}")
     first = plan.possible[0].recipe
     count = jobs or default_jobs(first.train.device if first is not None else "auto")
-    failed, stopped = _run(plan, slots, count)
+    failed, stopped = _run(plan, slots, count, folder)
     rows = gather(plan, slots, failed)
     for name, reason in failed.items():
         warn(f"failed: {name}: {reason}")
@@ -99,16 +100,26 @@ def _again(axes: dict[str, list[str] | None], changes: list[str], options: dict[
     return words + [word for name, value in options.items() if value is not None for word in (f"--{name}", str(value))]
 
 
-def _run(plan: "Plan", slots: "list[Slot]", jobs: int) -> tuple[dict[str, str], str]:
-    """The runs that failed, and what to say where somebody stopped it."""
+def _run(plan: "Plan", slots: "list[Slot]", jobs: int, folder: Path) -> tuple[dict[str, str], str]:
+    """The runs that failed, and what to say where somebody stopped it. The report follows every run that is done."""
     from regard.cli.screen import progress, warn
+    from regard.lab.compare.machine import describe_machine
+    from regard.lab.compare.results import gather
     from regard.lab.compare.run import State, Stopped, run_plan
+    from regard.lab.compare.write import write_report
 
     told: set[str] = set()
+    reported = sum(slot.result() is not None for slot in slots)
     with progress(f"{len(slots)} runs, {jobs} at a time, %", 100) as bar:
 
         def tell(state: State) -> None:
+            nonlocal reported
             bar(round(100 * state.steps))
+            if state.done > reported:
+                reported = state.done
+                rows = gather(plan, slots, {})
+                if any(row.runs for row in rows):
+                    write_report(plan, rows, describe_machine(jobs), folder)
             for name in state.running:
                 if name not in told:
                     told.add(name)
