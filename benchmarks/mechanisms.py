@@ -1,0 +1,148 @@
+"""Luong's table: how fast each variant of a comparison trains when it has the machine to itself, and the whole table.
+
+    python benchmarks/mechanisms.py time benchmarks/mechanisms-multi30k.toml --json speed.json
+    python benchmarks/mechanisms.py table runs/mechanisms-multi30k/report.json speed.json
+
+Quality comes from `regard compare`, whose runs share a GPU and say nothing about speed. Here the variants take one
+after the other the same batches of the same corpus: training steps whole, optimizer included.
+"""
+
+import argparse
+import json
+import time
+from datetime import date
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import torch
+
+from regard.bundle.folder import write_whole
+from regard.data.batch import Batch
+from regard.lab.compare.plan import Comparison, load_comparison, make_plan
+from regard.models.seq2seq import Seq2Seq
+from regard.train.device import pick_precision
+from regard.train.optimizer import build_optimizer
+from regard.train.prepare import prepare
+from regard.train.recipe import Recipe
+from regard.train.step import Portion, Room, train_step
+
+PASSES = 3
+"""Over the batches before any is timed: a shape is captured when it comes again."""
+Record = dict[str, Any]
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    verbs = options.add_subparsers(dest="verb", required=True)
+    timing, table = verbs.add_parser("time"), verbs.add_parser("table")
+    timing.add_argument("comparison")
+    timing.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+    timing.add_argument("--batches", type=int, default=12, help="from the middle of the lengths")
+    timing.add_argument("--rounds", type=int, default=3)
+    timing.add_argument("--json", type=Path, required=True)
+    table.add_argument("report", type=Path)
+    table.add_argument("speed", type=Path, nargs="?")
+    given = options.parse_args()
+    if given.verb == "table":
+        speed = {} if given.speed is None else json.loads(given.speed.read_text(encoding="utf-8"))
+        print(markdown(json.loads(given.report.read_text(encoding="utf-8")), speed))
+        return
+    asked = load_comparison(given.comparison)
+    measure(asked.model_copy(update={"set": (*asked.set, *given.set)}), given)
+
+
+def measure(comparison: Comparison, given: argparse.Namespace) -> None:
+    """Every variant in turn; what is known is written at once."""
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    plan = make_plan(comparison)
+    recipes = {one.name: one.recipe for one in plan.variants if one.recipe is not None}
+    data = prepare(next(iter(recipes.values())))
+    lengths = sorted(data.batcher.plan(), key=lambda items: (int(data.batcher.decoder_steps(items).max()), -len(items)))
+    full = [items for items in lengths if len(items) >= median(map(len, lengths))]
+    first = max(0, len(full) // 2 - given.batches // 2)
+    batches = [data.batcher.batch(items) for items in full[first : first + given.batches]]
+    record: Record = {
+        "comparison": Path(given.comparison).stem,
+        "machine": torch.cuda.get_device_name() if device.type == "cuda" else "CPU",
+        "torch": torch.__version__,
+        "date": date.today().isoformat(),
+        "shapes": sorted({(one.rows, one.source.size(1), one.target_out.size(1)) for one in batches}),
+        "variants": {},
+    }
+    given.json.parent.mkdir(parents=True, exist_ok=True)
+    for name, recipe in recipes.items():
+        found = steps(recipe, (len(data.source), len(data.target)), batches, given.rounds, device)
+        record["variants"][name] = found
+        write_whole(given.json, json.dumps(record, indent=1) + "\n")
+        print(time.strftime("%T"), name, json.dumps(found), flush=True)
+
+
+def steps(recipe: Recipe, sizes: tuple[int, int], batches: list[Batch], rounds: int, device: torch.device) -> Record:
+    """Milliseconds of a step in the best round over the batches, target pieces a second, memory at the peak."""
+    torch.manual_seed(0)
+    model = Seq2Seq(recipe.model, *sizes).to(device).train()
+    optimizer, room = build_optimizer(model, recipe.train), Room()
+    autocast = pick_precision(recipe.train.precision, device)
+    portions = [Portion(batch) for batch in batches]
+
+    def run() -> float:
+        began = time.perf_counter()
+        for portion in portions:
+            train_step(model, optimizer, [portion], recipe.train, room=room, autocast=autocast)
+        if device.type == "cuda":
+            torch.cuda.synchronize(device)
+        return time.perf_counter() - began
+
+    for _ in range(PASSES if device.type == "cuda" else 1):
+        run()
+    if device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats(device)
+    seconds = min(run() for _ in range(rounds))
+    pieces = sum(int(batch.target_lengths.sum()) for batch in batches)
+    return {
+        "milliseconds": round(1e3 * seconds / len(batches), 2),
+        "pieces_per_second": round(pieces / seconds),
+        "mebibytes": round(torch.cuda.max_memory_allocated(device) / 2**20) if device.type == "cuda" else None,
+        "parameters": model.parameters_count,
+        "precision": "float32" if autocast is None else "bf16",
+    }
+
+
+def markdown(report: Record, speed: Record) -> str:
+    """A row for each variant that was measured."""
+    timed = speed.get("variants", {})
+    lines = [
+        "| | BLEU | chrF | entropy, nats | parameters | a step alone, ms | target pieces/s | memory, MiB |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for one in report["variants"]:
+        figures, alone = one["figures"], timed.get(one["name"], {})
+        if "bleu" not in figures:
+            lines.append(f"| {one['name']} | not run: {one['problem']} |" + " |" * 6)
+            continue
+        cells = [spread(figures.get(name), digits) for name, digits in (("bleu", 2), ("chrf", 2), ("entropy", 3))]
+        cells.append(f"{figures['parameters']['mean'] / 1e6:.2f} M")
+        cells += [
+            f"{alone[key]:,}" if alone.get(key) else "–" for key in ("milliseconds", "pieces_per_second", "mebibytes")
+        ]
+        lines.append(f"| {one['name']} | {' | '.join(cells)} |")
+    runs = [run for one in report["variants"] for run in one["runs"]]
+    steps = sorted({run["steps"] for run in runs})
+    told = [f"{len(runs)} runs of {' or '.join(f'{one:,}' for one in steps)} steps; {report['machine']['machine']}"]
+    told += [report["machine"]["date"], *sorted({run["evaluation"]["signatures"]["bleu"] for run in runs})]
+    if timed:
+        shapes = ", ".join(f"{rows} × ({source} + {target})" for rows, source, target in speed["shapes"])
+        told.append(f"speed: {speed['machine']}, batches of {shapes} pieces")
+    return "\n".join([*lines, "", "; ".join(told) + "."])
+
+
+def spread(figure: Record | None, digits: int) -> str:
+    if figure is None:
+        return "–"
+    more = f" ± {figure['deviation']:.{digits}f}" if figure["seeds"] > 1 else ""
+    return f"{figure['mean']:.{digits}f}{more}"
+
+
+if __name__ == "__main__":
+    main()
