@@ -121,7 +121,9 @@ def main() -> None:
     points: list[Point] = []
     given.out.mkdir(parents=True, exist_ok=True)
     record = {
-        "machine": torch.cuda.get_device_name() if device.type == "cuda" else f"CPU, threads: {torch.get_num_threads()}",
+        "machine": torch.cuda.get_device_name()
+        if device.type == "cuda"
+        else f"CPU, {torch.get_num_threads()} thread(s)",
         "precision": "bf16" if device.type == "cuda" else "float32",
         "torch": torch.__version__,
         "date": date.today().isoformat(),
