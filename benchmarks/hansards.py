@@ -1,13 +1,14 @@
 """Alignment error of every mechanism on the Hansards: both directions, symmetrised, then taught by their own links.
 
     python benchmarks/hansards.py additive-input general-output …      plain: train both directions, tune, score
-    python benchmarks/hansards.py --rounds 2 transformer               … then taught, twice
+    python benchmarks/hansards.py --rounds 2 additive-output           … then taught by their own links, twice
+    python benchmarks/hansards.py --rounds 1 --links RUN dot-output    … taught by the links of another pair of models
     python benchmarks/hansards.py --table                              what was measured, as a Markdown table
 
 For each name of VARIANTS two models are trained side by side, aligned with rules tuned on `trial`, and scored on
-`test`; with --rounds, the two models' symmetrised links of the training text teach them (train.guide), and they are
-scored again. Every stage leaves OUT/NAME.round.json and is skipped where that exists. Wants a GPU; --small is for a
-test on the CPU.
+`test`; with --rounds, symmetrised links of the training text teach them (train.guide), and they are scored again. Every
+stage leaves OUT/NAME.round.json and is skipped where that exists; a training that was cut short goes on. Wants a GPU;
+--small is for a test on the CPU.
 """
 
 import argparse
@@ -16,16 +17,19 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from regard.lab.align_job import Outcome
 
 COMMAND = [sys.executable, "-m", "regard"]
 DIRECTIONS = ("en-fr", "fr-en")
 OUTPUT = ["model.placement=output"]
 FED = [*OUTPUT, "model.input_feeding=true", "model.readout=attentional"]
 DOT = ["model.encoder_units=256"]
-TRANSFORMER = [
-    "model.preset=transformer", "model.size=small", "train.learning_rate=1e-3", "train.betas=[0.9,0.98]",
-]  # fmt: skip
+TRANSFORMER = ["model.preset=transformer", "model.size=small", "train.betas=[0.9,0.98]"]
 
 VARIANTS: dict[str, list[str]] = {
     "additive-input": [],
@@ -42,18 +46,22 @@ VARIANTS: dict[str, list[str]] = {
     "transformer": TRANSFORMER,
 }
 WORDS = ["text.kind=word", "text.vocabulary=40000"]
-SHIFTED = ("additive-output", "general-output", "multi-head-output", "transformer")
-"""Their query at the step after a word has read the word, so that is the step that is taught."""
+BUDGET = ["train.batch_tokens=16000", "train.warmup=200", "train.validate_every=100000"]
+"""The last weights are kept: the loss on 37 pairs is no reason for others."""
+SMALL = ["model.size=tiny", "data.limit=400", "text.vocabulary=600", "train.batch_tokens=1000"]
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(VARIANTS)}")
     options.add_argument("--label", default="", help="added to the names of results and runs")
-    options.add_argument("--epochs", type=int, default=4, help="of plain training")
+    options.add_argument("--steps", type=int, default=800, help="of plain training")
     options.add_argument("--rounds", type=int, default=0, help="how often the models are taught")
-    options.add_argument("--guided-epochs", type=int, default=2, help="of each round")
+    options.add_argument("--guided-steps", type=int, default=300, help="of each round")
+    options.add_argument("--guided-pairs", type=int, default=100_000, help="training pairs that are linked and taught")
     options.add_argument("--weight", type=float, default=1.0, help="of the links in training")
+    options.add_argument("--links", help="the run whose links teach; its own if left out")
+    options.add_argument("--patience", type=int, default=400, help="seconds to wait for the links of that run")
     options.add_argument("--words", action="store_true", help="whole words instead of BPE pieces")
     options.add_argument("--set", action="append", default=[], help="further keys for all runs")
     options.add_argument("--looks", action="store_true", help="keep attention between the words of trial and test")
@@ -67,29 +75,43 @@ def main() -> None:
         print(table(given.out))
         return
     for name in given.names:
-        measure(name, given)
+        stage(f"{name}{given.label}.0", {key: plain_keys(name, given) for key in DIRECTIONS}, given)
+    for name in given.names:
+        for number in range(1, given.rounds + 1):
+            teach(name, number, given)
 
 
-def measure(name: str, given: argparse.Namespace) -> None:
-    """Plain models first, then as many taught generations as were asked for."""
-    full = name + given.label
-    keys = [*VARIANTS[name], *(WORDS if given.words else []), *given.set, f"train.device={given.device}"]
+def plain_keys(name: str, given: argparse.Namespace) -> list[str]:
+    """What differs from the recipe."""
+    keys = [*BUDGET, *VARIANTS[name], *(WORDS if given.words else []), f"train.device={given.device}"]
     if given.small:
-        keys += ["model.size=tiny", "data.limit=400", "train.steps=6", "text.vocabulary=600", "train.batch_tokens=1000"]
-        keys = [key for key in keys if "units" not in key]
+        keys = [key for key in keys if "units" not in key] + SMALL
         keys += ["model.encoder_units=48"] if "dot" in name else []
-    keys += ["train.validate_every=100000"]  # the last weights are kept: the loss on 37 pairs is no reason for others
-    plain = [*keys, f"train.epochs={given.epochs}"]
-    stage(f"{full}.0", dict.fromkeys(DIRECTIONS, plain), given)
-    for number in range(1, given.rounds + 1):
-        before = given.runs / f"{full}.{number - 1}"
-        taught = {}
-        for direction, links in zip(DIRECTIONS, own_links(before, given), strict=True):
-            guide = [f"train.guide.weight={given.weight}", f"train.guide.links={links}"]
-            guide += [f"train.guide.shift={int(name in SHIFTED)}", f"train.start_from={before / direction}"]
-            shorter = [f"train.epochs={given.guided_epochs}", "train.learning_rate=5e-4", "train.warmup=100"]
-            taught[direction] = [*keys, *guide, *shorter]
-        stage(f"{full}.{number}", taught, given)
+    return [*keys, *given.set, f"train.steps={given.steps}"]
+
+
+def teach(name: str, number: int, given: argparse.Namespace) -> None:
+    """One generation further: the models go on with links that they or others found in the training text."""
+    full = name + given.label
+    before = given.runs / f"{full}.{number - 1}"
+    teacher = given.runs / given.links if given.links else before
+    links = wait_for_links(teacher, given) if given.links else own_links(teacher, given)
+    if links is None:
+        say(f"{full}: no links in {teacher}")
+        return
+    keys = {}
+    for direction, path in zip(DIRECTIONS, links, strict=True):
+        # At the output, and in a Transformer, the query of the next step has read the word.
+        shift = int(not name.endswith("input"))
+        guide = {"weight": given.weight, "links": path, "shift": shift}
+        train = {"start_from": before / direction, "steps": given.guided_steps, "learning_rate": 5e-4, "warmup": 50}
+        keys[direction] = [
+            *plain_keys(name, given),
+            *(f"train.guide.{key}={value}" for key, value in guide.items()),
+            *(f"train.{key}={value}" for key, value in train.items()),
+            f"data.limit={given.guided_pairs}",
+        ]
+    stage(f"{full}.{number}", keys, given)
 
 
 def stage(name: str, keys: dict[str, list[str]], given: argparse.Namespace) -> None:
@@ -104,7 +126,7 @@ def stage(name: str, keys: dict[str, list[str]], given: argparse.Namespace) -> N
         raise SystemExit(f"{name}: training failed")
     trained = time.time()
     say(f"{name}: trained in {trained - began:.0f} s")
-    record = json.loads(align(given.runs / name, given, "--json"))
+    record = align(given.runs / name, "test", given).json()
     record["name"], record["keys"] = name, keys
     record["seconds"] = {"train": round(trained - began, 1), "align": round(time.time() - trained, 1)}
     given.out.mkdir(parents=True, exist_ok=True)
@@ -127,30 +149,50 @@ def start_training(folder: Path, direction: str, keys: list[str]) -> "subprocess
     return subprocess.Popen(command, stdout=subprocess.DEVNULL)
 
 
-def align(models: Path, given: argparse.Namespace, *more: str) -> str:
-    forward, backward = (str(models / direction) for direction in DIRECTIONS)
-    command = [*COMMAND, "align", forward, "--reverse", backward, "--tune", "--device", given.device, *more]
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+def align(models: Path, split: str, given: argparse.Namespace, most: int | None = None) -> "Outcome":
+    """Both directions with rules tuned on trial."""
+    from regard.lab.align_job import Asked, prepare, run
+    from regard.lab.sides import Sides
+
+    forward, backward = (models / direction for direction in DIRECTIONS)
+    job = prepare(Asked(forward, reverse=backward, tune=True, split=split, device=given.device))
+    if most is not None:
+        job = replace(job, sides=Sides(job.sides.sources[:most], job.sides.targets[:most]), gold=None)
+    return run(job)
 
 
 def own_links(models: Path, given: argparse.Namespace) -> tuple[Path, Path]:
     """The symmetrised links of the training text, once for each direction."""
-    forward, backward = models / "links.en-fr", models / "links.fr-en"
-    if not backward.exists():
+    from regard.alignment import Links, write_pharaoh
+
+    paths = link_files(models)
+    if not paths[1].exists():
         began = time.time()
-        align(models, given, "--split", "train", "--output", str(forward))
-        flipped = (
-            " ".join("-".join(reversed(link.split("-"))) for link in line.split())
-            for line in forward.read_text(encoding="utf-8").split("\n")
-        )
-        partial = backward.with_suffix(".partial")
-        partial.write_text("\n".join(flipped), encoding="utf-8")
-        partial.replace(backward)
-        say(f"{models.name}: links of the training text in {time.time() - began:.0f} s")
-    return forward, backward
+        found = align(models, "train", given, given.guided_pairs).aligned.links
+        for path, flip in zip(paths, (False, True), strict=True):
+            partial = path.with_suffix(".partial")
+            each = (Links.of({(t, s) for s, t in links} if flip else links) for links in found)
+            write_pharaoh(partial, each)
+            partial.replace(path)
+        say(f"{models.name}: {found.links:,} links of the training text in {time.time() - began:.0f} s")
+    return paths
 
 
-def keep_looks(models: Path, path: Path, record: dict, given: argparse.Namespace) -> None:
+def link_files(models: Path) -> tuple[Path, Path]:
+    return models / "links.en-fr", models / "links.fr-en"
+
+
+def wait_for_links(models: Path, given: argparse.Namespace) -> tuple[Path, Path] | None:
+    """The links of models that another process trains; None where they do not come."""
+    paths, until = link_files(models), time.time() + given.patience
+    while not paths[1].exists():
+        if time.time() > until:
+            return None
+        time.sleep(1)
+    return paths
+
+
+def keep_looks(models: Path, path: Path, record: dict[str, Any], given: argparse.Namespace) -> None:
     """Attention between words of trial and test, with each direction's tuned heads and row, for study."""
     import numpy as np
 
@@ -170,7 +212,7 @@ def keep_looks(models: Path, path: Path, record: dict, given: argparse.Namespace
             for number, look in looks.items():
                 matrix = rule.matrix(look.between_words(rule.shift))
                 arrays[f"{side}.{split}.{number}"] = np.round(matrix, 3).astype(np.float16)
-    np.savez_compressed(path, **arrays)
+    np.savez_compressed(path, **arrays)  # type: ignore[arg-type]
 
 
 def table(folder: Path) -> str:

@@ -21,7 +21,7 @@ from regard.text.special import BOS, EOS
 from regard.text.tokenizer import Tokenizer
 from regard.text.words import word_spans
 
-ROWS = 256
+ROWS = 1024
 CELLS = {"cpu": 60_000, "cuda": 1_000_000}
 """Rows × target × source positions computed together: what attention needs memory for."""
 
