@@ -217,11 +217,13 @@ def keep_looks(models: Path, path: Path, record: dict[str, Any], given: argparse
 
 def table(folder: Path) -> str:
     """AER in percent, the best first."""
-    ways = ["forward", "backward", "intersection", "union", "grow-diag", "grow-diag-final-and"]
+    ways = ["forward", "backward", "intersection", "union", "grow-diag", "grow-diag-final-and", "product"]
     records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
     records.sort(key=lambda record: record["scores"][record["chosen"]]["aer"])
-    lines = ["| | en→fr | fr→en | intersection | union | grow-diag | grow-diag-final-and | rows read | training |"]
-    lines.append("|---|" + "---|" * 8)
+    lines = [
+        "| | en→fr | fr→en | intersection | union | grow-diag | grow-diag-final-and | product | rows read | training |"
+    ]
+    lines.append("|---|" + "---|" * 9)
     for record in records:
         scores = record["scores"]
         cells = [

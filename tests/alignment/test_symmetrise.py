@@ -2,10 +2,11 @@
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 
-from regard.alignment import grow_diag, grow_diag_final_and, intersection, symmetrise, union
+from regard.alignment import grow_diag, grow_diag_final_and, intersection, product, symmetrise, union
 
 from .random_links import link_sets
 
@@ -87,3 +88,12 @@ def test_growth_travels_through_links_added_on_the_way() -> None:
 def test_an_unknown_method_is_refused() -> None:
     with pytest.raises(ValueError, match="no symmetrisation 'both': valid choices are intersection, union, grow-diag"):
         symmetrise({(0, 0)}, {(0, 0)}, "both")
+
+
+def test_the_product_of_weights_lets_a_sure_direction_outweigh_a_doubtful_one() -> None:
+    forward = np.array([[0.9, 0.1], [0.3, 0.7]])
+    backward = np.array([[0.1, 0.3], [0.0, 0.8]])  # from target to source: rows are source words
+    assert product(forward, backward, 0.29).tolist() == [[True, False], [True, True]]
+    assert product(forward, backward, 0.31).tolist() == [[False, False], [False, True]]
+    assert not product(forward, backward, 0.0)[0, 1]  # weight 0 never links
+    np.testing.assert_array_equal(product(forward, backward, 0.2), product(backward, forward, 0.2).T)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from regard.alignment import LinkRule, Links, agree, score_alignment, symmetrise, take, tune, tune_together
+from regard.alignment import LinkRule, Links, agree, product, score_alignment, symmetrise, take, tune, tune_together
 from regard.alignment.tune import Taken
 
 LAYERS, HEADS = 2, 3
@@ -129,7 +129,19 @@ def test_together_thresholds_serve_the_symmetrised_links() -> None:
     assert both.aer <= ours.aer + 1e-12
     left = [both.forward.links(one[0]) for one in forward]
     right = [frozenset((t, s) for s, t in both.backward.links(one[0])) for one in backward]
-    links = [symmetrise(a, b, both.method) for a, b in zip(left, right, strict=True)]
-    assert score_alignment(links, gold).aer == pytest.approx(both.aer)
+    if both.method != "product":
+        links = [symmetrise(a, b, both.method) for a, b in zip(left, right, strict=True)]
+        assert score_alignment(links, gold).aer == pytest.approx(both.aer)
+    soft = tune_together(forward, backward, gold, (ours.rule, theirs.rule), ["product"])
+    assert (soft.method, soft.forward.threshold) == ("product", soft.backward.threshold)
+    assert soft.forward.threshold is not None
+    found = [
+        {
+            (int(s), int(t))
+            for t, s in np.argwhere(product(ours.rule.matrix(a[0]), theirs.rule.matrix(b[0]), soft.forward.threshold))
+        }
+        for a, b in zip(forward, backward, strict=True)
+    ]
+    assert score_alignment(found, gold).aer == pytest.approx(soft.aer)
     with pytest.raises(ValueError, match="30 sentences forward, 29 backward, 30 gold"):
         tune_together(forward, backward[:-1], gold, (ours.rule, theirs.rule))

@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import regard
-from regard.alignment import LinkRule, Links, symmetrise
+from regard.alignment import LinkRule, Links, product, symmetrise
 from regard.lab.align import Direction, Entropy, align, check_opposite, tune_direction, tune_to_agree, word_note
 from regard.lab.align_job import Asked, link_rule, prepare, run
 from regard.lab.sides import GoldFile, Sides, is_naacl, read_sides
@@ -35,12 +36,30 @@ def test_two_directions_are_symmetrised_by_every_method(direction: Direction) ->
     """Reversing is its own inverse: the same model serves as the other direction, with a rule that links more."""
     other = Direction(direction.aligner, LinkRule(method="threshold", threshold=0.01))
     aligned = align(SIDES, direction, other, method="union")
-    assert list(aligned.ways) == ["forward", "backward", "intersection", "union", "grow-diag", "grow-diag-final-and"]
+    hard = ["intersection", "union", "grow-diag", "grow-diag-final-and"]
+    assert list(aligned.ways) == ["forward", "backward", *hard, "product"]
     for name in ("intersection", "union", "grow-diag", "grow-diag-final-and"):
         for number, links in enumerate(aligned.ways[name]):
             assert links == symmetrise(aligned.ways["forward"][number], aligned.ways["backward"][number], name)
     assert aligned.links == aligned.ways["union"]
     assert sum(map(len, aligned.ways["backward"])) > sum(map(len, aligned.ways["forward"]))
+
+
+def test_the_product_joins_weights(direction: Direction) -> None:
+    rule = LinkRule(method="threshold", threshold=0.3)
+    alone = align(SIDES, Direction(direction.aligner, rule), Direction(direction.aligner, rule), method="product")
+    only = align(
+        SIDES, Direction(direction.aligner, rule), Direction(direction.aligner, rule), method="product", every=False
+    )
+    assert list(only.ways) == ["product"]
+    assert only.links == alone.links
+    forward = dict(direction.aligner.look(SOURCES, TARGETS))
+    backward = dict(direction.aligner.look(TARGETS, SOURCES))
+    for number, look in forward.items():
+        matrices = (rule.matrix(one.between_words()) for one in (look, backward[number]))
+        wanted = {(int(s), int(t)) for t, s in np.argwhere(product(*matrices, 0.3))}
+        assert alone.links[number] == wanted
+    assert sum(map(len, alone.links)) > 0
 
 
 def test_tuning_keeps_a_rule_that_is_right_and_mends_a_wrong_one(direction: Direction) -> None:

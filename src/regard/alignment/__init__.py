@@ -18,7 +18,7 @@ from regard.alignment.links import Link, Links
 from regard.alignment.packed import LinkLists
 from regard.alignment.rule import LinkRule, WordLooks, format_heads, parse_heads
 from regard.alignment.score import AlignmentScore, score_alignment
-from regard.alignment.symmetrise import grow_diag, grow_diag_final_and, intersection, symmetrise, union
+from regard.alignment.symmetrise import grow_diag, grow_diag_final_and, intersection, product, symmetrise, union
 from regard.alignment.together import Together, tune_together
 from regard.alignment.tune import Trial, Tuned, agree, take, tune
 
@@ -45,6 +45,7 @@ __all__ = [
     "parse_heads",
     "parse_naacl",
     "parse_pharaoh",
+    "product",
     "read_naacl",
     "read_pharaoh",
     "score_alignment",

@@ -7,9 +7,16 @@ the other way round, so flip them first.
 from collections.abc import Set
 from typing import Literal, get_args
 
+import numpy as np
+from jaxtyping import Bool, Float
+
 from regard.alignment.links import Link
 
 Method = Literal["intersection", "union", "grow-diag", "grow-diag-final-and"]
+
+PRODUCT = "product"
+"""The one way that joins weights instead of links; see `product`."""
+WAYS: tuple[str, ...] = (*get_args(Method), PRODUCT)
 
 _NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
 
@@ -56,6 +63,17 @@ def symmetrise(forward: Set[Link], backward: Set[Link], method: str = "grow-diag
     if method not in methods:
         raise ValueError(f"no symmetrisation '{method}': valid choices are {', '.join(get_args(Method))}")
     return methods[method](forward, backward)
+
+
+def product(
+    forward: Float[np.ndarray, "target source"], backward: Float[np.ndarray, "source target"], threshold: float
+) -> Bool[np.ndarray, "target source"]:
+    """True where √(f · b) is at least the threshold: a direction that is sure outweighs one that doubts.
+
+    Liang et al. 2006, section 3.2, multiply posterior probabilities so; weights of 0 never link.
+    """
+    both = np.sqrt(forward.astype(np.float32) * backward.T.astype(np.float32))
+    return np.asarray((both > 0) & (both >= threshold))
 
 
 def _target_first(link: Link) -> Link:

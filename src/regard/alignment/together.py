@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import get_args
 
+from regard.alignment.extract import links_in
 from regard.alignment.links import Link, Links
 from regard.alignment.rule import LinkRule
 from regard.alignment.score import score_alignment
-from regard.alignment.symmetrise import Method, symmetrise
+from regard.alignment.symmetrise import PRODUCT, WAYS, product, symmetrise
 from regard.alignment.tune import GAIN, Taken
 
 FLOORS = (0.05, 0.1, 0.15, 0.2, 0.3)
@@ -15,7 +15,8 @@ SURE = (0.2, 0.5)
 """The least weights that are tried for the one word that is looked at most."""
 MOST = 200
 """Sentences that are tried: every pair of rules is symmetrised in every way."""
-METHODS: tuple[str, ...] = get_args(Method)
+PRODUCTS = (0.05, 0.075, 0.1, 0.125, 0.15, 0.175, 0.2, 0.225, 0.25, 0.275, 0.3, 0.35, 0.4, 0.5)
+"""The thresholds that are tried for the product of both directions' weights."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ def tune_together(
     backward: Sequence[Taken],
     gold: Sequence[Links],
     rules: tuple[LinkRule, LinkRule],
-    methods: Sequence[str] = METHODS,
+    methods: Sequence[str] = WAYS,
 ) -> Together:
     """Heads and shifts stay those of `rules`, which were tuned alone; thresholds and the symmetrisation are searched.
 
@@ -51,10 +52,30 @@ def tune_together(
         for one, left in ours
         for other, right in theirs
         for method in methods
+        if method != PRODUCT
     ]
-    alone = min((one for one in found if (one.forward, one.backward) == rules), key=lambda one: one.aer)
+    if PRODUCT in methods:
+        found += _products(forward[:MOST], backward[:MOST], gold, rules)
     best = min(found, key=lambda one: one.aer)
+    alone = min((one for one in found if (one.forward, one.backward) == rules), key=lambda one: one.aer, default=best)
     return best if best.aer <= alone.aer - GAIN else alone
+
+
+def _products(
+    forward: Sequence[Taken], backward: Sequence[Taken], gold: Sequence[Links], rules: tuple[LinkRule, LinkRule]
+) -> list[Together]:
+    """Every threshold for the product, which both rules then carry."""
+    ours, theirs = rules
+    pairs = [
+        (ours.matrix(one[ours.shift]), theirs.matrix(other[theirs.shift]))
+        for one, other in zip(forward, backward, strict=True)
+    ]
+    found = []
+    for floor in PRODUCTS:
+        aer = score_alignment([links_in(product(*both, floor)) for both in pairs], gold).aer
+        one, other = (replace(rule, method="threshold", threshold=floor, null=False) for rule in rules)
+        found.append(Together(one, other, PRODUCT, aer))
+    return found
 
 
 def _candidates(rule: LinkRule) -> list[LinkRule]:

@@ -56,7 +56,7 @@ def align(
         Path | None, _how("A model of the other direction, to symmetrise with.", metavar="BUNDLE")
     ] = None,
     symmetrise: Annotated[
-        str | None, _how("intersection, union, grow-diag or grow-diag-final-and (if left out).")
+        str | None, _how("intersection, union, grow-diag, grow-diag-final-and (if left out) or product.")
     ] = None,
     words: Annotated[str, _how("model: links count its words; spaces: what white space separates.")] = "model",
     method: Annotated[str, _how("argmax (if left out) or threshold.")] = "argmax",

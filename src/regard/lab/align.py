@@ -5,6 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
+import numpy as np
+
 from regard.alignment import (
     AlignmentScore,
     Link,
@@ -20,7 +22,7 @@ from regard.alignment import (
     tune,
     tune_together,
 )
-from regard.alignment.symmetrise import Method
+from regard.alignment.symmetrise import PRODUCT, WAYS, Method, product
 from regard.alignment.tune import Taken
 from regard.bundle.store import Bundle
 from regard.lab.sides import Sides
@@ -31,8 +33,10 @@ from regard.text.special import UNK
 from regard.text.tokenizer import Tokenizer
 from regard.text.words import word_spans
 
-METHODS: tuple[str, ...] = get_args(Method)
+METHODS = WAYS
 DEFAULT = "grow-diag-final-and"
+FLOOR = 0.2
+"""The threshold of a product where none was given or tuned."""
 TUNING = 1000
 """Pairs that agreement is looked for on, if there are more."""
 
@@ -144,21 +148,45 @@ def align(
 ) -> Aligned:
     """Align every pair; with two directions also symmetrised, by `every` method or by the chosen one alone."""
     seen = Entropy() if entropy else None
-    ours = forward.links(sides, progress, seen)
-    ways, notes, cut = {"forward": ours.alone}, [], ours.cut
-    if backward is not None:
-        turned = Sides(sides.targets, sides.sources)
-        theirs = backward.links(turned, lambda done: progress(len(sides) + done))
-        cut += theirs.cut
-        ways["backward"], other = _turned(theirs.alone), _turned(theirs.paired)
-        for name in METHODS if every else (method,):
-            ways[name] = LinkLists.of(symmetrise(*both, name) for both in zip(ours.paired, other, strict=True))
+    ways, notes, cut = dict[str, LinkLists](), list[str](), 0
+    if backward is None or every or method != PRODUCT:
+        ours = forward.links(sides, progress, seen)
+        ways["forward"], cut = ours.alone, ours.cut
+        if backward is not None:
+            turned = Sides(sides.targets, sides.sources)
+            theirs = backward.links(turned, lambda done: progress(len(sides) + done))
+            cut += theirs.cut
+            ways["backward"], other = _turned(theirs.alone), _turned(theirs.paired)
+            for name in get_args(Method) if every else (method,):
+                if name != PRODUCT:
+                    ways[name] = LinkLists.of(symmetrise(*both, name) for both in zip(ours.paired, other, strict=True))
+    if backward is not None and (every or method == PRODUCT):
+        ways[PRODUCT], short = _product(sides, forward, backward, progress)
+        cut = cut or short
     blank = sum(not (s.strip() and t.strip()) for s, t in zip(sides.sources, sides.targets, strict=True))
     if blank:
         notes.append(f"{_pairs(blank)} with a blank side: no links")
     if cut:
         notes.append(f"{_pairs(cut)} longer than the model reads: the last words have no links")
     return Aligned(ways, "forward" if backward is None else method, tuple(notes), seen)
+
+
+def _product(sides: Sides, forward: Direction, backward: Direction, progress: Progress) -> tuple[LinkLists, int]:
+    """Links where the product of both directions' weights reaches the threshold, and how many sources were cut."""
+    one, other = (each.paired or each.rule for each in (forward, backward))
+    floors = [FLOOR if rule.threshold is None else rule.threshold for rule in (one, other)]
+    threshold = float(np.sqrt(floors[0] * floors[1]))
+    found, kept, cut = LinkLists(len(sides)), dict[int, np.ndarray](), 0
+    for done, (number, matrix, short) in enumerate(forward.aligner.matrices(sides.sources, sides.targets, one), 1):
+        kept[number] = matrix
+        cut += short
+        progress(done)
+    for done, (number, matrix, short) in enumerate(backward.aligner.matrices(sides.targets, sides.sources, other), 1):
+        if number in kept:
+            found.put(number, np.argwhere(product(kept.pop(number), matrix, threshold))[:, ::-1])
+        cut += short
+        progress(len(sides) + done)
+    return found, cut
 
 
 def _turned(links: LinkLists) -> LinkLists:

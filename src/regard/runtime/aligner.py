@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int64
+from jaxtyping import Float, Float16, Int64
 from torch import Tensor
 
 from regard.alignment import LinkRule, WordLooks, take
 from regard.bundle.store import Bundle
 from regard.models.config import RecurrentConfig
 from regard.runtime.guided import heads_of
-from regard.runtime.linked import linked_words
+from regard.runtime.linked import linked_words, word_weights
 from regard.runtime.padded import pad
 from regard.runtime.reading import check_target
 from regard.text.encoding import PieceWords
@@ -102,6 +102,16 @@ class Aligner:
             found = [linked_words(weights, [(one, other) for _, one, other, _ in group], rule) for rule in rules]
             for row, (number, _, _, cut) in enumerate(group):
                 yield number, [each[row] for each in found], cut
+
+    def matrices(
+        self, sources: Sequence[str], targets: Sequence[str], rule: LinkRule
+    ) -> Iterator[tuple[int, Float16[np.ndarray, "target source"], bool]]:
+        """(number of the pair, how much each target word looks at each source word by a rule's heads and row, cut)."""
+        for group in self._groups(sources, targets):
+            sides = [(one, other) for _, one, other, _ in group]
+            words = word_weights(self._weights(group), sides, rule)[0].half().cpu().numpy()
+            for (number, one, other, cut), matrix in zip(group, words, strict=True):
+                yield number, matrix[: other.count, : one.count].copy(), cut
 
     def _groups(self, sources: Sequence[str], targets: Sequence[str]) -> Iterator[list[Ready]]:
         """Pairs to compute together, the longest first."""

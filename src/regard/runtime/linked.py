@@ -30,6 +30,7 @@ def linked_words(
     return np.split(links, ends[:-1])
 
 
+@torch.inference_mode()
 def word_weights(
     weights: Float[Tensor, "batch layer head target source"],
     sides: Sequence[tuple[PieceWords, PieceWords]],
