@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,8 +60,8 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=0, help="how often the models are taught")
     options.add_argument("--guided-steps", type=int, default=300, help="of each round")
     options.add_argument("--guided-pairs", type=int, default=100_000, help="training pairs that are linked and taught")
-    options.add_argument("--weight", type=float, default=1.0, help="of the links in training")
-    options.add_argument("--links", help="the run whose links teach; its own if left out")
+    options.add_argument("--weight", type=float, default=2.0, help="of the links in training")
+    options.add_argument("--links", help="the run whose links teach in the first round; their own if left out")
     options.add_argument("--patience", type=int, default=400, help="seconds to wait for the links of that run")
     options.add_argument("--words", action="store_true", help="whole words instead of BPE pieces")
     options.add_argument("--set", action="append", default=[], help="further keys for all runs")
@@ -94,8 +95,9 @@ def teach(name: str, number: int, given: argparse.Namespace) -> None:
     """One generation further: the models go on with links that they or others found in the training text."""
     full = name + given.label
     before = given.runs / f"{full}.{number - 1}"
-    teacher = given.runs / given.links if given.links else before
-    links = wait_for_links(teacher, given) if given.links else own_links(teacher, given)
+    others = given.links is not None and number == 1
+    teacher = given.runs / given.links if others else before
+    links = wait_for_links(teacher, given) if others else own_links(teacher, given)
     if links is None:
         say(f"{full}: no links in {teacher}")
         return
@@ -127,7 +129,8 @@ def stage(name: str, keys: dict[str, list[str]], given: argparse.Namespace) -> N
     trained = time.time()
     say(f"{name}: trained in {trained - began:.0f} s")
     record = align(given.runs / name, "test", given).json()
-    record["name"], record["keys"] = name, keys
+    shown = {direction: [key.replace(str(given.runs), "runs") for key in some] for direction, some in keys.items()}
+    record |= {"name": name, "keys": shown, "date": date.today().isoformat(), "device": device_name(given.device)}
     record["seconds"] = {"train": round(trained - began, 1), "align": round(time.time() - trained, 1)}
     given.out.mkdir(parents=True, exist_ok=True)
     if given.looks:
@@ -233,6 +236,12 @@ def table(folder: Path) -> str:
         rows = " / ".join(f"{record['rules'][side]['shift']:+d}" for side in ("forward", "backward"))
         lines.append(f"| {record['name']} | {' | '.join(cells)} | {rows} | {record['seconds']['train']:.0f} s |")
     return "\n".join(lines)
+
+
+def device_name(device: str) -> str:
+    import torch
+
+    return torch.cuda.get_device_name(device) if device.startswith("cuda") else device
 
 
 def say(what: str) -> None:
