@@ -88,7 +88,7 @@ class Batcher:
         return batches
 
     def _turning(self, source: Indices, target: Indices) -> Indices:
-        """Targets as they are sorted within a source length: rising and falling in turn, so that neighbours are alike."""
+        """Targets as they are sorted within a source length: rising and falling in turn, so neighbours are alike."""
         falls = (source // self.multiple) % 2 == 1 if self.multiple > 1 else np.zeros(len(source), dtype=bool)
         turning: Indices = np.where(falls, -target, target)
         return turning
