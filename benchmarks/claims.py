@@ -176,7 +176,8 @@ def directions(name: str, seed: int, given: argparse.Namespace) -> Record:
         f"train.steps={given.steps}", "data.train=40000", "train.validate_every=500", f"train.seed={seed}",
         "train.threads=1", "train.device=cpu", "model.initial=projection", *ENCODERS[name],
     ]  # fmt: skip
-    train("demo", folder, overrides=overrides, resume=(folder / "last").exists())
+    if train("demo", folder, overrides=overrides, resume=(folder / "last").exists()).reason == "interrupted":
+        raise SystemExit(f"{folder.name} was stopped; the same command goes on")
     found = measure(load(folder), phrasebook.pairs("en-fr", "test", given.count)).json()
     keys = ("exact_match", "bleu", "aer", "entropy", "parameters")
     return {"encoder": name, "seed": seed} | {key: found[key] for key in keys if key in found}

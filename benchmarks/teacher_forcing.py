@@ -197,7 +197,9 @@ def run(task: str, forcing: str, seed: int, given: argparse.Namespace) -> None:
     folder = given.runs / f"forcing-{task}-{forcing}-{seed}"
     overrides = [*plan.overrides, *FORCING[forcing], f"train.seed={seed}", f"train.device={given.device}", *given.set]
     print(f"{time.strftime('%T')} {path.stem}: training", flush=True)
-    train(plan.recipe, folder, overrides=overrides, resume=(folder / "last").exists(), overwrite=False)
+    result = train(plan.recipe, folder, overrides=overrides, resume=(folder / "last").exists())
+    if result.reason == "interrupted":
+        raise SystemExit(f"{path.stem} was stopped; the same command goes on")
     trained = time.monotonic() - started
     seen = look(folder, sentences(task, given.count), given.device)
     bins = [[one for one in seen if low <= one.words <= high] for low, high in plan.bins]
