@@ -77,7 +77,7 @@ TASKS = {
     ),
     "multi30k": Task(
         "multi30k-en-de",
-        ("train.epochs=12", "train.average=0", "text.dropout=0", "train.threads=1"),
+        ("train.steps=1500", "train.validate_every=500", "train.average=0", "train.threads=1"),
         ((1, 8), (9, 12), (13, 16), (17, 60)),
         "bleu",
     ),
