@@ -22,6 +22,8 @@ from regard.text.errors import InputError
 
 ROWS, PIECES = 64, 4096
 """Sentences decoded together, and source pieces with padding: long sentences go in smaller groups."""
+WIDER = 4
+"""A GPU takes so many times as much together, in little more time (docs/results.md)."""
 
 
 def load(
@@ -125,7 +127,7 @@ class Translator:
         bundle, longest = self.bundle, self.longest_source
         readings = [read(one, bundle.source, eos=bundle.manifest.source_eos, longest=longest) for one in texts]
         done = {i: blank_translation(reading) for i, reading in enumerate(readings) if reading.blank}
-        for rows in _groups(readings):
+        for rows in _groups(readings, 1 if self.device.type == "cpu" else WIDER):
             found = self._decode(
                 [readings[i] for i in rows],
                 config,
@@ -219,12 +221,12 @@ def _texts(text: str | Iterable[str]) -> list[str]:
     return texts
 
 
-def _groups(readings: Sequence[Reading]) -> list[list[int]]:
+def _groups(readings: Sequence[Reading], times: int = 1) -> list[list[int]]:
     """Numbers of the texts to decode together, the longest first: texts of like length need little padding."""
     order = sorted((i for i, one in enumerate(readings) if not one.blank), key=lambda i: -len(readings[i].encoding.ids))
     groups, first = [], 0
     while first < len(order):
-        rows = max(1, min(ROWS, PIECES // len(readings[order[first]].encoding.ids)))
+        rows = max(1, min(times * ROWS, times * PIECES // len(readings[order[first]].encoding.ids)))
         groups.append(order[first : first + rows])
         first += rows
     return groups

@@ -18,7 +18,7 @@ from regard.train.guide import build_guide
 from regard.train.hide import hide_words
 from regard.train.recipe import Recipe
 
-VALIDATION_SENTENCES = 100
+VALIDATION_SENTENCES = 256
 """Rows of a validation batch: decoding keeps no gradients, so more fit than in training."""
 
 
