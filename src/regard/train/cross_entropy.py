@@ -18,6 +18,8 @@ from regard.models.rnn.fused.precision import plain_wanted, working_dtype
 
 PIECE = 256 * 2**20
 """Bytes of logits at a time."""
+CACHED = 2**21
+"""Bytes of logits that a CPU turns into gradients at a time: a second pass over them should find them in its cache."""
 
 _TRITON = find_spec("triton") is not None
 
@@ -76,15 +78,16 @@ class _LinearCrossEntropy(torch.autograd.Function):
             for start in range(0, max(len(features), 1), rows):
                 piece = slice(start, start + rows)
                 logits = _product(small[piece], small_weight, small_bias)
-                likelihood, smooth = _differentiate(logits, vocabulary, wanted[piece], smoothing, factor)
+                likelihood, smooth, columns = _differentiate(logits, vocabulary, wanted[piece], smoothing, factor)
                 plain += likelihood
                 loss += scale * ((1 - smoothing) * likelihood + smoothing * smooth)
                 if learns:
                     d_features[piece] = (logits @ small_weight)[:, :width]
                     steep = logits.t() @ small[piece]
                     d_weight = _more(d_weight, _cast(steep, torch.empty_like(weight)))
-                    steepness = logits.sum(dim=0, dtype=bias.dtype) if small_bias is not None else steep[:, width]
-                    d_bias = _more(d_bias, steepness[:vocabulary].to(bias.dtype))
+                    if columns is None:
+                        columns = logits.sum(dim=0, dtype=bias.dtype) if small_bias is not None else steep[:, width]
+                    d_bias = _more(d_bias, columns[:vocabulary].to(bias.dtype))
         if learns:
             ctx.save_for_backward(d_features, d_weight, d_bias)
         ctx.spent = False
@@ -137,7 +140,7 @@ def _padded(device: torch.device, dtype: torch.dtype) -> bool:
 
 
 def _product(features: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    return features @ weight.t() if bias is None else torch.addmm(bias, features, weight.t())
+    return F.linear(features, weight, bias)
 
 
 def _aligned(
@@ -163,28 +166,46 @@ def _aligned(
 
 def _differentiate(
     logits: Tensor, vocabulary: int, wanted: Tensor, smoothing: float, scale: float | None
-) -> tuple[Tensor, Tensor]:
+) -> tuple[Tensor, Tensor, Tensor | None]:
     """-log p(wanted) and the mean -log p, both summed over the rows; with a scale the logits become their gradient.
 
-    Columns beyond the vocabulary are padding: they meet zeros in one product and are dropped from the other.
+    Third, on the CPU, that gradient summed over the rows, which is the bias's, while it is at hand. Columns beyond the
+    vocabulary are padding: they meet zeros in one product and are dropped from the other.
     """
+    wide = torch.promote_types(logits.dtype, torch.float32)
     if _TRITON and logits.device.type == "cuda":
-        return _in_one_kernel(logits, vocabulary, wanted, smoothing, scale)
-    real = logits[:, :vocabulary]
-    wide = real.to(torch.promote_types(logits.dtype, torch.float32))  # of one piece, and only for half precision
-    normaliser = wide.logsumexp(dim=-1, keepdim=True)
-    likelihood = (normaliser - wide.gather(1, wanted[:, None])).sum()
-    smooth = (normaliser[:, 0] - wide.mean(dim=-1)).sum() if smoothing else likelihood
+        likelihood, smooth = _in_one_kernel(logits, vocabulary, wanted, smoothing, scale)
+        return likelihood, smooth, None
+    logits = logits[:, :vocabulary]
+    sums, columns = logits.new_zeros(2, dtype=wide), logits.new_zeros(vocabulary, dtype=wide)
+    rows = max(1, CACHED // (wide.itemsize * max(1, logits.size(1))))
+    for piece, targets in zip(torch.split(logits, rows), torch.split(wanted, rows), strict=True):
+        found, chances = _differentiate_piece(piece, targets, smoothing, scale, wide)
+        sums += found
+        if scale is not None:
+            columns += chances.sum(dim=0)
+    likelihood, smooth = sums.unbind()
+    return likelihood, smooth, columns
+
+
+def _differentiate_piece(
+    logits: Tensor, wanted: Tensor, smoothing: float, scale: float | None, dtype: torch.dtype
+) -> tuple[Tensor, Tensor]:
+    """The two sums and the gradient of rows that stay in the processor's cache while it works on them."""
+    wide, places = logits.to(dtype), wanted[:, None]
+    chances = torch.softmax(wide, dim=-1)
+    # The largest chance is no less than one in the vocabulary: its logarithm is safe.
+    normaliser = wide.amax(dim=-1) - chances.amax(dim=-1).log_()
+    likelihood = (normaliser - wide.gather(1, places)[:, 0]).sum()
+    smooth = (normaliser - wide.mean(dim=-1)).sum() if smoothing else likelihood
     if scale is not None:
-        wide.sub_(normaliser).exp_()
         if smoothing:
-            wide.sub_(smoothing / vocabulary)
-        wide.scatter_add_(1, wanted[:, None], wide.new_full((len(wide), 1), smoothing - 1))
+            chances.sub_(smoothing / logits.size(1))
+        chances.scatter_add_(1, places, chances.new_full((len(chances), 1), smoothing - 1))
         if scale != 1.0:
-            wide.mul_(scale)
-        if wide is not real:
-            real.copy_(wide)
-    return likelihood, smooth
+            chances.mul_(scale)
+        logits.copy_(chances)
+    return torch.stack([likelihood, smooth]), chances
 
 
 def _in_one_kernel(

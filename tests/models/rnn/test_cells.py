@@ -30,7 +30,7 @@ def test_steps_are_the_library_run_over_the_sequence(cell: str, layers: int, par
         gates = stack[0].bias.expand(3, -1)
         for columns, piece in zip(stack[0].inputs, word.split(list(parts), dim=1), strict=True):
             gates = gates + piece @ columns.t()
-        state, kept = recur(gates, state, kept, stack, nn.Identity())
+        state, kept = recur(gates, state, kept, stack)
         outputs.append(state[-1])
     torch.testing.assert_close(torch.stack(outputs), wanted, **EXACT)
     torch.testing.assert_close(torch.stack(state), final if memory is None else final[0], **EXACT)
@@ -50,7 +50,7 @@ def test_gradients_reach_the_library_s_own_parameters(cell: str) -> None:
     total = torch.zeros((), dtype=torch.float64)
     for word in inputs:
         gates = torch.nn.functional.linear(word, stack[0].inputs[0], stack[0].bias)
-        state, memory = recur(gates, state, memory, stack, nn.Identity())
+        state, memory = recur(gates, state, memory, stack)
         total = total + state[-1].square().sum()
     total.backward()
     for parameter, gradient in zip(recurrence.parameters(), wanted, strict=True):
@@ -58,15 +58,14 @@ def test_gradients_reach_the_library_s_own_parameters(cell: str) -> None:
 
 
 def test_dropout_acts_between_layers_only() -> None:
-    recurrence, seen = library("gru", 3), []
-    stack, state = ready(recurrence, (7,)), tuple(torch.zeros(3, 2, 5, dtype=torch.float64))
-
-    def note(states: torch.Tensor) -> torch.Tensor:
-        seen.append(states)
-        return states * 0
-
-    after, _ = recur(torch.randn(2, 15, dtype=torch.float64), state, None, stack, note)
-    assert [any(one is layer for one in seen) for layer in after] == [True, True, False]
+    stack, state = ready(library("gru", 3), (7,)), tuple(torch.zeros(3, 2, 5, dtype=torch.float64))
+    gates, kept = torch.randn(2, 15, dtype=torch.float64), torch.ones(2, 2, 5, dtype=torch.float64)
+    plain, _ = recur(gates, state, None, stack)
+    same, _ = recur(gates, state, None, stack, kept)
+    kept[1] = 0
+    after, _ = recur(gates, state, None, stack, kept)
+    assert [torch.equal(one, other) for one, other in zip(plain, same, strict=True)] == [True, True, True]
+    assert [torch.equal(one, other) for one, other in zip(plain, after, strict=True)] == [True, True, False]
 
 
 def test_a_state_keeps_its_precision_among_coarser_gates() -> None:
@@ -82,6 +81,6 @@ def test_states_stay_float32_through_an_autocast_step(cell: str) -> None:
     stack, state = ready(recurrence, (7,)), (torch.zeros(2, 5),)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         gates = torch.nn.functional.linear(torch.randn(2, 7), stack[0].inputs[0], stack[0].bias)
-        after, _ = recur(gates, state, state if cell == "lstm" else None, stack, nn.Identity())
+        after, _ = recur(gates, state, state if cell == "lstm" else None, stack)
     assert gates.dtype == torch.bfloat16
     assert after[0].isfinite().all()

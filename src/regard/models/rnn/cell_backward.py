@@ -7,6 +7,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from regard.attention.additive.functional import quick_tanh_
+
 
 @runtime_checkable
 class Steps(Protocol):
@@ -23,7 +25,7 @@ class Steps(Protocol):
 
     def forward(self, t: int, given: Tensor, recurrent: Tensor) -> Tensor: ...
 
-    def backward(self, t: int, d_state: Tensor, d_given: Tensor, d_recurrent: Tensor) -> Tensor: ...
+    def backward(self, t: int, d_state: Tensor, d_given: Tensor, d_recurrent: Tensor) -> Tensor | None: ...
 
 
 class GruSteps:
@@ -55,7 +57,7 @@ class GruSteps:
         switches, new, memory = self.switches[t], self.new[t], self.memory[t]
         torch.add(given[:, : 2 * units], recurrent[:, : 2 * units], out=switches).sigmoid_()
         memory.copy_(recurrent[:, 2 * units :])
-        torch.addcmul(given[:, 2 * units :], switches[:, :units], memory, out=new).tanh_()
+        tanh_(torch.addcmul(given[:, 2 * units :], switches[:, :units], memory, out=new))
         return torch.lerp(new, self.states[t], switches[:, units:], out=self.states[t + 1])
 
     def backward(self, t: int, d_state: Tensor, d_given: Tensor, d_recurrent: Tensor) -> Tensor:
@@ -104,15 +106,21 @@ class LstmSteps:
         units = self.shown.size(-1)
         gates, cell = self.gates[t], self.cells[t + 1]
         torch.add(given, recurrent, out=gates)
-        gates[:, : 2 * units].sigmoid_()
-        gates[:, 2 * units : 3 * units].tanh_()
-        gates[:, 3 * units :].sigmoid_()
         into, forget, new, out = gates.chunk(4, dim=-1)
+        if gates.dtype.itemsize > 2:  # tanh x = 2σ(2x) - 1: all four gates in one operation
+            new.mul_(2)
+            gates.sigmoid_()
+            new.mul_(2).sub_(1)
+        else:
+            gates[:, : 2 * units].sigmoid_()
+            new.tanh_()
+            out.sigmoid_()
         torch.mul(forget, self.cells[t], out=cell).addcmul_(into, new)
-        torch.tanh(cell, out=self.shown[t])
+        tanh_(self.shown[t].copy_(cell))
         return torch.mul(out, self.shown[t], out=self.states[t + 1])
 
-    def backward(self, t: int, d_state: Tensor, d_given: Tensor, d_recurrent: Tensor) -> Tensor:
+    def backward(self, t: int, d_state: Tensor, d_given: Tensor, d_recurrent: Tensor) -> None:
+        """Both gate inputs have one gradient, and may have one place; nothing reaches s_{t-1} past the gates."""
         into, forget, new, out = self.gates[t].chunk(4, dim=-1)
         d_into, d_forget, d_new, d_out = d_given.chunk(4, dim=-1)
         shown = self.shown[t]
@@ -124,5 +132,10 @@ class LstmSteps:
         torch.mul(d_cell * self.cells[t], torch.addcmul(forget, forget, forget, value=-1), out=d_forget)
         torch.mul(d_cell * into, torch.addcmul(new.new_ones(()), new, new, value=-1), out=d_new)
         d_cell.mul_(forget)
-        d_recurrent.copy_(d_given)
-        return torch.zeros_like(d_state)
+        if d_recurrent.data_ptr() != d_given.data_ptr():
+            d_recurrent.copy_(d_given)
+
+
+def tanh_(x: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+    """In place; by way of the sigmoid where that is quicker and does not round too much."""
+    return quick_tanh_(x) if x.dtype.itemsize > 2 else x.tanh_()

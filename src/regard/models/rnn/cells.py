@@ -5,14 +5,16 @@ computed for all steps at once, outside the loop, and handed in as `gates`; `rea
 to the weights alone, because autograd pays for it at every step otherwise.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from regard.attention.plain import plain_wanted
 from regard.models.product import add_product, pack, packable, product
+from regard.models.rnn.cell_gradients import GruCell, LstmCell
 
 
 @dataclass(frozen=True)
@@ -57,14 +59,18 @@ def recur(
     hidden: tuple[Float[Tensor, "batch units"], ...],
     cell: tuple[Float[Tensor, "batch units"], ...] | None,
     layers: tuple[Layer, ...],
-    dropout: Callable[[Tensor], Tensor],
+    dropped: Float[Tensor, "between batch units"] | None = None,
 ) -> tuple[tuple[Float[Tensor, "batch units"], ...], tuple[Float[Tensor, "batch units"], ...] | None]:
-    """One step through all layers; `gates` is the first one's input product, bias included."""
+    """One step through all layers; `gates` is the first one's input product, bias included.
+
+    `dropped` multiplies what passes from one layer to the next: zeros, and the others made larger.
+    """
     new_hidden: list[Tensor] = []
     new_cell: list[Tensor] = []
     for index, layer in enumerate(layers):
         if index:
-            gates = product(dropout(new_hidden[-1]), layer.inputs[0], layer.bias)
+            below = new_hidden[-1] if dropped is None else new_hidden[-1] * dropped[index - 1]
+            gates = product(below, layer.inputs[0], layer.bias)
         if cell is None:
             assert layer.recurrent_bias is not None
             new_hidden.append(gru_step(gates, hidden[index], layer.recurrent, layer.recurrent_bias))
@@ -85,8 +91,12 @@ def gru_step(
 
     r, z = σ(gates + U s + b)     n = tanh(gates_n + r ∘ (U_n s + b_n))     s' = (1 - z) ∘ n + z ∘ s
     """
+    both = product(hidden, recurrent, bias)
+    if torch.is_grad_enabled() and not plain_wanted():
+        state: Tensor = GruCell.apply(gates, both, hidden)  # type: ignore[no-untyped-call]
+        return state
     gate_r, gate_z, gate_n = gates.chunk(3, dim=-1)
-    from_r, from_z, from_n = product(hidden, recurrent, bias).chunk(3, dim=-1)
+    from_r, from_z, from_n = both.chunk(3, dim=-1)
     new = torch.tanh(torch.addcmul(gate_n, torch.sigmoid(gate_r + from_r), from_n))
     # Mixed precision computes the gates in less than the state is kept in.
     return torch.lerp(new.to(hidden.dtype), hidden, torch.sigmoid(gate_z + from_z).to(hidden.dtype))
@@ -99,6 +109,10 @@ def lstm_step(
     recurrent: Float[Tensor, "four_units units"],
 ) -> tuple[Float[Tensor, "batch units"], Float[Tensor, "batch units"]]:
     """i, f, g, o = gates + U s     c' = σ(f) ∘ c + σ(i) ∘ tanh(g)     s' = σ(o) ∘ tanh(c')"""
-    into, forget, new, out = add_product(gates, hidden, recurrent).chunk(4, dim=-1)
+    gates = add_product(gates, hidden, recurrent)
+    if torch.is_grad_enabled() and not plain_wanted():
+        state, cell = LstmCell.apply(gates, cell)  # type: ignore[no-untyped-call]
+        return state, cell
+    into, forget, new, out = gates.chunk(4, dim=-1)
     cell = torch.addcmul(torch.sigmoid(forget) * cell, torch.sigmoid(into), torch.tanh(new))
     return torch.sigmoid(out) * torch.tanh(cell), cell

@@ -8,9 +8,10 @@ from torch import Tensor, nn
 
 from regard.attention.additive.module import BahdanauAttention
 from regard.attention.build import build_attention
+from regard.attention.deferred import Opened, opened
 from regard.attention.none.module import NoAttention
 from regard.attention.plain import plain_wanted
-from regard.attention.protocol import Attended, Attention
+from regard.attention.protocol import Attended, Attention, Memory
 from regard.attention.sharing import look
 from regard.attention.window import GlobalWindow
 from regard.models.config import RecurrentConfig
@@ -22,6 +23,7 @@ from regard.models.rnn.fused.product import linear
 from regard.models.rnn.readout import Readout
 from regard.models.rnn.recurrence import attend_and_recur
 from regard.models.rnn.state import RecurrentState
+from regard.models.rnn.walk import walk
 from regard.models.step import Decoded, Step, given_weights
 
 
@@ -96,7 +98,10 @@ class RecurrentDecoder(nn.Module):
         (given,) = given_weights(weights, 1)
         embedded = self._embed(tokens)
         layers = self._layers() if self._packed is None or unpacked_wanted(embedded) else self._packed
-        moment = self._advance(self._gates(embedded, layers), embedded, state, layers, weights=given, trace=trace)
+        gates, dropped = self._gates(embedded, layers), self._dropped(1, state.hidden[0])
+        moment = self._advance(
+            gates, embedded, state, layers, None if dropped is None else dropped[0], weights=given, trace=trace
+        )
         seen = moment.attended.weights
         return Step(
             logits=self.readout(self._features(moment, embedded)),
@@ -123,16 +128,80 @@ class RecurrentDecoder(nn.Module):
             return self._at_once(tokens, state, want_weights)
         if not own and self._fits_one_operation(state):
             return self._in_one_operation(tokens, state, want_weights)
+        if not own:
+            return self._word_for_word(tokens, state, want_weights)
+        return self._reading_itself(tokens, state, own, want_weights)
+
+    def _reading_itself(self, tokens: Tensor, state: RecurrentState, own: list[int], want_weights: bool) -> Decoded:
+        """The step loop where the words of the steps `own` are not known before."""
         layers, embedded = self._layers(), self._embed(tokens.T)
         gates, words = list(self._gates(embedded, layers).unbind(0)), list(embedded.unbind(0))
+        dropped = self._dropped(len(words), state.hidden[0])
         moments: list[_Moment] = []
         for t in range(len(words)):
             if t in own:
                 words[t] = self._embed(self._best_word(moments[-1], words[t - 1]))
                 gates[t] = self._gates(words[t], layers)
-            moments.append(self._advance(gates[t], words[t], state, layers))
+            moments.append(self._advance(gates[t], words[t], state, layers, None if dropped is None else dropped[t]))
             state = moments[-1].state
-        return Decoded(self._all_features(moments, words), _all_weights(moments) if want_weights else None)
+        return self._decoded(_gathered(moments), torch.stack(words, dim=1), want_weights)
+
+    def _word_for_word(self, tokens: Tensor, state: RecurrentState, want_weights: bool) -> Decoded:
+        """The step loop over given words."""
+        embedded = self._embed(tokens.T)
+        memory = state.memory if state.owners is None else state.owners.spread(state.memory)
+        given = (
+            self._gates(embedded, self._layers()), torch.stack(state.hidden),
+            None if state.cell is None else torch.stack(state.cell), state.feed,
+            memory.keys, memory.values, memory.real, self._dropped(len(embedded), state.hidden[0]),
+        )  # fmt: skip
+        if torch.is_grad_enabled() and len(embedded) > 1 and not plain_wanted():
+            found = walk(self, {name: self.get_parameter(name) for name in self._inside()}, given, state.position)
+        else:
+            found = self.walk(*given, state.position)
+        return self._decoded(found, embedded.transpose(0, 1), want_weights)
+
+    def _decoded(self, found: tuple[Tensor, ...], words: Tensor, want_weights: bool) -> Decoded:
+        outputs, contexts, *others = found
+        features = others.pop() if self.feed_width else self.readout.features(outputs, contexts, words)
+        return Decoded(features, others[0][:, None] if others and want_weights else None)
+
+    def _inside(self) -> list[str]:
+        """The parameters that the step loop multiplies with."""
+        inside = ("attention.", "recurrence.", "readout.combine.")
+        return [name for name, _ in self.named_parameters() if name.startswith(inside)]
+
+    def walk(
+        self,
+        gates: Float[Tensor, "target batch gates"],
+        hidden: Float[Tensor, "layer batch units"],
+        cell: Float[Tensor, "layer batch units"] | None,
+        feed: Float[Tensor, "batch feed"] | None,
+        keys: Float[Tensor, "batch *head source key"],
+        values: Float[Tensor, "batch *head source value"],
+        real: Bool[Tensor, "batch source"],
+        dropped: Float[Tensor, "target between batch units"] | None,
+        position: int = 0,
+    ) -> tuple[Tensor, ...]:
+        """All steps over given words as a function of tensors; see `_gathered`."""
+        cells = None if cell is None else cell.unbind(0)
+        layers, moments = self._layers(), []
+        if type(layers[0].recurrent) is Opened:
+            keys, values = opened(keys), opened(values)
+        state = RecurrentState(Memory(keys, values, real), hidden.unbind(0), cells, feed, position)
+        for t, step in enumerate(gates.unbind(0)):
+            # Features that are fed, Luong's, do not look at the word; the others are computed after the loop.
+            moments.append(self._advance(step, step, state, layers, None if dropped is None else dropped[t]))
+            state = moments[-1].state
+        return _gathered(moments)
+
+    def _dropped(self, steps: int, hidden: Tensor) -> Tensor | None:
+        """What multiplies the states between layers, drawn for all steps at once; None: nothing is dropped."""
+        between = self.recurrence.num_layers - 1
+        if not (self.training and self.layer_dropout.p and between):
+            return None
+        dropped: Tensor = self.layer_dropout(hidden.new_ones(steps, between, *hidden.shape))
+        return dropped
 
     def _at_once(self, tokens: Tensor, state: RecurrentState, want_weights: bool) -> Decoded:
         """What enters the recurrence is known beforehand: one library call, then attention over all steps.
@@ -185,6 +254,7 @@ class RecurrentDecoder(nn.Module):
         embedded: Tensor,
         state: RecurrentState,
         layers: tuple[Layer, ...],
+        dropped: Tensor | None,
         *,
         weights: Tensor | None = None,
         trace: bool = False,
@@ -196,7 +266,7 @@ class RecurrentDecoder(nn.Module):
         if self.context_width:
             attended = self._look(state.hidden[-1], state, weights, trace)
             gates = add_product(gates, attended.context[:, 0], context_columns)
-        hidden, cell = recur(gates, state.hidden, state.cell, layers, self.layer_dropout)
+        hidden, cell = recur(gates, state.hidden, state.cell, layers, dropped)
         if attended is None:
             attended = self._look(hidden[-1], state, weights, trace)
         features = None
@@ -226,20 +296,17 @@ class RecurrentDecoder(nn.Module):
             return moment.features
         return self.readout.features(moment.output, moment.attended.context[:, 0], embedded)
 
-    def _all_features(self, moments: list[_Moment], words: list[Tensor]) -> Tensor:
-        fed = [moment.features for moment in moments if moment.features is not None]
-        if fed:
-            return torch.stack(fed, dim=1)
-        outputs = torch.stack([moment.output for moment in moments], dim=1)
-        contexts = torch.cat([moment.attended.context for moment in moments], dim=1)
-        return self.readout.features(outputs, contexts, torch.stack(words, dim=1))
-
     @torch.no_grad()
     def _best_word(self, moment: _Moment, embedded: Tensor) -> Tensor:
         logits: Tensor = self.readout.output(self._features(moment, embedded))
         return logits.argmax(dim=-1)
 
 
-def _all_weights(moments: list[_Moment]) -> Tensor | None:
-    seen = [moment.attended.weights for moment in moments if moment.attended.weights is not None]
-    return torch.cat(seen, dim=2)[:, None] if seen else None
+def _gathered(moments: list[_Moment]) -> tuple[Tensor, ...]:
+    """Outputs and contexts of all steps; weights, if it weighs; features, if they are fed."""
+    outputs = torch.stack([moment.output for moment in moments], dim=1)
+    contexts = torch.cat([moment.attended.context for moment in moments], dim=1)
+    weights = [moment.attended.weights for moment in moments if moment.attended.weights is not None]
+    features = [moment.features for moment in moments if moment.features is not None]
+    seen = [torch.cat(weights, dim=2)] if weights else []
+    return outputs, contexts, *seen, *([torch.stack(features, dim=1)] if features else [])

@@ -6,13 +6,15 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 from regard.attention.masking import lengths_to_mask
+from regard.attention.plain import plain_wanted
 from regard.models.config import RecurrentConfig
 from regard.models.rnn.fused.operation import Reading
 from regard.models.rnn.fused.precision import fusible
 from regard.models.rnn.fused.product import linear
+from regard.models.rnn.reading import read
 
 
 @dataclass(frozen=True)
@@ -52,20 +54,21 @@ class RecurrentEncoder(nn.Module):
     def _read(self, source: Tensor, lengths: Tensor) -> Encoded:
         longest = source.size(1)
         embedded = self.dropout(self.embedding(source))
+        real = lengths_to_mask(lengths, longest)
         if fusible(embedded) and embedded.numel():
-            return self._fused(embedded, lengths_to_mask(lengths, longest))
+            return self._fused(embedded, real)
         on_host = lengths.cpu()
         if longest == 0:
             embedded = functional.pad(embedded, (0, 0, 0, 1))
         # Packing wants a word in every row; what a blank row makes of it is dropped below.
         packed = pack_padded_sequence(embedded, on_host.clamp(min=1), batch_first=True, enforce_sorted=False)
-        outputs, final = self.recurrence(packed)
+        outputs, final = self._run(packed)
         states, _ = pad_packed_sequence(outputs, batch_first=True, total_length=max(longest, 1))
         blank = lengths == 0 if bool((on_host == 0).any()) else None
         hidden, cell = final if isinstance(final, tuple) else (final, None)
         return Encoded(
             states=states[:, :longest],
-            real=lengths_to_mask(lengths, longest),
+            real=real,
             hidden=self._by_direction(hidden, blank),
             cell=None if cell is None else self._by_direction(cell, blank),
         )
@@ -90,6 +93,15 @@ class RecurrentEncoder(nn.Module):
             hidden.append(last)
             cell.extend(cells)  # a GRU has none
         return Encoded(states, real, torch.stack(hidden), torch.stack(cell) if cell else None)
+
+    def _run(self, packed: PackedSequence) -> tuple[PackedSequence, Tensor | tuple[Tensor, Tensor]]:
+        """The library's recurrence, but for a GRU that learns on the CPU, which it slows down; its LSTM is fast."""
+        recurrence, data = self.recurrence, packed.data
+        learning = torch.is_grad_enabled() and not plain_wanted()
+        if learning and isinstance(recurrence, nn.GRU) and data.device.type == "cpu":
+            return read(recurrence, packed)
+        outputs, final = recurrence(packed)
+        return outputs, final
 
     def _by_direction(self, final: Tensor, blank: Tensor | None) -> Tensor:
         if blank is not None:

@@ -22,6 +22,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
+from torch.nn.functional import linear
 
 from regard.attention.additive.functional import quick_tanh_
 from regard.models.rnn.cell_backward import GruSteps, LstmSteps, Steps
@@ -87,18 +88,18 @@ class _Recurrence(torch.autograd.Function):
         steps: Steps = GruSteps(target, hidden) if cell is None else LstmSteps(target, hidden, cell)
         both = torch.cat([W_s, U])
         bias = torch.cat([b_u.new_zeros(width), b_u])
-        both_t, context_t = both.t().contiguous(), W_c.t().contiguous()
+        context_t = W_c.t()
         energy = keys.new_empty(target, batch, source, width)
         weights = keys.new_empty(target, batch, source, dtype=torch.promote_types(keys.dtype, torch.float32))
         contexts = values.new_empty(target, batch, values.size(-1))
-        hidden_out = ~mask
+        hidden_out, column = ~mask, v[:, None]  # as a matrix: a vector's product is slower in half precision
         blank = hidden_out.all(dim=-1, keepdim=True)
         anything = not bool(blank.any())
         state = hidden
         for t in range(target):
-            product = torch.addmm(bias, state, both_t)
+            product = linear(state, both, bias)
             torch.add(keys, product[:, None, :width], out=energy[t])
-            scores = torch.mv(quick_tanh_(energy[t]).view(-1, width), v).view(batch, source).to(weights.dtype)
+            scores = (quick_tanh_(energy[t]).view(-1, width) @ column).view(batch, source).to(weights.dtype)
             torch.softmax(scores.masked_fill_(hidden_out, torch.finfo(scores.dtype).min), dim=-1, out=weights[t])
             if not anything:
                 weights[t].masked_fill_(blank, 0.0)
@@ -117,14 +118,15 @@ class _Recurrence(torch.autograd.Function):
         units = states.size(-1)
         steps: Steps = (GruSteps if ctx.gru else LstmSteps).restore(states, kept)
         one, slope, d_keys = energy.new_ones(()), torch.empty_like(keys), torch.zeros_like(keys)
-        d_input = keys.new_empty(target, batch, both.size(0) - width)
         d_product = keys.new_empty(target, batch, both.size(0))
+        # An LSTM adds both parts of its gates: they have one gradient. A GRU's reset gate stands between them.
+        d_input = keys.new_empty(target, batch, both.size(0) - width) if ctx.gru else d_product[..., width:]
         d_context = torch.empty_like(contexts)
         d_score = torch.empty_like(weights)
         d_state = states.new_zeros(batch, units)
         values_t = values.transpose(1, 2)
         for t in reversed(range(target)):
-            d_state = steps.backward(t, d_state.add_(d_states[t]), d_input[t], d_product[t, :, width:])
+            past = steps.backward(t, d_state.add_(d_states[t]), d_input[t], d_product[t, :, width:])
             torch.addmm(d_contexts[t], d_input[t], W_c, out=d_context[t])
             # A row times a matrix: the same product as a matrix times a column is sixteen times slower on the CPU.
             d_weight = torch.bmm(d_context[t, :, None], values_t)[:, 0].to(weights.dtype).add_(d_weights[t])
@@ -134,12 +136,12 @@ class _Recurrence(torch.autograd.Function):
             rounded = d_score[t].to(keys.dtype)
             torch.mul(torch.bmm(rounded[:, None], slope)[:, 0], v, out=d_product[t, :, :width])
             d_keys.addcmul_(slope, rounded[:, :, None])
-            d_state = d_state.addmm_(d_product[t], both)
+            d_state = d_product[t] @ both if past is None else past.addmm_(d_product[t], both)
         flat = d_product.view(target * batch, -1)
         d_both = flat.t() @ states[:-1].reshape(target * batch, units)
         d_values = torch.bmm(weights.permute(1, 2, 0).to(values.dtype), d_context.transpose(0, 1))
         d_v = torch.mv(energy.view(-1, width).t(), d_score.view(-1).to(energy.dtype))
-        d_W_c = d_input.view(target * batch, -1).t() @ contexts.view(target * batch, -1)
+        d_W_c = d_input.flatten(0, 1).t() @ contexts.view(target * batch, -1)
         d_bias = flat[:, width:].sum(dim=0)
         return (
             d_input, d_state, steps.first_cell_gradient, d_keys.mul_(v), d_values, None,

@@ -1,0 +1,118 @@
+"""Opened matrices: autograd's gradients, each as one product after the last step."""
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from regard.attention import deferred
+from regard.attention.deferred import Opened, opened
+
+EXACT = {"atol": 1e-12, "rtol": 1e-12}
+
+
+def numbers(*shape: int) -> Tensor:
+    return torch.randn(*shape, dtype=torch.float64, requires_grad=True)
+
+
+@pytest.fixture
+def tensors() -> tuple[Tensor, ...]:
+    """A weight, its bias, the values of a batch, and what six steps read."""
+    torch.manual_seed(0)
+    return numbers(5, 4), numbers(5), numbers(3, 7, 5), numbers(6, 3, 4)
+
+
+def loop(weight: Tensor, bias: Tensor, values: Tensor, inputs: Tensor, *, steps: int = 6) -> Tensor:
+    """Everything a decoder does with a matrix, and something that only autograd knows."""
+    total, y = inputs.new_zeros(()), inputs.new_zeros(3, 5)
+    for x in inputs[:steps]:
+        y = torch.addmm(y, x, weight.t()) + functional.linear(x[:, None], weight, bias)[:, 0]
+        y = y + functional.linear(x[:, 1:3], weight[:, 1:3])
+        weights = torch.softmax(y[:, None] @ values.mT, dim=-1)
+        y = y + (weights[:, None] @ values[:, None])[:, 0, 0]
+        total = total + y.square().sum() + (weight.exp() * values.unsqueeze(-3).mean()).sum()
+    return total
+
+
+def fast(tensors: tuple[Tensor, ...], **choices: int) -> Tensor:
+    weight, bias, values, inputs = tensors
+    return loop(opened(weight), bias, opened(values), inputs, **choices)
+
+
+def same(found: tuple[Tensor, ...], wanted: tuple[Tensor, ...]) -> None:
+    for one, other in zip(found, wanted, strict=True):
+        torch.testing.assert_close(one, other, **EXACT)
+        assert type(one) is Tensor
+
+
+def test_gradients_are_autograd_s(tensors: tuple[Tensor, ...]) -> None:
+    plain, quick = loop(*tensors), fast(tensors)
+    torch.testing.assert_close(quick, plain, **EXACT)
+    same(torch.autograd.grad(quick, tensors), torch.autograd.grad(plain, tensors))
+
+
+def test_backward_may_run_again_and_in_part(tensors: tuple[Tensor, ...]) -> None:
+    """A pass that asks for the inputs alone leaves nothing behind for the next one to count twice."""
+    wanted = torch.autograd.grad(loop(*tensors), tensors)
+    quick = fast(tensors)
+    same(torch.autograd.grad(quick, tensors[3:], retain_graph=True), wanted[3:])
+    same(torch.autograd.grad(quick, tensors, retain_graph=True), wanted)
+    same(torch.autograd.grad(quick, tensors), wanted)
+
+
+def test_two_losses_of_one_loop(tensors: tuple[Tensor, ...]) -> None:
+    """Two loops over the same weights in one backward pass, of different lengths."""
+    plain = loop(*tensors) + 2 * loop(*tensors, steps=3)
+    same(torch.autograd.grad(fast(tensors) + 2 * fast(tensors, steps=3), tensors), torch.autograd.grad(plain, tensors))
+
+
+def test_a_frozen_weight_gets_none(tensors: tuple[Tensor, ...]) -> None:
+    tensors[0].requires_grad_(False)
+    wanted = torch.autograd.grad(loop(*tensors), tensors[1:])
+    same(torch.autograd.grad(fast(tensors), tensors[1:]), wanted)
+
+
+def test_a_weight_s_gradient_comes_once_and_in_one_product(
+    tensors: tuple[Tensor, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who listens for gradients (as distributed training does) hears of each weight once."""
+    heard, notes = [], []
+    note = deferred._Book.note
+    monkeypatch.setattr(deferred._Book, "note", lambda book, *rows: (notes.append(book), note(book, *rows)))
+    for tensor in tensors:
+        tensor.register_post_accumulate_grad_hook(lambda tensor: heard.append(id(tensor)))
+    fast(tensors).backward()
+    assert sorted(heard) == sorted(map(id, tensors))
+    assert [notes.count(book) for book in set(notes)] == [6] * 5
+
+
+def test_without_gradients_nothing_is_noted(tensors: tuple[Tensor, ...]) -> None:
+    weight = opened(tensors[0])
+    with torch.no_grad():
+        result = functional.linear(tensors[3][0], weight)
+    assert isinstance(weight, Opened)
+    assert weight.known == {}
+    assert not result.requires_grad
+
+
+def test_half_precision_multiplies_in_half_and_learns_in_full() -> None:
+    torch.manual_seed(0)
+    weight, inputs = torch.randn(5, 4, requires_grad=True), torch.randn(6, 3, 4)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        held = opened(weight)
+        results = [functional.linear(x, held) for x in inputs]
+    torch.stack(results).float().square().sum().backward()
+    assert results[0].dtype == torch.bfloat16
+    assert weight.grad is not None
+    found, weight.grad = weight.grad, None
+    functional.linear(inputs, weight).square().sum().backward()
+    assert found.dtype == torch.float32
+    torch.testing.assert_close(found, weight.grad, atol=0.3, rtol=0.03)
+
+
+def test_a_weight_changed_before_backward_is_noticed(tensors: tuple[Tensor, ...]) -> None:
+    total = fast(tensors)
+    with torch.no_grad():
+        tensors[0].mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        total.backward()

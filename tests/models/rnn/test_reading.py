@@ -1,0 +1,57 @@
+"""The GRU with hand-written gradients against torch's own, on sentences of all lengths."""
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence
+
+from regard.models.rnn.reading import read
+
+EXACT = {"atol": 1e-12, "rtol": 1e-10}
+
+
+def packed(lengths: list[int], inputs: Tensor) -> PackedSequence:
+    return pack_padded_sequence(inputs, torch.tensor(lengths), batch_first=True, enforce_sorted=False)
+
+
+@pytest.mark.parametrize("lengths", [[4, 4, 4], [1, 5, 3, 5, 2], [1], [1, 1], [7, 1]], ids=str)
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("both", [False, True])
+def test_states_and_gradients_are_the_library_s(lengths: list[int], layers: int, both: bool) -> None:
+    torch.manual_seed(len(lengths))
+    recurrence = nn.GRU(3, 5, num_layers=layers, bidirectional=both, batch_first=True).double()
+    inputs = torch.randn(len(lengths), max(lengths), 3, dtype=torch.float64, requires_grad=True)
+    results = []
+    for run in (recurrence, lambda sequence: read(recurrence, sequence)):
+        outputs, final = run(packed(lengths, inputs))
+        total = (outputs.data.square() * torch.arange(1, len(outputs.data) + 1)[:, None]).sum() + final.pow(3).sum()
+        gradients = torch.autograd.grad(total, [inputs, *recurrence.parameters()])
+        results.append([outputs.data, final, *gradients])
+        assert outputs.batch_sizes.sum() == sum(lengths)
+    for wanted, found in zip(*results, strict=True):
+        torch.testing.assert_close(found, wanted, **EXACT)
+
+
+def test_half_precision_stays_close() -> None:
+    torch.manual_seed(0)
+    recurrence, inputs = nn.GRU(8, 16, bidirectional=True, batch_first=True), torch.randn(4, 6, 8)
+    exact, _ = read(recurrence, packed([6, 2, 5, 4], inputs))
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        close, _ = read(recurrence, packed([6, 2, 5, 4], inputs))
+    assert close.data.dtype == torch.bfloat16
+    torch.testing.assert_close(close.data.float(), exact.data, atol=0.02, rtol=0.02)
+    close.data.float().sum().backward()
+    assert all(
+        parameter.grad is not None and parameter.grad.dtype == torch.float32 for parameter in recurrence.parameters()
+    )
+
+
+def test_dropout_acts_between_layers_in_training() -> None:
+    torch.manual_seed(0)
+    recurrence, inputs = nn.GRU(3, 5, num_layers=2, dropout=0.5, batch_first=True), torch.randn(2, 4, 3)
+    one, other = (read(recurrence, packed([4, 3], inputs))[1] for _ in range(2))
+    assert torch.equal(one[0], other[0])
+    assert not torch.equal(one[1], other[1])
+    recurrence.eval()
+    one, other = (read(recurrence, packed([4, 3], inputs))[1] for _ in range(2))
+    assert torch.equal(one, other)
