@@ -1,5 +1,9 @@
 """Opened matrices: autograd's gradients, each as one product after the last step."""
 
+import gc
+import weakref
+from collections.abc import Callable
+
 import pytest
 import torch
 from torch import Tensor
@@ -116,3 +120,56 @@ def test_a_weight_changed_before_backward_is_noticed(tensors: tuple[Tensor, ...]
         tensors[0].mul_(2)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         total.backward()
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda w, x: functional.linear(x, weight=w),
+        lambda w, x: functional.linear(input=x, weight=w, bias=None),
+        lambda w, x: torch.matmul(x, other=w.t()),
+        lambda w, x: torch.addmm(x[:, :1], x, mat2=w.transpose(dim0=0, dim1=1)),
+        lambda w, x: x[None] @ w.unsqueeze(dim=0).mT,
+        lambda w, x: x * (w[0] @ w[1]),
+        lambda w, x: functional.linear(x, w[2]),
+        lambda w, x: x @ w[2],
+        lambda w, x: x @ w[[1, 3, 1]].t() + x @ w[:, torch.tensor([0, 1, 2, 3])].t()[:, :3],
+        lambda w, x: functional.linear(x[0], w),
+    ],
+)
+def test_however_it_is_called(tensors: tuple[Tensor, ...], use: Callable[[Tensor, Tensor], Tensor]) -> None:
+    """Named arguments, single rows, other indices: a mechanism of somebody's own may be written in any way."""
+    weight, x = tensors[0], tensors[3][0]
+    plain, quick = use(weight, x), use(opened(weight), x)
+    torch.testing.assert_close(quick, plain, **EXACT)
+    found, wanted = (torch.autograd.grad(y.square().sum(), (weight, tensors[3])) for y in (quick, plain))
+    same(found, wanted)
+
+
+def test_an_index_that_moves_is_followed() -> None:
+    """Two long indices look alike when they are printed."""
+    values, rows = opened(numbers(1200, 3, 2)), torch.arange(1200)
+    place = torch.zeros(1200, dtype=torch.long)
+    other = place.clone()
+    other[600] = 2
+    assert not torch.equal(values[rows, place], values[rows, other])
+
+
+def test_a_pass_for_the_inputs_alone_is_forgotten_with_its_graph(tensors: tuple[Tensor, ...]) -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        total = fast(tensors)
+        books = [weakref.ref(book) for book in gc.get_objects() if type(book) is deferred._Book]
+        torch.autograd.grad(total, tensors[3:])
+        del total
+        assert books
+        assert all(book() is None for book in books)
+    finally:
+        gc.enable()
+
+
+def test_gradients_of_gradients_are_refused(tensors: tuple[Tensor, ...]) -> None:
+    """As constants they would make a penalty on them do nothing."""
+    with pytest.raises(RuntimeError, match="REGARD_PLAIN=1"):
+        torch.autograd.grad(fast(tensors), tensors[0], create_graph=True)

@@ -1,6 +1,7 @@
 """The fast step loop: results and gradients of a loop of plain operations."""
 
 from collections.abc import Callable
+from threading import Thread
 
 import pytest
 import torch
@@ -120,3 +121,57 @@ def test_a_weight_changed_before_backward_is_noticed(fast: Switch) -> None:
         model.decoder.recurrence.weight_hh_l0.mul_(2)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         total.backward()
+
+
+def test_other_tensors_may_stand_for_the_parameters(fast: Switch) -> None:
+    """As `torch.func.functional_call` puts them in: fast weights, ensembles, averages."""
+    fast(True)
+    model = build(LOOPS["lstm, fed"])
+    wanted = results(model, sentences(*SOURCE), TOKENS)
+    others = {name: parameter.detach().clone().requires_grad_() for name, parameter in model.named_parameters()}
+    given = (sentences(*SOURCE), TOKENS)
+    decoded = torch.func.functional_call(model, others, given, {"want_weights": True})
+    sum((x.square() * (1 + x)).sum() for x in (decoded.features, decoded.weights)).backward()
+    found = {name: x.grad for name, x in others.items() if x.grad is not None}
+    agree(found, {name: x for name, x in wanted.items() if name in others}, 1e-10)
+
+
+def test_threads_do_not_see_each_other_s_weights(fast: Switch) -> None:
+    """While one thread is inside the loop, another uses the same model."""
+    fast(True)
+    model, seen = build(LOOPS["lstm, fed"]), []
+    wanted = results(model, sentences(*SOURCE), TOKENS)
+
+    def look(*_: object) -> None:
+        if not seen:
+            seen.append({})
+            thread = Thread(target=lambda: seen[0].update(results(model, sentences(*SOURCE), TOKENS)))
+            thread.start()
+            thread.join()
+
+    handle = model.decoder.attention.register_forward_hook(look)
+    found = results(model, sentences(*SOURCE), TOKENS)
+    handle.remove()
+    agree(seen[0], wanted, 1e-10)
+    agree(found, wanted, 1e-10)
+
+
+def test_a_mechanism_may_note_something_on_itself(fast: Switch) -> None:
+    fast(True)
+    model = build(LOOPS["lstm, fed"])
+    model.decoder.attention.register_forward_hook(lambda module, _, seen: setattr(module, "last", seen.weights))
+    objective(model, sentences(*SOURCE), TOKENS)
+    assert isinstance(model.decoder.attention.last, Tensor)
+    assert all(type(parameter) is torch.nn.Parameter for parameter in model.parameters())
+
+
+def test_gradients_of_gradients_are_refused(fast: Switch) -> None:
+    fast(True)
+    model = build(LOOPS["lstm, fed"])
+    decoded = model(sentences(*SOURCE), TOKENS)
+    with pytest.raises(RuntimeError, match="REGARD_PLAIN=1"):
+        torch.autograd.grad(decoded.features.sum(), list(model.parameters()), create_graph=True)
+    fast(False)
+    decoded = model(sentences(*SOURCE), TOKENS)
+    (gradient,) = torch.autograd.grad(decoded.features.sum(), [model.decoder.attention.W_a], create_graph=True)
+    assert gradient.requires_grad

@@ -105,3 +105,10 @@ def test_a_second_backward_is_refused_instead_of_scaling_twice() -> None:
     torch.autograd.grad(own * 3, given, retain_graph=True)
     with pytest.raises(RuntimeError, match="compute the loss again"):
         torch.autograd.grad(own * 3, given)
+
+
+def test_gradients_of_gradients_are_refused() -> None:
+    """The loss is a number whose own gradient is one: they would come out as constants."""
+    given, wanted = draw()
+    with pytest.raises(RuntimeError, match="REGARD_PLAIN=1"):
+        torch.autograd.grad(linear_cross_entropy(*given, wanted)[0], given, create_graph=True)

@@ -15,8 +15,9 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 from torch.nn import functional
+
+from regard.attention.once import once
 
 _MATMUL: frozenset[Callable[..., Tensor]] = frozenset({torch.matmul, Tensor.matmul, Tensor.__matmul__})
 _SPLIT: Callable[..., tuple[Tensor, ...]] = Tensor.split
@@ -49,32 +50,43 @@ def opened(matrix: Tensor) -> Tensor:
 
 
 def _deferred(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """The product or the view, where it is one that is opened; else None."""
-    if func is functional.linear and type(args[1]) is Opened:
+    """The product or the view, where it is one that is opened and called as a loop calls it; else None."""
+    if func is functional.linear and len(args) > 1 and type(args[1]) is Opened and args[1].dim() == 2:
         bias = args[2] if len(args) > 2 else kwargs.get("bias")
         return _linear(args[0], args[1], bias)
-    if func is torch.addmm and type(args[2]) is Opened and not kwargs:
-        return _times(args[1], args[2], args[0])
-    if func in _MATMUL and type(args[1]) is Opened:
-        x, matrix = args
-        fits = x.dim() == matrix.dim() and x.shape[:-2] == matrix.shape[:-2]
-        return _times(x, matrix, None) if fits else None
-    if func in _VIEWS and type(args[0]) is Opened:
-        return _view(func, args[0], *args[1:])
     if func is _SPLIT and type(args[0]) is Opened:
         pieces: tuple[Tensor, ...] = func(*args, **kwargs)
         return tuple(opened(piece) for piece in pieces)
+    if kwargs:
+        return None
+    if func is torch.addmm and type(args[2]) is Opened:
+        return _times(args[1], args[2], args[0])
+    if func in _MATMUL and type(args[1]) is Opened:
+        x, matrix = args
+        fits = x.dim() == matrix.dim() > 1 and x.shape[:-2] == matrix.shape[:-2]
+        return _times(x, matrix, None) if fits else None
+    if func in _VIEWS and type(args[0]) is Opened:
+        return _view(func, args[0], *args[1:])
     return None
 
 
 def _view(func: Any, matrix: Opened, *args: Any) -> Tensor | None:
-    if any(isinstance(one, Tensor) for one in args):
+    if not _lasting(args):
         return None
     name = func, repr(args)
     if name not in matrix.known:
         matrix.known[name] = opened(func(matrix, *args))
     found: Tensor = matrix.known[name]
     return found
+
+
+def _lasting(index: Any) -> bool:
+    """Whether it says the same at every step; a tensor may hold other numbers tomorrow."""
+    if isinstance(index, tuple):
+        return all(map(_lasting, index))
+    if isinstance(index, slice):
+        return _lasting((index.start, index.stop, index.step))
+    return index is None or index is ... or isinstance(index, int)
 
 
 def _linear(x: Tensor, weight: Opened, bias: Tensor | None) -> Tensor:
@@ -112,7 +124,8 @@ class _Book:
         now = torch._C._current_graph_task_id()
         if now != self.backward_pass:
             self.backward_pass, self.rows = now, []
-        self.rows.append((x, gradient))
+        # Without its history: that leads back to this book, and nobody would ever let go of it.
+        self.rows.append((x.detach(), gradient))
 
     def close(self) -> list[tuple[Tensor, Tensor]]:
         rows = self.rows if self.backward_pass == torch._C._current_graph_task_id() else []
@@ -128,7 +141,7 @@ class _Open(torch.autograd.Function):
         return book.matrix.new_empty(0)
 
     @staticmethod
-    @once_differentiable
+    @once
     def backward(ctx: Any, _: Tensor | None) -> tuple[Tensor | None, ...]:
         rows = ctx.book.close()
         if not rows:
@@ -149,7 +162,7 @@ class _Times(torch.autograd.Function):
         return x @ book.matrix if added is None else torch.addmm(added, x, book.matrix)
 
     @staticmethod
-    @once_differentiable
+    @once
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         needs_x, needs_given, needs_matrix, _ = ctx.needs_input_grad
         x, matrix = ctx.saved_tensors

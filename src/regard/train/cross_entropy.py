@@ -12,9 +12,8 @@ import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
-from regard.models.rnn.fused.precision import plain_wanted, working_dtype
+from regard.models.rnn.fused.precision import once, plain_wanted, working_dtype
 
 PIECE = 256 * 2**20
 """Bytes of logits at a time."""
@@ -95,7 +94,7 @@ class _LinearCrossEntropy(torch.autograd.Function):
         return loss, plain
 
     @staticmethod
-    @once_differentiable
+    @once
     def backward(ctx: Any, d_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
         if ctx.spent:
             raise RuntimeError(

@@ -5,10 +5,10 @@ from typing import Any
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from regard.attention.attend import attend
 from regard.attention.deferred import Opened
+from regard.attention.once import once
 
 
 def additive_scores(
@@ -46,7 +46,7 @@ class _Scores(torch.autograd.Function):
         return (energy.reshape(-1, len(v)) @ v[:, None]).view(energy.shape[:-1])
 
     @staticmethod
-    @once_differentiable
+    @once
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         energy, v = ctx.saved_tensors
         d_v = torch.mv(energy.reshape(-1, len(v)).t(), gradient.reshape(-1))

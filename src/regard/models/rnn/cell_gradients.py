@@ -8,7 +8,8 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
+
+from regard.attention.once import once
 
 
 class GruCell(torch.autograd.Function):
@@ -24,7 +25,7 @@ class GruCell(torch.autograd.Function):
         return torch.lerp(new.to(state.dtype), state, switches[:, units:].to(state.dtype))
 
     @staticmethod
-    @once_differentiable
+    @once
     def backward(ctx: Any, d_state: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         switches, new, recurrent, state = ctx.saved_tensors
         units = new.size(-1)
@@ -55,7 +56,7 @@ class LstmCell(torch.autograd.Function):
         return out * shown, after
 
     @staticmethod
-    @once_differentiable
+    @once
     def backward(ctx: Any, d_state: Tensor, d_after: Tensor) -> tuple[Tensor, Tensor]:
         active, cell, shown = ctx.saved_tensors
         into, forget, new, out = active.chunk(4, dim=-1)

@@ -156,7 +156,7 @@ class RecurrentDecoder(nn.Module):
             memory.keys, memory.values, memory.real, self._dropped(len(embedded), state.hidden[0]),
         )  # fmt: skip
         if torch.is_grad_enabled() and len(embedded) > 1 and not plain_wanted():
-            found = walk(self, {name: self.get_parameter(name) for name in self._inside()}, given, state.position)
+            found = walk(self, self._inside(), given, state.position)
         else:
             found = self.walk(*given, state.position)
         return self._decoded(found, embedded.transpose(0, 1), want_weights)
@@ -166,10 +166,10 @@ class RecurrentDecoder(nn.Module):
         features = others.pop() if self.feed_width else self.readout.features(outputs, contexts, words)
         return Decoded(features, others[0][:, None] if others and want_weights else None)
 
-    def _inside(self) -> list[str]:
-        """The parameters that the step loop multiplies with."""
+    def _inside(self) -> dict[str, Tensor]:
+        """The parameters that the step loop multiplies with; `functional_call` may have put any tensors there."""
         inside = ("attention.", "recurrence.", "readout.combine.")
-        return [name for name, _ in self.named_parameters() if name.startswith(inside)]
+        return {name: x for name, x in self.named_parameters() if name.startswith(inside)}
 
     def walk(
         self,

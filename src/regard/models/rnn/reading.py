@@ -18,10 +18,10 @@ from typing import Any
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
 from torch.nn import functional
 from torch.nn.utils.rnn import PackedSequence
 
+from regard.attention.once import once
 from regard.models.rnn.cell_backward import tanh_
 
 
@@ -104,7 +104,7 @@ class _Read(torch.autograd.Function):
         return after
 
     @staticmethod
-    @once_differentiable
+    @once
     def backward(ctx: Any, d_after: Tensor) -> tuple[Tensor | None, ...]:
         recurrent, before, switches, new, memory = ctx.saved_tensors
         units = new.size(-1)

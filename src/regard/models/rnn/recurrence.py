@@ -21,10 +21,10 @@ from typing import Any
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 from torch.nn.functional import linear
 
 from regard.attention.additive.functional import quick_tanh_
+from regard.attention.once import once
 from regard.models.rnn.cell_backward import GruSteps, LstmSteps, Steps
 from regard.models.rnn.fused.operation import Recurrence
 from regard.models.rnn.fused.precision import fusible, working_dtype
@@ -110,7 +110,7 @@ class _Recurrence(torch.autograd.Function):
         return steps.states[1:], contexts, weights
 
     @staticmethod
-    @once_differentiable
+    @once
     def backward(ctx: Any, *outside: Tensor) -> tuple[Tensor | None, ...]:
         d_states, d_contexts, d_weights = outside
         keys, values, v, both, W_c, energy, weights, contexts, states, *kept = ctx.saved_tensors

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 from torch import Tensor, nn
-from torch.func import functional_call
 
 from regard.attention.deferred import opened
 
@@ -23,20 +22,31 @@ def walk(
     module: nn.Module, weights: Mapping[str, Tensor | None], given: Sequence[Tensor | None], position: int = 0
 ) -> tuple[Tensor, ...]:
     """`module.walk(*given)` with these weights in the place of the parameters of their names."""
-    there = {f"module.{name}": x for name, x in weights.items() if x is not None}
+    there = {name: x for name, x in weights.items() if x is not None}
     pays = any(x.device.type == "cpu" and x.numel() >= WORTH for x in there.values())
-    named = {name: opened(x) if pays and x.dim() == 2 else x for name, x in there.items()}
-    results: tuple[Tensor, ...] = functional_call(_Caller(module), named, (*given, position))
+    own = dict(module.named_parameters())
+    others = {id(own[name]): opened(x) if pays and x.dim() == 2 else x for name, x in there.items()}
+    doubles: dict[nn.Module, nn.Module] = {}
+    walker = _double(module, others, doubles)
+    assert isinstance(walker, Walker)
+    results = walker.walk(*given, position)
+    for original, double in doubles.items():
+        _take_notes(original, double)
     return results
 
 
-class _Caller(nn.Module):
-    """Calls a module's `walk`, so that `functional_call` can put other parameters in."""
+def _double(module: nn.Module, others: Mapping[int, Tensor], doubles: dict[nn.Module, nn.Module]) -> nn.Module:
+    """The module and those inside it once more, on other parameters: other threads may be using the first."""
+    if module not in doubles:
+        double = doubles[module] = module.__new__(type(module))
+        parameters = {name: others.get(id(x), x) for name, x in module._parameters.items()}
+        children = {name: x if x is None else _double(x, others, doubles) for name, x in module._modules.items()}
+        double.__dict__ = {**module.__dict__, "_parameters": parameters, "_modules": children}
+    return doubles[module]
 
-    def __init__(self, module: nn.Module) -> None:
-        super().__init__()
-        self.module = module
 
-    def forward(self, *given: Tensor | int | None) -> tuple[Tensor, ...]:
-        assert isinstance(self.module, Walker)
-        return self.module.walk(*given)
+def _take_notes(module: nn.Module, double: nn.Module) -> None:
+    """What somebody's mechanism wrote down on itself while it ran."""
+    if not isinstance(module, nn.RNNBase):  # its notes are its weights
+        own = "_parameters", "_modules"
+        module.__dict__.update((name, note) for name, note in double.__dict__.items() if name not in own)

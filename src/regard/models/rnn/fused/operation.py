@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
+from regard.attention.once import once
 from regard.models.rnn.fused import decoder, encoder
 from regard.models.rnn.fused.replay import Replay
 
@@ -23,7 +23,7 @@ class Recurrence(torch.autograd.Function):
         return _forward(ctx, _decoding, given)
 
     @staticmethod
-    @once_differentiable
+    @once
     def backward(ctx: Any, *outside: Tensor) -> tuple[Tensor | None, ...]:
         d_gates, d_hidden, d_cell, d_keys, d_values, *weights = _backward(ctx, _decoding, outside)
         return d_gates, d_hidden, d_cell if ctx.needs_input_grad[2] else None, d_keys, d_values, None, *weights
@@ -37,7 +37,7 @@ class Reading(torch.autograd.Function):
         return _forward(ctx, _reading, given)
 
     @staticmethod
-    @once_differentiable
+    @once
     def backward(ctx: Any, *outside: Tensor) -> tuple[Tensor | None, ...]:
         d_given, d_recurrent, d_bias = _backward(ctx, _reading, outside)
         return d_given, None, d_recurrent, d_bias
