@@ -111,6 +111,14 @@ def test_selected_rows_go_on_as_if_they_had_been_there_from_the_start(config: Co
 
 
 @mechanisms
+def test_whole_sequences_go_on_from_selected_rows(config: Config) -> None:
+    model, rows = shared(config), torch.tensor([2, 0, 0, 1])
+    state, moved = (model.start(sentences(*SOURCE, width=5)) for _ in range(2))
+    decoded = model.decoder(TOKENS[rows], state.select(rows)).features
+    torch.testing.assert_close(decoded, model.decoder(TOKENS, moved).features[rows], **EXACT)
+
+
+@mechanisms
 def test_beam_one_is_greedy(config: Config) -> None:
     model = shared(config)
     beams = beam_search(model, sentences(*SOURCE), LIMITS, beam=1)

@@ -1,6 +1,9 @@
 """The fast step loop: results and gradients of a loop of plain operations."""
 
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from threading import Thread
 
 import pytest
@@ -175,3 +178,25 @@ def test_gradients_of_gradients_are_refused(fast: Switch) -> None:
     decoded = model(sentences(*SOURCE), TOKENS)
     (gradient,) = torch.autograd.grad(decoded.features.sum(), [model.decoder.attention.W_a], create_graph=True)
     assert gradient.requires_grad
+
+
+COMPILED = """
+import sys, torch
+sys.path.insert(0, sys.argv[1])
+from models.test_loop import LOOPS, SOURCE, TOKENS, build, sentences
+from regard.models.rnn import walk
+walk.WORTH = 0
+model = build(LOOPS["lstm, fed"])
+parameters = [one for name, one in model.named_parameters() if "readout.output" not in name]
+
+def gradients(call):
+    return torch.autograd.grad(call(sentences(*SOURCE), TOKENS).features.square().sum(), parameters)
+
+torch.testing.assert_close(gradients(torch.compile(model, backend="eager")), gradients(model))
+"""
+
+
+def test_torch_compile_gets_the_plain_loop() -> None:
+    """In a process of its own: the type checks of this one are not for it."""
+    tests = Path(__file__).parents[1]
+    subprocess.run([sys.executable, "-W", "ignore", "-c", COMPILED, str(tests)], check=True, timeout=300)

@@ -122,6 +122,8 @@ class RecurrentDecoder(nn.Module):
 
         The first word (BOS) is always read as it is given.
         """
+        if state.owners is not None:  # after `select`: rows that shared a sentence get one each
+            state = replace(state, memory=state.owners.spread(state.memory), owners=None)
         own = [] if forced is None else [t for t, given in enumerate(forced.tolist()) if t and not given]
         known = not self.context_width or type(self.attention) is NoAttention
         if known and not self.feed_width and not own:
@@ -149,13 +151,12 @@ class RecurrentDecoder(nn.Module):
     def _word_for_word(self, tokens: Tensor, state: RecurrentState, want_weights: bool) -> Decoded:
         """The step loop over given words."""
         embedded = self._embed(tokens.T)
-        memory = state.memory if state.owners is None else state.owners.spread(state.memory)
         given = (
             self._gates(embedded, self._layers()), torch.stack(state.hidden),
             None if state.cell is None else torch.stack(state.cell), state.feed,
-            memory.keys, memory.values, memory.real, self._dropped(len(embedded), state.hidden[0]),
+            state.memory.keys, state.memory.values, state.memory.real, self._dropped(len(embedded), state.hidden[0]),
         )  # fmt: skip
-        if torch.is_grad_enabled() and len(embedded) > 1 and not plain_wanted():
+        if torch.is_grad_enabled() and len(embedded) > 1 and not (plain_wanted() or torch.compiler.is_compiling()):
             found = walk(self, self._inside(), given, state.position)
         else:
             found = self.walk(*given, state.position)
