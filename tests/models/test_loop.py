@@ -1,8 +1,10 @@
-"""The fast step loop: results and gradients of a loop of plain operations."""
+"""The fast step loop, on the CPU and replayed from CUDA graphs: results and gradients of a loop of plain operations."""
 
+import gc
 import subprocess
 import sys
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from threading import Thread
 
@@ -13,6 +15,7 @@ from torch import Tensor
 from regard.models import RecurrentConfig, Seq2Seq
 from regard.models.rnn import walk as walking
 from regard.models.rnn.decoder import RecurrentDecoder
+from regard.models.rnn.fused.loop import _Loop
 
 from .zoo import MECHANISMS, RECURRENT, SOURCE, TOKENS, Sentences, build, recurrent, sentences
 
@@ -37,10 +40,17 @@ def all_in_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def fast(monkeypatch: pytest.MonkeyPatch) -> Switch:
+def replay(monkeypatch: pytest.MonkeyPatch) -> Switch:
+    """Whether loops are replayed from now on."""
+    return lambda wanted: monkeypatch.setattr(RecurrentDecoder, "_may_be_replayed", lambda *_: wanted)
+
+
+@pytest.fixture
+def fast(monkeypatch: pytest.MonkeyPatch, replay: Switch) -> Switch:
     """Whether the loop runs with what makes it fast, or as plain operations with a weight's gradient at each step."""
 
     def switch(wanted: bool) -> None:
+        replay(False)
         monkeypatch.setattr(walking, "WORTH", 0)
         monkeypatch.setenv("REGARD_PLAIN", "0" if wanted else "1")
 
@@ -96,6 +106,37 @@ def test_half_precision_is_close(name: str, fast: Switch) -> None:
         found = results(model, source, TOKENS)
     assert all(gradient.dtype == torch.float32 for key, gradient in found.items() if key not in ("features", "weights"))
     agree(found, wanted, 6e-2)
+
+
+@every
+def test_the_loop_as_a_function_is_the_loop(config: RecurrentConfig, fast: Switch, replay: Switch) -> None:
+    model, source = build(config).train(), sentences(*SOURCE)
+    fast(True)
+    wanted = results(model, source, TOKENS)
+    replay(True)
+    agree(results(model, source, TOKENS), wanted, 1e-7)
+
+
+def test_places_may_be_filled_again_between_the_passes(fast: Switch) -> None:
+    """As a replay does before backward is captured; autograd must not mind, and may be asked twice."""
+    fast(True)
+    model = build(LOOPS["lstm, fed"])
+    state, weights = model.start(sentences(*SOURCE)), model.decoder._inside()
+    gates = model.decoder._gates(model.decoder._embed(TOKENS.T), model.decoder._layers())
+    cell, memory = torch.stack(state.cell), state.memory
+    given = [gates, torch.stack(state.hidden), cell, state.feed, memory.keys, memory.values, memory.real, None]
+    places = [
+        x if x is None else x.detach().clone() for x in (*given, *(model.decoder.get_parameter(n) for n in names))
+    ]
+    loop = _Loop(model.decoder, tuple(names), len(given), None)
+    outputs, kept = loop.forward(*places)
+    outside = [torch.ones_like(output) for output in outputs]
+    wanted = loop.backward(outside, places, kept)
+    for place in places:
+        if place is not None:
+            place.copy_(place.clone())
+    for one, other in zip(loop.backward(outside, places, kept), wanted, strict=True):
+        torch.testing.assert_close(one, other)
 
 
 @pytest.mark.parametrize("name", ["preset luong", "lstm, fed", "dropped"])
@@ -200,3 +241,85 @@ def test_torch_compile_gets_the_plain_loop() -> None:
     """In a process of its own: the type checks of this one are not for it."""
     tests = Path(__file__).parents[1]
     subprocess.run([sys.executable, "-W", "ignore", "-c", COMPILED, str(tests)], check=True, timeout=300)
+
+
+def test_a_model_is_let_go_with_what_was_kept_for_it(replay: Switch) -> None:
+    replay(True)
+    model = build(next(iter(LOOPS.values())))
+    results(model, sentences(*SOURCE), TOKENS)
+    alive = weakref.ref(model.decoder)
+    del model
+    gc.collect()
+    assert alive() is None
+
+
+def there(*rows: Sequence[int]) -> Sentences:
+    source = sentences(*rows)
+    return Sentences(source.source.cuda(), source.source_lengths.cuda())
+
+
+@pytest.fixture
+def gpu() -> Iterator[None]:
+    if not torch.cuda.is_available():
+        pytest.skip("needs a CUDA device")
+    yield
+    gc.collect()
+    torch.cuda.empty_cache()
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("gpu")
+@pytest.mark.parametrize("half", [False, True], ids=["float32", "bf16"])
+@every
+def test_replayed_is_plain(config: RecurrentConfig, half: bool, replay: Switch) -> None:
+    """A shape's first, second and third time, then with other weights; two shapes in between each other."""
+    model, tolerance = build(config).float().cuda().train(), 6e-2 if half else 1e-4
+    shapes = [(there(*SOURCE, []), torch.cat([TOKENS, TOKENS[:1]]).cuda()), (there(*SOURCE), LONGER.cuda())]
+    with torch.autocast("cuda", dtype=torch.bfloat16, enabled=half):
+        for times in (3, 2):
+            replay(False)
+            wanted = [results(model, *shape) for shape in shapes]
+            replay(True)
+            for _ in range(times):
+                for shape, right in zip(shapes, wanted, strict=True):
+                    agree(results(model, *shape), right, tolerance)
+            with torch.no_grad():
+                for parameter in model.parameters():
+                    parameter.mul_(0.8)
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("gpu")
+@every
+def test_replayed_calls_may_interleave(config: RecurrentConfig, replay: Switch) -> None:
+    """Two forward passes of one shape before their backward passes, the later one first."""
+    model = build(config).float().cuda().train()
+    pair = [(there(*SOURCE), TOKENS.cuda()), (there(*SOURCE[::-1]), TOKENS.flip(0).cuda())]
+    replay(False)
+    wanted = [results(model, *one) for one in pair]
+    replay(True)
+    for _ in range(2):
+        results(model, *pair[0])
+    seen = [objective(model, *one) for one in pair]
+    found: list[Results] = []
+    for first, total in seen[::-1]:
+        total.backward()
+        found.append({**first, **gradients(model)})
+    for one, right in zip(found[::-1], wanted, strict=True):
+        agree(one, right, 1e-4)
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("gpu")
+def test_graphs_leave_with_their_model(replay: Switch) -> None:
+    """The second model's: the first leaves the libraries' work space behind, once for all."""
+    replay(True)
+    held = []
+    for _ in range(2):
+        model = build(LOOPS["lstm, fed"]).cuda().train()
+        for _ in range(3):
+            results(model, there(*SOURCE), TOKENS.cuda())
+        del model
+        gc.collect()
+        held.append(torch.cuda.memory_allocated())
+    assert held[1] <= held[0]

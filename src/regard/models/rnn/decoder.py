@@ -19,6 +19,7 @@ from regard.models.product import add_product, product, unpacked_wanted
 from regard.models.rnn.bridge import Bridge
 from regard.models.rnn.cells import Layer, packed_layers, ready, recur
 from regard.models.rnn.encoder import Encoded
+from regard.models.rnn.fused.loop import walk_replayed
 from regard.models.rnn.fused.product import linear
 from regard.models.rnn.readout import Readout
 from regard.models.rnn.recurrence import attend_and_recur
@@ -149,14 +150,17 @@ class RecurrentDecoder(nn.Module):
         return self._decoded(_gathered(moments), torch.stack(words, dim=1), want_weights)
 
     def _word_for_word(self, tokens: Tensor, state: RecurrentState, want_weights: bool) -> Decoded:
-        """The step loop over given words."""
+        """The step loop over given words; on a GPU from CUDA graphs."""
         embedded = self._embed(tokens.T)
         given = (
             self._gates(embedded, self._layers()), torch.stack(state.hidden),
             None if state.cell is None else torch.stack(state.cell), state.feed,
             state.memory.keys, state.memory.values, state.memory.real, self._dropped(len(embedded), state.hidden[0]),
         )  # fmt: skip
-        if torch.is_grad_enabled() and len(embedded) > 1 and not (plain_wanted() or torch.compiler.is_compiling()):
+        fast = torch.is_grad_enabled() and not (plain_wanted() or torch.compiler.is_compiling())
+        if fast and self._may_be_replayed(state):
+            found = walk_replayed(self, self._inside(), given)
+        elif fast and len(embedded) > 1:
             found = walk(self, self._inside(), given, state.position)
         else:
             found = self.walk(*given, state.position)
@@ -171,6 +175,13 @@ class RecurrentDecoder(nn.Module):
         """The parameters that the step loop multiplies with; `functional_call` may have put any tensors there."""
         inside = ("attention.", "recurrence.", "readout.combine.")
         return {name: x for name, x in self.named_parameters() if name.startswith(inside)}
+
+    def _may_be_replayed(self, state: RecurrentState) -> bool:
+        """Whether the step loop launches the same work every time: our attention, on a GPU, nothing random in it."""
+        ours = type(self.attention).__module__.startswith("regard.") and type(self.attention) is not NoAttention
+        still = not (self.training and getattr(self.attention, "dropout", None))
+        fresh = state.position == 0 and state.memory.keys.numel() > 0
+        return state.hidden[0].device.type == "cuda" and ours and still and fresh
 
     def walk(
         self,

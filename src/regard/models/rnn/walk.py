@@ -23,7 +23,7 @@ def walk(
 ) -> tuple[Tensor, ...]:
     """`module.walk(*given)` with these weights in the place of the parameters of their names."""
     there = {name: x for name, x in weights.items() if x is not None}
-    pays = any(x.device.type == "cpu" and x.numel() >= WORTH for x in there.values())
+    pays = any(x.device.type == "cuda" or x.numel() >= WORTH for x in there.values())
     own = dict(module.named_parameters())
     others = {id(own[name]): opened(x) if pays and x.dim() == 2 else x for name, x in there.items()}
     doubles: dict[nn.Module, nn.Module] = {}
