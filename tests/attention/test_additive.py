@@ -102,3 +102,13 @@ def test_steps_without_gradients_score_alike_and_leave_the_keys_alone() -> None:
         quick = additive_scores(query, keys, v)
     torch.testing.assert_close(quick, additive_scores(query, keys, v))
     assert torch.equal(keys, before)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16])
+def test_the_quick_tanh_is_as_good_as_its_precision(dtype: torch.dtype) -> None:
+    """Small numbers too, which are what an untrained model has."""
+    x = torch.cat([torch.linspace(-9, 9, 1001), torch.logspace(-4, 0, 101)]).to(dtype)
+    wanted = torch.tanh(x.double())
+    error = (quick_tanh_(x.clone()).double() - wanted).abs()
+    rounding, inside = (torch.finfo(kind).eps for kind in (dtype, torch.promote_types(dtype, torch.float32)))
+    assert (error <= 2 * rounding * wanted.abs() + 3 * inside).all()

@@ -125,10 +125,8 @@ def test_places_may_be_filled_again_between_the_passes(fast: Switch) -> None:
     gates = model.decoder._gates(model.decoder._embed(TOKENS.T), model.decoder._layers())
     cell, memory = torch.stack(state.cell), state.memory
     given = [gates, torch.stack(state.hidden), cell, state.feed, memory.keys, memory.values, memory.real, None]
-    places = [
-        x if x is None else x.detach().clone() for x in (*given, *(model.decoder.get_parameter(n) for n in names))
-    ]
-    loop = _Loop(model.decoder, tuple(names), len(given), None)
+    places = [None if x is None else x.detach().clone() for x in (*given, *weights.values())]
+    loop = _Loop(model.decoder, tuple(weights), len(given), None)
     outputs, kept = loop.forward(*places)
     outside = [torch.ones_like(output) for output in outputs]
     wanted = loop.backward(outside, places, kept)

@@ -139,7 +139,7 @@ def _padded(device: torch.device, dtype: torch.dtype) -> bool:
 
 
 def _product(features: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    return F.linear(features, weight, bias)
+    return features @ weight.t() if bias is None else torch.addmm(bias, features, weight.t())
 
 
 def _aligned(

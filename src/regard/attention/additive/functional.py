@@ -26,8 +26,15 @@ def additive_scores(
 
 
 def quick_tanh_(x: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
-    """tanh x = 2σ(2x) - 1, in place: torch's CPU sigmoid is vectorised, its tanh is six times slower (docs/log.md)."""
-    return x.mul_(2).sigmoid_().mul_(2).sub_(1) if x.device.type == "cpu" else x.tanh_()
+    """tanh x = 2σ(2x) - 1, in place: torch's CPU sigmoid is vectorised, its tanh is six times slower (docs/log.md).
+
+    Half precision takes the way through float32: near ½ its sigmoid has no digits left for a small x.
+    """
+    if x.device.type != "cpu":
+        return x.tanh_()
+    wide = x.to(torch.promote_types(x.dtype, torch.float32))
+    wide.mul_(2).sigmoid_().mul_(2).sub_(1)
+    return x if wide is x else x.copy_(wide)
 
 
 class _Scores(torch.autograd.Function):
@@ -42,6 +49,8 @@ class _Scores(torch.autograd.Function):
         v = v.to(energy.dtype)
         ctx.save_for_backward(energy, v)
         ctx.kinds = query.dtype, keys.dtype
+        if energy.device.type != "cpu":
+            return energy @ v
         # A column, not a vector: that is slower in half precision.
         return (energy.reshape(-1, len(v)) @ v[:, None]).view(energy.shape[:-1])
 
