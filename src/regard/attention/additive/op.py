@@ -37,12 +37,14 @@ def additive_attention(
     The fused backward adds the queries' gradients in no fixed order. `deterministic=True` takes one pass more and
     always gives the same bits; the default follows `torch.use_deterministic_algorithms`.
     """
+    _check(query_projected, keys, v, values, mask, gaussian)
     query_projected, keys, v, values = _autocast(query_projected, keys, v, values)
     lead, (target, source) = query_projected.shape[:-2], (query_projected.shape[-2], keys.shape[-2])
     mask = mask.expand(*lead, target, source)
     if gaussian is not None:
         gaussian = gaussian.expand(*lead, target, source)
     if not runs_fused(query_projected, keys, v, values):
+        gaussian = None if gaussian is None else gaussian.to(values.dtype)
         context, weights = functional.additive_attention(query_projected, keys, v, values, mask, gaussian)
         return context, weights if need_weights else None
     if deterministic is None:
@@ -58,6 +60,35 @@ def additive_attention(
         deterministic,
     )
     return context.view(*lead, target, -1), weights.view(*lead, target, source) if need_weights else None
+
+
+def _check(query: Any, keys: Any, v: Any, values: Any, mask: Any, gaussian: Any) -> None:
+    """Refuse what the kernels, which see addresses and no shapes, would read past its end."""
+    given = {"query_projected": query, "keys": keys, "v": v, "values": values, "mask": mask, "gaussian": gaussian}
+    for name, one in given.items():
+        if not isinstance(one, Tensor) and not (name == "gaussian" and one is None):
+            raise TypeError(f"additive_attention: {name} is a {type(one).__name__}, but it must be a tensor")
+    if mask.dtype != torch.bool:
+        raise TypeError(f"additive_attention: mask is {mask.dtype}, but it must be torch.bool, True where one may look")
+    wanted: dict[str, Any]
+    if query.dim() < 2 or keys.dim() < 2 or values.dim() < 1:
+        wanted = {"query_projected": "[..., target, width]", "keys": "[..., source, width]"}
+    else:
+        (*lead, target, width), source = query.shape, keys.shape[-2]
+        wanted = {"keys": [*lead, source, width], "v": [width], "values": [*lead, source, *values.shape[-1:]]}
+        wanted = {name: shape for name, shape in wanted.items() if list(given[name].shape) != shape}
+        for name in ("mask", "gaussian"):
+            if given[name] is not None and not _expands(given[name].shape, (*lead, target, source)):
+                wanted[name] = [*lead, target, source]
+    if wanted:
+        said = "; ".join(f"{name} is {list(given[name].shape)} and must be {shape}" for name, shape in wanted.items())
+        raise ValueError(f"additive_attention: for queries of shape {list(query.shape)}, {said}")
+
+
+def _expands(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+    """Whether a mask of this shape is one for each query, or for several at once; its source is never left out."""
+    fits = zip(shape[::-1], wanted[::-1], strict=False)
+    return 0 < len(shape) <= len(wanted) and shape[-1] == wanted[-1] and all(n in (1, size) for n, size in fits)
 
 
 def _autocast(*tensors: Tensor) -> tuple[Tensor, ...]:
