@@ -321,3 +321,16 @@ def test_graphs_leave_with_their_model(replay: Switch) -> None:
         gc.collect()
         held.append(torch.cuda.memory_allocated())
     assert held[1] <= held[0]
+
+
+@pytest.mark.parametrize("name", ["preset bahdanau", "lstm, fed"])
+@pytest.mark.parametrize("learning", [True, False])
+def test_hooks_on_attention_are_called_at_every_step(
+    name: str, learning: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()  # with the one operation, where it fits
+    model, calls = build(LOOPS[name]), []
+    model.decoder.attention.register_forward_hook(lambda *_: calls.append(1))
+    with torch.set_grad_enabled(learning):
+        model(sentences(*SOURCE), TOKENS)
+    assert len(calls) == TOKENS.size(1)

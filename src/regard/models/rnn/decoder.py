@@ -24,7 +24,7 @@ from regard.models.rnn.fused.product import linear
 from regard.models.rnn.readout import Readout
 from regard.models.rnn.recurrence import attend_and_recur
 from regard.models.rnn.state import RecurrentState
-from regard.models.rnn.walk import walk
+from regard.models.rnn.walk import walk, watched
 from regard.models.step import Decoded, Step, given_weights
 
 
@@ -181,7 +181,7 @@ class RecurrentDecoder(nn.Module):
         ours = type(self.attention).__module__.startswith("regard.") and type(self.attention) is not NoAttention
         still = not (self.training and getattr(self.attention, "dropout", None))
         fresh = state.position == 0 and state.memory.keys.numel() > 0
-        return state.hidden[0].device.type == "cuda" and ours and still and fresh
+        return state.hidden[0].device.type == "cuda" and ours and still and fresh and not watched(self.attention)
 
     def walk(
         self,
@@ -237,7 +237,7 @@ class RecurrentDecoder(nn.Module):
         """Whether the recurrence with the hand-written backward pass computes just what the step loop would."""
         attention = self.attention
         return (  # type, not isinstance: a subclass may compute something else
-            not plain_wanted()
+            not (plain_wanted() or watched(self.attention))
             and type(attention) is BahdanauAttention
             and type(attention.window) is GlobalWindow
             and not (attention.dropout and attention.training)

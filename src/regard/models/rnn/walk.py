@@ -1,7 +1,7 @@
 """A module's loop run on other weights than its own: opened ones, so that each gradient is one product at the end."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from torch import Tensor, nn
 
@@ -27,11 +27,12 @@ def walk(
     own = dict(module.named_parameters())
     others = {id(own[name]): opened(x) if pays and x.dim() == 2 else x for name, x in there.items()}
     doubles: dict[nn.Module, nn.Module] = {}
+    before = {one: dict(one.__dict__) for one in module.modules()}
     walker = _double(module, others, doubles)
     assert isinstance(walker, Walker)
     results = walker.walk(*given, position)
     for original, double in doubles.items():
-        _take_notes(original, double)
+        _take_notes(original, double, before[original])
     return results
 
 
@@ -45,8 +46,18 @@ def _double(module: nn.Module, others: Mapping[int, Tensor], doubles: dict[nn.Mo
     return doubles[module]
 
 
-def _take_notes(module: nn.Module, double: nn.Module) -> None:
+def _take_notes(module: nn.Module, double: nn.Module, before: Mapping[str, Any]) -> None:
     """What somebody's mechanism wrote down on itself while it ran."""
-    if not isinstance(module, nn.RNNBase):  # its notes are its weights
-        own = "_parameters", "_modules"
-        module.__dict__.update((name, note) for name, note in double.__dict__.items() if name not in own)
+    if isinstance(module, nn.RNNBase):  # its notes are its weights
+        return
+    for name, note in double.__dict__.items():
+        if name not in ("_parameters", "_modules") and (name not in before or note is not before[name]):
+            module.__dict__[name] = note
+
+
+def watched(module: object) -> bool:
+    """Whether somebody's hooks want to see it called step by step."""
+    return isinstance(module, nn.Module) and any(
+        one._forward_hooks or one._forward_pre_hooks or one._backward_hooks or one._backward_pre_hooks
+        for one in module.modules()
+    )
