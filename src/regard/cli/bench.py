@@ -42,6 +42,7 @@ def bench(
 ) -> None:
     import torch
 
+    from regard.cli.picture import check_picture
     from regard.cli.screen import warn
     from regard.lab.bench.growth import draw_growth, measure_growth
     from regard.lab.bench.machine import describe
@@ -57,6 +58,10 @@ def bench(
         raise InputError("--gpu: torch sees no CUDA device here; leave --gpu out, or see `regard doctor`")
     if json_ is not None and not json_.parent.is_dir():
         raise InputError(f"--json: there is no folder {json_.parent} to write {json_.name} into")
+    if json_ is not None and json_.is_dir():
+        raise InputError(f"--json: {json_} is a folder; name a file in it")
+    if picture is not None:
+        check_picture(picture)
     torch.set_num_threads(threads)
     torch.set_float32_matmul_precision("high")
     device = torch.device("cuda" if gpu else "cpu")
