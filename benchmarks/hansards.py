@@ -62,6 +62,7 @@ def main() -> None:
     options.add_argument("--guided-pairs", type=int, default=100_000, help="training pairs that are linked and taught")
     options.add_argument("--weight", type=float, default=2.0, help="of the links in training")
     options.add_argument("--links", help="the run whose links teach in the first round; their own if left out")
+    options.add_argument("--posterior", type=float, help="read links as regard align --posterior does, where it can be")
     options.add_argument("--patience", type=int, default=400, help="seconds to wait for the links of that run")
     options.add_argument("--words", action="store_true", help="whole words instead of BPE pieces")
     options.add_argument("--set", action="append", default=[], help="further keys for all runs")
@@ -158,7 +159,9 @@ def align(models: Path, split: str, given: argparse.Namespace, most: int | None 
     from regard.lab.sides import Sides
 
     forward, backward = (models / direction for direction in DIRECTIONS)
-    job = prepare(Asked(forward, reverse=backward, tune=True, split=split, device=given.device))
+    posterior = None if "transformer" in models.name or "multi-head" in models.name else given.posterior
+    asked = Asked(forward, reverse=backward, tune=True, split=split, posterior=posterior, device=given.device)
+    job = prepare(asked)
     if most is not None:
         job = replace(job, sides=Sides(job.sides.sources[:most], job.sides.targets[:most]), gold=None)
     return run(job)

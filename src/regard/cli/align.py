@@ -64,6 +64,10 @@ def align(
     heads: Annotated[str | None, _how("layer.head, as in 1.0,1.3 or 1.*; the mean of all if left out.")] = None,
     shift: Annotated[int | None, _number("Read a word's links N rows after the row that wrote it; usually 0.")] = None,
     null: Annotated[bool, _flag("--null", "No link for a word that looks at EOS most.")] = False,
+    posterior: Annotated[
+        float | None,
+        _how("Links from what explains the given word; attention to the power X is the prior.", metavar="X"),
+    ] = None,
     tune: Annotated[bool, _flag("--tune", "Find heads, shift, threshold on the dev set, or by agreement.")] = False,
     dev_source: Annotated[Path | None, _file("Other development data to tune on.")] = None,
     dev_target: Annotated[Path | None, _file("Its translation.")] = None,
@@ -91,7 +95,7 @@ def align(
         bundle=bundle, reverse=reverse, data=data, source=source, target=target, split=split, symmetrise=symmetrise,
         spaces=words == "spaces", rule=rule, heads=heads, shift=shift, tune=tune,
         dev=(dev_source, dev_target, dev_gold), gold=gold, gold_base=gold_base, flip_gold=flip_gold,
-        entropy=entropy, device=device,
+        entropy=entropy, posterior=posterior, device=device,
     )  # fmt: skip
     job = prepare(asked)
     with progress("aligning", len(job.sides) * (1 if reverse is None else 2)) as tell:

@@ -59,6 +59,7 @@ class Asked:
     gold_base: int | None = None
     flip_gold: bool = False
     entropy: bool = False
+    posterior: float | None = None
     device: str = "cpu"
 
     def check(self) -> None:
@@ -196,7 +197,7 @@ def attention_maps(outcome: Outcome, most: int) -> list[AttentionMap]:
 
 
 def _direction(bundle: Bundle, asked: Asked) -> Direction:
-    aligner = Aligner(bundle, spaces=asked.spaces)
+    aligner = Aligner(bundle, spaces=asked.spaces, posterior=asked.posterior)
     known = default_rule(bundle)
     rule = replace(asked.rule, shift=known.shift) if asked.shift is None else asked.rule
     if asked.heads is not None:

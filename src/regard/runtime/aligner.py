@@ -14,6 +14,7 @@ from regard.models.config import RecurrentConfig
 from regard.runtime.guided import heads_of
 from regard.runtime.linked import linked_words, word_weights
 from regard.runtime.padded import pad
+from regard.runtime.posterior import check_posterior, word_posterior
 from regard.runtime.reading import check_target
 from regard.text.encoding import PieceWords
 from regard.text.errors import InputError
@@ -60,14 +61,21 @@ class Look:
 
 
 class Aligner:
-    """Aligns pairs with one model; links count the model's words, or with `spaces` what white space separates."""
+    """Aligns pairs with one model; links count the model's words, or with `spaces` what white space separates.
 
-    def __init__(self, bundle: Bundle, *, spaces: bool = False) -> None:
+    With `posterior` weights are not where the model looked before it knew the word, but which source word explains it
+    (`posterior.py`).
+    """
+
+    def __init__(self, bundle: Bundle, *, spaces: bool = False, posterior: float | None = None) -> None:
         config = bundle.model.config
         if isinstance(config, RecurrentConfig) and config.score == "none":
             raise InputError(f"{bundle.path} has no attention: one fixed vector, no alignment exists")
+        if posterior is not None:
+            check_posterior(bundle.model, posterior)
         self.bundle = bundle
         self.spaces = spaces
+        self.posterior = posterior
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -158,6 +166,9 @@ class Aligner:
         device = next(model.parameters()).device
         source = pad([one.ids for _, one, _, _ in group], device)
         tokens = pad([[BOS, *one.ids[:-1]] for _, _, one, _ in group], device).source
+        if self.posterior is not None:
+            wanted = pad([one.ids for _, _, one, _ in group], device).source
+            return word_posterior(model, source, tokens, wanted, self.posterior)
         weights: Tensor | None = model(source, tokens, want_weights=True).weights
         assert weights is not None
         return weights

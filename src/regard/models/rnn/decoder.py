@@ -169,7 +169,7 @@ class RecurrentDecoder(nn.Module):
     def _decoded(self, found: tuple[Tensor, ...], words: Tensor, want_weights: bool) -> Decoded:
         outputs, contexts, *others = found
         features = others.pop() if self.feed_width else self.readout.features(outputs, contexts, words)
-        return Decoded(features, others[0][:, None] if others and want_weights else None)
+        return Decoded(features, others[0][:, None] if others and want_weights else None, states=outputs)
 
     def _inside(self) -> dict[str, Tensor]:
         """The parameters that the step loop multiplies with; `functional_call` may have put any tensors there."""
@@ -228,10 +228,8 @@ class RecurrentDecoder(nn.Module):
         first = hidden if state.cell is None else (hidden, torch.stack(state.cell))
         outputs = self.recurrence(inputs.transpose(0, 1), first)[0].transpose(0, 1)
         attended = self.attention(outputs, state.memory, state.position)
-        weights = attended.weights if want_weights else None
-        return Decoded(
-            self.readout.features(outputs, attended.context, embedded), None if weights is None else weights[:, None]
-        )
+        weights = None if attended.weights is None or not want_weights else attended.weights[:, None]
+        return Decoded(self.readout.features(outputs, attended.context, embedded), weights, states=outputs)
 
     def _fits_one_operation(self, state: RecurrentState) -> bool:
         """Whether the recurrence with the hand-written backward pass computes just what the step loop would."""
@@ -257,8 +255,9 @@ class RecurrentDecoder(nn.Module):
             state.memory.keys, state.memory.values, state.memory.real,
             self.attention.W_s, self.attention.v, layer.inputs[1], layer.recurrent, bias,
         )  # fmt: skip
-        features = self.readout.features(states.transpose(0, 1), contexts.transpose(0, 1), embedded.transpose(0, 1))
-        return Decoded(features, weights.permute(1, 0, 2)[:, None, None] if want_weights else None)
+        outputs = states.transpose(0, 1)
+        features = self.readout.features(outputs, contexts.transpose(0, 1), embedded.transpose(0, 1))
+        return Decoded(features, weights.permute(1, 0, 2)[:, None, None] if want_weights else None, states=outputs)
 
     def _advance(
         self,

@@ -1,0 +1,94 @@
+"""Which source word explains a known word: Bayes' rule by hand, and what it must be where the readout is blind."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+
+import regard
+from regard.models import Seq2Seq
+from regard.models.config import RecurrentConfig
+from regard.models.rnn.decoder import RecurrentDecoder
+from regard.runtime.aligner import Aligner
+from regard.runtime.padded import pad
+from regard.runtime.posterior import word_posterior
+from regard.text.errors import InputError
+
+Make = Callable[..., regard.Translator]
+SOURCES = [[5, 6, 7, 8], [9, 4]]
+TOKENS, WANTED = torch.tensor([[2, 5, 9], [2, 10, 4]]), torch.tensor([[5, 9, 3], [10, 4, 3]])
+CHOICES = {
+    "additive, input": {},
+    "dot, output": {"score": "dot", "placement": "output", "encoder_units": 4},
+    "general, fed": {"score": "general", "placement": "output", "input_feeding": True, "readout": "attentional"},
+    "additive, local-p, lstm": {"window": "local-p", "reach": 1, "cell": "lstm"},
+    "concat, maxout": {"score": "concat", "placement": "output", "readout": "maxout"},
+}
+
+
+def built(choices: dict[str, object]) -> Seq2Seq:
+    torch.manual_seed(0)
+    sizes = {"embedding": 6, "encoder_units": 5, "decoder_units": 8}
+    config = RecurrentConfig.model_validate({**sizes, **choices})
+    model = Seq2Seq(config, 11, 11).double().eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(2)
+    return model
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("prior", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("choices", CHOICES.values(), ids=CHOICES.keys())
+def test_bayes_rule_by_hand(choices: dict[str, object], prior: float) -> None:
+    model = built(choices)
+    decoder, source = model.decoder, pad(SOURCES, torch.device("cpu"))
+    assert isinstance(decoder, RecurrentDecoder)
+    found = word_posterior(model, source, TOKENS, WANTED, prior)
+    assert found.shape == (2, 1, 1, 3, 4)
+    state = model.start(source)
+    annotations = state.memory.values
+    for t in range(3):
+        step = model.step(TOKENS[:, t], state)
+        hidden = step.state.hidden[-1]
+        for row, words in enumerate(SOURCES):
+            right = []
+            for place in range(len(words)):
+                embedded = decoder.embedding(TOKENS[row, t])
+                features = decoder.readout.features(hidden[row], annotations[row, place], embedded)
+                chance = decoder.readout(features).softmax(-1)[WANTED[row, t]]
+                weight = step.weights[row, 0, 0, place].clamp_min(1e-9)
+                right.append(float(weight**prior * chance))
+            np.testing.assert_allclose(found[row, 0, 0, t, : len(words)], np.array(right) / sum(right), rtol=1e-4)
+            assert not found[row, 0, 0, t, len(words) :].any()
+        state = step.state
+
+
+def test_a_readout_that_does_not_see_the_context_leaves_attention_as_it_was() -> None:
+    model = built({})
+    with torch.no_grad():
+        model.decoder.readout.output.weight[:, 8:18] = 0
+    source = pad(SOURCES, torch.device("cpu"))
+    found = word_posterior(model, source, TOKENS, WANTED, 1.0)
+    looked = model(source, TOKENS, want_weights=True).weights
+    torch.testing.assert_close(found.double(), looked, rtol=1e-5, atol=1e-7)
+
+
+def test_aligning_with_it(random_model: Make) -> None:
+    bundle = random_model("bahdanau").bundle
+    ((_, plain),), ((_, wise),) = (
+        list(Aligner(bundle, posterior=prior).look(["the cat"], ["le chat"])) for prior in (None, 1.0)
+    )
+    assert wise.attention.shape == plain.attention.shape
+    np.testing.assert_allclose(wise.attention.sum(-1), 1, rtol=1e-5)
+    assert not np.allclose(wise.attention, plain.attention)
+
+
+@pytest.mark.parametrize(
+    ("name", "prior", "message"),
+    [("transformer", 1.0, "a Transformer cannot be asked"), ("bahdanau", -1.0, "--posterior -1: .* wanted 0 to 10")],
+)
+def test_what_cannot_be_asked(random_model: Make, name: str, prior: float, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Aligner(random_model(name).bundle, posterior=prior)
