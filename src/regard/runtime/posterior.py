@@ -13,7 +13,7 @@ from torch import Tensor
 
 from regard.models.config import RecurrentConfig
 from regard.models.rnn.decoder import RecurrentDecoder
-from regard.models.seq2seq import Seq2Seq
+from regard.models.seq2seq import Seq2Seq, Source
 from regard.text.errors import InputError
 
 LEAST = 1e-9
@@ -38,7 +38,7 @@ def check_posterior(model: Seq2Seq, prior: float) -> None:
 @torch.inference_mode()
 def word_posterior(
     model: Seq2Seq,
-    source: object,
+    source: Source,
     tokens: Int[Tensor, "batch target"],
     wanted: Int[Tensor, "batch target"],
     prior: float,
@@ -59,4 +59,5 @@ def word_posterior(
         likely = logits.gather(2, wanted[:, t, None, None].expand(-1, weights.size(2), 1))
         evidence[:, t] = (likely - logits.logsumexp(dim=2, keepdim=True))[..., 0]
     scores = prior * weights.clamp_min(LEAST).log() + evidence
-    return scores.masked_fill(~memory.real[:, None], -torch.inf).softmax(dim=2)[:, None, None]
+    posterior: Tensor = scores.masked_fill(~memory.real[:, None], -torch.inf).softmax(dim=2)
+    return posterior[:, None, None]
