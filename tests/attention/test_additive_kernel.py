@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import pytest
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 
 from interpreter import INTERPRETED, kernels
 from regard.attention import additive_attention
@@ -325,6 +326,27 @@ def test_registered_as_torch_wants_it(gaussian: bool, dynamic: str) -> None:
         tensor.requires_grad_()
     checks = ["test_schema", "test_autograd_registration", "test_faketensor"]
     torch.library.opcheck(torch.ops.regard.additive_attention.default, (*inputs, False), test_utils=[*checks, dynamic])
+
+
+@pytest.mark.filterwarnings("ignore:.torch.jit.script:DeprecationWarning")  # of torch, on itself
+def test_transforms_of_functions_get_the_twin() -> None:
+    """torch.func and forward-mode gradients, of which a custom operation knows nothing."""
+    given, direction = problem(), problem(seed=1).query
+    others = given.keys, given.v, given.values, given.mask
+
+    def ours(query: Tensor) -> Tensor:
+        return additive_attention(query, *others)[0]
+
+    def twin(query: Tensor) -> Tensor:
+        return functional.additive_attention(query, *others)[0]
+
+    _, wanted = torch.func.jvp(twin, (given.query,), (direction,))
+    torch.testing.assert_close(torch.func.jvp(ours, (given.query,), (direction,))[1], wanted)
+    with forward_ad.dual_level():
+        found = forward_ad.unpack_dual(ours(forward_ad.make_dual(given.query, direction))).tangent
+    torch.testing.assert_close(found, wanted)
+    of_ours, of_twin = (torch.func.grad(lambda query: call(query).sin().sum())(given.query) for call in (ours, twin))  # noqa: B023
+    torch.testing.assert_close(of_ours, of_twin)
 
 
 COMPILED = """

@@ -106,7 +106,18 @@ def runs_fused(*tensors: Tensor) -> bool:
         and len({(tensor.dtype, tensor.device) for tensor in tensors}) == 1
         and tensors[0].dtype in _DTYPES
         and all(tensor.numel() > 0 for tensor in tensors)
+        and not _transformed()
     )
+
+
+def _transformed() -> bool:
+    """Whether `torch.func` or forward-mode differentiation is at work, of which the kernels know nothing.
+
+    They would give no gradients there, or, without a word, zeros.
+    """
+    if torch.compiler.is_compiling():
+        return False
+    return bool(torch._C._are_functorch_transforms_active()) or torch.autograd.forward_ad._current_level >= 0
 
 
 def _kernels_run_on(device: str) -> bool:
