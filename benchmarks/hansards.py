@@ -131,7 +131,8 @@ def stage(name: str, keys: dict[str, list[str]], given: argparse.Namespace) -> N
     say(f"{name}: trained in {trained - began:.0f} s")
     record = align(given.runs / name, "test", given).json()
     shown = {direction: [key.replace(str(given.runs), "runs") for key in some] for direction, some in keys.items()}
-    record |= {"name": name, "keys": shown, "date": date.today().isoformat(), "device": device_name(given.device)}
+    record |= {"name": name, "posterior": prior(given.runs / name, given)}
+    record |= {"keys": shown, "date": date.today().isoformat(), "device": device_name(given.device)}
     record["seconds"] = {"train": round(trained - began, 1), "align": round(time.time() - trained, 1)}
     given.out.mkdir(parents=True, exist_ok=True)
     if given.looks:
@@ -159,12 +160,18 @@ def align(models: Path, split: str, given: argparse.Namespace, most: int | None 
     from regard.lab.sides import Sides
 
     forward, backward = (models / direction for direction in DIRECTIONS)
-    posterior = None if "transformer" in models.name or "multi-head" in models.name else given.posterior
-    asked = Asked(forward, reverse=backward, tune=True, split=split, posterior=posterior, device=given.device)
+    asked = Asked(
+        forward, reverse=backward, tune=True, split=split, posterior=prior(models, given), device=given.device
+    )
     job = prepare(asked)
     if most is not None:
         job = replace(job, sides=Sides(job.sides.sources[:most], job.sides.targets[:most]), gold=None)
     return run(job)
+
+
+def prior(models: Path, given: argparse.Namespace) -> float | None:
+    """As asked for, where a model has one context to ask about."""
+    return None if models.name.startswith(("transformer", "multi-head")) else given.posterior
 
 
 def own_links(models: Path, given: argparse.Namespace) -> tuple[Path, Path]:
@@ -214,7 +221,8 @@ def keep_looks(models: Path, path: Path, record: dict[str, Any], given: argparse
         bundle = load(models / direction, given.device).bundle
         for split in ("dev", "test"):
             pairs = recipe_pairs(bundle, split).pairs
-            looks = dict(Aligner(bundle).look([pair.source for pair in pairs], [pair.target for pair in pairs]))
+            aligner = Aligner(bundle, posterior=prior(models, given))
+            looks = dict(aligner.look([pair.source for pair in pairs], [pair.target for pair in pairs]))
             for number, look in looks.items():
                 matrix = rule.matrix(look.between_words(rule.shift))
                 arrays[f"{side}.{split}.{number}"] = np.round(matrix, 3).astype(np.float16)

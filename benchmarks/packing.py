@@ -10,13 +10,11 @@ beside a long neighbour. What a sentence is translated to must not depend on its
 """
 
 import argparse
-import json
 import random
 import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +29,7 @@ from regard.data.synthetic import reverse
 from regard.plot import LengthQuality, System, quality_by_length, save
 from regard.text.special import BOS, EOS, PAD
 from regard.text.words import split_words
+from seeds import gather, leave, of_task, parser, say, spread
 
 TASKS = {"reverse": (12, ((3, 5), (6, 8), (9, 12))), "phrasebook": (20, ((3, 6), (7, 12), (13, 20)))}
 
@@ -150,14 +149,14 @@ def measure(model: Textbook | Ours, tests: list[list[Ids]], longest: int) -> lis
 def run(task: str, name: str, seed: int, given: argparse.Namespace) -> None:
     path = given.results / f"{task}-{list(READERS).index(name)}-{seed}.json"
     if path.exists():
-        print(f"{time.strftime('%T')} {path.name} is there", flush=True)
+        say(f"{path.name} is there")
         return
     torch.manual_seed(seed)
     started, (longest, _) = time.monotonic(), TASKS[task]
     known, tests, sizes = read(task, given.pairs, given.count, seed)
     reader = READERS[name]
     model = Ours(*sizes) if reader is None else Textbook(reader, *sizes)
-    print(f"{time.strftime('%T')} {task}, {name}, seed {seed}: training", flush=True)
+    say(f"{task}, {name}, seed {seed}: training")
     loss = fit(model, known, given.steps, seed, longest if reader is not None and reader.fixed else 0)
     model.eval()
     if isinstance(model, Textbook) and model.reader.forget:
@@ -171,19 +170,14 @@ def run(task: str, name: str, seed: int, given: argparse.Namespace) -> None:
         "bins": measure(model, tests, longest),
         "seconds": round(time.monotonic() - started, 1),
     }
-    given.results.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(record), encoding="utf-8")
-    print(f"{time.strftime('%T')} {task}, {name}, seed {seed}: {record['seconds']} s, written", flush=True)
+    leave(path, record)
+    say(f"{task}, {name}, seed {seed}: {record['seconds']} s, written")
 
 
 def draw(given: argparse.Namespace) -> None:
-    records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(given.results.glob("*-*-*.json"))]
-    given.out.mkdir(parents=True, exist_ok=True)
-    whole = {"date": date.today().isoformat(), "machine": given.machine, "runs": records}
-    (given.out / "packing.json").write_text(json.dumps(whole), encoding="utf-8")
+    records = gather(given.results, given.out / "packing.json", given.machine)
     for task, (longest, bins) in TASKS.items():
-        mine = {name: [one for one in records if (one["task"], one["reader"]) == (task, name)] for name in READERS}
-        mine = {name: some for name, some in mine.items() if some}
+        mine = of_task(records, task, "reader", READERS)
         if not mine:
             continue
         names = [f"{low}–{high}" for low, high in bins]
@@ -227,24 +221,12 @@ def picture(mine: dict[str, list[dict[str, Any]]], names: list[str], path: Path,
     save(quality_by_length(LengthQuality("exact match", tuple(names), counts, systems), title=title), path)
 
 
-def spread(values: Sequence[float]) -> str:
-    """The mean, and the half width of what the seeds span."""
-    half = (max(values) - min(values)) / 2
-    return f"{statistics.mean(values):.1f}" + (f" ± {half:.1f}" if half > 0.05 else "")
-
-
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("what", choices=["run", "draw"])
-    options.add_argument("--task", choices=list(TASKS), nargs="+", default=["reverse"])
-    options.add_argument("--reader", choices=list(READERS), nargs="+", default=list(READERS))
-    options.add_argument("--seeds", type=int, nargs="+", default=[0])
+    options = parser(__doc__, TASKS, "reader", READERS)
     options.add_argument("--steps", type=int, default=1000)
     options.add_argument("--pairs", type=int, default=10_000)
     options.add_argument("--count", type=int, default=300, help="test sentences of each range of lengths")
     options.add_argument("--results", type=Path, default=Path("runs/packing"), help="one file for each run")
-    options.add_argument("--out", type=Path, default=Path("docs/results"))
-    options.add_argument("--machine", default="")
     given = options.parse_args()
     if given.what == "draw":
         draw(given)
@@ -252,7 +234,7 @@ def main() -> None:
     torch.set_num_threads(1)
     for seed in given.seeds:
         for task in given.task:
-            for name in given.reader:
+            for name in given.variants:
                 run(task, name, seed, given)
 
 

@@ -28,17 +28,11 @@ from torch.nn import functional
 from regard.attention import additive_attention
 from regard.attention.additive.functional import additive_scores
 from regard.attention.multiplicative.functional import dot_scores
+from regard.lab.bench.growth import Size
 from regard.lab.bench.measure import extra_memory, take_turns
 
 LARGEST = 2**31
 """Elements of tanh's argument that plain torch may write down."""
-
-
-@dataclass(frozen=True)
-class Size:
-    batch: int
-    length: int
-    width: int
 
 
 @dataclass(frozen=True)

@@ -14,14 +14,11 @@ is given the true ones?
 """
 
 import argparse
-import json
-import math
 import statistics
 import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +40,7 @@ from regard.text.words import split_words
 from regard.train.journal import NAME, read_journal
 from regard.train.recipe import load_recipe
 from regard.train.run import train
+from seeds import gather, leave, of_task, parser, say, spread
 
 FORCING = {
     "1": (),
@@ -191,12 +189,12 @@ def run(task: str, forcing: str, seed: int, given: argparse.Namespace) -> None:
     """Train one variant and leave its figures, unless they are there."""
     path = given.results / f"{task}-{forcing}-{seed}.json"
     if path.exists():
-        print(f"{time.strftime('%T')} {path.name} is there", flush=True)
+        say(f"{path.name} is there")
         return
     plan, started = TASKS[task], time.monotonic()
     folder = given.runs / f"forcing-{task}-{forcing}-{seed}"
     overrides = [*plan.overrides, *FORCING[forcing], f"train.seed={seed}", f"train.device={given.device}", *given.set]
-    print(f"{time.strftime('%T')} {path.stem}: training", flush=True)
+    say(f"{path.stem}: training")
     result = train(plan.recipe, folder, overrides=overrides, resume=(folder / "last").exists())
     if result.reason == "interrupted":
         raise SystemExit(f"{path.stem} was stopped; the same command goes on")
@@ -220,20 +218,15 @@ def run(task: str, forcing: str, seed: int, given: argparse.Namespace) -> None:
         ],
         "by_position": by_position(bins[-1] or seen),
     }
-    given.results.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(record), encoding="utf-8")
-    print(f"{time.strftime('%T')} {path.stem}: {trained:.0f} s of training, written", flush=True)
+    leave(path, record)
+    say(f"{path.stem}: {trained:.0f} s of training, written")
 
 
 def draw(given: argparse.Namespace) -> None:
     """Whatever was measured, as one record, one picture for each task, and tables."""
-    records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(given.results.glob("*-*-*.json"))]
-    given.out.mkdir(parents=True, exist_ok=True)
-    whole = {"date": date.today().isoformat(), "machine": given.machine, "runs": records}
-    (given.out / "teacher_forcing.json").write_text(json.dumps(whole, indent=None), encoding="utf-8")
+    records = gather(given.results, given.out / "teacher_forcing.json", given.machine)
     for task, plan in TASKS.items():
-        mine = {name: [one for one in records if (one["task"], one["forcing"]) == (task, name)] for name in FORCING}
-        mine = {name: some for name, some in mine.items() if some}
+        mine = of_task(records, task, "forcing", FORCING)
         if not mine:
             continue
         print(f"\n### {task}, seeds {sorted({one['seed'] for some in mine.values() for one in some})}\n")
@@ -280,35 +273,20 @@ def print_tables(mine: dict[str, list[dict[str, Any]]], plan: Task) -> None:
             print(f"| {NAMES.get(name, name)} | {' | '.join(spread([100 * one for one in row]) for row in known)} |")
 
 
-def spread(values: Sequence[float], form: str = ".1f") -> str:
-    """The mean, and the half width of what the seeds span."""
-    if not values:
-        return "–"
-    middle = statistics.mean(values)
-    half = (max(values) - min(values)) / 2
-    return f"{middle:{form}}" if len(values) == 1 or math.isclose(half, 0) else f"{middle:{form}} ± {half:{form}}"
-
-
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("what", choices=["run", "draw"])
-    options.add_argument("--task", choices=list(TASKS), nargs="+", default=["reverse"])
-    options.add_argument("--forcing", choices=list(FORCING), nargs="+", default=list(FORCING))
-    options.add_argument("--seeds", type=int, nargs="+", default=[0])
+    options = parser(__doc__, TASKS, "forcing", FORCING)
     options.add_argument("--count", type=int, default=250, help="test sentences of each length")
     options.add_argument("--set", nargs="*", default=[], help="further keys of the recipe, KEY=VALUE")
     options.add_argument("--device", default="cpu")
     options.add_argument("--runs", type=Path, default=Path("runs"))
     options.add_argument("--results", type=Path, default=Path("runs/forcing"), help="one file for each run")
-    options.add_argument("--out", type=Path, default=Path("docs/results"))
-    options.add_argument("--machine", default="")
     given = options.parse_args()
     if given.what == "draw":
         draw(given)
         return
     for seed in given.seeds:
         for task in given.task:
-            for forcing in given.forcing:
+            for forcing in given.variants:
                 run(task, forcing, seed, given)
 
 

@@ -175,6 +175,6 @@ def test_padded_buckets_come_in_few_shapes() -> None:
 def test_no_length_leaves_a_batch_of_a_few_rows_behind() -> None:
     random = np.random.RandomState(0)
     lengths = [(s, max(1, s + d)) for s, d in random.randint((1, -3), (50, 4), (4000, 2)).tolist()]
-    batches = list(Batcher(encoded(lengths), tokens=400, multiple=8).batches())
-    filled = [max(batch.source.numel(), batch.target_out.numel()) / 400 for batch in batches]
-    assert sum(share < 0.5 for share in filled) <= 0.05 * len(batches)
+    batches = list(Batcher(encoded(lengths), tokens=4000, multiple=8).batches())
+    filled = [max(batch.source.numel(), batch.target_out.numel()) / 4000 for batch in batches]
+    assert sum(share < 0.5 for share in filled) <= 1  # what was left at the end

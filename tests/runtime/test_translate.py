@@ -11,6 +11,8 @@ import torch
 
 import regard
 from regard.runtime.aligner import Aligner
+from regard.runtime.reading import read
+from regard.runtime.translator import WIDER, _groups
 from regard.text.errors import InputError
 
 from .bundles import KINDS, LONGEST, MODELS, untrained
@@ -337,3 +339,13 @@ def test_what_is_longer_than_learned_positions_is_refused_before_decoding(nine: 
     assert nine.translate("the cat", target="le chat noir le chat noir le chat").text.count("chat") == 3
     with pytest.raises(InputError, match=r"^a given translation of 11 pieces"):
         list(Aligner(nine.bundle).look(["the cat"], ["le chat noir le chat noir le chat noir le"]))
+
+
+def test_a_gpu_decodes_more_together(random_model: Callable[..., regard.Translator]) -> None:
+    bundle = random_model().bundle
+    readings = [read("the cat", bundle.source, eos=True, longest=10)] * 300
+    assert [len(rows) for rows in _groups(readings)] == [64, 64, 64, 64, 44]
+    assert [len(rows) for rows in _groups(readings, WIDER)] == [256, 44]
+    long = [read("the cat " * 40, bundle.source, eos=True, longest=63)] * 300
+    assert {len(rows) for rows in _groups(long, WIDER)} == {256, 44}
+    assert max(len(rows) * len(long[0].encoding.ids) for rows in _groups(long)) <= 4096

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from regard.attention.additive.launch import interpreted
-from regard.attention.once import once as once
+from regard.attention.once import once as once  # for `train`, which knows attention through models alone
 from regard.attention.plain import plain_wanted as plain_wanted
 
 _DTYPES = (torch.float32, torch.bfloat16, torch.float16)
