@@ -59,7 +59,7 @@ def multiply_kernel(x, factor, count, BLOCK: tl.constexpr):
 
 @triton.jit
 @no_type_check
-def cast_kernel(x, y, columns, x_stride, y_stride, BLOCK: tl.constexpr):
+def cast_kernel(x, y, columns: tl.constexpr, x_stride: tl.constexpr, y_stride: tl.constexpr, BLOCK: tl.constexpr):
     """A row of x in the precision and at the place of y; torch's copy of such rows runs at half the memory's speed."""
     row = tl.program_id(0).to(tl.int64)
     column = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)

@@ -1,7 +1,8 @@
 """The kernels of one step of a GRU or LSTM layer that reads in one or both directions, forward and backward.
 
 Step i of the second direction reads position source - 1 - i. At padding the state stays as it is and the output is
-zero: what packing does, without knowing the lengths on the host, so that a CUDA graph can replay it.
+zero: what packing does, without knowing the lengths on the host, so that a CUDA graph can replay it. The number of
+units is compiled in, see `decoder_kernel.py`.
 """
 
 # mypy: ignore-errors
@@ -17,7 +18,7 @@ from regard.models.rnn.fused.cells import gru, gru_backward, lstm, lstm_backward
 
 @triton.jit
 @no_type_check
-def _place(step, batch, rows, source, directions, units, COUNT: tl.constexpr, UNITS: tl.constexpr):
+def _place(step, batch, rows, source, directions, units: tl.constexpr, COUNT: tl.constexpr, UNITS: tl.constexpr):
     """Position read, columns, and where this program's gates, given gates and outputs lie."""
     direction = tl.program_id(1)
     position = tl.where(direction == 0, step, source - 1 - step)
@@ -31,7 +32,7 @@ def _place(step, batch, rows, source, directions, units, COUNT: tl.constexpr, UN
 @triton.jit
 @no_type_check
 def read_kernel(
-    given, product, bias, real, states, cells, kept, outputs, step, source, units,
+    given, product, bias, real, states, cells, kept, outputs, step, source, units: tl.constexpr,
     LSTM: tl.constexpr, UNITS: tl.constexpr,
 ):  # fmt: skip
     """states[1] from states[0], both [direction, batch, unit]; `given` and `outputs` begin with [batch, source]."""
@@ -80,7 +81,7 @@ def _sum(product, bias, inside):
 @no_type_check
 def read_backward_kernel(
     product, bias, real, states, cells, kept, carried, past, d_cells, d_outputs, d_given, d_product,
-    step, source, units,
+    step, source, units: tl.constexpr,
     LSTM: tl.constexpr, UNITS: tl.constexpr,
 ):  # fmt: skip
     """Back through one step: `past` and `d_cells` are updated in place, `carried` is the product of the step after."""
@@ -92,7 +93,7 @@ def read_backward_kernel(
     here, after = row * units + column, (directions * rows + row) * units + column
     gate = row * count * units + column
     d = tl.load(past + here, mask=inside, other=0.0) + tl.load(carried + here, mask=inside, other=0.0).to(tl.float32)
-    d += tl.load(d_outputs + output_at, mask=column < tl.where(present, units, 0), other=0.0).to(tl.float32)
+    d += tl.where(present, tl.load(d_outputs + output_at, mask=inside, other=0.0).to(tl.float32), 0.0)
     g0 = tl.load(kept + gate, mask=inside, other=0.0).to(tl.float32)
     g1 = tl.load(kept + gate + units, mask=inside, other=0.0).to(tl.float32)
     g2 = tl.load(kept + gate + 2 * units, mask=inside, other=0.0).to(tl.float32)
