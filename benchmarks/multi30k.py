@@ -3,13 +3,18 @@
     REGARD_DATA=../shared/data python benchmarks/multi30k.py train multi30k-en-de --set train.seed=1 --json seed-1.json
     python benchmarks/multi30k.py measure runs/multi30k-en-de-1 runs/multi30k-en-de-2 --json ensemble.json
     python benchmarks/multi30k.py table docs/results/multi30k/*.json
+    python benchmarks/multi30k.py distil runs/multi30k-en-de-1 runs/multi30k-en-de-2 --out runs/taught
+    python benchmarks/multi30k.py train multi30k-en-de --taught runs/taught --json student.json
 
 `train` leaves a finished run alone and goes on with one that was cut short. Several runs given to `measure` vote. Beam
-and length penalty are chosen on val; the tests of 2016 and 2017 are decoded once, with what was chosen.
+and length penalty are chosen on val; the tests of 2016 and 2017 are decoded once, with what was chosen. `distil` writes
+the training text and, after it, its sources with the translations of the runs that vote (Kim & Rush 2016), as runs/taught.en
+and runs/taught.de; a run that is `--taught` reads those instead of the corpus.
 """
 
 import argparse
 import json
+import re
 import time
 from collections import defaultdict
 from datetime import date
@@ -20,25 +25,36 @@ from typing import Any
 import torch
 
 from regard.bundle.folder import write_whole
-from regard.lab.evaluate import measure, recipe_pairs
+from regard.bundle.store import Bundle
+from regard.data.pair import Pair
+from regard.data.splits import load_split
+from regard.data.tables import CatalogueData
+from regard.lab.evaluate import measure
+from regard.runtime import translator as decoding
 from regard.runtime.translator import Translator, load
 from regard.train.journal import NAME, read_journal
-from regard.train.recipe import load_recipe
+from regard.train.recipe import find_recipe, load_recipe
 from regard.train.run import train
 
-SPLITS = {"val": "dev", "2016": "test", "2017": "test_2017_flickr"}
+SPLITS = {"val": None, "2016": "test_2016_flickr", "2017": "test_2017_flickr"}
 PENALTIES = (0.6, 1.0, 1.4)
+WIDER = 48
+"""64 × so many sentences are decoded together on a GPU when the training text is translated: its steps are launches."""
 Record = dict[str, Any]
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     verbs = options.add_subparsers(dest="verb", required=True)
-    trained, measured, table = (verbs.add_parser(name) for name in ("train", "measure", "table"))
+    trained, measured, distilled, table = (verbs.add_parser(name) for name in ("train", "measure", "distil", "table"))
     trained.add_argument("recipe")
     trained.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     trained.add_argument("--run", type=Path, help="the folder of the run; runs/ and the name of --json if left out")
+    trained.add_argument("--taught", type=Path, help="what `distil` wrote: train on it instead of the corpus")
     measured.add_argument("runs", type=Path, nargs="+")
+    distilled.add_argument("runs", type=Path, nargs="+")
+    distilled.add_argument("--out", type=Path, required=True)
+    distilled.add_argument("--sentences", type=int, help="of the training text, to try it out")
     for one in (trained, measured):
         one.add_argument("--json", type=Path, required=True)
         one.add_argument("--name", help="how tables call it; the name of --json if left out")
@@ -50,10 +66,14 @@ def main() -> None:
     if given.verb == "table":
         print(tables([json.loads(path.read_text(encoding="utf-8")) for path in given.files]))
         return
+    if given.verb == "distil":
+        distil(load(given.runs, "cuda" if torch.cuda.is_available() else "cpu"), given.out, given.sentences)
+        return
     runs = given.runs if given.verb == "measure" else [given.run or Path("runs") / given.json.stem]
     if given.verb == "train":
-        load_recipe(given.recipe, given.set)  # complains before anything is written
-        train(given.recipe, runs[0], overrides=given.set, resume=(runs[0] / "recipe.json").exists())
+        recipe = given.recipe if given.taught is None else taught(given.recipe, given.taught)
+        load_recipe(recipe, given.set)  # complains before anything is written
+        train(recipe, runs[0], overrides=given.set, resume=(runs[0] / "recipe.json").exists())
         say(f"trained {runs[0]}")
     record = {"name": given.name or given.json.stem, "changes": getattr(given, "set", []), **score(runs, given)}
     given.json.parent.mkdir(parents=True, exist_ok=True)
@@ -66,7 +86,7 @@ def score(runs: list[Path], given: argparse.Namespace) -> Record:
     device = "cuda" if torch.cuda.is_available() else "cpu"
     translator = load(runs, device)
     recipe = translator.bundle.manifest.recipe
-    pair = f"{recipe['data']['source']}-{recipe['data']['target']}"
+    pair = "-".join(languages(translator.bundle))
     began = time.perf_counter()
     tried = [
         {"beam": beam, "length_penalty": penalty} | bleu(translator, "val", given.sentences, beam, penalty)
@@ -101,10 +121,53 @@ def score(runs: list[Path], given: argparse.Namespace) -> Record:
 
 def bleu(translator: Translator, split: str, sentences: int | None, beam: int, penalty: float) -> Record:
     """Lower-cased tokenised BLEU of a split, and how it was counted."""
-    pairs = recipe_pairs(translator.bundle, SPLITS[split]).pairs[:sentences]
-    protocol = f"multi30k-{translator.bundle.manifest.recipe['data']['target']}"
+    pairs = corpus(translator.bundle, split)[:sentences]
+    protocol = f"multi30k-{languages(translator.bundle)[1]}"
     found = measure(translator, pairs, protocol=protocol, beam=beam, length_penalty=penalty).evaluation
     return {"bleu": round(found.bleu, 2), "chrf": round(found.chrf, 2), "signature": found.signatures["bleu"]}
+
+
+def distil(translator: Translator, prefix: Path, sentences: int | None) -> None:
+    """The training text and its sources with their translations, as PREFIX.en and PREFIX.de; val beside it."""
+    pairs = corpus(translator.bundle, "train")[:sentences]
+    decoding.WIDER = WIDER
+    said = [one.text for one in translator.translate([pair.source for pair in pairs], beam=5)]
+    normal = translator.bundle.target.config.normalise
+    same = sum(text == normal(pair.target) for pair, text in zip(pairs, said, strict=True))
+    taught = [Pair(pair.source, text) for pair, text in zip(pairs, said, strict=True) if text.strip()]
+    prefix.parent.mkdir(parents=True, exist_ok=True)
+    for place, several in ((prefix, [*pairs, *taught]), (beside(prefix), corpus(translator.bundle, "val"))):
+        for side, language in zip(("source", "target"), languages(translator.bundle), strict=True):
+            write_whole(Path(f"{place}.{language}"), "".join(f"{getattr(pair, side)}\n" for pair in several))
+    say(f"{prefix}: {len(pairs) + len(taught):,} pairs; {same:,} translations are the reference")
+
+
+def beside(prefix: Path) -> Path:
+    return prefix.with_name(f"{prefix.name}.val")
+
+
+def taught(recipe: str, prefix: Path) -> str:
+    """The recipe with other training text, as a file beside that text."""
+    found = load_recipe(recipe).model_dump(mode="json")["data"]
+    data = {"kind": "parallel", "train": prefix.name, "dev": beside(prefix).name}
+    data |= {side: found[side] for side in ("source", "target")}
+    table = "[data]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in data.items()) + "\n"
+    text = find_recipe(recipe).read_text(encoding="utf-8")
+    path = prefix.with_name(f"{prefix.name}-{Path(recipe).stem}.toml")
+    write_whole(path, re.sub(r"^\[data\]\n.*?(?=^\[)", lambda _: table, text, flags=re.MULTILINE | re.DOTALL))
+    return str(path)
+
+
+def languages(bundle: Bundle) -> tuple[str, str]:
+    data = bundle.manifest.recipe["data"]
+    return data["source"], data["target"]
+
+
+def corpus(bundle: Bundle, split: str) -> list[Pair]:
+    """The pairs of a split in the languages of a run, whatever it was trained on."""
+    source, target = languages(bundle)
+    data = CatalogueData(kind="catalogue", name="multi30k", source=source, target=target, test=SPLITS.get(split))
+    return list(load_split(data, {"train": "train", "val": "dev"}.get(split, "test")).pairs)
 
 
 def training_seconds(runs: list[Path]) -> Record:
