@@ -8,8 +8,8 @@
 
 `train` leaves a finished run alone and goes on with one that was cut short. Several runs given to `measure` vote. Beam
 and length penalty are chosen on val; the tests of 2016 and 2017 are decoded once, with what was chosen. `distil` writes
-the training text and, after it, its sources with the translations of the runs that vote (Kim & Rush 2016), as runs/taught.en
-and runs/taught.de; a run that is `--taught` reads those instead of the corpus.
+the training text and, after it, its sources with the translations of the runs that vote (Kim & Rush 2016), as
+runs/taught.en and runs/taught.de; a run that is `--taught` reads those instead of the corpus.
 """
 
 import argparse

@@ -6,9 +6,12 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from regard.attention.plain import plain_wanted
 from regard.models.config import RecurrentConfig, TransformerConfig
 from regard.models.rnn.decoder import RecurrentDecoder
 from regard.models.rnn.encoder import RecurrentEncoder
+from regard.models.rnn.fused.loop import walk_replayed
+from regard.models.rnn.walk import watched
 from regard.models.step import Decoded, Step
 from regard.models.transformer.decoder import TransformerDecoder
 from regard.models.transformer.encoder import TransformerEncoder
@@ -77,8 +80,39 @@ class Seq2Seq(nn.Module):
         want_weights: bool = False,
     ) -> Decoded:
         """Features of every step, given the words before it; `logits` turns them into predictions."""
+        if forced is None and not want_weights and self._may_be_replayed(tokens):
+            return Decoded(self._replayed(source, tokens), None)
         decoded: Decoded = self.decoder(tokens, self.start(source), forced=forced, want_weights=want_weights)
         return decoded
+
+    def _may_be_replayed(self, tokens: Tensor) -> bool:
+        """Whether a Transformer learns on a GPU: hundreds of small operations, always the same ones."""
+        learns = torch.is_grad_enabled() and tokens.device.type == "cuda" and tokens.numel() > 0
+        plain = plain_wanted() or torch.compiler.is_compiling() or watched(self)
+        return learns and isinstance(self.decoder, TransformerDecoder) and not plain
+
+    def _replayed(self, source: Source, tokens: Tensor) -> Tensor:
+        """Encoder and decoder from CUDA graphs; the embeddings, which are looked up by number, stay outside."""
+        assert isinstance(self.encoder, TransformerEncoder)
+        assert isinstance(self.decoder, TransformerDecoder)
+        real = torch.arange(source.source.size(1), device=tokens.device) < source.source_lengths[:, None]
+        given = (self.encoder.positions.embedding(source.source), self.decoder.positions.embedding(tokens), real)
+        outside = ("embedding.weight", "readout.output.weight", "readout.output.bias")
+        inside = {name: x for name, x in self.named_parameters() if not name.endswith(outside)}
+        (features,) = walk_replayed(self, inside, given, drops=True)
+        return features
+
+    def walk(
+        self,
+        source: Float[Tensor, "batch source width"],
+        target: Float[Tensor, "batch target width"],
+        real: Bool[Tensor, "batch source"],
+        position: int = 0,
+    ) -> tuple[Tensor, ...]:
+        """A Transformer's features as a function of the embeddings of both sides."""
+        assert isinstance(self.encoder, TransformerEncoder)
+        assert isinstance(self.decoder, TransformerDecoder)
+        return (self.decoder.write(target, self.decoder.start(self.encoder.read(source, real))),)
 
     def logits(self, features: Float[Tensor, "*rows feature"]) -> Float[Tensor, "*rows vocabulary"]:
         logits: Tensor = self.decoder.readout(features)

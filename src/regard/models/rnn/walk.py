@@ -19,11 +19,19 @@ class Walker(Protocol):
 
 
 def walk(
-    module: nn.Module, weights: Mapping[str, Tensor | None], given: Sequence[Tensor | None], position: int = 0
+    module: nn.Module,
+    weights: Mapping[str, Tensor | None],
+    given: Sequence[Tensor | None],
+    position: int = 0,
+    *,
+    once: bool = False,
 ) -> tuple[Tensor, ...]:
-    """`module.walk(*given)` with these weights in the place of the parameters of their names."""
+    """`module.walk(*given)` with these weights in the place of the parameters of their names.
+
+    `once`: every weight is multiplied with once, so there is nothing to gain from opening it.
+    """
     there = {name: x for name, x in weights.items() if x is not None}
-    pays = any(x.device.type == "cuda" or x.numel() >= WORTH for x in there.values())
+    pays = not once and any(x.device.type == "cuda" or x.numel() >= WORTH for x in there.values())
     own = dict(module.named_parameters())
     others = {id(own[name]): opened(x) if pays and x.dim() == 2 else x for name, x in there.items()}
     doubles: dict[nn.Module, nn.Module] = {}

@@ -108,7 +108,7 @@ class TransformerDecoder(nn.Module):
         trace: bool = False,
     ) -> Step:
         """One word further; `weights` replaces the cross-attention of every layer."""
-        states, done = self._through(tokens[:, None], state, weights, trace)
+        states, done = self._through(self.positions.embedding(tokens[:, None]), state, weights, trace)
         after = replace(state, written=tuple(layer.written for layer in done), position=state.position + 1)
         return Step(
             logits=self.readout(states[:, 0]),
@@ -131,16 +131,22 @@ class TransformerDecoder(nn.Module):
                 "the Transformer trains on all steps at once and cannot read its own words in between: "
                 "set [train] teacher_forcing to 1, or use an rnn model"
             )
-        states, done = self._through(tokens, state)
+        states, done = self._through(self.positions.embedding(tokens), state)
         if not want_weights:
             return Decoded(states, None)
         return Decoded(states, _stacked([one.source for one in done]), _stacked([one.itself for one in done]))
 
+    def write(
+        self, embedded: Float[Tensor, "batch target width"], state: TransformerState
+    ) -> Float[Tensor, "batch target width"]:
+        """The features of all steps, from the words' embeddings."""
+        return self._through(embedded, state)[0]
+
     def _through(
-        self, tokens: Tensor, state: TransformerState, weights: Tensor | None = None, trace: bool = False
+        self, embedded: Tensor, state: TransformerState, weights: Tensor | None = None, trace: bool = False
     ) -> tuple[Tensor, list[_Layer]]:
         """Normed states of some words after those that `state` has seen, and what every layer did."""
-        states, done = self.positions(tokens, state.position), []
+        states, done = self.positions.place(embedded, state.position), []
         given = given_weights(weights, len(self.layers))
         for layer, source, written, looks in zip(self._stack(), state.source, state.written, given, strict=True):
             result = layer(states, source, written, state.position, state.owners, weights=looks, trace=trace)

@@ -54,7 +54,17 @@ class TransformerEncoder(nn.Module):
         """Read every sentence; `weights` is what each word of it looked at, in every layer and head."""
         # Not lengths_to_mask: its check of the lengths would wait for the device.
         real = torch.arange(source.size(1), device=source.device) < lengths[:, None]
-        states, seen = self.positions(source), []
+        return self.read(self.positions.embedding(source), real, want_weights=want_weights)
+
+    def read(
+        self,
+        embedded: Float[Tensor, "batch source width"],
+        real: Bool[Tensor, "batch source"],
+        *,
+        want_weights: bool = False,
+    ) -> EncodedByLayers:
+        """The same, from the words' embeddings."""
+        states, seen = self.positions.place(embedded, 0), []
         for layer in self.layers:
             states, weights = layer(states, real)
             if want_weights:

@@ -26,8 +26,12 @@ class Positions(nn.Module):
 
     def forward(self, tokens: Tensor, first: int = 0) -> Float[Tensor, "batch length width"]:
         """The vectors of words whose first one stands at position `first`."""
-        embedded = self.embedding(tokens) * self.scale
-        end = first + tokens.size(1)
+        return self.place(self.embedding(tokens), first)
+
+    def place(self, embedded: Float[Tensor, "batch length width"], first: int) -> Float[Tensor, "batch length width"]:
+        """The same, from the words' embeddings."""
+        embedded = embedded * self.scale
+        end = first + embedded.size(1)
         if self.learned is None:
             places = torch.arange(first, end, device=embedded.device)
             where = sinusoids(places.to(torch.promote_types(embedded.dtype, torch.float32)), self.width).to(embedded)

@@ -2,6 +2,7 @@
 
 What `fused/decoder.py` does by hand for Bahdanau's decoder, this does for every other score, window and placement and
 for input feeding: the launches, most of a step's time on a GPU, are replayed. The loop stays the one that the CPU runs.
+A whole Transformer, which has no loop but hundreds of small operations, is replayed in the same way.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,30 +17,49 @@ from regard.models.rnn.fused.precision import working_dtype
 from regard.models.rnn.fused.replay import Replay, Ticket
 from regard.models.rnn.walk import walk
 
-_loops: "WeakKeyDictionary[nn.Module, dict[tuple[bool, torch.dtype], _Loop]]" = WeakKeyDictionary()
+_loops: "WeakKeyDictionary[nn.Module, dict[tuple[Any, ...], _Loop]]" = WeakKeyDictionary()
 
 
 def walk_replayed(
-    module: nn.Module, weights: Mapping[str, Tensor], given: Sequence[Tensor | None]
+    module: nn.Module, weights: Mapping[str, Tensor], given: Sequence[Tensor | None], *, drops: bool = False
 ) -> tuple[Tensor, ...]:
-    """`module.walk(*given)` on these weights, differentiable with respect to both."""
+    """`module.walk(*given)` on these weights, differentiable with respect to both.
+
+    `drops`: there is dropout in it, and every weight is multiplied with once.
+    """
     first = next(x for x in given if x is not None)
     autocast, dtype = torch.is_autocast_enabled(first.device.type), working_dtype(first)
     loops = _loops.setdefault(module, {})
-    if (autocast, dtype) not in loops:
-        loops[autocast, dtype] = _Loop(module, tuple(weights), len(given), dtype if autocast else None)
-    replay = loops[autocast, dtype].replay
+    key = (autocast, dtype, *(_dropping(module) if drops else ()))
+    if key not in loops:
+        loops[key] = _Loop(module, tuple(weights), len(given), dtype if autocast else None, drops=drops)
+    replay = loops[key].replay
     results: tuple[Tensor, ...] = _Walk.apply(replay, *given, *weights.values())  # type: ignore[no-untyped-call]
     return results
+
+
+def _dropping(module: nn.Module) -> tuple[float, ...]:
+    """How much each part drops now: what was captured while training must not run in an evaluation."""
+    shares = ((one, getattr(one, "p", getattr(one, "dropout", None))) for one in module.modules())
+    return tuple(float(share) if one.training else 0.0 for one, share in shares if isinstance(share, float))
 
 
 class _Loop:
     """The loop of one module in one precision, as Replay wants it: a forward and a backward function."""
 
-    def __init__(self, module: nn.Module, names: tuple[str, ...], inputs: int, autocast: torch.dtype | None) -> None:
+    def __init__(
+        self,
+        module: nn.Module,
+        names: tuple[str, ...],
+        inputs: int,
+        autocast: torch.dtype | None,
+        *,
+        drops: bool = False,
+    ) -> None:
         # A strong reference would keep the module alive for ever: it is the key under which this is found.
         self.module, self.names, self.inputs, self.autocast = ref(module), names, inputs, autocast
-        self.replay = Replay(self.forward, self.backward)
+        self.drops = drops
+        self.replay = Replay(self.forward, self.backward, random=drops)
 
     def forward(self, *given: Tensor | None) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
         """Results; then the same with their graph, and the leaves it grew from."""
@@ -51,7 +71,8 @@ class _Loop:
         device = grown[0].device.type
         # Autocast would keep the copies of weights that it makes beyond the graph in whose memory they live.
         with torch.enable_grad(), torch.autocast(device, self.autocast, self.autocast is not None, cache_enabled=False):
-            outputs = walk(module, dict(zip(self.names, leaves[self.inputs :], strict=True)), leaves[: self.inputs])
+            weights = dict(zip(self.names, leaves[self.inputs :], strict=True))
+            outputs = walk(module, weights, leaves[: self.inputs], once=self.drops)
         return tuple(output.detach() for output in outputs), (*outputs, *grown)
 
     def backward(

@@ -2,11 +2,12 @@
 
 A graph works in memory of its own: inputs are copied in, results and gradients are copied out. What backward needs
 stays where forward left it. If another call of the same shape has written over it in the meantime, backward runs the
-forward graph once more on its own inputs, so that calls may interleave as they like. A shape runs plainly the first
-time it comes and is captured the second; the shape not used for longest leaves when there are too many.
+forward graph once more on its own inputs and random numbers, so that calls may interleave as they like. A shape runs
+plainly the first time it comes and is captured the second; the shape not used for longest leaves when there are too
+many.
 """
 
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -57,13 +58,15 @@ class Ticket:
 
     shape: _Shape | None = None
     run: int = 0
+    drawn: int | None = None
+    """How many random numbers had been drawn before it; None where it draws none."""
 
 
 class Replay:
     """Wraps a forward and a backward function, which launch the same work for the same shapes."""
 
-    def __init__(self, forward: Forward, backward: Backward) -> None:
-        self._plain_forward, self._plain_backward = forward, backward
+    def __init__(self, forward: Forward, backward: Backward, *, random: bool = False) -> None:
+        self._plain_forward, self._plain_backward, self._random = forward, backward, random
         self.shelf = Shelf()
         _replays.add(self)
 
@@ -72,8 +75,9 @@ class Replay:
         shape = self._shape(given)
         if shape is None:
             return *self._plain_forward(*given), Ticket()
+        drawn = _generator(shape.results[0]).get_offset() if self._random else None
         run = shape.run(given)
-        return tuple(result.clone() for result in shape.results), (), Ticket(shape, run)
+        return _copies(shape.results), (), Ticket(shape, run, drawn)
 
     def backward(
         self, ticket: Ticket, outside: Sequence[Tensor], given: Sequence[Given], kept: Sequence[Tensor]
@@ -83,7 +87,7 @@ class Replay:
         if shape is None:
             return self._plain_backward(outside, given, kept)
         if shape.runs != ticket.run:
-            shape.run(given)
+            self._again(shape, given, ticket.drawn)
         if shape.backward is None:
             shape.outside = tuple(gradient.contiguous().clone() for gradient in outside)
             shape.backward, shape.gradients = _capture(
@@ -91,7 +95,18 @@ class Replay:
             )
         _fill(shape.outside, outside)
         shape.backward.replay()
-        return tuple(gradient.clone() for gradient in shape.gradients)
+        return _copies(shape.gradients)
+
+    def _again(self, shape: _Shape, given: Sequence[Given], drawn: int | None) -> None:
+        """Forward once more, with the random numbers of then."""
+        if drawn is None:
+            shape.run(given)
+            return
+        generator = _generator(shape.results[0])
+        now = generator.get_offset()
+        generator.set_offset(drawn)
+        shape.run(given)
+        generator.set_offset(now)
 
     def _shape(self, given: tuple[Given, ...]) -> _Shape | None:
         device = next(x.device for x in given if x is not None)
@@ -159,7 +174,21 @@ def _capture(run: Callable[[], Any]) -> tuple[Any, Any]:
     return graph, results
 
 
+def _generator(tensor: Tensor) -> torch.Generator:
+    return torch.cuda.default_generators[tensor.device.index]
+
+
+def _copies(tensors: Tensors) -> Tensors:
+    copies = tuple(torch.empty_like(tensor) for tensor in tensors)
+    _fill(copies, tensors)
+    return copies
+
+
 def _fill(places: Sequence[Given], given: Sequence[Given]) -> None:
+    """Copy each tensor to its place; those of one kind in one launch."""
+    kinds: dict[torch.dtype, list[tuple[Tensor, Tensor]]] = defaultdict(list)
     for place, tensor in zip(places, given, strict=True):
         if place is not None and tensor is not None:
-            place.copy_(tensor)
+            kinds[place.dtype].append((place, tensor))
+    for several in kinds.values():
+        torch._foreach_copy_([place for place, _ in several], [tensor for _, tensor in several])
