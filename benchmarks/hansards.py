@@ -61,8 +61,12 @@ def main() -> None:
     options.add_argument("--guided-steps", type=int, default=300, help="of each round")
     options.add_argument("--guided-pairs", type=int, default=100_000, help="training pairs that are linked and taught")
     options.add_argument("--weight", type=float, default=2.0, help="of the links in training")
-    options.add_argument("--links", help="the run whose links teach in the first round; their own if left out")
-    options.add_argument("--posterior", type=float, help="read links as regard align --posterior does, where it can be")
+    options.add_argument(
+        "--links", help="the run, or the folder of links.en-fr and links.fr-en, that teaches first; else their own"
+    )
+    asks = "also read links as regard align --posterior X does, where it can be; trial chooses"
+    options.add_argument("--posterior", type=float, action="append", default=[], metavar="X", help=asks)
+    options.add_argument("--first-label", help="begin with round 0 of this label, trained by another process")
     options.add_argument("--patience", type=int, default=400, help="seconds to wait for the links of that run")
     options.add_argument("--words", action="store_true", help="whole words instead of BPE pieces")
     options.add_argument("--set", action="append", default=[], help="further keys for all runs")
@@ -76,7 +80,7 @@ def main() -> None:
     if given.table:
         print(table(given.out))
         return
-    for name in given.names:
+    for name in given.names if given.first_label is None else ():
         stage(f"{name}{given.label}.0", {key: plain_keys(name, given) for key in DIRECTIONS}, given)
     for name in given.names:
         for number in range(1, given.rounds + 1):
@@ -96,6 +100,9 @@ def teach(name: str, number: int, given: argparse.Namespace) -> None:
     """One generation further: the models go on with links that they or others found in the training text."""
     full = name + given.label
     before = given.runs / f"{full}.{number - 1}"
+    if number == 1 and given.first_label is not None:
+        before = given.runs / f"{name}{given.first_label}.0"
+        wait_for(given.out / f"{before.name}.json", given)
     others = given.links is not None and number == 1
     teacher = given.runs / given.links if others else before
     links = wait_for_links(teacher, given) if others else own_links(teacher, given)
@@ -129,9 +136,19 @@ def stage(name: str, keys: dict[str, list[str]], given: argparse.Namespace) -> N
         raise SystemExit(f"{name}: training failed")
     trained = time.time()
     say(f"{name}: trained in {trained - began:.0f} s")
-    record = align(given.runs / name, "test", given).json()
+    readings = {prior: align(given.runs / name, "test", given, prior) for prior in priors(given.runs / name, given)}
+    best = min(readings, key=lambda prior: readings[prior].development or 1.0)
+    record = readings[best].json()
     shown = {direction: [key.replace(str(given.runs), "runs") for key in some] for direction, some in keys.items()}
-    record |= {"name": name, "posterior": prior(given.runs / name, given)}
+    record |= {"name": name, "posterior": best}
+    record["readings"] = {
+        "attention" if prior is None else f"posterior {prior:g}": {
+            "development": one.development,
+            "chosen": one.aligned.chosen,
+            "aer": {way: score.aer for way, score in (one.scores or {}).items()},
+        }
+        for prior, one in readings.items()
+    }
     record |= {"keys": shown, "date": date.today().isoformat(), "device": device_name(given.device)}
     record["seconds"] = {"train": round(trained - began, 1), "align": round(time.time() - trained, 1)}
     given.out.mkdir(parents=True, exist_ok=True)
@@ -154,24 +171,29 @@ def start_training(folder: Path, direction: str, keys: list[str]) -> "subprocess
     return subprocess.Popen(command, stdout=subprocess.DEVNULL)
 
 
-def align(models: Path, split: str, given: argparse.Namespace, most: int | None = None) -> "Outcome":
+def align(
+    models: Path, split: str, given: argparse.Namespace, prior: float | None, most: int | None = None
+) -> "Outcome":
     """Both directions with rules tuned on trial."""
     from regard.lab.align_job import Asked, prepare, run
     from regard.lab.sides import Sides
 
     forward, backward = (models / direction for direction in DIRECTIONS)
-    asked = Asked(
-        forward, reverse=backward, tune=True, split=split, posterior=prior(models, given), device=given.device
-    )
+    asked = Asked(forward, reverse=backward, tune=True, split=split, posterior=prior, device=given.device)
     job = prepare(asked)
     if most is not None:
         job = replace(job, sides=Sides(job.sides.sources[:most], job.sides.targets[:most]), gold=None)
     return run(job)
 
 
-def prior(models: Path, given: argparse.Namespace) -> float | None:
-    """As asked for, where a model has one context to ask about."""
-    return None if models.name.startswith(("transformer", "multi-head")) else given.posterior
+def priors(models: Path, given: argparse.Namespace) -> list[float | None]:
+    """Attention itself, and the posteriors asked for where a model has one context to ask about."""
+    return [None, *([] if models.name.startswith(("transformer", "multi-head")) else given.posterior)]
+
+
+def measured(models: Path, given: argparse.Namespace) -> dict[str, Any]:
+    record: dict[str, Any] = json.loads((given.out / f"{models.name}.json").read_text(encoding="utf-8"))
+    return record
 
 
 def own_links(models: Path, given: argparse.Namespace) -> tuple[Path, Path]:
@@ -181,7 +203,8 @@ def own_links(models: Path, given: argparse.Namespace) -> tuple[Path, Path]:
     paths = link_files(models)
     if not paths[1].exists():
         began = time.time()
-        found = align(models, "train", given, given.guided_pairs).aligned.links
+        prior = measured(models, given)["posterior"]
+        found = align(models, "train", given, prior, given.guided_pairs).aligned.links
         for path, flip in zip(paths, (False, True), strict=True):
             partial = path.with_suffix(".partial")
             each = (Links.of({(t, s) for s, t in links} if flip else links) for links in found)
@@ -197,12 +220,16 @@ def link_files(models: Path) -> tuple[Path, Path]:
 
 def wait_for_links(models: Path, given: argparse.Namespace) -> tuple[Path, Path] | None:
     """The links of models that another process trains; None where they do not come."""
-    paths, until = link_files(models), time.time() + given.patience
-    while not paths[1].exists():
-        if time.time() > until:
-            return None
+    paths = link_files(models)
+    return paths if wait_for(paths[1], given) else None
+
+
+def wait_for(path: Path, given: argparse.Namespace) -> bool:
+    """Whether another process wrote this file in time."""
+    until = time.time() + given.patience
+    while not path.exists() and time.time() < until:
         time.sleep(1)
-    return paths
+    return path.exists()
 
 
 def keep_looks(models: Path, path: Path, record: dict[str, Any], given: argparse.Namespace) -> None:
@@ -221,7 +248,7 @@ def keep_looks(models: Path, path: Path, record: dict[str, Any], given: argparse
         bundle = load(models / direction, given.device).bundle
         for split in ("dev", "test"):
             pairs = recipe_pairs(bundle, split).pairs
-            aligner = Aligner(bundle, posterior=prior(models, given))
+            aligner = Aligner(bundle, posterior=record["posterior"])
             looks = dict(aligner.look([pair.source for pair in pairs], [pair.target for pair in pairs]))
             for number, look in looks.items():
                 matrix = rule.matrix(look.between_words(rule.shift))

@@ -92,6 +92,7 @@ def test_the_recipe_brings_text_and_gold(run_folder: Path) -> None:
     assert data["rules"]["forward"]["shift"] == 0
     assert data["tuned"]["forward"]["by_shift"]["1"] > data["tuned"]["forward"]["aer"]
     assert data["entropy"]["mean"] >= 0
+    assert data["development"] is None  # that is about two directions
 
 
 def test_without_a_target_the_model_translates(run_folder: Path, tmp_path: Path) -> None:

@@ -79,3 +79,11 @@ def test_align_reads_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("regard.lab.align.guided_shift", lambda bundle: 1)
     assert prepare(Asked(path, data=tmp_path / "in")).forward.rule.shift == 1
     assert prepare(Asked(path, data=tmp_path / "in", shift=0)).forward.rule.shift == 0
+
+
+def test_a_posterior_is_about_the_word_of_its_own_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = untrained(tmp_path / "t", "bahdanau")
+    (tmp_path / "in").write_text("the cat\tle chat\n", encoding="utf-8")
+    monkeypatch.setattr("regard.lab.align.guided_shift", lambda bundle: 1)
+    assert prepare(Asked(path, data=tmp_path / "in")).forward.rule.shift == 1
+    assert prepare(Asked(path, data=tmp_path / "in", posterior=1.0)).forward.rule.shift == 0

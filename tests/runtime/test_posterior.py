@@ -75,6 +75,25 @@ def test_a_readout_that_does_not_see_the_context_leaves_attention_as_it_was() ->
     torch.testing.assert_close(found.double(), looked, rtol=1e-5, atol=1e-7)
 
 
+@torch.no_grad()
+def test_a_model_taught_at_the_next_step_gives_that_steps_attention_as_the_prior(
+    random_model: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = built({"placement": "output"})
+    source = pad(SOURCES, torch.device("cpu"))
+    looked = model(source, TOKENS, want_weights=True).weights
+    later = torch.cat([looked[:, :, :, 1:], looked[:, :, :, -1:]], dim=3)
+    evidence = word_posterior(model, source, TOKENS, WANTED, 0.0)
+    right = evidence * later
+    found = word_posterior(model, source, TOKENS, WANTED, 1.0, shift=1)
+    torch.testing.assert_close(found.double(), right / right.sum(-1, keepdim=True), rtol=1e-5, atol=1e-7)
+    bundle = random_model("bahdanau").bundle
+    ((_, untaught),) = Aligner(bundle, posterior=1.0).look(["the cat"], ["le chat"])
+    monkeypatch.setattr("regard.runtime.aligner.guided_shift", lambda bundle: 1)
+    ((_, taught),) = Aligner(bundle, posterior=1.0).look(["the cat"], ["le chat"])
+    assert not np.allclose(untaught.attention[..., 0, :], taught.attention[..., 0, :])
+
+
 def test_aligning_with_it(random_model: Make) -> None:
     bundle = random_model("bahdanau").bundle
     ((_, plain),), ((_, wise),) = (

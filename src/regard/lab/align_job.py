@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 from regard.alignment import AlignmentScore, LinkRule, Links, Tuned, parse_heads
 from regard.alignment.extract import Method as ReadOut
+from regard.alignment.together import Together
 from regard.bundle.store import Bundle
 from regard.data.pair import Pair
 from regard.lab.align import (
@@ -106,6 +107,8 @@ class Outcome:
     tuned: dict[str, Tuned]
     scores: dict[str, AlignmentScore] | None
     notes: tuple[str, ...]
+    development: float | None = None
+    """The error rate of the chosen way on the development set, where two directions were tuned together."""
 
     def json(self) -> dict[str, Any]:
         directions = {"forward": self.job.forward, "backward": self.job.backward}
@@ -123,6 +126,7 @@ class Outcome:
                 name: {"aer": one.aer, "by_shift": {str(k): v for k, v in one.by_shift().items()}}
                 for name, one in self.tuned.items()
             },
+            "development": self.development,
             "scores": None if self.scores is None else {name: asdict(one) for name, one in self.scores.items()},
             "entropy": None if self.aligned.entropy is None else self.aligned.entropy.json(),
             "notes": list(self.notes),
@@ -164,10 +168,10 @@ def run(job: Job, progress: Progress = lambda done: None) -> Outcome:
     """Tune if that was asked for, align, score."""
     tuned: dict[str, Tuned] = {}
     notes = list(job.notes)
-    method = job.asked.symmetrise
+    method, together = job.asked.symmetrise, None
     if job.asked.tunes:
-        job, tuned, found, more = _tune(job)
-        method, notes = method or found, [*notes, *more]
+        job, tuned, together, more = _tune(job)
+        method, notes = method or (None if together is None else together.method), [*notes, *more]
     elif job.forward.rule.heads == () and job.forward.aligner.shape != (1, 1):
         layers, heads = job.forward.aligner.shape
         notes.append(
@@ -179,7 +183,8 @@ def run(job: Job, progress: Progress = lambda done: None) -> Outcome:
         entropy=job.asked.entropy, progress=progress,
     )  # fmt: skip
     scores = None if job.gold is None else aligned.scores(job.gold)
-    return Outcome(job, aligned, tuned, scores, (*notes, *aligned.notes))
+    development = None if together is None else together.aer
+    return Outcome(job, aligned, tuned, scores, (*notes, *aligned.notes), development)
 
 
 def attention_maps(outcome: Outcome, most: int) -> list[AttentionMap]:
@@ -199,7 +204,8 @@ def attention_maps(outcome: Outcome, most: int) -> list[AttentionMap]:
 def _direction(bundle: Bundle, asked: Asked) -> Direction:
     aligner = Aligner(bundle, spaces=asked.spaces, posterior=asked.posterior)
     known = default_rule(bundle)
-    rule = replace(asked.rule, shift=known.shift) if asked.shift is None else asked.rule
+    taught = known.shift if asked.posterior is None else 0
+    rule = replace(asked.rule, shift=taught) if asked.shift is None else asked.rule
     if asked.heads is not None:
         try:
             rule = replace(rule, heads=parse_heads(asked.heads, *aligner.shape))
@@ -240,8 +246,8 @@ def _gold(asked: Asked, path: Path, sides: Sides, aligner: Aligner) -> tuple[lis
     return seen, [*notes, *more]
 
 
-def _tune(job: Job) -> tuple[Job, dict[str, Tuned], str | None, list[str]]:
-    """The job with rules found by measurement, what was measured, and the best symmetrisation if gold says so."""
+def _tune(job: Job) -> tuple[Job, dict[str, Tuned], Together | None, list[str]]:
+    """The job with rules found by measurement, what was measured, and what both directions do best if gold says so."""
     asked, notes = job.asked, list[str]()
     source, target, gold_path = asked.dev
     if source is not None and target is not None and gold_path is not None:
@@ -269,4 +275,4 @@ def _tune(job: Job) -> tuple[Job, dict[str, Tuned], str | None, list[str]]:
     notes.append(f"tuned together: {both.method} of {said}: AER {both.aer:.3f} on the development set")
     forward = replace(job.forward, rule=found["forward"].rule, paired=both.forward)
     backward = replace(job.backward, rule=found["backward"].rule, paired=both.backward)
-    return replace(job, forward=forward, backward=backward), found, both.method, notes
+    return replace(job, forward=forward, backward=backward), found, both, notes

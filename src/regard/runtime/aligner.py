@@ -11,7 +11,7 @@ from torch import Tensor
 from regard.alignment import LinkRule, WordLooks, take
 from regard.bundle.store import Bundle
 from regard.models.config import RecurrentConfig
-from regard.runtime.guided import heads_of
+from regard.runtime.guided import guided_shift, heads_of
 from regard.runtime.linked import linked_words, word_weights
 from regard.runtime.padded import pad
 from regard.runtime.posterior import check_posterior, word_posterior
@@ -64,7 +64,7 @@ class Aligner:
     """Aligns pairs with one model; links count the model's words, or with `spaces` what white space separates.
 
     With `posterior` weights are not where the model looked before it knew the word, but which source word explains it
-    (`posterior.py`).
+    (`posterior.py`); its row t is about the word that step t writes, whatever row training taught.
     """
 
     def __init__(self, bundle: Bundle, *, spaces: bool = False, posterior: float | None = None) -> None:
@@ -168,7 +168,7 @@ class Aligner:
         tokens = pad([[BOS, *one.ids[:-1]] for _, _, one, _ in group], device).source
         if self.posterior is not None:
             wanted = pad([one.ids for _, _, one, _ in group], device).source
-            return word_posterior(model, source, tokens, wanted, self.posterior)
+            return word_posterior(model, source, tokens, wanted, self.posterior, guided_shift(self.bundle))
         weights: Tensor | None = model(source, tokens, want_weights=True).weights
         assert weights is not None
         return weights

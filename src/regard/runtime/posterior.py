@@ -5,6 +5,8 @@ Attention at step t is a guess made before the word y_t is known. Once it is, Ba
     q_tj ∝ α_tj^prior · p(y_t | s_t, context = h_j)
 
 where the context is one annotation instead of the mean of all. A prior of 1 is Bayes' rule; less trusts attention less.
+A model that was taught to align at the next step, which has read the word (train.guide.shift = 1), gives that step's
+attention as the prior: α_{t+1,j}.
 """
 
 import torch
@@ -42,8 +44,12 @@ def word_posterior(
     tokens: Int[Tensor, "batch target"],
     wanted: Int[Tensor, "batch target"],
     prior: float,
+    shift: int = 0,
 ) -> Float[Tensor, "batch 1 1 target source"]:
-    """How probable each source position is as the origin of each word of `wanted`, which follows `tokens`."""
+    """How probable each source position is as the origin of each word of `wanted`, which follows `tokens`.
+
+    The prior is the attention of the step `shift` later; the last step, which has none later, takes its own.
+    """
     decoder = model.decoder
     assert isinstance(decoder, RecurrentDecoder)
     state = model.start(source)
@@ -52,6 +58,7 @@ def word_posterior(
     assert decoded.weights is not None
     memory, words = state.memory, decoder.embedding(tokens)
     weights = decoded.weights[:, 0, 0].float()
+    weights = torch.cat([weights[:, shift:], weights[:, weights.size(1) - shift :]], dim=1)
     evidence = torch.empty_like(weights)
     for t in range(tokens.size(1)):  # one step at a time: the logits of all would be target × source × vocabulary
         seen = [x[:, t, None].expand(-1, weights.size(2), -1) for x in (decoded.states, words)]
