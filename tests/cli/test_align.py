@@ -62,6 +62,8 @@ def test_two_directions_are_tuned_together(command: Command, run_folder: Path) -
     (forward,) = (float(line[1]) for line in lines if line[:1] == ["forward"] and len(line) == 6)
     (chosen,) = (float(line[2]) for line in lines if line[:2] == [method, "*"])  # what was best is what was written
     assert chosen <= forward + 0.02
+    found = json.loads(command("align", run_folder, "--reverse", run_folder, "--tune", "--json").out)
+    assert f"AER {found['development']:.3f} on the development set" in together
 
 
 def test_json_holds_scores_rules_and_entropy(command: Command, run_folder: Path) -> None:
