@@ -135,7 +135,8 @@ def test_a_full_disk_is_an_error_and_no_poison(tiny_disk: Path, monkeypatch: pyt
 def test_a_folder_that_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("REGARD_CACHE", str(tmp_path / "file"))
-    with pytest.raises(InputError, match=r"cannot keep prepared data in .*file/pairs: .* REGARD_CACHE"):
+    wanted = r"cannot keep prepared data in .*file/pairs: .* left there\. Name another folder .* REGARD_CACHE"
+    with pytest.raises(InputError, match=wanted):
         kept("pairs", "k", builder([]))
 
 

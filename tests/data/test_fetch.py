@@ -162,6 +162,12 @@ def test_a_disk_that_fills_while_downloading(server: Server, tmp_path: Path) -> 
     assert damaged(entry(), tmp_path / "tiny") == []
 
 
+def test_a_folder_that_cannot_be_written(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "tiny").write_text("in the way")
+    with pytest.raises(InputError, match=r"cannot write .*: (File exists|Not a directory); name another folder with"):
+        get(entry(server.address), home=tmp_path)
+
+
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     """A local copy, each file packed in its own way."""

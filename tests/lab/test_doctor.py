@@ -202,8 +202,12 @@ def test_files_that_cannot_be_used(tmp_path: Path, name: str, content: bytes, me
     assert message in finding.text
 
 
-def test_what_is_not_there(tmp_path: Path) -> None:
-    assert "no file or folder" in said(tmp_path / "nothing")
-    assert "no recipe 'revers'" in said(Path("revers"))
+def test_what_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert f"no file or folder {tmp_path / 'nothing'}" in said(tmp_path / "nothing")
+    assert "no file, folder, corpus or recipe 'revers': did you mean 'reverse'?" in said(Path("revers"))
+    assert "no file, folder, corpus or recipe 'multi30': did you mean 'multi30k'?" in said(Path("multi30"))
     assert "no bundle and no corpus in" in said(tmp_path)
     assert "is neither a file nor a folder" in said(Path("/dev/null"))
+    write(tmp_path / "pairs.tsv", "a\tb\n")
+    monkeypatch.chdir(tmp_path)
+    assert "no file or folder pairs.tvs; did you mean pairs.tsv?" in said(Path("pairs.tvs"))

@@ -229,6 +229,14 @@ def test_a_file_that_is_no_recipe_says_where(tmp_path: Path) -> None:
         load_recipe(path)
 
 
+@pytest.mark.parametrize("content", [b"the cat\tle chat\n", b"\x7fELF\x00\xff"])
+def test_pairs_in_the_place_of_a_recipe(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "pairs.tsv"
+    path.write_bytes(content)
+    with pytest.raises(RecipeError, match=r"pairs.tsv is not a recipe .*\[data\] .* train = \"pairs.tsv\""):
+        load_recipe(path)
+
+
 def test_paths_are_relative_to_the_recipe_and_overrides_to_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -111,8 +111,9 @@ def _explain(problem: OSError, place: Path) -> InputError:
         errno.EDQUOT: "the disk quota is used up",
         errno.EFBIG: "a file would be larger than this disk or `ulimit -f` allows",
     }
-    reason = reasons.get(problem.errno or 0) or problem.strerror or str(problem)
+    reason = reasons.get(problem.errno or 0)
+    remedy = "Name another folder" if reason is None else "Free some space, or name another folder"
     return InputError(
-        f"cannot keep prepared data in {place.parent}: {reason}; nothing half done is left there. Free some space, or "
-        "name another folder with the environment variable REGARD_CACHE"
+        f"cannot keep prepared data in {place.parent}: {reason or problem.strerror or problem}; nothing half done is "
+        f"left there. {remedy} with the environment variable REGARD_CACHE"
     )

@@ -1,5 +1,6 @@
 """A corpus of the catalogue put into place: copied from a local folder or downloaded, and checked either way."""
 
+import errno
 import hashlib
 import lzma
 import os
@@ -149,5 +150,6 @@ def _packed(place: Path, origin: Path) -> Path:
 
 
 def unwritable(place: Path, problem: OSError) -> InputError:
-    reason = problem.strerror or str(problem)
-    return InputError(f"cannot write {place}: {reason}; free some space, or name another folder with REGARD_DATA")
+    full = problem.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    remedy = "free some space, or name another folder" if full else "name another folder"
+    return InputError(f"cannot write {place}: {problem.strerror or problem}; {remedy} with REGARD_DATA")

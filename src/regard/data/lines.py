@@ -61,13 +61,20 @@ def decode_lines(stream: Iterable[bytes], name: str) -> Iterator[str]:
                 place = before + raw.index(line) + problem.start
                 raise InputError(
                     f"{name}, line {number}: byte {place} of the file (0x{line[problem.start]:02x}) is not UTF-8; "
-                    "convert the file, e.g. iconv -f LATIN1 -t UTF-8"
+                    f"{_remedy(line)}"
                 ) from None
             before += len(raw)
     except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as problem:
         raise InputError(f"{name} is damaged after line {number}: {problem}; fetch or pack it again") from None
     except OSError as problem:
         raise InputError(f"cannot read {name}: {problem.strerror or problem}") from None
+
+
+def _remedy(line: bytes) -> str:
+    """No encoding of text has bytes below the tabulator, so nothing can be converted where there are some."""
+    if lowest := [byte for byte in line if byte < 9]:
+        return f"this is no text file (it holds the byte 0x{lowest[0]:02x}): name one, plain or packed (gzip, xz, zstd)"
+    return "convert the file, e.g. iconv -f LATIN1 -t UTF-8"
 
 
 def open_bytes(path: Path) -> gzip.GzipFile | lzma.LZMAFile | BufferedReader:

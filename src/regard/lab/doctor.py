@@ -1,5 +1,6 @@
 """The doctor: versions and device, or a recipe, data or a bundle looked at and explained."""
 
+import difflib
 import os
 import platform
 import shutil
@@ -19,6 +20,7 @@ from regard.lab.finding import Finding
 from regard.lab.survey import Survey, check_overlap
 from regard.text.errors import InputError
 from regard.text.special import UNK
+from regard.train.complaint import nearest
 from regard.train.recipe import Recipe, find_recipe, load_recipe, recipe_names
 
 PACKAGES = ("torch", "numpy", "tokenizers", "safetensors", "sacrebleu", "pydantic", "matplotlib", "rich", "typer")
@@ -88,9 +90,19 @@ def _font() -> Finding:
     return Finding("·", missing) if missing else Finding("✓", "a font for Devanagari")
 
 
+def _nothing(path: Path) -> str:
+    """Nothing has this name: a file's name if it looks like one, else whatever may be named here."""
+    if not path.suffix and os.sep not in str(path):
+        names = sorted({*recipe_names(), *catalogue()})
+        return f"no file, folder, corpus or recipe '{path}': {nearest(str(path), names, 'names')}"
+    beside = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+    near = difflib.get_close_matches(path.name, beside, n=1)
+    return f"no file or folder {path}" + (f"; did you mean {near[0]}?" if near else "")
+
+
 def _recipe(path: Path, tell: Tell | None) -> list[Finding]:
-    if not path.exists() and (path.suffix == ".toml" or os.sep in str(path)):
-        raise InputError(f"no file or folder {path}")
+    if not path.exists() and str(path) not in recipe_names():
+        raise InputError(_nothing(path))
     recipe = load_recipe(find_recipe(str(path)))
     train = open_training(recipe.data)
     made_up = isinstance(train, Corpus)

@@ -83,13 +83,22 @@ def load_recipe(name: str | Path, overrides: Iterable[str] = ()) -> Recipe:
     path = find_recipe(name)
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise RecipeError(f"{path} is not valid TOML: {error}") from error
-    except UnicodeDecodeError as error:
-        raise RecipeError(f"{path} is not UTF-8: byte {error.start}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise RecipeError(_no_recipe(path, error)) from error
     except OSError as error:
         raise RecipeError(f"cannot read {path}: {error.strerror}") from error
     return parse_recipe(raw, path.name, overrides, base=path.parent)
+
+
+def _no_recipe(path: Path, error: tomllib.TOMLDecodeError | UnicodeDecodeError) -> str:
+    if path.suffix != ".toml":
+        return (
+            f"{path} is not a recipe (a TOML file): the table [data] of a recipe names pairs to learn from, as in "
+            f'kind = "tsv", train = "{path.name}"'
+        )
+    if isinstance(error, UnicodeDecodeError):
+        return f"{path} is not UTF-8: byte {error.start}"
+    return f"{path} is not valid TOML: {error}"
 
 
 def parse_recipe(
