@@ -62,6 +62,32 @@ def test_a_blank_sentence_ends_in_zeros(cell: str, layers: int, bidirectional: b
         assert encoded.cell is None or not encoded.cell[:, :, row].any()
 
 
+@pytest.mark.parametrize("lengths", [[5, 5, 5], [5, 4, 5], [5, 1, 1]], ids=["full", "nearly full", "half empty"])
+def test_an_lstm_learns_the_same_however_full_its_batch(lengths: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two ways to read, chosen by the share of padding, and torch's own."""
+    reader, found = encoder("lstm", 2, True).train(), []
+    batch = sentences(*([7] * length for length in lengths))
+    for plain in ("0", "1"):
+        monkeypatch.setenv("REGARD_PLAIN", plain)
+        encoded = reader(batch.source, batch.source_lengths)
+        assert encoded.cell is not None
+        parts = [encoded.states, encoded.hidden, encoded.cell]
+        gradients = torch.autograd.grad(
+            torch.stack([part.pow(3).sum() for part in parts]).sum(), list(reader.recurrence.parameters())
+        )
+        found.append([*parts, *gradients])
+    for wanted, given in zip(*found, strict=True):
+        torch.testing.assert_close(given, wanted, **EXACT)
+
+
+def test_hooks_on_the_recurrence_are_called() -> None:
+    reader, batch, seen = encoder("lstm", 1, True), sentences(*SOURCE), []
+    handle = reader.recurrence.register_forward_hook(lambda *_: seen.append(True))
+    reader(batch.source, batch.source_lengths)
+    handle.remove()
+    assert seen == [True]
+
+
 def test_a_length_beyond_the_ids_is_refused() -> None:
     reader = encoder("gru", 1, True)
     with pytest.raises((ValueError, RuntimeError)):

@@ -1,4 +1,4 @@
-"""The GRU with hand-written gradients against torch's own, on sentences of all lengths."""
+"""GRU and LSTM with hand-written gradients against torch's own, on sentences of all lengths."""
 
 import pytest
 import torch
@@ -14,27 +14,41 @@ def packed(lengths: list[int], inputs: Tensor) -> PackedSequence:
     return pack_padded_sequence(inputs, torch.tensor(lengths), batch_first=True, enforce_sorted=False)
 
 
+@pytest.mark.parametrize("kind", [nn.GRU, nn.LSTM])
 @pytest.mark.parametrize("lengths", [[4, 4, 4], [1, 5, 3, 5, 2], [1], [1, 1], [7, 1]], ids=str)
 @pytest.mark.parametrize("layers", [1, 2])
 @pytest.mark.parametrize("both", [False, True])
-def test_states_and_gradients_are_the_library_s(lengths: list[int], layers: int, both: bool) -> None:
+def test_states_and_gradients_are_the_library_s(
+    kind: type[nn.GRU | nn.LSTM], lengths: list[int], layers: int, both: bool
+) -> None:
     torch.manual_seed(len(lengths))
-    recurrence = nn.GRU(3, 5, num_layers=layers, bidirectional=both, batch_first=True).double()
+    recurrence = kind(3, 5, num_layers=layers, bidirectional=both, batch_first=True).double()
     inputs = torch.randn(len(lengths), max(lengths), 3, dtype=torch.float64, requires_grad=True)
     results = []
     for run in (recurrence, lambda sequence: read(recurrence, sequence)):
         outputs, final = run(packed(lengths, inputs))
-        total = (outputs.data.square() * torch.arange(1, len(outputs.data) + 1)[:, None]).sum() + final.pow(3).sum()
+        ended = list(final) if isinstance(final, tuple) else [final]
+        total = (outputs.data.square() * torch.arange(1, len(outputs.data) + 1)[:, None]).sum()
+        for power, state in enumerate(ended, start=3):
+            total = total + state.pow(power).sum()
         gradients = torch.autograd.grad(total, [inputs, *recurrence.parameters()])
-        results.append([outputs.data, final, *gradients])
+        results.append([outputs.data, *ended, *gradients])
         assert outputs.batch_sizes.sum() == sum(lengths)
     for wanted, found in zip(*results, strict=True):
         torch.testing.assert_close(found, wanted, **EXACT)
 
 
-def test_half_precision_stays_close() -> None:
+kinds = pytest.mark.parametrize("kind", [nn.GRU, nn.LSTM])
+
+
+def last_states(final: Tensor | tuple[Tensor, Tensor]) -> Tensor:
+    return final[0] if isinstance(final, tuple) else final
+
+
+@kinds
+def test_half_precision_stays_close(kind: type[nn.GRU | nn.LSTM]) -> None:
     torch.manual_seed(0)
-    recurrence, inputs = nn.GRU(8, 16, bidirectional=True, batch_first=True), torch.randn(4, 6, 8)
+    recurrence, inputs = kind(8, 16, bidirectional=True, batch_first=True), torch.randn(4, 6, 8)
     exact, _ = read(recurrence, packed([6, 2, 5, 4], inputs))
     with torch.autocast("cpu", dtype=torch.bfloat16):
         close, _ = read(recurrence, packed([6, 2, 5, 4], inputs))
@@ -46,12 +60,34 @@ def test_half_precision_stays_close() -> None:
     )
 
 
-def test_dropout_acts_between_layers_in_training() -> None:
+@kinds
+def test_dropout_acts_between_layers_in_training(kind: type[nn.GRU | nn.LSTM]) -> None:
     torch.manual_seed(0)
-    recurrence, inputs = nn.GRU(3, 5, num_layers=2, dropout=0.5, batch_first=True), torch.randn(2, 4, 3)
-    one, other = (read(recurrence, packed([4, 3], inputs))[1] for _ in range(2))
+    recurrence, inputs = kind(3, 5, num_layers=2, dropout=0.5, batch_first=True), torch.randn(2, 4, 3)
+    one, other = (last_states(read(recurrence, packed([4, 3], inputs))[1]) for _ in range(2))
     assert torch.equal(one[0], other[0])
     assert not torch.equal(one[1], other[1])
     recurrence.eval()
-    one, other = (read(recurrence, packed([4, 3], inputs))[1] for _ in range(2))
+    one, other = (last_states(read(recurrence, packed([4, 3], inputs))[1]) for _ in range(2))
     assert torch.equal(one, other)
+
+
+@kinds
+def test_only_the_last_states_or_nothing_of_the_input_may_be_wanted(kind: type[nn.GRU | nn.LSTM]) -> None:
+    """Words that do not learn, and a loss that looks at the ends alone, at the cells alone if there are any."""
+    recurrence, inputs = kind(3, 5, bidirectional=True, batch_first=True).double(), torch.randn(3, 4, 3).double()
+    found = []
+    for run in (recurrence, lambda sequence: read(recurrence, sequence)):
+        _, final = run(packed([2, 4, 1], inputs))
+        ended = final[1] if isinstance(final, tuple) else final
+        found.append(torch.autograd.grad(ended.pow(3).sum(), list(recurrence.parameters())))
+    for wanted, given in zip(*found, strict=True):
+        torch.testing.assert_close(given, wanted, **EXACT)
+
+
+@kinds
+def test_gradients_of_gradients_are_refused(kind: type[nn.GRU | nn.LSTM]) -> None:
+    recurrence, inputs = kind(3, 5, batch_first=True), torch.randn(2, 4, 3, requires_grad=True)
+    outputs, _ = read(recurrence, packed([4, 3], inputs))
+    with pytest.raises(RuntimeError, match="REGARD_PLAIN=1"):
+        torch.autograd.grad(outputs.data.square().sum(), inputs, create_graph=True)

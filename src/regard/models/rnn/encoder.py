@@ -14,7 +14,12 @@ from regard.models.config import RecurrentConfig
 from regard.models.rnn.fused.operation import Reading
 from regard.models.rnn.fused.precision import fusible
 from regard.models.rnn.fused.product import linear
+from regard.models.rnn.padded_lstm import read_padded
 from regard.models.rnn.reading import read
+from regard.models.rnn.walk import watched
+
+FULL = 0.75
+"""The share of real words from which a CPU reads an LSTM's padding along; measured (docs/log.md)."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,10 @@ class RecurrentEncoder(nn.Module):
         if fusible(embedded) and embedded.numel():
             return self._fused(embedded, real)
         on_host = lengths.cpu()
+        if self._full_enough(embedded, on_host):
+            assert isinstance(self.recurrence, nn.LSTM)
+            states, *ended = read_padded(self.recurrence, embedded, lengths, real)
+            return Encoded(states, real, *(self._by_direction(last, None) for last in ended))
         if longest == 0:
             embedded = functional.pad(embedded, (0, 0, 0, 1))
         # Packing wants a word in every row; what a blank row makes of it is dropped below.
@@ -94,13 +103,24 @@ class RecurrentEncoder(nn.Module):
             cell.extend(cells)  # a GRU has none
         return Encoded(states, real, torch.stack(hidden), torch.stack(cell) if cell else None)
 
+    def _full_enough(self, embedded: Tensor, lengths: Tensor) -> bool:
+        """Whether an LSTM that learns on the CPU reads its padding along, faster than it would leave it out."""
+        return (
+            isinstance(self.recurrence, nn.LSTM)
+            and self._learns_here(embedded)
+            and int(lengths.sum()) >= FULL * embedded.size(0) * embedded.size(1) > 0
+        )
+
+    def _learns_here(self, inputs: Tensor) -> bool:
+        """Whether gradients are wanted on a CPU, by fast paths, and nobody's hooks wait for the library's module."""
+        fast = torch.is_grad_enabled() and not (plain_wanted() or watched(self.recurrence))
+        return fast and inputs.device.type == "cpu"
+
     def _run(self, packed: PackedSequence) -> tuple[PackedSequence, Tensor | tuple[Tensor, Tensor]]:
-        """The library's recurrence, but for a GRU that learns on the CPU, which it slows down; its LSTM is fast."""
-        recurrence, data = self.recurrence, packed.data
-        learning = torch.is_grad_enabled() and not plain_wanted()
-        if learning and isinstance(recurrence, nn.GRU) and data.device.type == "cpu":
-            return read(recurrence, packed)
-        outputs, final = recurrence(packed)
+        """The library's recurrence, but where something learns on the CPU, which it slows down."""
+        if self._learns_here(packed.data):
+            return read(self.recurrence, packed)
+        outputs, final = self.recurrence(packed)
         return outputs, final
 
     def _by_direction(self, final: Tensor, blank: Tensor | None) -> Tensor:

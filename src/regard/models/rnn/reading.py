@@ -1,4 +1,4 @@
-"""A GRU that reads packed sentences, as one differentiable operation for a layer and direction: how a CPU trains it.
+"""A GRU or LSTM that reads packed sentences, one differentiable operation for a layer and direction: how a CPU trains.
 
 torch's own records every step for autograd and adds up a full-size weight gradient at each. Here the steps keep what
 backward needs in buffers for all of them, and each weight's gradient is ONE product at the end. Sentences are packed as
@@ -11,8 +11,7 @@ counts   3 3 2 1      ■ ■ ■ ■      one direction reads from the left and
 ```
 """
 
-from collections.abc import Sequence
-from itertools import accumulate
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -22,12 +21,17 @@ from torch.nn import functional
 from torch.nn.utils.rnn import PackedSequence
 
 from regard.attention.once import once
-from regard.models.rnn.cell_backward import tanh_
+from regard.models.rnn.cell_equations import gru_backward, gru_forward, lstm_backward, lstm_forward
 
 
-def read(recurrence: nn.GRU, packed: PackedSequence) -> tuple[PackedSequence, Float[Tensor, "depth batch units"]]:
+def read(
+    recurrence: nn.GRU | nn.LSTM, packed: PackedSequence
+) -> tuple[
+    PackedSequence,
+    Float[Tensor, "depth batch units"] | tuple[Float[Tensor, "depth batch units"], Float[Tensor, "depth batch units"]],
+]:
     """What `recurrence(packed)` gives."""
-    words, counts, final = packed.data, packed.batch_sizes.tolist(), []
+    words, counts, hidden, cells = packed.data, packed.batch_sizes.tolist(), [], []
     lengths = (packed.batch_sizes[None] > torch.arange(counts[0])[:, None]).sum(dim=1)
     ends = torch.cat([packed.batch_sizes.new_zeros(1), packed.batch_sizes.cumsum(0)])[lengths - 1]
     ends = ends + torch.arange(counts[0])
@@ -40,19 +44,24 @@ def read(recurrence: nn.GRU, packed: PackedSequence) -> tuple[PackedSequence, Fl
                 getattr(recurrence, f"{name}_l{layer}{way}")
                 for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
             )
-            states = read_layer(
-                functional.linear(words, into, bias), recurrent, recurrent_bias, counts, backwards=bool(way)
-            )
-            final.append(states[: counts[0]] if way else states.index_select(0, ends))
+            if isinstance(recurrence, nn.LSTM):
+                given = functional.linear(words, into, bias + recurrent_bias)
+                states, memory = read_lstm(given, recurrent, counts, backwards=bool(way))
+                cells.append(memory[: counts[0]] if way else memory.index_select(0, ends))
+            else:
+                given = functional.linear(words, into, bias)
+                states = read_gru(given, recurrent, recurrent_bias, counts, backwards=bool(way))
+            hidden.append(states[: counts[0]] if way else states.index_select(0, ends))
             ways.append(states)
         words = torch.cat(ways, dim=-1)
-    hidden = torch.stack(final)
+    final = [torch.stack(kind) for kind in (hidden, cells) if kind]
     if packed.unsorted_indices is not None:
-        hidden = hidden.index_select(1, packed.unsorted_indices)
-    return PackedSequence(words, packed.batch_sizes, packed.sorted_indices, packed.unsorted_indices), hidden
+        final = [kind.index_select(1, packed.unsorted_indices) for kind in final]
+    outputs = PackedSequence(words, packed.batch_sizes, packed.sorted_indices, packed.unsorted_indices)
+    return outputs, (final[0], final[1]) if cells else final[0]
 
 
-def read_layer(
+def read_gru(
     given: Float[Tensor, "words gates"],
     recurrent: Float[Tensor, "gates units"],
     bias: Float[Tensor, " gates"],
@@ -63,26 +72,31 @@ def read_layer(
     """The state after each word; `given` is W x + b of it."""
     recurrent, bias = recurrent.to(given.dtype), bias.to(given.dtype)
     with torch.autocast(given.device.type, enabled=False):
-        states: Tensor = _Read.apply(given, recurrent, bias, counts, backwards)  # type: ignore[no-untyped-call]
+        states: Tensor = _ReadGru.apply(given, recurrent, bias, counts, backwards)  # type: ignore[no-untyped-call]
     return states
 
 
-def _steps(counts: Sequence[int], backwards: bool) -> list[tuple[slice, slice, slice]]:
-    """In the order of reading: a step's words; those of them, and those of the next step, whose sentences go on."""
-    starts = list(accumulate(counts, initial=0))
+def read_lstm(
+    given: Float[Tensor, "words gates"],
+    recurrent: Float[Tensor, "gates units"],
+    counts: Sequence[int],
+    *,
+    backwards: bool,
+) -> tuple[Float[Tensor, "words units"], Float[Tensor, "words units"]]:
+    """State and cell after each word; `given` is W x + b of it, with both biases."""
+    with torch.autocast(given.device.type, enabled=False):
+        states, cells = _ReadLstm.apply(given, recurrent.to(given.dtype), counts, backwards)  # type: ignore[no-untyped-call]
+    return states, cells
+
+
+def _steps(counts: Sequence[int], backwards: bool) -> Iterator[tuple[int, int, int]]:
+    """In the order of reading: a step, the next one, and how many sentences both concern."""
     order = range(len(counts))[::-1] if backwards else range(len(counts))
-    following = [*order[1:], None]
-    steps = []
-    for t, after in zip(order, following, strict=True):
-        both = 0 if after is None else min(counts[t], counts[after])
-        there = 0 if after is None else starts[after]
-        steps.append((slice(starts[t], starts[t + 1]), slice(starts[t], starts[t] + both), slice(there, there + both)))
-    return steps
+    for t, following in zip(order, [*order[1:], order[-1]], strict=True):
+        yield t, following, min(counts[t], counts[following]) if following != t else 0
 
 
-class _Read(torch.autograd.Function):
-    """r, z = σ(x + u)   n = tanh(x_n + r ∘ u_n)   s' = n + z ∘ (s - n)   with u = U s + b"""
-
+class _ReadGru(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any, given: Tensor, recurrent: Tensor, bias: Tensor, counts: Sequence[int], backwards: bool
@@ -91,14 +105,13 @@ class _Read(torch.autograd.Function):
         before = given.new_zeros(words, units)
         after, new, memory = (given.new_empty(words, units) for _ in range(3))
         switches = given.new_empty(words, 2 * units)
-        for here, staying, following in _steps(counts, backwards):
-            x, switch, n, u = given[here], switches[here], new[here], memory[here]
-            product = functional.linear(before[here], recurrent, bias)
-            torch.add(x[:, : 2 * units], product[:, : 2 * units], out=switch).sigmoid_()
-            u.copy_(product[:, 2 * units :])
-            tanh_(torch.addcmul(x[:, 2 * units :], switch[:, :units], u, out=n))
-            torch.lerp(n, before[here], switch[:, units:], out=after[here])
-            before[following] = after[staying]
+        kept = given, before, new, memory, switches, after
+        x, s, n, u, switch, state = (torch.split(rows, list(counts)) for rows in kept)
+        for t, following, both in _steps(counts, backwards):
+            product = functional.linear(s[t], recurrent, bias)
+            u[t].copy_(product[:, 2 * units :])
+            gru_forward(x[t], product, s[t], switch[t], n[t], state[t])
+            s[following][:both] = state[t][:both]
         ctx.save_for_backward(recurrent, before, switches, new, memory)
         ctx.counts, ctx.backwards = counts, backwards
         return after
@@ -106,22 +119,51 @@ class _Read(torch.autograd.Function):
     @staticmethod
     @once
     def backward(ctx: Any, d_after: Tensor) -> tuple[Tensor | None, ...]:
-        recurrent, before, switches, new, memory = ctx.saved_tensors
-        units = new.size(-1)
-        d_product = new.new_empty(len(new), 3 * units)
-        d_given = torch.empty_like(d_product)
-        carried, one = torch.empty_like(new[:0]), new.new_ones(())
-        for here, staying, _ in reversed(_steps(ctx.counts, ctx.backwards)):
-            switch, n, d_x, d_u = switches[here], new[here], d_given[here], d_product[here]
-            d = d_after[here].clone()
-            d[: staying.stop - staying.start] += carried[: staying.stop - staying.start]
-            past = d * switch[:, units:]
-            d_new = torch.mul(d - past, torch.addcmul(one, n, n, value=-1), out=d_x[:, 2 * units :])
-            d_switch = d_x[:, : 2 * units]
-            torch.mul(d_new, memory[here], out=d_switch[:, :units])
-            torch.mul(d, before[here] - n, out=d_switch[:, units:])
-            d_switch.mul_(torch.addcmul(switch, switch, switch, value=-1))
-            d_u[:, : 2 * units] = d_switch
-            torch.mul(d_new, switch[:, :units], out=d_u[:, 2 * units :])
-            carried = past.addmm_(d_u, recurrent)
+        recurrent, *kept = ctx.saved_tensors
+        before = kept[0]
+        d_given, d_product = (before.new_empty(len(before), len(recurrent)) for _ in range(2))
+        rows = list(zip(*(torch.split(x, list(ctx.counts)) for x in (*kept, d_given, d_product)), strict=True))
+        d, carried = torch.split(d_after, list(ctx.counts)), torch.empty_like(before[:0])
+        for t, _, both in reversed(list(_steps(ctx.counts, ctx.backwards))):
+            d_state = d[t].clone()
+            d_state[:both] += carried[:both]
+            carried = gru_backward(d_state, *rows[t]).addmm_(rows[t][-1], recurrent)
         return d_given, d_product.t() @ before, d_product.sum(dim=0), None, None
+
+
+class _ReadLstm(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, given: Tensor, recurrent: Tensor, counts: Sequence[int], backwards: bool
+    ) -> tuple[Tensor, Tensor]:
+        words, units = len(given), recurrent.size(1)
+        before, cells_before = (given.new_zeros(words, units) for _ in range(2))
+        after, cells, shown = (given.new_empty(words, units) for _ in range(3))
+        active = given.new_empty(words, 4 * units)
+        turned = recurrent.t()
+        x, s, c, gate, cell, seen, state = (
+            torch.split(kept, list(counts)) for kept in (given, before, cells_before, active, cells, shown, after)
+        )
+        for t, following, both in _steps(counts, backwards):
+            lstm_forward(torch.addmm(x[t], s[t], turned), c[t], gate[t], cell[t], seen[t], state[t])
+            s[following][:both] = state[t][:both]
+            c[following][:both] = cell[t][:both]
+        ctx.save_for_backward(recurrent, before, cells_before, active, shown)
+        ctx.counts, ctx.backwards = counts, backwards
+        return after, cells
+
+    @staticmethod
+    @once
+    def backward(ctx: Any, d_after: Tensor, d_cells: Tensor) -> tuple[Tensor | None, ...]:
+        recurrent, before, *kept = ctx.saved_tensors
+        d_gates = before.new_empty(len(before), len(recurrent))
+        rows = list(zip(*(torch.split(x, list(ctx.counts)) for x in (*kept, d_gates)), strict=True))
+        d, d_c = (torch.split(x, list(ctx.counts)) for x in (d_after, d_cells))
+        carried = carried_cell = torch.empty_like(before[:0])
+        for t, _, both in reversed(list(_steps(ctx.counts, ctx.backwards))):
+            d_state, d_cell = d[t].clone(), d_c[t].clone()
+            d_state[:both] += carried[:both]
+            d_cell[:both] += carried_cell[:both]
+            carried_cell = lstm_backward(d_state, d_cell, *rows[t])
+            carried = rows[t][-1] @ recurrent
+        return d_gates, d_gates.t() @ before, None, None

@@ -23,9 +23,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn.functional import linear
 
-from regard.attention.additive.functional import quick_tanh_
 from regard.attention.once import once
-from regard.models.rnn.cell_backward import GruSteps, LstmSteps, Steps
+from regard.models.rnn.cell_steps import GruSteps, LstmSteps, Steps
 from regard.models.rnn.fused.operation import Recurrence
 from regard.models.rnn.fused.precision import fusible, working_dtype
 
@@ -68,6 +67,12 @@ def attend_and_recur(
 
 
 class _Recurrence(torch.autograd.Function):
+    """tanh x = 2 (σ(2x) - ½): keys, W_s and v are doubled once instead of every energy; E stands for tanh / 2.
+
+    Half precision is for the products with weights and for what is kept; the attention between them is quicker, and
+    closer, in float32 on a CPU.
+    """
+
     @staticmethod
     def forward(
         ctx: Any,
@@ -85,65 +90,78 @@ class _Recurrence(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor, Tensor]:
         target, batch, _ = gates.shape
         source, width = keys.shape[1:]
+        wide = torch.promote_types(keys.dtype, torch.float32)
         steps: Steps = GruSteps(target, hidden) if cell is None else LstmSteps(target, hidden, cell)
-        both = torch.cat([W_s, U])
+        both = torch.cat([2 * W_s, U])
         bias = torch.cat([b_u.new_zeros(width), b_u])
-        context_t = W_c.t()
-        energy = keys.new_empty(target, batch, source, width)
-        weights = keys.new_empty(target, batch, source, dtype=torch.promote_types(keys.dtype, torch.float32))
-        contexts = values.new_empty(target, batch, values.size(-1))
-        hidden_out, column = ~mask, v[:, None]  # as a matrix: a vector's product is slower in half precision
+        keys, v, values = 2 * keys.to(wide), 2 * v.to(wide), values.to(wide)
+        energy = gates.new_empty(target, batch, source, width)
+        weights = keys.new_empty(target, batch, source)
+        contexts = gates.new_empty(target, batch, values.size(-1))
+        exact, scratch = gates.dtype == wide, torch.empty_like(keys)
+        context_t, column, hidden_out = W_c.t(), v[:, None], ~mask
         blank = hidden_out.all(dim=-1, keepdim=True)
-        anything = not bool(blank.any())
+        padded, anything = bool(hidden_out.any()), not bool(blank.any())
         state = hidden
-        for t in range(target):
+        for t, (given, kept, weight, context) in enumerate(zip(gates, energy, weights, contexts, strict=True)):
             product = linear(state, both, bias)
-            torch.add(keys, product[:, None, :width], out=energy[t])
-            scores = (quick_tanh_(energy[t]).view(-1, width) @ column).view(batch, source).to(weights.dtype)
-            torch.softmax(scores.masked_fill_(hidden_out, torch.finfo(scores.dtype).min), dim=-1, out=weights[t])
+            near = kept if exact else scratch
+            torch.add(keys, product[:, None, :width].to(wide), out=near).sigmoid_().sub_(0.5)
+            scores = (near.view(-1, width) @ column).view(batch, source)
+            if padded:
+                scores.masked_fill_(hidden_out, torch.finfo(wide).min)
+            torch.softmax(scores, dim=-1, out=weight)
             if not anything:
-                weights[t].masked_fill_(blank, 0.0)
-            torch.bmm(weights[t, :, None].to(values.dtype), values, out=contexts[t, :, None])
-            state = steps.forward(t, torch.addmm(gates[t], contexts[t], context_t), product[:, width:])
-        ctx.save_for_backward(keys, values, v, both, W_c, energy, weights, contexts, steps.states, *steps.kept)
+                weight.masked_fill_(blank, 0.0)
+            if exact:
+                torch.bmm(weight[:, None], values, out=context[:, None])
+            else:
+                kept.copy_(near)
+                context.copy_(torch.bmm(weight[:, None], values)[:, 0])
+            state = steps.forward(t, torch.addmm(given, context, context_t), product[:, width:])
+        ctx.save_for_backward(values, v, both, W_c, energy, weights, contexts, steps.states, *steps.kept)
         ctx.gru = cell is None
+        ctx.set_materialize_grads(False)
         return steps.states[1:], contexts, weights
 
     @staticmethod
     @once
-    def backward(ctx: Any, *outside: Tensor) -> tuple[Tensor | None, ...]:
-        d_states, d_contexts, d_weights = outside
-        keys, values, v, both, W_c, energy, weights, contexts, states, *kept = ctx.saved_tensors
-        target, batch, _, width = energy.shape
+    def backward(ctx: Any, *outside: Tensor | None) -> tuple[Tensor | None, ...]:
+        values, v, both, W_c, energy, weights, contexts, states, *kept = ctx.saved_tensors
+        target, batch, source, width = energy.shape
         units = states.size(-1)
+        d_states, d_contexts, d_weights = (
+            torch.zeros_like(made) if d is None else d
+            for made, d in zip((states[1:], contexts, weights), outside, strict=True)
+        )
         steps: Steps = (GruSteps if ctx.gru else LstmSteps).restore(states, kept)
-        one, slope, d_keys = energy.new_ones(()), torch.empty_like(keys), torch.zeros_like(keys)
-        d_product = keys.new_empty(target, batch, both.size(0))
+        slope, quarter = values.new_empty(batch, source, width), values.new_full((), 0.25)
+        d_keys, d_v = torch.zeros_like(slope), torch.zeros_like(v)
+        d_product = energy.new_empty(target, batch, both.size(0))
         # An LSTM adds both parts of its gates: they have one gradient. A GRU's reset gate stands between them.
-        d_input = keys.new_empty(target, batch, both.size(0) - width) if ctx.gru else d_product[..., width:]
+        d_input = energy.new_empty(target, batch, both.size(0) - width) if ctx.gru else d_product[..., width:]
         d_context = torch.empty_like(contexts)
-        d_score = torch.empty_like(weights)
         d_state = states.new_zeros(batch, units)
         values_t = values.transpose(1, 2)
         for t in reversed(range(target)):
             past = steps.backward(t, d_state.add_(d_states[t]), d_input[t], d_product[t, :, width:])
             torch.addmm(d_contexts[t], d_input[t], W_c, out=d_context[t])
             # A row times a matrix: the same product as a matrix times a column is sixteen times slower on the CPU.
-            d_weight = torch.bmm(d_context[t, :, None], values_t)[:, 0].to(weights.dtype).add_(d_weights[t])
-            inner = (weights[t] * d_weight).sum(dim=-1, keepdim=True)
-            torch.mul(weights[t], d_weight.sub_(inner), out=d_score[t])
-            torch.addcmul(one, energy[t], energy[t], value=-1, out=slope)  # 1 - tanh²
-            rounded = d_score[t].to(keys.dtype)
-            torch.mul(torch.bmm(rounded[:, None], slope)[:, 0], v, out=d_product[t, :, :width])
-            d_keys.addcmul_(slope, rounded[:, :, None])
+            d_weight = torch.bmm(d_context[t, :, None].to(values.dtype), values_t)[:, 0].add_(d_weights[t])
+            weight, near = weights[t], energy[t].to(values.dtype)
+            d_score = d_weight.sub_((weight * d_weight).sum(dim=-1, keepdim=True)).mul_(weight)
+            torch.addcmul(quarter, near, near, value=-1, out=slope)  # σ(1 - σ) of what E was made from
+            torch.mul(torch.bmm(d_score[:, None], slope)[:, 0], v, out=d_product[t, :, :width])
+            d_keys.addcmul_(slope, d_score[:, :, None])
+            d_v.addmv_(near.view(-1, width).t(), d_score.view(-1))
             d_state = d_product[t] @ both if past is None else past.addmm_(d_product[t], both)
         flat = d_product.view(target * batch, -1)
         d_both = flat.t() @ states[:-1].reshape(target * batch, units)
-        d_values = torch.bmm(weights.permute(1, 2, 0).to(values.dtype), d_context.transpose(0, 1))
-        d_v = torch.mv(energy.view(-1, width).t(), d_score.view(-1).to(energy.dtype))
+        d_values = torch.bmm(weights.permute(1, 2, 0).to(d_context.dtype), d_context.transpose(0, 1))
         d_W_c = d_input.flatten(0, 1).t() @ contexts.view(target * batch, -1)
         d_bias = flat[:, width:].sum(dim=0)
+        kind = energy.dtype
         return (
-            d_input, d_state, steps.first_cell_gradient, d_keys.mul_(v), d_values, None,
-            d_both[:width], d_v, d_W_c, d_both[width:], d_bias,
+            d_input, d_state, steps.first_cell_gradient, d_keys.mul_(2 * v).to(kind), d_values, None,
+            2 * d_both[:width], d_v.mul_(2).to(kind), d_W_c, d_both[width:], d_bias,
         )  # fmt: skip

@@ -1,0 +1,105 @@
+"""A GRU and an LSTM once their products are done, forward and backward, on rows: equations that stand here only.
+
+Three run them: a decoder's loop (`recurrence.py`) and an encoder's over packed words (`reading.py`), into their buffers
+for all steps, and a single step for autograd (`cell_gradients.py`), which has none: torch's `out=None` makes a tensor.
+What backward needs is what forward gave. Gradients of the gates are in the precision of what they are written into.
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from regard.attention.additive.functional import quick_tanh_
+
+
+def gru_forward(
+    given: Float[Tensor, "rows gates"],
+    recurrent: Float[Tensor, "rows gates"],
+    state: Float[Tensor, "rows units"],
+    switches: Tensor | None = None,
+    new: Tensor | None = None,
+    after: Tensor | None = None,
+) -> tuple[Float[Tensor, "rows switches"], Float[Tensor, "rows units"], Float[Tensor, "rows units"]]:
+    """r, z = σ(x + u)   n = tanh(x_n + r ∘ u_n)   s' = n + z ∘ (s - n): the switches [r z], n and s'."""
+    units = state.size(-1)
+    switches = torch.add(given[:, : 2 * units], recurrent[:, : 2 * units], out=switches).sigmoid_()
+    new = tanh_(torch.addcmul(given[:, 2 * units :], switches[:, :units], recurrent[:, 2 * units :], out=new))
+    if new.dtype == state.dtype:
+        return switches, new, torch.lerp(new, state, switches[:, units:], out=after)
+    return switches, new, torch.lerp(new.to(state.dtype), state, switches[:, units:].to(state.dtype), out=after)
+
+
+def gru_backward(
+    d_after: Float[Tensor, "rows units"],
+    state: Float[Tensor, "rows units"],
+    switches: Float[Tensor, "rows switches"],
+    new: Float[Tensor, "rows units"],
+    memory: Float[Tensor, "rows units"],
+    d_given: Float[Tensor, "rows gates"],
+    d_recurrent: Float[Tensor, "rows gates"],
+) -> Float[Tensor, "rows units"]:
+    """Fill the gradients of x and u; what is returned reaches s past the gates. `memory` is u_n."""
+    units = new.size(-1)
+    past = d_after * switches[:, units:]
+    d_new, d_switches = d_given[:, 2 * units :], d_given[:, : 2 * units]
+    open_ = d_after - past
+    torch.addcmul(open_, open_ * new, new, value=-1, out=d_new)  # 1 - n²
+    torch.mul(d_new, memory, out=d_switches[:, :units])
+    torch.mul(d_after, state - new, out=d_switches[:, units:])
+    d_switches.mul_(torch.addcmul(switches, switches, switches, value=-1))
+    d_recurrent[:, : 2 * units] = d_switches
+    torch.mul(d_new, switches[:, :units], out=d_recurrent[:, 2 * units :])
+    return past
+
+
+def lstm_forward(
+    gates: Float[Tensor, "rows gates"],
+    cell: Float[Tensor, "rows units"],
+    active: Tensor | None = None,
+    after: Tensor | None = None,
+    shown: Tensor | None = None,
+    state: Tensor | None = None,
+) -> tuple[
+    Float[Tensor, "rows gates"], Float[Tensor, "rows units"], Float[Tensor, "rows units"], Float[Tensor, "rows units"]
+]:
+    """i, f, o = σ(gates)   g = tanh(gate)   c' = f ∘ c + i ∘ g   s' = o ∘ tanh(c'): [i f g o], c', tanh(c') and s'."""
+    active = torch.sigmoid(gates, out=active)
+    into, forget, new, out = active.chunk(4, dim=-1)
+    tanh(gates.chunk(4, dim=-1)[2], out=new)
+    after = torch.mul(forget, cell, out=after).addcmul_(into, new)
+    shown = tanh(after, out=shown)
+    return active, after, shown, torch.mul(out, shown, out=state)
+
+
+def lstm_backward(
+    d_state: Float[Tensor, "rows units"],
+    d_after: Float[Tensor, "rows units"],
+    cell: Float[Tensor, "rows units"],
+    active: Float[Tensor, "rows gates"],
+    shown: Float[Tensor, "rows units"],
+    d_gates: Float[Tensor, "rows gates"],
+) -> Float[Tensor, "rows units"]:
+    """Fill the gates' gradients; the gradient of c' turns, in place, into that of c, and is returned."""
+    into, forget, new, out = active.chunk(4, dim=-1)
+    one = shown.new_ones(())
+    d_after.addcmul_(d_state * out, torch.addcmul(one, shown, shown, value=-1))
+    torch.addcmul(active, active, active, value=-1, out=d_gates)  # σ(1 - σ)
+    d_into, d_forget, d_new, d_out = d_gates.chunk(4, dim=-1)
+    torch.addcmul(one.to(new.dtype), new, new, value=-1, out=d_new)
+    d_into.mul_(d_after * new)
+    d_forget.mul_(d_after * cell)
+    d_new.mul_(d_after * into)
+    d_out.mul_(d_state * shown)
+    return d_after.mul_(forget)
+
+
+def tanh_(x: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+    """In place; by way of the sigmoid where that is quicker and does not round too much."""
+    return quick_tanh_(x) if x.dtype.itemsize > 2 else x.tanh_()
+
+
+def tanh(x: Float[Tensor, "..."], out: Tensor | None) -> Float[Tensor, "..."]:
+    """Into `out`; by way of the sigmoid where `tanh_` goes that way."""
+    if x.device.type != "cpu" or x.dtype.itemsize == 2:
+        return torch.tanh(x, out=out)
+    return torch.mul(x, 2, out=out).sigmoid_().mul_(2).sub_(1)
