@@ -8,12 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 import regard
 from regard.runtime.aligner import Aligner
+from regard.runtime.padded import pad
 from regard.runtime.reading import read
 from regard.runtime.translator import WIDER, _groups
 from regard.text.errors import InputError
+from regard.text.special import BOS
 
 from .bundles import KINDS, LONGEST, MODELS, untrained
 
@@ -184,6 +187,20 @@ def test_an_ensemble_of_twins_is_the_model_itself(tmp_path: Path) -> None:
     alone = regard.load(one).translate("the black cat sat")
     assert_same(regard.load([one, one]).translate("the black cat sat"), alone)
     assert regard.load([one, two]).translate("the black cat sat").score != pytest.approx(alone.score)
+
+
+def test_models_of_any_architecture_vote_with_equal_weight(tmp_path: Path) -> None:
+    paths = [untrained(tmp_path / name, name) for name in MODELS]
+    together, alone = regard.load(paths), [regard.load(path) for path in paths]
+
+    def likely(translator: regard.Translator) -> Tensor:
+        batch = pad([translator.bundle.source.encode("the black cat").ids], translator.device)
+        step = translator.stepper.step(torch.tensor([BOS]), translator.stepper.start(batch))
+        return step.logits.softmax(-1)
+
+    torch.testing.assert_close(likely(together), torch.stack([likely(one) for one in alone]).mean(0))
+    found = together.translate(["the black cat", "jane"], beam=3)
+    assert [one.attention is not None and one.attention.shape[:2] for one in found] == [(1, 1), (1, 1)]
 
 
 def test_an_ensemble_with_a_member_that_does_not_attend_shows_the_other(tmp_path: Path) -> None:
