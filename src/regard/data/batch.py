@@ -74,6 +74,10 @@ class Batch:
         middle = self.rows // 2
         return self._cut(slice(0, middle)), self._cut(slice(middle, self.rows))
 
+    def twice(self) -> "Batch":
+        """Every row once more, after all of them."""
+        return self._each(lambda part: part.twice() if isinstance(part, Guidance) else torch.cat([part, part]))
+
     def _cut(self, rows: slice) -> "Batch":
         source_lengths, target_lengths = self.source_lengths[rows], self.target_lengths[rows]
         guidance = self.guidance

@@ -39,6 +39,9 @@ class Guidance:
     def pin(self) -> "Guidance":
         return self if self.links is None else replace(self, links=self.links.pin_memory())
 
+    def twice(self) -> "Guidance":
+        return self if self.links is None else replace(self, links=torch.cat([self.links, self.links]))
+
     def cut(self, rows: slice, target: int, source: int) -> "Guidance":
         return self if self.links is None else replace(self, links=self.links[rows, :target, :source])
 

@@ -47,6 +47,9 @@ class TrainConfig(BaseModel):
     plateau_patience: int = Field(2, ge=0, description="validations without improvement before the rate falls")
     clip: float | None = Field(1.0, gt=0, description="largest gradient norm")
     label_smoothing: float = Field(0.0, ge=0, lt=1)
+    agreement: float = Field(
+        0.0, ge=0, allow_inf_nan=False, description="R-Drop: price of two readings that disagree; its α = 5 is 2.5"
+    )
     hide_words: float = Field(0.0, ge=0, lt=1, description="share of words equal on both sides that become unknown")
 
     guide: GuideConfig = Field(default_factory=lambda: GuideConfig.model_validate({}))

@@ -46,6 +46,16 @@ class Recipe(BaseModel):
         return self
 
     @model_validator(mode="after")
+    def _disagrees(self) -> "Recipe":
+        drops = any(value for key, value in self.model if "dropout" in key)
+        if self.train.agreement and not drops:
+            raise ValueError(
+                f"train.agreement = {self.train.agreement} compares two readings with different dropout, but the model "
+                "has none and both are the same: set model.dropout, or leave agreement out"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _forces_a_transformer(self) -> "Recipe":
         train = self.train
         falls = train.teacher_forcing < 1 or train.teacher_forcing_schedule != "constant"

@@ -100,8 +100,9 @@ def train_step(
     if tokens is None:
         tokens = sum(int(portion.batch.target_lengths.sum()) for portion in portions)
     loss = gradients(
-        model, portions, config.label_smoothing, tokens, room=room, replica=replica, autocast=autocast, warn=warn
-    )
+        model, portions, config.label_smoothing, tokens, agreement=config.agreement, room=room, replica=replica,
+        autocast=autocast, warn=warn,
+    )  # fmt: skip
     norm = float(torch.nn.utils.clip_grad_norm_(model.parameters(), config.clip or math.inf))
     outcome = Outcome(loss, norm, tokens)
     if outcome.finite:
@@ -115,6 +116,7 @@ def gradients(
     smoothing: float,
     tokens: int,
     *,
+    agreement: float = 0.0,
     room: Room,
     replica: Replica = ALONE,
     autocast: torch.dtype | None,
@@ -140,7 +142,7 @@ def gradients(
                             partial(
                                 batch_loss, model, batch, smoothing=smoothing, forced=portion.coins,
                                 scale=replica.size / tokens if portion.counts else 0.0,  # workers take their mean
-                                places=real_places(portion.batch.target_out).to(device),
+                                places=real_places(portion.batch.target_out).to(device), agreement=agreement,
                             )
                         )  # fmt: skip
                     torch.autograd.backward(losses.objective)
