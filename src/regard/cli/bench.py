@@ -10,7 +10,7 @@ Examples:
     regard bench --decoding                     beam search too, on random sentences
 """
 
-import json
+import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    import torch
+
     from regard.lab.bench.decoding import DecodingFigures
     from regard.lab.bench.training import Training
 
@@ -43,8 +45,7 @@ def bench(
     import torch
 
     from regard.cli.picture import check_picture
-    from regard.cli.screen import warn
-    from regard.lab.bench.growth import draw_growth, measure_growth
+    from regard.cli.record import check_writable, keeping
     from regard.lab.bench.machine import describe
     from regard.lab.bench.training import measure_training
     from regard.lab.bench.work import WORKS
@@ -56,31 +57,41 @@ def bench(
         raise InputError(f"no work '{unknown[0]}' to measure: valid choices are {', '.join(WORKS)}")
     if gpu and not torch.cuda.is_available():
         raise InputError("--gpu: torch sees no CUDA device here; leave --gpu out, or see `regard doctor`")
-    if json_ is not None and not json_.parent.is_dir():
-        raise InputError(f"--json: there is no folder {json_.parent} to write {json_.name} into")
-    if json_ is not None and json_.is_dir():
-        raise InputError(f"--json: {json_} is a folder; name a file in it")
+    if threads > (cores := os.cpu_count() or threads):
+        raise InputError(f"--threads {threads}: this machine has {cores} cores; name no more")
     if picture is not None:
         check_picture(picture)
+        check_writable(picture, "--picture")
+    if json_ is not None:
+        check_writable(json_, "--json")
     torch.set_num_threads(threads)
     torch.set_float32_matmul_precision("high")
     device = torch.device("cuda" if gpu else "cpu")
     record: dict[str, Any] = {**describe(device), "training": [], "growth": []}
     typer.echo(f"{record['machine']}, {record['date']}")
-    for name in wanted:
-        found = measure_training(WORKS[name], device, repeats=repeats, compiled=compiled)
-        record["training"].append(asdict(found))
-        _show(found)
-    if decoding:
-        record["decoding"] = [asdict(figures) for figures in _decode(threads)]
-    if picture is not None:
-        points = measure_growth(device, repeats=repeats)
+    with keeping(record, json_):
+        for name in wanted:
+            found = measure_training(WORKS[name], device, repeats=repeats, compiled=compiled)
+            record["training"].append(asdict(found))
+            _show(found)
+        if decoding:
+            record["decoding"] = [asdict(figures) for figures in _decode(threads)]
+        if picture is not None:
+            _draw(record, device, repeats, picture)
+
+
+def _draw(record: dict[str, Any], device: "torch.device", repeats: int, picture: Path) -> None:
+    from regard.bundle.folder import explain
+    from regard.cli.screen import warn
+    from regard.lab.bench.growth import draw_growth, measure_growth
+
+    points = measure_growth(device, repeats=repeats)
+    record["growth"] = [asdict(point) for point in points]
+    try:
         draw_growth(points, picture, record["machine"])
-        record["growth"] = [asdict(point) for point in points]
-        warn(f"drawn: {picture}")
-    if json_ is not None:
-        json_.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        warn(f"written: {json_}")
+    except OSError as error:
+        raise explain(error, picture) from error
+    warn(f"drawn: {picture}")
 
 
 def _decode(threads: int) -> "list[DecodingFigures]":

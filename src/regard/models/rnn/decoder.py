@@ -25,6 +25,7 @@ from regard.models.rnn.readout import Readout
 from regard.models.rnn.recurrence import attend_and_recur
 from regard.models.rnn.state import RecurrentState
 from regard.models.rnn.walk import walk, watched
+from regard.models.rnn.word_table import by_table, table_pays
 from regard.models.step import Decoded, Step, given_weights
 
 
@@ -153,7 +154,7 @@ class RecurrentDecoder(nn.Module):
         """The step loop over given words; on a GPU from CUDA graphs."""
         embedded = self._embed(tokens.T)
         given = (
-            self._gates(embedded, self._layers()), torch.stack(state.hidden),
+            self._all_gates(tokens.T, embedded, self._layers()), torch.stack(state.hidden),
             None if state.cell is None else torch.stack(state.cell), state.feed,
             state.memory.keys, state.memory.values, state.memory.real, self._dropped(len(embedded), state.hidden[0]),
         )  # fmt: skip
@@ -251,7 +252,8 @@ class RecurrentDecoder(nn.Module):
         (layer,), embedded = self._layers(), self._embed(tokens.T)
         bias = torch.zeros_like(layer.bias) if layer.recurrent_bias is None else layer.recurrent_bias
         states, contexts, weights = attend_and_recur(
-            self._gates(embedded, (layer,)), state.hidden[0], None if state.cell is None else state.cell[0],
+            self._all_gates(tokens.T, embedded, (layer,)),
+            state.hidden[0], None if state.cell is None else state.cell[0],
             state.memory.keys, state.memory.values, state.memory.real,
             self.attention.W_s, self.attention.v, layer.inputs[1], layer.recurrent, bias,
         )  # fmt: skip
@@ -301,6 +303,11 @@ class RecurrentDecoder(nn.Module):
         """W_e e + b, the part of the first layer's input product that needs no context."""
         weight = layers[0].inputs[0]
         return (product if weight.is_mkldnn else linear)(embedded, weight, layers[0].bias)
+
+    def _all_gates(self, tokens: Tensor, embedded: Tensor, layers: tuple[Layer, ...]) -> Tensor:
+        if table_pays(self.embedding, tokens) and not (self.training and self.embedding_dropout.p):
+            return by_table(self.embedding, tokens, layers[0].inputs[0], layers[0].bias)
+        return self._gates(embedded, layers)
 
     def _features(self, moment: _Moment, embedded: Tensor) -> Tensor:
         if moment.features is not None:

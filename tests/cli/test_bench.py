@@ -1,0 +1,82 @@
+"""`regard bench`: what cannot be measured or written is said before the work, and what was measured is not lost."""
+
+import json
+import os
+import resource
+from pathlib import Path
+
+import pytest
+
+from regard.lab.bench.growth import Point, Size
+
+from .conftest import Command
+
+QUICK = ("bench", "--work", "tutorial", "--repeats", 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (["--work", "nonsense"], "no work 'nonsense' to measure: valid choices are tutorial, multi30k, paper"),
+        (["--json", "nowhere/x.json"], "--json: there is no folder nowhere to write x.json into"),
+        (["--json", "."], "--json: . is a folder; name a file in it"),
+        (["--picture", "nowhere/x.png"], "--picture: there is no folder nowhere to write x.png into"),
+        (["--picture", "x.txt"], "x.txt ends in .txt; wanted .png, .svg or .pdf"),
+    ],
+)
+def test_what_cannot_be_is_refused_at_once(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], complaint: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    outcome = command("bench", *options)
+    assert (outcome.code, outcome.complaint) == (2, complaint)
+
+
+def test_more_threads_than_cores_are_refused(command: Command) -> None:
+    """torch ends the process when it is asked for millions."""
+    outcome = command("bench", "--threads", 9_999_999)
+    assert outcome.code == 2
+    assert outcome.complaint == f"--threads 9999999: this machine has {os.cpu_count()} cores; name no more"
+
+
+@pytest.mark.parametrize("option", ["--json", "--picture"])
+def test_a_disk_that_takes_nothing_is_noticed_before_the_work(process: Command, tmp_path: Path, option: str) -> None:
+    path = tmp_path / "figures.png"
+    outcome = process(
+        *QUICK, option, path, preexec=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
+    )
+    assert outcome.code == 1
+    assert outcome.complaint.startswith(f"cannot write {path}: ")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_figures_that_the_disk_refuses_are_on_the_screen(command: Command) -> None:
+    outcome = command(*QUICK, "--json", "/dev/full")
+    assert outcome.code == 1
+    assert outcome.err == "regard: cannot write /dev/full: the disk is full: free some space, or name another folder\n"
+    table, _, record = outcome.out.partition("\n{\n")
+    assert "ours, bf16" in table
+    assert json.loads("{" + record)["training"][0]["work"]["name"] == "tutorial"
+
+
+def test_a_later_failure_takes_neither_these_figures_nor_older_ones(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The picture's folder goes away while it measures."""
+    folder, path = tmp_path / "pictures", tmp_path / "figures.json"
+    folder.mkdir()
+    path.write_text("last week's", encoding="utf-8")
+
+    def growth(*_: object, **__: object) -> list[Point]:
+        folder.rmdir()
+        folder.write_text("a file now", encoding="utf-8")
+        return [Point(axis, Size(1, 1, 1), "plain torch", 1.0, None) for axis in ("length", "width", "batch")]
+
+    monkeypatch.setattr("regard.lab.bench.growth.measure_growth", growth)
+    outcome = command(*QUICK, "--json", path, "--picture", folder / "x.png")
+    assert outcome.code == 2
+    assert outcome.err.splitlines()[-1].startswith(f"regard: cannot write {folder / 'x.png'}: ")
+    assert path.read_text(encoding="utf-8") == "last week's"
+    record = json.loads((tmp_path / "figures.json.part").read_text(encoding="utf-8"))
+    assert [one["name"] for one in record["training"][0]["timings"]][:2] == ["textbook loop", "textbook loop, bf16"]
