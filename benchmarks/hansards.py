@@ -17,13 +17,14 @@ import os
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from regard.lab.align_job import Outcome
+    from regard.runtime.posterior import Posterior
 
 COMMAND = [sys.executable, "-m", "regard"]
 DIRECTIONS = ("en-fr", "fr-en")
@@ -66,6 +67,7 @@ def main() -> None:
     )
     asks = "also read links as regard align --posterior X does, where it can be; trial chooses"
     options.add_argument("--posterior", type=float, action="append", default=[], metavar="X", help=asks)
+    options.add_argument("--evidence", action="append", default=[], choices=["state", "word"], help="of --posterior")
     options.add_argument("--first-label", help="begin with round 0 of this label, trained by another process")
     options.add_argument("--patience", type=int, default=400, help="seconds to wait for the links of that run")
     options.add_argument("--words", action="store_true", help="whole words instead of BPE pieces")
@@ -136,18 +138,18 @@ def stage(name: str, keys: dict[str, list[str]], given: argparse.Namespace) -> N
         raise SystemExit(f"{name}: training failed")
     trained = time.time()
     say(f"{name}: trained in {trained - began:.0f} s")
-    readings = {prior: align(given.runs / name, "test", given, prior) for prior in priors(given.runs / name, given)}
-    best = min(readings, key=lambda prior: readings[prior].development or 1.0)
+    readings = {asked: align(given.runs / name, "test", given, asked) for asked in ways(given.runs / name, given)}
+    best = min(readings, key=lambda asked: readings[asked].development or 1.0)
     record = readings[best].json()
     shown = {direction: [key.replace(str(given.runs), "runs") for key in some] for direction, some in keys.items()}
-    record |= {"name": name, "posterior": best}
+    record |= {"name": name, "posterior": None if best is None else asdict(best)}
     record["readings"] = {
-        "attention" if prior is None else f"posterior {prior:g}": {
+        "attention" if asked is None else f"posterior {asked.prior:g}, {asked.evidence}": {
             "development": one.development,
             "chosen": one.aligned.chosen,
             "aer": {way: score.aer for way, score in (one.scores or {}).items()},
         }
-        for prior, one in readings.items()
+        for asked, one in readings.items()
     }
     record |= {"keys": shown, "date": date.today().isoformat(), "device": device_name(given.device)}
     record["seconds"] = {"train": round(trained - began, 1), "align": round(time.time() - trained, 1)}
@@ -172,28 +174,33 @@ def start_training(folder: Path, direction: str, keys: list[str]) -> "subprocess
 
 
 def align(
-    models: Path, split: str, given: argparse.Namespace, prior: float | None, most: int | None = None
+    models: Path, split: str, given: argparse.Namespace, posterior: "Posterior | None", most: int | None = None
 ) -> "Outcome":
     """Both directions with rules tuned on trial."""
     from regard.lab.align_job import Asked, prepare, run
     from regard.lab.sides import Sides
 
     forward, backward = (models / direction for direction in DIRECTIONS)
-    asked = Asked(forward, reverse=backward, tune=True, split=split, posterior=prior, device=given.device)
+    asked = Asked(forward, reverse=backward, tune=True, split=split, posterior=posterior, device=given.device)
     job = prepare(asked)
     if most is not None:
         job = replace(job, sides=Sides(job.sides.sources[:most], job.sides.targets[:most]), gold=None)
     return run(job)
 
 
-def priors(models: Path, given: argparse.Namespace) -> list[float | None]:
+def ways(models: Path, given: argparse.Namespace) -> "list[Posterior | None]":
     """Attention itself, and the posteriors asked for where a model has one context to ask about."""
-    return [None, *([] if models.name.startswith(("transformer", "multi-head")) else given.posterior)]
+    from regard.runtime.posterior import Posterior
+
+    if models.name.startswith(("transformer", "multi-head")):
+        return [None]
+    return [None, *(Posterior(prior, each) for each in given.evidence or ["state"] for prior in given.posterior)]
 
 
-def measured(models: Path, given: argparse.Namespace) -> dict[str, Any]:
-    record: dict[str, Any] = json.loads((given.out / f"{models.name}.json").read_text(encoding="utf-8"))
-    return record
+def best_way(record: dict[str, Any]) -> "Posterior | None":
+    from regard.runtime.posterior import Posterior
+
+    return None if record["posterior"] is None else Posterior(**record["posterior"])
 
 
 def own_links(models: Path, given: argparse.Namespace) -> tuple[Path, Path]:
@@ -203,8 +210,8 @@ def own_links(models: Path, given: argparse.Namespace) -> tuple[Path, Path]:
     paths = link_files(models)
     if not paths[1].exists():
         began = time.time()
-        prior = measured(models, given)["posterior"]
-        found = align(models, "train", given, prior, given.guided_pairs).aligned.links
+        record = json.loads((given.out / f"{models.name}.json").read_text(encoding="utf-8"))
+        found = align(models, "train", given, best_way(record), given.guided_pairs).aligned.links
         for path, flip in zip(paths, (False, True), strict=True):
             partial = path.with_suffix(".partial")
             each = (Links.of({(t, s) for s, t in links} if flip else links) for links in found)
@@ -248,7 +255,7 @@ def keep_looks(models: Path, path: Path, record: dict[str, Any], given: argparse
         bundle = load(models / direction, given.device).bundle
         for split in ("dev", "test"):
             pairs = recipe_pairs(bundle, split).pairs
-            aligner = Aligner(bundle, posterior=record["posterior"])
+            aligner = Aligner(bundle, posterior=best_way(record))
             looks = dict(aligner.look([pair.source for pair in pairs], [pair.target for pair in pairs]))
             for number, look in looks.items():
                 matrix = rule.matrix(look.between_words(rule.shift))

@@ -13,6 +13,7 @@ from regard.lab.align import default_rule
 from regard.lab.align_job import Asked, prepare
 from regard.runtime.guided import guided_head, guided_shift
 from regard.runtime.outcome import build_translation
+from regard.runtime.posterior import Posterior
 from regard.runtime.reading import read
 from regard.runtime.translator import Translator
 from regard.search import Hypothesis
@@ -86,4 +87,4 @@ def test_a_posterior_is_about_the_word_of_its_own_row(tmp_path: Path, monkeypatc
     (tmp_path / "in").write_text("the cat\tle chat\n", encoding="utf-8")
     monkeypatch.setattr("regard.lab.align.guided_shift", lambda bundle: 1)
     assert prepare(Asked(path, data=tmp_path / "in")).forward.rule.shift == 1
-    assert prepare(Asked(path, data=tmp_path / "in", posterior=1.0)).forward.rule.shift == 0
+    assert prepare(Asked(path, data=tmp_path / "in", posterior=Posterior())).forward.rule.shift == 0

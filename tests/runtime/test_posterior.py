@@ -1,18 +1,20 @@
 """Which source word explains a known word: Bayes' rule by hand, and what it must be where the readout is blind."""
 
 from collections.abc import Callable
+from typing import get_args
 
 import numpy as np
 import pytest
 import torch
 
 import regard
+from regard.lab.align_job import ask_posterior
 from regard.models import Seq2Seq
 from regard.models.config import RecurrentConfig
 from regard.models.rnn.decoder import RecurrentDecoder
 from regard.runtime.aligner import Aligner
 from regard.runtime.padded import pad
-from regard.runtime.posterior import word_posterior
+from regard.runtime.posterior import Evidence, Posterior, word_posterior
 from regard.text.errors import InputError
 
 Make = Callable[..., regard.Translator]
@@ -39,13 +41,17 @@ def built(choices: dict[str, object]) -> Seq2Seq:
 
 
 @torch.no_grad()
+@pytest.mark.parametrize("evidence", get_args(Evidence))
 @pytest.mark.parametrize("prior", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("choices", CHOICES.values(), ids=CHOICES.keys())
-def test_bayes_rule_by_hand(choices: dict[str, object], prior: float) -> None:
+def test_bayes_rule_by_hand(
+    choices: dict[str, object], prior: float, evidence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("regard.runtime.posterior.NUMBERS", 1)  # a row at a time
     model = built(choices)
     decoder, source = model.decoder, pad(SOURCES, torch.device("cpu"))
     assert isinstance(decoder, RecurrentDecoder)
-    found = word_posterior(model, source, TOKENS, WANTED, prior)
+    found = word_posterior(model, source, TOKENS, WANTED, Posterior(prior, evidence))
     assert found.shape == (2, 1, 1, 3, 4)
     state = model.start(source)
     annotations = state.memory.values
@@ -56,7 +62,8 @@ def test_bayes_rule_by_hand(choices: dict[str, object], prior: float) -> None:
             right = []
             for place in range(len(words)):
                 embedded = decoder.embedding(TOKENS[row, t])
-                features = decoder.readout.features(hidden[row], annotations[row, place], embedded)
+                known = float(evidence == "state")
+                features = decoder.readout.features(known * hidden[row], annotations[row, place], known * embedded)
                 chance = decoder.readout(features).softmax(-1)[WANTED[row, t]]
                 weight = step.weights[row, 0, 0, place].clamp_min(1e-9)
                 right.append(float(weight**prior * chance))
@@ -70,7 +77,7 @@ def test_a_readout_that_does_not_see_the_context_leaves_attention_as_it_was() ->
     with torch.no_grad():
         model.decoder.readout.output.weight[:, 8:18] = 0
     source = pad(SOURCES, torch.device("cpu"))
-    found = word_posterior(model, source, TOKENS, WANTED, 1.0)
+    found = word_posterior(model, source, TOKENS, WANTED, Posterior())
     looked = model(source, TOKENS, want_weights=True).weights
     torch.testing.assert_close(found.double(), looked, rtol=1e-5, atol=1e-7)
 
@@ -83,21 +90,21 @@ def test_a_model_taught_at_the_next_step_gives_that_steps_attention_as_the_prior
     source = pad(SOURCES, torch.device("cpu"))
     looked = model(source, TOKENS, want_weights=True).weights
     later = torch.cat([looked[:, :, :, 1:], looked[:, :, :, -1:]], dim=3)
-    evidence = word_posterior(model, source, TOKENS, WANTED, 0.0)
+    evidence = word_posterior(model, source, TOKENS, WANTED, Posterior(0.0))
     right = evidence * later
-    found = word_posterior(model, source, TOKENS, WANTED, 1.0, shift=1)
+    found = word_posterior(model, source, TOKENS, WANTED, Posterior(), shift=1)
     torch.testing.assert_close(found.double(), right / right.sum(-1, keepdim=True), rtol=1e-5, atol=1e-7)
     bundle = random_model("bahdanau").bundle
-    ((_, untaught),) = Aligner(bundle, posterior=1.0).look(["the cat"], ["le chat"])
+    ((_, untaught),) = Aligner(bundle, posterior=Posterior()).look(["the cat"], ["le chat"])
     monkeypatch.setattr("regard.runtime.aligner.guided_shift", lambda bundle: 1)
-    ((_, taught),) = Aligner(bundle, posterior=1.0).look(["the cat"], ["le chat"])
+    ((_, taught),) = Aligner(bundle, posterior=Posterior()).look(["the cat"], ["le chat"])
     assert not np.allclose(untaught.attention[..., 0, :], taught.attention[..., 0, :])
 
 
 def test_aligning_with_it(random_model: Make) -> None:
     bundle = random_model("bahdanau").bundle
     ((_, plain),), ((_, wise),) = (
-        list(Aligner(bundle, posterior=prior).look(["the cat"], ["le chat"])) for prior in (None, 1.0)
+        list(Aligner(bundle, posterior=posterior).look(["the cat"], ["le chat"])) for posterior in (None, Posterior())
     )
     assert wise.attention.shape == plain.attention.shape
     np.testing.assert_allclose(wise.attention.sum(-1), 1, rtol=1e-5)
@@ -105,9 +112,21 @@ def test_aligning_with_it(random_model: Make) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "prior", "message"),
-    [("transformer", 1.0, "a Transformer cannot be asked"), ("bahdanau", -1.0, "--posterior -1: .* wanted 0 to 10")],
+    ("name", "asked", "message"),
+    [
+        ("transformer", Posterior(), "a Transformer cannot be asked"),
+        ("bahdanau", Posterior(-1.0), "--posterior -1: .* wanted 0 to 10"),
+        ("bahdanau", Posterior(1.0, "nonsense"), "--evidence nonsense: valid choices are state, word"),
+    ],
 )
-def test_what_cannot_be_asked(random_model: Make, name: str, prior: float, message: str) -> None:
+def test_what_cannot_be_asked(random_model: Make, name: str, asked: Posterior, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        Aligner(random_model(name).bundle, posterior=prior)
+        Aligner(random_model(name).bundle, posterior=asked)
+
+
+def test_what_is_asked_without_a_question() -> None:
+    assert ask_posterior(None, None) is None
+    assert ask_posterior(0.3, None) == Posterior(0.3, "state")
+    assert ask_posterior(0.3, "word") == Posterior(0.3, "word")
+    with pytest.raises(InputError, match="--evidence word says what --posterior asks: give --posterior X too"):
+        ask_posterior(None, "word")

@@ -68,6 +68,9 @@ def align(
         float | None,
         _how("Links from what explains the given word; attention to the power X is the prior.", metavar="X"),
     ] = None,
+    evidence: Annotated[
+        str | None, _how("Of --posterior: state (default), or word: without what was written before.")
+    ] = None,
     tune: Annotated[bool, _flag("--tune", "Find heads, shift, threshold on the dev set, or by agreement.")] = False,
     dev_source: Annotated[Path | None, _file("Other development data to tune on.")] = None,
     dev_target: Annotated[Path | None, _file("Its translation.")] = None,
@@ -85,7 +88,7 @@ def align(
 ) -> None:
     from regard.cli.output import refuse_to_write_over
     from regard.cli.screen import progress, warn
-    from regard.lab.align_job import Asked, link_rule, prepare, run
+    from regard.lab.align_job import Asked, ask_posterior, link_rule, prepare, run
 
     _check(words, form, base)
     read = (data, source, target, gold, dev_source, dev_target, dev_gold)
@@ -95,7 +98,7 @@ def align(
         bundle=bundle, reverse=reverse, data=data, source=source, target=target, split=split, symmetrise=symmetrise,
         spaces=words == "spaces", rule=rule, heads=heads, shift=shift, tune=tune,
         dev=(dev_source, dev_target, dev_gold), gold=gold, gold_base=gold_base, flip_gold=flip_gold,
-        entropy=entropy, posterior=posterior, device=device,
+        entropy=entropy, posterior=ask_posterior(posterior, evidence), device=device,
     )  # fmt: skip
     job = prepare(asked)
     with progress("aligning", len(job.sides) * (1 if reverse is None else 2)) as tell:

@@ -29,6 +29,7 @@ from regard.lab.evaluate import recipe_pairs
 from regard.lab.sides import GoldFile, Sides, read_sides
 from regard.plot import AttentionMap
 from regard.runtime.aligner import Aligner
+from regard.runtime.posterior import Posterior
 from regard.runtime.translator import Translator, load
 from regard.text.errors import InputError
 
@@ -60,7 +61,7 @@ class Asked:
     gold_base: int | None = None
     flip_gold: bool = False
     entropy: bool = False
-    posterior: float | None = None
+    posterior: Posterior | None = None
     device: str = "cpu"
 
     def check(self) -> None:
@@ -141,6 +142,15 @@ def link_rule(method: str, threshold: float | None, shift: int, null: bool) -> L
         return LinkRule((), shift, "threshold" if method == "threshold" else "argmax", threshold, null)
     except ValueError as error:
         raise InputError(str(error)) from None
+
+
+def ask_posterior(prior: float | None, evidence: str | None) -> Posterior | None:
+    """What the options --posterior and --evidence mean together."""
+    if prior is not None:
+        return Posterior(prior, evidence or "state")
+    if evidence is not None:
+        raise InputError(f"--evidence {evidence} says what --posterior asks: give --posterior X too, 1 is Bayes' rule")
+    return None
 
 
 def prepare(asked: Asked, progress: Progress = lambda done: None) -> Job:

@@ -14,7 +14,7 @@ from regard.models.config import RecurrentConfig
 from regard.runtime.guided import guided_shift, heads_of
 from regard.runtime.linked import linked_words, word_weights
 from regard.runtime.padded import pad
-from regard.runtime.posterior import check_posterior, word_posterior
+from regard.runtime.posterior import Posterior, check_posterior, word_posterior
 from regard.runtime.reading import check_target
 from regard.text.encoding import PieceWords
 from regard.text.errors import InputError
@@ -67,7 +67,7 @@ class Aligner:
     (`posterior.py`); its row t is about the word that step t writes, whatever row training taught.
     """
 
-    def __init__(self, bundle: Bundle, *, spaces: bool = False, posterior: float | None = None) -> None:
+    def __init__(self, bundle: Bundle, *, spaces: bool = False, posterior: Posterior | None = None) -> None:
         config = bundle.model.config
         if isinstance(config, RecurrentConfig) and config.score == "none":
             raise InputError(f"{bundle.path} has no attention: one fixed vector, no alignment exists")

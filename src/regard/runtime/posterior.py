@@ -7,7 +7,14 @@ Attention at step t is a guess made before the word y_t is known. Once it is, Ba
 where the context is one annotation instead of the mean of all. A prior of 1 is Bayes' rule; less trusts attention less.
 A model that was taught to align at the next step, which has read the word (train.guide.shift = 1), gives that step's
 attention as the prior: α_{t+1,j}.
+
+What the decoder wrote before makes many words likely whatever the context is, above all the small ones. Evidence
+`word` therefore leaves the state and the last word out: p(y_t | context = h_j), the output layer as a dictionary. That
+takes one output layer for each source word, not one for each pair of words.
 """
+
+from dataclasses import dataclass
+from typing import Literal, get_args
 
 import torch
 from jaxtyping import Float, Int
@@ -22,9 +29,23 @@ LEAST = 1e-9
 """What a weight of zero counts as: its logarithm must be finite."""
 
 
-def check_posterior(model: Seq2Seq, prior: float) -> None:
-    """Refuse models whose context is not the mean of single annotations, and priors that make no sense."""
-    config = model.config
+NUMBERS = 1 << 28
+"""Logits that `word` evidence holds at a time."""
+
+Evidence = Literal["state", "word"]
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """How the output layer is asked: the power of attention as the prior, and what is known beside a source word."""
+
+    prior: float = 1.0
+    evidence: str = "state"
+
+
+def check_posterior(model: Seq2Seq, posterior: Posterior) -> None:
+    """Refuse models whose context is not the mean of single annotations, and questions that make no sense."""
+    config, prior = model.config, posterior.prior
     if not isinstance(config, RecurrentConfig) or config.score in ("none", "multi-head"):
         kind = f"score '{config.score}'" if isinstance(config, RecurrentConfig) else "a Transformer"
         raise InputError(
@@ -35,6 +56,11 @@ def check_posterior(model: Seq2Seq, prior: float) -> None:
         raise InputError(
             f"--posterior {prior:g}: attention to this power is the prior, wanted 0 to 10 (1: Bayes' rule)"
         )
+    if posterior.evidence not in get_args(Evidence):
+        raise InputError(
+            f"--evidence {posterior.evidence}: valid choices are {', '.join(get_args(Evidence))} "
+            "(word: the source word alone explains)"
+        )
 
 
 @torch.inference_mode()
@@ -43,7 +69,7 @@ def word_posterior(
     source: Source,
     tokens: Int[Tensor, "batch target"],
     wanted: Int[Tensor, "batch target"],
-    prior: float,
+    posterior: Posterior,
     shift: int = 0,
 ) -> Float[Tensor, "batch 1 1 target source"]:
     """How probable each source position is as the origin of each word of `wanted`, which follows `tokens`.
@@ -56,15 +82,47 @@ def word_posterior(
     decoded = decoder(tokens, state, want_weights=True)
     assert decoded.states is not None
     assert decoded.weights is not None
-    memory, words = state.memory, decoder.embedding(tokens)
     weights = decoded.weights[:, 0, 0].float()
     weights = torch.cat([weights[:, shift:], weights[:, weights.size(1) - shift :]], dim=1)
-    evidence = torch.empty_like(weights)
-    for t in range(tokens.size(1)):  # one step at a time: the logits of all would be target × source × vocabulary
-        seen = [x[:, t, None].expand(-1, weights.size(2), -1) for x in (decoded.states, words)]
-        logits = decoder.readout(decoder.readout.features(seen[0], memory.values, seen[1])).float()
-        likely = logits.gather(2, wanted[:, t, None, None].expand(-1, weights.size(2), 1))
-        evidence[:, t] = (likely - logits.logsumexp(dim=2, keepdim=True))[..., 0]
-    scores = prior * weights.clamp_min(LEAST).log() + evidence
-    posterior: Tensor = scores.masked_fill(~memory.real[:, None], -torch.inf).softmax(dim=2)
-    return posterior[:, None, None]
+    values = state.memory.values
+    if posterior.evidence == "word":
+        evidence = _word_evidence(decoder, decoded.states.size(2), values, wanted)
+    else:
+        evidence = _state_evidence(decoder, decoded.states, values, tokens, wanted)
+    scores = posterior.prior * weights.clamp_min(LEAST).log() + evidence
+    found: Tensor = scores.masked_fill(~state.memory.real[:, None], -torch.inf).softmax(dim=2)
+    return found[:, None, None]
+
+
+def _state_evidence(
+    decoder: RecurrentDecoder,
+    states: Float[Tensor, "batch target state"],
+    values: Float[Tensor, "batch source value"],
+    tokens: Int[Tensor, "batch target"],
+    wanted: Int[Tensor, "batch target"],
+) -> Float[Tensor, "batch target source"]:
+    """ln p(y_t | s_t, h_j), one step at a time: the logits of all would be target × source × vocabulary."""
+    words, places = decoder.embedding(tokens), values.size(1)
+    evidence = []
+    for t in range(tokens.size(1)):
+        seen = [x[:, t, None].expand(-1, places, -1) for x in (states, words)]
+        chances = decoder.readout(decoder.readout.features(seen[0], values, seen[1])).float().log_softmax(dim=2)
+        evidence.append(chances.gather(2, wanted[:, t, None, None].expand(-1, places, 1))[..., 0])
+    return torch.stack(evidence, dim=1)
+
+
+def _word_evidence(
+    decoder: RecurrentDecoder,
+    state_width: int,
+    values: Float[Tensor, "batch source value"],
+    wanted: Int[Tensor, "batch target"],
+) -> Float[Tensor, "batch target source"]:
+    """ln p(y_t | h_j): nothing written, nothing remembered."""
+    places, vocabulary = values.size(1), decoder.readout.output.out_features
+    rows = max(1, NUMBERS // (places * vocabulary))
+    evidence = []
+    for some, asked in zip(torch.split(values, rows), torch.split(wanted, rows), strict=True):
+        nothing = [some.new_zeros(*some.shape[:2], width) for width in (state_width, decoder.embedding.embedding_dim)]
+        chances = decoder.readout(decoder.readout.features(nothing[0], some, nothing[1])).float().log_softmax(dim=2)
+        evidence.append(chances.gather(2, asked[:, None].expand(-1, places, -1)).transpose(1, 2))
+    return torch.cat(evidence)
