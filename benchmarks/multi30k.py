@@ -38,8 +38,8 @@ from regard.train.run import train
 
 SPLITS = {"val": None, "2016": "test_2016_flickr", "2017": "test_2017_flickr"}
 PENALTIES = (0.6, 1.0, 1.4)
-WIDER = 48
-"""64 × so many sentences are decoded together on a GPU when the training text is translated: its steps are launches."""
+WIDER = 16
+"""64 × so many sentences are decoded together on a GPU: a set at once, for its steps are launches."""
 Record = dict[str, Any]
 
 
@@ -85,6 +85,7 @@ def score(runs: list[Path], given: argparse.Namespace) -> Record:
     """Everything that is known about one run, or about several that vote."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
     translator = load(runs, device)
+    decoding.WIDER = WIDER
     recipe = translator.bundle.manifest.recipe
     pair = "-".join(languages(translator.bundle))
     began = time.perf_counter()

@@ -59,7 +59,7 @@ class _Loop:
         # A strong reference would keep the module alive for ever: it is the key under which this is found.
         self.module, self.names, self.inputs, self.autocast = ref(module), names, inputs, autocast
         self.drops = drops
-        self.replay = Replay(self.forward, self.backward, random=drops)
+        self.replay = Replay(self.forward, self.backward, random=drops, shared=True)
 
     def forward(self, *given: Tensor | None) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
         """Results; then the same with their graph, and the leaves it grew from."""

@@ -5,6 +5,9 @@ stays where forward left it. If another call of the same shape has written over 
 forward graph once more on its own inputs and random numbers, so that calls may interleave as they like. A shape runs
 plainly the first time it comes and is captured the second; the shape not used for longest leaves when there are too
 many.
+
+Graphs may share their memory: then all shapes together take little more than the largest, but any call in between, of
+whatever shape, makes backward run forward once more. That suits a function that is called once a step.
 """
 
 from collections import OrderedDict, defaultdict
@@ -38,7 +41,9 @@ class _Shape:
     inputs: tuple[Given, ...]
     results: Tensors
     kept: Tensors
+    """Held until backward is captured; what is shared is then free for the graphs of other shapes."""
     forward: Any
+    pool: Any
     backward: Any = None
     outside: Tensors = ()
     gradients: Tensors = ()
@@ -58,15 +63,16 @@ class Ticket:
 
     shape: _Shape | None = None
     run: int = 0
-    drawn: int | None = None
-    """How many random numbers had been drawn before it; None where it draws none."""
+    random: Tensor | None = None
+    """The state of the generator before it; None where nothing is drawn."""
 
 
 class Replay:
     """Wraps a forward and a backward function, which launch the same work for the same shapes."""
 
-    def __init__(self, forward: Forward, backward: Backward, *, random: bool = False) -> None:
-        self._plain_forward, self._plain_backward, self._random = forward, backward, random
+    def __init__(self, forward: Forward, backward: Backward, *, random: bool = False, shared: bool = False) -> None:
+        self._plain_forward, self._plain_backward = forward, backward
+        self._random, self._shared, self._turns = random, shared, 0
         self.shelf = Shelf()
         _replays.add(self)
 
@@ -75,9 +81,9 @@ class Replay:
         shape = self._shape(given)
         if shape is None:
             return *self._plain_forward(*given), Ticket()
-        drawn = _generator(shape.results[0]).get_offset() if self._random else None
-        run = shape.run(given)
-        return _copies(shape.results), (), Ticket(shape, run, drawn)
+        random = _generator(shape.results[0]).get_state() if self._random else None
+        run = self._run(shape, given)
+        return _copies(shape.results), (), Ticket(shape, run, random)
 
     def backward(
         self, ticket: Ticket, outside: Sequence[Tensor], given: Sequence[Given], kept: Sequence[Tensor]
@@ -86,27 +92,34 @@ class Replay:
         shape = ticket.shape
         if shape is None:
             return self._plain_backward(outside, given, kept)
-        if shape.runs != ticket.run:
-            self._again(shape, given, ticket.drawn)
+        if (self._turns if self._shared else shape.runs) != ticket.run:
+            self._again(shape, given, ticket.random)
         if shape.backward is None:
             shape.outside = tuple(gradient.contiguous().clone() for gradient in outside)
             shape.backward, shape.gradients = _capture(
-                lambda: self._plain_backward(shape.outside, shape.inputs, shape.kept)
+                lambda: self._plain_backward(shape.outside, shape.inputs, shape.kept), shape.pool
             )
+            shape.kept = () if self._shared else shape.kept
         _fill(shape.outside, outside)
         shape.backward.replay()
         return _copies(shape.gradients)
 
-    def _again(self, shape: _Shape, given: Sequence[Given], drawn: int | None) -> None:
+    def _run(self, shape: _Shape, given: Sequence[Given]) -> int:
+        """Forward; the number that tells whether its results are still there when backward comes."""
+        self._turns += 1
+        run = shape.run(given)
+        return self._turns if self._shared else run
+
+    def _again(self, shape: _Shape, given: Sequence[Given], random: Tensor | None) -> None:
         """Forward once more, with the random numbers of then."""
-        if drawn is None:
-            shape.run(given)
+        if random is None:
+            self._run(shape, given)
             return
         generator = _generator(shape.results[0])
-        now = generator.get_offset()
-        generator.set_offset(drawn)
-        shape.run(given)
-        generator.set_offset(now)
+        now = generator.get_state()
+        generator.set_state(random)
+        self._run(shape, given)
+        generator.set_state(now)
 
     def _shape(self, given: tuple[Given, ...]) -> _Shape | None:
         device = next(x.device for x in given if x is not None)
@@ -120,11 +133,19 @@ class Replay:
         self._make_room(device)
         try:
             inputs = tuple(None if x is None else x.contiguous().clone() for x in given)
-            graph, (results, kept) = _capture(lambda: self._plain_forward(*inputs))
-            return _Shape(inputs, results, kept, graph)
+            pool = self._pool()
+            graph, (results, kept) = _capture(lambda: self._plain_forward(*inputs), pool)
+            return _Shape(inputs, results, kept, graph, pool)
         except torch.OutOfMemoryError:
             self.shelf.clear()
             return None
+
+    def _pool(self) -> Any:
+        """The memory that a graph will work in: a new one, or that of the graphs which are there."""
+        if not self._shared:
+            return None
+        there = (shape.pool for shape in self.shelf.values() if shape is not None)
+        return next(there, None) or torch.cuda.graph_pool_handle()
 
     def _make_room(self, device: torch.device) -> None:
         """Graphs may fill the memory to three quarters; beyond, the shape not used for longest leaves."""
@@ -167,9 +188,9 @@ class Shelf(OrderedDict[object, _Shape | None]):
         self.wasted += shape is not None and shape.runs < WORTH
 
 
-def _capture(run: Callable[[], Any]) -> tuple[Any, Any]:
+def _capture(run: Callable[[], Any], pool: Any = None) -> tuple[Any, Any]:
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+    with torch.cuda.graph(graph, pool=pool, capture_error_mode="thread_local"):
         results = run()
     return graph, results
 
