@@ -268,19 +268,25 @@ def table(folder: Path) -> str:
     ways = ["forward", "backward", "intersection", "union", "grow-diag", "grow-diag-final-and", "product"]
     records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
     records.sort(key=lambda record: record["scores"][record["chosen"]]["aer"])
-    lines = [
-        "| | en→fr | fr→en | intersection | union | grow-diag | grow-diag-final-and | product | rows read | training |"
-    ]
-    lines.append("|---|" + "---|" * 9)
+    heads = ["", "en→fr", "fr→en", *ways[2:], "links read from", "training"]
+    lines = ["| " + " | ".join(heads) + " |", "|---|" + "---|" * 9]
     for record in records:
         scores = record["scores"]
         cells = [
             f"**{100 * scores[way]['aer']:.1f}**" if way == record["chosen"] else f"{100 * scores[way]['aer']:.1f}"
             for way in ways
         ]
-        rows = " / ".join(f"{record['rules'][side]['shift']:+d}" for side in ("forward", "backward"))
-        lines.append(f"| {record['name']} | {' | '.join(cells)} | {rows} | {record['seconds']['train']:.0f} s |")
+        lines.append(
+            f"| {record['name']} | {' | '.join(cells)} | {read(record)} | {record['seconds']['train']:.0f} s |"
+        )
     return "\n".join(lines)
+
+
+def read(record: dict[str, Any]) -> str:
+    """Where the links of a result come from, in a few words."""
+    if record.get("posterior") is not None:
+        return f"posterior {record['posterior']['prior']:g}, {record['posterior']['evidence']}"
+    return "rows " + " / ".join(f"{record['rules'][side]['shift']:+d}" for side in ("forward", "backward"))
 
 
 def device_name(device: str) -> str:
