@@ -56,7 +56,14 @@ def real_states(
     states: Float[Tensor, "batch source state"], real: Bool[Tensor, "batch source"]
 ) -> Float[Tensor, "batch source state"]:
     """The states with zeros where they are padding, so that whatever stood there (even NaN) reaches no product."""
+    if real.device.type == "cpu" and not _transformed() and bool(real.all()):
+        return states
     return torch.where(real[..., None], states, 0.0)
+
+
+def _transformed() -> bool:
+    """Within torch.compile, torch.func.vmap and the like a mask cannot be looked at."""
+    return torch.compiler.is_compiling() or bool(torch._C._are_functorch_transforms_active())
 
 
 def check_query(name: str, query: Float[Tensor, "batch target query"], memory: Memory, query_width: int) -> None:

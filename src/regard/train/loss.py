@@ -46,7 +46,10 @@ def batch_loss(
     if agreement:
         places, batch = torch.cat([places, places + batch.target_out.numel()]), batch.twice()
     decoded = model(batch, batch.target_in, forced=forced, want_weights=batch.guidance is not None)
-    features = model.before_output(decoded.features.flatten(0, 1).index_select(0, places))
+    features = decoded.features.flatten(0, 1)
+    if len(places) < len(features):  # a full batch has nothing to drop
+        features = features.index_select(0, places)
+    features = model.before_output(features)
     given = (features, layer.weight, layer.bias, wanted, smoothing, scale)
     objective, log_loss = agreeing_cross_entropy(*given, agreement) if agreement else linear_cross_entropy(*given)
     if batch.guidance is not None and decoded.weights is not None:

@@ -15,10 +15,8 @@ class Steps(Protocol):
     """`states` has the first state in front."""
 
     states: Float[Tensor, "steps batch units"]
+    kept: list[Tensor]
     first_cell_gradient: Tensor | None
-
-    @property
-    def kept(self) -> list[Tensor]: ...
 
     @classmethod
     def restore(cls, states: Tensor, kept: Sequence[Tensor]) -> "Steps": ...
@@ -35,64 +33,61 @@ class GruSteps:
 
     def __init__(self, steps: int, hidden: Tensor) -> None:
         batch, units = hidden.shape
-        self.states = hidden.new_empty(steps + 1, batch, units)
-        self.states[0] = hidden
-        self.switches = hidden.new_empty(steps, batch, 2 * units)
-        self.new = hidden.new_empty(steps, batch, units)
-        self.memory = hidden.new_empty(steps, batch, units)
-
-    @property
-    def kept(self) -> list[Tensor]:
-        return [self.switches, self.new, self.memory]
+        states = hidden.new_empty(steps + 1, batch, units)
+        states[0] = hidden
+        self._open(states, [hidden.new_empty(steps, batch, count * units) for count in (2, 1, 1)])
 
     @classmethod
     def restore(cls, states: Tensor, kept: Sequence[Tensor]) -> "GruSteps":
         steps = cls.__new__(cls)
-        steps.states = states
-        steps.switches, steps.new, steps.memory = kept
+        steps._open(states, kept)
         return steps
 
+    def _open(self, states: Tensor, kept: Sequence[Tensor]) -> None:
+        self.states, self.kept = states, list(kept)
+        self._state = states.unbind(0)
+        self._switches, self._new, self._memory = (each.unbind(0) for each in kept)
+
     def forward(self, t: int, given: Tensor, recurrent: Tensor) -> Tensor:
-        after = self.states[t + 1]
-        self.memory[t] = recurrent[:, 2 * after.size(-1) :]
-        gru_forward(given, recurrent, self.states[t], self.switches[t], self.new[t], after)
+        after = self._state[t + 1]
+        self._memory[t].copy_(recurrent[:, 2 * after.size(-1) :])
+        gru_forward(given, recurrent, self._state[t], self._switches[t], self._new[t], after)
         return after
 
     def backward(self, t: int, d_state: Tensor, d_given: Tensor, d_recurrent: Tensor) -> Tensor:
-        state, switches, new, memory = self.states[t], self.switches[t], self.new[t], self.memory[t]
-        return gru_backward(d_state, state, switches, new, memory, d_given, d_recurrent)
+        kept = self._state[t], self._switches[t], self._new[t], self._memory[t]
+        return gru_backward(d_state, *kept, d_given, d_recurrent)
 
 
 class LstmSteps:
+    first_cell_gradient: Tensor | None = None
+
     def __init__(self, steps: int, hidden: Tensor, cell: Tensor) -> None:
         batch, units = hidden.shape
-        self.states = hidden.new_empty(steps + 1, batch, units)
-        self.states[0] = hidden
-        self.cells = hidden.new_empty(steps + 1, batch, units)
-        self.cells[0] = cell
-        self.gates = hidden.new_empty(steps, batch, 4 * units)
-        self.shown = hidden.new_empty(steps, batch, units)
-        self.first_cell_gradient: Tensor | None = None
-
-    @property
-    def kept(self) -> list[Tensor]:
-        return [self.cells, self.gates, self.shown]
+        states, cells = (hidden.new_empty(steps + 1, batch, units) for _ in range(2))
+        states[0], cells[0] = hidden, cell
+        self._open(states, [cells, *(hidden.new_empty(steps, batch, count * units) for count in (4, 1))])
 
     @classmethod
     def restore(cls, states: Tensor, kept: Sequence[Tensor]) -> "LstmSteps":
         steps = cls.__new__(cls)
-        steps.states = states
-        steps.cells, steps.gates, steps.shown = kept
+        steps._open(states, kept)
         steps.first_cell_gradient = torch.zeros_like(states[0])
         return steps
 
+    def _open(self, states: Tensor, kept: Sequence[Tensor]) -> None:
+        self.states, self.kept = states, list(kept)
+        self._state = states.unbind(0)
+        self._cell, self._gates, self._shown = (each.unbind(0) for each in kept)
+
     def forward(self, t: int, given: Tensor, recurrent: Tensor) -> Tensor:
-        after = self.states[t + 1]
-        lstm_forward(given.add_(recurrent), self.cells[t], self.gates[t], self.cells[t + 1], self.shown[t], after)
+        after = self._state[t + 1]
+        gates = given.add_(recurrent)
+        lstm_forward(gates, self._cell[t], self._gates[t], self._cell[t + 1], self._shown[t], after)
         return after
 
     def backward(self, t: int, d_state: Tensor, d_given: Tensor, d_recurrent: Tensor) -> None:
         """Both gate inputs have one gradient, and one place; nothing reaches s_{t-1} past the gates."""
         assert self.first_cell_gradient is not None
         assert d_given.data_ptr() == d_recurrent.data_ptr()
-        lstm_backward(d_state, self.first_cell_gradient, self.cells[t], self.gates[t], self.shown[t], d_given)
+        lstm_backward(d_state, self.first_cell_gradient, self._cell[t], self._gates[t], self._shown[t], d_given)

@@ -29,5 +29,6 @@ def by_table(
     rows, padding = embedding.weight, embedding.padding_idx
     if padding is not None:
         rows = torch.cat([rows[:padding], rows[padding : padding + 1].detach(), rows[padding + 1 :]])
-    table = functional.linear(rows, weight, bias)
+    with torch.autocast(words.device.type, enabled=False):  # gradients of a word are added up: not in half precision
+        table = functional.linear(rows, weight, bias)
     return table.index_select(0, words.reshape(-1)).view(*words.shape, -1)
