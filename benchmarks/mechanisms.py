@@ -2,14 +2,17 @@
 
     python benchmarks/mechanisms.py time benchmarks/mechanisms-multi30k.toml --json speed.json
     python benchmarks/mechanisms.py table runs/mechanisms-multi30k/report.json speed.json
+    python benchmarks/mechanisms.py merge first.json rest.json --json whole.json
 
 Quality comes from `regard compare`, whose runs share a GPU and say nothing about speed. Here the variants take one
-after the other the same batches of the same corpus: training steps whole, optimizer included.
+after the other the same batches of the same corpus: training steps whole, optimizer included. `merge` puts reports of
+one comparison together that was run in parts: the runs of every variant and seed, each once, and where each came from.
 """
 
 import argparse
 import json
 import time
+from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 from statistics import median
@@ -20,6 +23,7 @@ import torch
 from regard.bundle.folder import write_whole
 from regard.data.batch import Batch
 from regard.lab.compare.plan import Comparison, load_comparison, make_plan
+from regard.lab.compare.results import FIGURES, Spread
 from regard.models.seq2seq import Seq2Seq
 from regard.train.device import pick_precision
 from regard.train.optimizer import build_optimizer
@@ -35,7 +39,7 @@ Record = dict[str, Any]
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     verbs = options.add_subparsers(dest="verb", required=True)
-    timing, table = verbs.add_parser("time"), verbs.add_parser("table")
+    timing, table, merging = (verbs.add_parser(name) for name in ("time", "table", "merge"))
     timing.add_argument("comparison")
     timing.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     timing.add_argument("--batches", type=int, default=12, help="from the middle of the lengths")
@@ -43,7 +47,14 @@ def main() -> None:
     timing.add_argument("--json", type=Path, required=True)
     table.add_argument("report", type=Path)
     table.add_argument("speed", type=Path, nargs="?")
+    merging.add_argument("reports", type=Path, nargs="+")
+    merging.add_argument("--json", type=Path, required=True)
     given = options.parse_args()
+    if given.verb == "merge":
+        texts = [path.read_text(encoding="utf-8") for path in given.reports]
+        whole = merged({f"part {number}": json.loads(text) for number, text in enumerate(texts, 1)})
+        write_whole(given.json, json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
+        return
     if given.verb == "table":
         speed = {} if given.speed is None else json.loads(given.speed.read_text(encoding="utf-8"))
         print(markdown(json.loads(given.report.read_text(encoding="utf-8")), speed))
@@ -107,6 +118,30 @@ def steps(recipe: Recipe, sizes: tuple[int, int], batches: list[Batch], rounds: 
         "parameters": model.parameters_count,
         "precision": "float32" if autocast is None else "bf16",
     }
+
+
+def merged(reports: dict[str, Record]) -> Record:
+    """One report: variants in the order of the first that names them, the first run of each seed."""
+    variants: dict[str, Record] = {}
+    for name, report in reports.items():
+        for one in report["variants"]:
+            known = variants.setdefault(one["name"], {**one, "runs": [], "from": {}})
+            seeds = {run["seed"] for run in known["runs"]}
+            new = [run for run in one["runs"] if run["seed"] not in seeds]
+            known["runs"] = sorted(known["runs"] + new, key=lambda run: run["seed"])
+            known["from"] |= {str(run["seed"]): name for run in new}
+            known["problem"] = "" if known["runs"] else one["problem"]
+    for one in variants.values():
+        values = {
+            name: [float(x) for run in one["runs"] if (x := get(run)) is not None] for name, get in FIGURES.items()
+        }
+        one["figures"] = {name: asdict(Spread.of(several)) for name, several in values.items() if several}
+    steps = {run["steps"] for one in variants.values() for run in one["runs"]}
+    if len(steps) > 1:
+        raise SystemExit(f"these reports are of different budgets: {sorted(steps)} steps")
+    first = next(iter(reports.values()))
+    parts = {name: report["machine"] for name, report in reports.items()}
+    return {**first, "parts": parts, "variants": list(variants.values())}
 
 
 def markdown(report: Record, speed: Record) -> str:
