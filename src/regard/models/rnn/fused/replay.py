@@ -43,7 +43,7 @@ class _Shape:
     kept: Tensors
     """Held until backward is captured; what is shared is then free for the graphs of other shapes."""
     forward: Any
-    pool: Any
+    pool: Any = None
     backward: Any = None
     outside: Tensors = ()
     gradients: Tensors = ()
