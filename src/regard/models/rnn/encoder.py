@@ -12,14 +12,15 @@ from regard.attention.masking import lengths_to_mask
 from regard.attention.plain import plain_wanted
 from regard.models.config import RecurrentConfig
 from regard.models.rnn.fused.operation import Reading
-from regard.models.rnn.fused.precision import fusible
+from regard.models.rnn.fused.precision import fusible, working_dtype
 from regard.models.rnn.fused.product import linear
 from regard.models.rnn.padded_lstm import read_padded
 from regard.models.rnn.reading import read
 from regard.models.rnn.walk import watched
 
-FULL = 0.75
-"""The share of real words from which a CPU reads an LSTM's padding along; measured (docs/log.md)."""
+FULL, HALF_FULL, FEW_UNITS = 0.9, 0.5, 256
+"""The share of real words from which a CPU reads an LSTM's padding along, and that in half precision with few units:
+there the small operations of a packed step cost more than products with padding do (docs/log.md)."""
 
 
 @dataclass(frozen=True)
@@ -105,11 +106,10 @@ class RecurrentEncoder(nn.Module):
 
     def _full_enough(self, embedded: Tensor, lengths: Tensor) -> bool:
         """Whether an LSTM that learns on the CPU reads its padding along, faster than it would leave it out."""
-        return (
-            isinstance(self.recurrence, nn.LSTM)
-            and self._learns_here(embedded)
-            and int(lengths.sum()) >= FULL * embedded.size(0) * embedded.size(1) > 0
-        )
+        if not (isinstance(self.recurrence, nn.LSTM) and self._learns_here(embedded) and embedded.numel()):
+            return False
+        small = working_dtype(embedded).itemsize == 2 and self.recurrence.hidden_size <= FEW_UNITS
+        return int(lengths.sum()) >= (HALF_FULL if small else FULL) * embedded.size(0) * embedded.size(1)
 
     def _learns_here(self, inputs: Tensor) -> bool:
         """Whether gradients are wanted on a CPU, by fast paths, and nobody's hooks wait for the library's module."""
