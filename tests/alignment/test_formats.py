@@ -99,8 +99,17 @@ def test_links_outside_their_sentence_are_named() -> None:
     assert "base 1" not in str(error.value)
     with pytest.raises(ValueError, match="all links fit when counted from 1, so read them with index base 1"):
         check_links([Links.of([(1, 1)]), Links.of([(3, 2)])], [(3, 2), (3, 2)])
+    with pytest.raises(ValueError, match="with source and target swapped, so flip them"):
+        check_links([Links.of([(0, 2)]), Links.of([(1, 0)])], [(3, 2), (3, 2)])
+    with pytest.raises(ValueError, match="from 1 with source and target swapped, so read them with index base 1 and"):
+        check_links([Links.of([(1, 3)]), Links.of([(2, 1)])], [(3, 2), (3, 2)])
     with pytest.raises(ValueError, match="1 lines of links for 2 sentence pairs"):
         check_links([Links.of([])], [(1, 1), (1, 1)])
+
+
+def test_a_remedy_that_was_taken_already_is_not_named_again() -> None:
+    with pytest.raises(ValueError, match=r"link 3-3 lies outside the sentence of 2 source and 2 target words$"):
+        check_links([Links.of([(1, 1), (2, 2)])], [(2, 2)], base=1)
 
 
 @pytest.mark.parametrize("split", ["trial", "test"])

@@ -77,6 +77,12 @@ def test_json_holds_scores_rules_and_entropy(command: Command, run_folder: Path)
     assert "entropy of attention:" in shown.err
 
 
+def test_json_beside_a_file_of_links(command: Command, run_folder: Path, data: Path, tmp_path: Path) -> None:
+    outcome = command("align", run_folder, data, "--json", "--output", tmp_path / "links")
+    assert json.loads(outcome.out)["links"] == 6
+    assert (tmp_path / "links").read_text(encoding="utf-8") == LINKS
+
+
 def test_a_page(command: Command, run_folder: Path, data: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     assert command("align", run_folder, data, "--html", page).err.endswith(f"written: {page}, 2 pairs\n")
@@ -126,6 +132,14 @@ def test_gold_that_counts_from_1(command: Command, run_folder: Path, data: Path,
     assert outcome.code == 2
     assert "so say --gold-base 1" in outcome.complaint
     assert command("align", run_folder, data, "--gold", tmp_path / "gold", "--gold-base", 1).code == 0
+
+
+def test_gold_that_is_turned_already(command: Command, run_folder: Path, tmp_path: Path) -> None:
+    for name, text in (("s", "3 4 5\n"), ("t", "5 4\n"), ("gold", "0-0 2-1\n")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    files = ["--source", tmp_path / "s", "--target", tmp_path / "t", "--gold", tmp_path / "gold"]
+    assert command("align", run_folder, *files).code == 0
+    assert "so leave --flip-gold out" in command("align", run_folder, *files, "--flip-gold").complaint
 
 
 def test_no_attention(command: Command, vanilla: Path, data: Path) -> None:

@@ -56,6 +56,7 @@ def test_a_published_protocol(command: Command, tmp_path: Path) -> None:
     found = json.loads(command("evaluate", tmp_path / "out", *files, "--protocol", "multi30k-de", "--json").out)
     assert found["bleu"] == pytest.approx(100.0)
     assert "tok:none" in found["signatures"]["bleu"]
+    assert all("case:lc" in signature for name, signature in found["signatures"].items())
     shown = command("evaluate", tmp_path / "out", *files, "--protocol", "multi30k-de").out
     assert "counted               multi30k-de: lower-cased, punctuation normalised, Moses tokens" in shown
     cased = json.loads(command("evaluate", tmp_path / "out", *files, "--json").out)
@@ -117,6 +118,10 @@ def test_gold_links_in_either_format_and_from_either_base(command: Command, run_
         for name, base in (("0", ()), ("1", ("--gold-base", 1)), ("n", ()))
     ]
     assert found[0] == found[1] == found[2] is not None
+    (tmp_path / "n2").write_text("1 1 3 S\n1 2 4 S\n", encoding="utf-8")
+    beyond = command("evaluate", run_folder, *files, tmp_path / "n2").complaint
+    assert "n2, sentence 1: link 2-4 lies outside the sentence of 3 source and 3 target words" in beyond
+    assert "--gold-base" not in beyond
     for wrong, message in (
         ([*files, tmp_path / "1"], "all links fit when counted from 1, so say --gold-base 1"),
         ([*files, tmp_path / "0", "--gold-base", 2], "--gold-base 2: the first word counts as 0 or as 1"),
@@ -125,6 +130,17 @@ def test_gold_links_in_either_format_and_from_either_base(command: Command, run_
         outcome = command("evaluate", run_folder, *wrong)
         assert outcome.code == 2
         assert message in outcome.complaint
+
+
+def test_gold_of_other_words_and_sentences_without_gold(command: Command, run_folder: Path, tmp_path: Path) -> None:
+    texts = {"s": "3 4 5\n3 4 5\n", "t": "5 4 3\n5 4 3\n", "gold": "0-2 1-1 2-0\n\n"}
+    for name, text in {**texts, "s'": "3 4 5\n3! 4 5\n"}.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    files = ["--target", tmp_path / "t", "--links", tmp_path / "gold", "--source"]
+    plain = command("evaluate", run_folder, *files, tmp_path / "s", "--json")
+    assert (json.loads(plain.out)["aer"], plain.err) == (0.0, "")  # as `regard align` counts: no gold, no error
+    remarked = command("evaluate", run_folder, *files, tmp_path / "s'")
+    assert "1 pair of 2 has other words for this model than what white space separates" in remarked.err
 
 
 def test_sources_that_are_cut_are_counted(command: Command, run_folder: Path, tmp_path: Path) -> None:

@@ -112,11 +112,11 @@ def test_the_other_direction_must_be_the_other(tmp_path: Path) -> None:
 
 def test_a_remark_where_words_are_not_what_white_space_separates(random_model: regard.Translator) -> None:
     sides = Sides(["the cat", "don't, please"], ["le chat", "non"])
-    remark = word_note(sides, Aligner(random_model.bundle))
+    remark = word_note(sides, random_model.bundle)
     assert remark is not None
-    assert "1 pair of 2 have other words" in remark
+    assert "1 pair of 2 has other words" in remark
     assert "first: line 2" in remark
-    assert word_note(sides, Aligner(random_model.bundle, spaces=True)) is None
+    assert word_note(Sides(["the cat"], ["le chat"]), random_model.bundle) is None
 
 
 class TestGold:

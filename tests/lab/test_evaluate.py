@@ -135,6 +135,17 @@ class TestYardstick:
         assert [(pair.source, pair.target) for pair in grouped.pairs] == [("a", "1"), ("b", "2")]
         assert grouped.more == [("3", "4"), ()]
 
+    def test_translations_of_grouped_lines_are_those_of_every_line_or_of_every_source(self, tmp_path: Path) -> None:
+        for name, text in (("pairs.tsv", "a\t1\nb\t2\nx\t\na\t3\nc\t4\n"), ("each", "A\nB\nX\nA\nC\n")):
+            (tmp_path / name).write_text(text, encoding="utf-8")
+        grouped = read_yardstick(tmp_path / "pairs.tsv").grouped()
+        assert grouped.lines(tmp_path / "each", "translations") == ["A", "B", "C"]
+        (tmp_path / "sources").write_text("A\nB\nC\n", encoding="utf-8")
+        assert grouped.lines(tmp_path / "sources", "translations") == ["A", "B", "C"]
+        (tmp_path / "other").write_text("A\nB\nC\nX\n", encoding="utf-8")
+        with pytest.raises(InputError, match="other has 4 lines, the test set 5 and 3 different sources: translations"):
+            grouped.lines(tmp_path / "other", "translations")
+
 
 def test_any_reference_will_do(reverser: regard.Translator) -> None:
     wrong = [Pair(pair.source, "7 7 7") for pair in PAIRS]

@@ -10,6 +10,9 @@ _PHARAOH = re.compile(r"([0-9]+)([-?])([0-9]+)")
 _BOUNDS = "{where}: link {source}-{target} lies outside the sentence of {sources} source and {targets} target words"
 _ONE_BASED = "; all links fit when counted from 1, so read them with index base 1"
 _SWAPPED = "; all links fit with source and target swapped, so flip them"
+_BOTH = (
+    "; all links fit when counted from 1 with source and target swapped, so read them with index base 1 and flip them"
+)
 
 
 def parse_pharaoh(line: str, *, base: int = 0, where: str = "line") -> Links:
@@ -93,10 +96,13 @@ def write_naacl(path: str | Path, links: Iterable[Links], *, base: int = 1) -> N
     Path(path).write_text(text, encoding="utf-8", newline="\n")
 
 
-def check_links(links: Sequence[Links], lengths: Sequence[tuple[int, int]], *, where: str = "links") -> None:
+def check_links(
+    links: Sequence[Links], lengths: Sequence[tuple[int, int]], *, where: str = "links", base: int = 0
+) -> None:
     """Refuses links outside their sentence; `lengths` are (source words, target words) of each sentence.
 
-    Says so when everything would fit if the links were counted from 1, or read from target to source.
+    Says so when everything would fit if the links were counted from 1, or read from target to source; `base` is what
+    they were read with, and what the complaint counts from.
     """
     if len(links) != len(lengths):
         raise ValueError(f"{where}: {len(links)} lines of links for {len(lengths)} sentence pairs")
@@ -104,8 +110,8 @@ def check_links(links: Sequence[Links], lengths: Sequence[tuple[int, int]], *, w
         for source, target in sorted(each.possible):
             if not (0 <= source < sources and 0 <= target < targets):
                 place = f"{where}, sentence {number}"
-                message = _BOUNDS.format(where=place, source=source, target=target, sources=sources, targets=targets)
-                raise ValueError(message + _remedy(links, lengths))
+                said = {"source": source + base, "target": target + base, "sources": sources, "targets": targets}
+                raise ValueError(_BOUNDS.format(where=place, **said) + _remedy(links, lengths, base))
 
 
 def seem_one_based(links: Sequence[Links]) -> bool:
@@ -114,20 +120,19 @@ def seem_one_based(links: Sequence[Links]) -> bool:
     return len(linked) >= 10 and all(source and target for each in linked for source, target in each)
 
 
-def _remedy(links: Sequence[Links], lengths: Sequence[tuple[int, int]]) -> str:
-    if _one_based(links, lengths):
+def _remedy(links: Sequence[Links], lengths: Sequence[tuple[int, int]], base: int) -> str:
+    turned = [(targets, sources) for sources, targets in lengths]
+    if base == 0 and _fit(links, lengths, 1):
         return _ONE_BASED
-    swapped = all(
-        target < sources and source < targets
-        for each, (sources, targets) in zip(links, lengths, strict=True)
-        for source, target in each.possible
-    )
-    return _SWAPPED if swapped else ""
+    if _fit(links, turned, 0):
+        return _SWAPPED
+    return _BOTH if base == 0 and _fit(links, turned, 1) else ""
 
 
-def _one_based(links: Sequence[Links], lengths: Sequence[tuple[int, int]]) -> bool:
+def _fit(links: Sequence[Links], lengths: Sequence[tuple[int, int]], first: int) -> bool:
+    """Whether all lie inside their sentences when the first word is counted as `first`."""
     return all(
-        1 <= source <= sources and 1 <= target <= targets
+        first <= source < sources + first and first <= target < targets + first
         for each, (sources, targets) in zip(links, lengths, strict=True)
         for source, target in each.possible
     )

@@ -82,7 +82,7 @@ def align(
     base: Annotated[int | None, _number("What the output counts the first word as: Pharaoh 0, NAACL 1.")] = None,
     output: Annotated[Path | None, _file("Write the links to this file.")] = None,
     entropy: Annotated[bool, _flag("--entropy", "Say how spread out attention is, word by word.")] = False,
-    as_json: Annotated[bool, _flag("--json", "Print scores, rules and entropy as JSON, no links.")] = False,
+    as_json: Annotated[bool, _flag("--json", "Print scores, rules and entropy as JSON instead of links.")] = False,
     html: Annotated[Path | None, _file(f"Write a page with the first {DRAWN} heat-maps.")] = None,
     device: Annotated[str, _how("Where to compute; cpu if left out.", metavar="NAME")] = "cpu",
 ) -> None:
@@ -105,10 +105,11 @@ def align(
         outcome = run(job, tell)
     for note in outcome.notes:
         warn(note)
+    if output is not None or not as_json:
+        _write(outcome, output, form, base if base is not None else int(form == "naacl"))
     if as_json:
         typer.echo(json.dumps(outcome.json(), ensure_ascii=False, indent=2))
     else:
-        _write(outcome, output, form, base if base is not None else int(form == "naacl"))
         _show(outcome)
     if html is not None:
         _draw(outcome, html)
@@ -141,7 +142,8 @@ def _write(outcome: "Outcome", path: Path | None, form: str, base: int) -> None:
                 file.write(f"{before}{format_pharaoh(links, base=base)}\n")
     what = "sentence source target S" if form == "naacl" else "source-target"
     place = "" if path is None else f"{path}: "
-    warn(f"{place}{len(outcome.job.sides):,} pairs, {outcome.aligned.chosen} links, {what}, words counted from {base}")
+    pairs = "1 pair" if len(outcome.job.sides) == 1 else f"{len(outcome.job.sides):,} pairs"
+    warn(f"{place}{pairs}, {outcome.aligned.chosen} links, {what}, words counted from {base}")
 
 
 def _show(outcome: "Outcome") -> None:

@@ -13,6 +13,7 @@ Examples:
 """
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -149,6 +150,8 @@ def _yardstick(
         raise InputError(f"{path} and --split were both given: leave one of them out")
     if path is not None:
         found = read_yardstick(path, target, links)
+        if links is not None and not system.is_file():
+            found = replace(found, notes=(*found.notes, *_word_note(system, found)))
     elif system.is_file():
         raise InputError(
             f"{system} is a file of translations: name what it translates, with DATA or --source, --target"
@@ -159,6 +162,16 @@ def _yardstick(
     if references:
         found = found.with_references(references)
     return found.grouped() if group else found
+
+
+def _word_note(system: Path, yardstick: "Yardstick") -> tuple[str, ...]:
+    """Gold of tokenised text counts what white space separates, which a model may split further."""
+    from regard.bundle.store import load_bundle
+    from regard.lab.align import word_note
+    from regard.lab.sides import Sides
+
+    remark = word_note(Sides.of(yardstick.pairs), load_bundle(system), "regard align --gold with --words spaces")
+    return () if remark is None else (remark,)
 
 
 def _check_ensemble(system: Path, further: list[Path]) -> None:

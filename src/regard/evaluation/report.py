@@ -74,7 +74,7 @@ def evaluate(
     with_ter: bool = False,
 ) -> Evaluation:
     """Scores a test set. `lengths` (source words of each sentence) adds the scores by length, in bins that start at
-    `edges`; `predicted` with `gold` links adds AER, over the sentences whose gold is known; `entropies` their mean.
+    `edges`; `predicted` with `gold` links adds AER, over the sentences whose gold has any; `entropies` their mean.
     With `phones` the targets are pronunciations: PER counts phones, WER words that are not right. TER takes long.
     """
     lists = reference_lists(hypotheses, references)
@@ -145,7 +145,7 @@ def _aer(
 ) -> float | None:
     if predicted is None or gold is None:
         return None
-    known = [(predicted[one], truth) for one in members if (truth := gold[one]) is not None]
+    known = [(predicted[one], truth) for one in members if (truth := gold[one]) is not None and truth.possible]
     if not known:
         return None
     return score_alignment([links for links, _ in known], [truth for _, truth in known]).aer

@@ -271,12 +271,10 @@ def check_opposite(forward: Bundle, backward: Bundle, sides: Sides) -> None:
         )
 
 
-def word_note(sides: Sides, aligner: Aligner) -> str | None:
+def word_note(sides: Sides, bundle: Bundle, remedy: str = "--words spaces") -> str | None:
     """A remark where links count other words than what white space separates: files of tokenised text mean those."""
-    if aligner.spaces:
-        return None
     other, example = 0, ""
-    tokenizers = aligner.bundle.source, aligner.bundle.target
+    tokenizers = bundle.source, bundle.target
     for number, texts in enumerate(zip(sides.sources, sides.targets, strict=True), 1):
         for text, tokenizer in zip(texts, tokenizers, strict=True):
             if len(word_spans(text, tokenizer.config.words)) != len(text.split()):
@@ -285,9 +283,10 @@ def word_note(sides: Sides, aligner: Aligner) -> str | None:
                 break
     if not other:
         return None
+    some = f"{_pairs(other)} of {len(sides):,} {'has' if other == 1 else 'have'}"
     return (
-        f"{_pairs(other)} of {len(sides):,} have other words for this model than what white space separates "
-        f"({example}): links count the model's words; --words spaces counts the others"
+        f"{some} other words for this model than what white space separates ({example}): links count the model's "
+        f"words; {remedy} counts the others"
     )
 
 

@@ -170,7 +170,7 @@ def prepare(asked: Asked, progress: Progress = lambda done: None) -> Job:
         known, notes = _gold(asked, asked.gold, sides, forward.aligner)
     elif known is not None:
         known = seen_gold(forward.aligner, sides, known)[0]
-    remark = word_note(sides, forward.aligner) if asked.gold is not None else None
+    remark = word_note(sides, translator.bundle) if asked.gold is not None and not asked.spaces else None
     return Job(asked, sides, forward, backward, known, translated, (*notes, *([remark] if remark else [])))
 
 

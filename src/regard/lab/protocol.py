@@ -19,6 +19,7 @@ class Protocol:
     reference: Callable[[str], str]
     tokenize: str = "13a"
     lowercase: bool = False
+    """Whether case is levelled out; sacrebleu is told, so that its signature says so."""
 
 
 NAMES = ("model", "raw", "lowercase", *(f"multi30k-{language}" for language in LANGUAGES))
@@ -42,11 +43,11 @@ def find_protocol(name: str, target: Tokenizer | None = None, tokenize: str | No
         def cut(text: str) -> str:
             return tokenise(text.lower(), language)
 
-        return Protocol(name, "lower-cased, punctuation normalised, Moses tokens", cut, cut, "none")
+        return Protocol(name, "lower-cased, punctuation normalised, Moses tokens", cut, cut, "none", lowercase=True)
     chosen = tokenize or "13a"
     _check_tokenizer(chosen)
     if name == "lowercase":
-        return Protocol(name, "lower-cased", str.lower, str.lower, chosen)
+        return Protocol(name, "lower-cased", str.lower, str.lower, chosen, lowercase=True)
     if name == "raw" or target is None:
         return Protocol("raw", "as they stand", str, str, chosen)
     return Protocol(name, "references as the model could write them", str, target.written, chosen)

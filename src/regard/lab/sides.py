@@ -79,14 +79,14 @@ class GoldFile:
                 ]
             if self.flip:
                 links = [each.flipped() for each in links]
-            check_links(links, lengths, where=str(path))
+            check_links(links, lengths, where=str(path), base=base)
         except ValueError as error:
-            raise InputError(_with_options(str(error))) from None
+            raise InputError(_with_options(str(error), self.flip)) from None
         notes = []
         if base == 0 and seem_one_based(links):
             notes.append(f"{path}: no link touches a first word on either side: if it counts from 1, say --gold-base 1")
         if not any(each.possible for each in links):
-            notes.append(f"{path} holds no link: every alignment error will be 1")
+            notes.append(f"{path} holds no link: there is nothing to score against")
         return links, tuple(notes)
 
 
@@ -96,11 +96,13 @@ def is_naacl(lines: Sequence[str]) -> bool:
     return len(first) >= 3 and all(field.isdigit() for field in first[:3])
 
 
-def _with_options(message: str) -> str:
+def _with_options(message: str, flipped: bool) -> str:
     """The remedy as the command's options."""
+    turn = "leave --flip-gold out" if flipped else "say --flip-gold"
     said = {
         "so read them with index base 1": "so say --gold-base 1",
-        "so flip them": "so say --flip-gold",
+        "so flip them": f"so {turn}",
+        "and flip them": f"and {turn}",
         "these links seem to count from 0": "these links seem to count from 0: say --gold-base 0",
         "are these links 0-based?": "if they count from 0, say --gold-base 0",
     }

@@ -14,36 +14,44 @@ from regard.text.words import word_spans
 
 @dataclass(frozen=True)
 class Yardstick:
-    """Pairs, further references of each, the lines of the file that were left out, and notes."""
+    """Pairs, further references of each, and notes; `numbers` are the lines (from 0) of the file that they stand in.
+
+    Lines with a blank side have no pair, and of lines with the same source, once grouped, the first has one.
+    """
 
     pairs: list[Pair]
     more: list[tuple[str, ...]]
-    skipped: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
+    numbers: tuple[int, ...] = ()
+    total: int = 0
+    """Lines of the file."""
+    is_grouped: bool = False
 
     @classmethod
     def of(cls, pairs: Sequence[Pair], notes: Sequence[str] = ()) -> "Yardstick":
-        return cls(list(pairs), [()] * len(pairs), (), tuple(notes))
+        """Pairs that fill their file."""
+        return cls(list(pairs), [()] * len(pairs), tuple(notes), tuple(range(len(pairs))), len(pairs))
 
     def grouped(self) -> "Yardstick":
         """Pairs with the same source become one with several references, in the order of their first."""
-        pairs: dict[str, Pair] = {}
-        more: dict[str, list[str]] = {}
-        for pair, others in zip(self.pairs, self.more, strict=True):
-            if pair.source in pairs:
-                more[pair.source] += [pair.target, *others]
+        found: dict[str, tuple[Pair, list[str], int]] = {}
+        for pair, others, number in zip(self.pairs, self.more, self.numbers, strict=True):
+            if pair.source in found:
+                found[pair.source][1].extend((pair.target, *others))
             else:
-                pairs[pair.source], more[pair.source] = pair, list(others)
-        return Yardstick(list(pairs.values()), [tuple(one) for one in more.values()], self.skipped, self.notes)
+                found[pair.source] = pair, list(others), number
+        pairs, more, numbers = zip(*found.values(), strict=True) if found else ((), (), ())
+        return replace(self, pairs=list(pairs), more=[tuple(one) for one in more], numbers=numbers, is_grouped=True)
 
     def lines(self, path: Path, what: str) -> list[str]:
-        """A file with a line for every line of the test set; those of pairs that were left out are left out too."""
+        """A file with a line for every line of the test set, or once grouped for every different source of it."""
         lines = list(read_lines(path))
-        wanted = len(self.pairs) + len(self.skipped)
-        if len(lines) != wanted:
-            raise InputError(f"{path} has {len(lines):,} lines, the test set {wanted:,}: {what} go line by line")
-        left_out = {number - 1 for number in self.skipped}
-        return [line for number, line in enumerate(lines) if number not in left_out]
+        if len(lines) == self.total:
+            return [lines[number] for number in self.numbers]
+        if self.is_grouped and len(lines) == len(self.pairs):
+            return lines
+        wanted = f"{self.total:,}{f' and {len(self.pairs):,} different sources' if self.is_grouped else ''}"
+        raise InputError(f"{path} has {len(lines):,} lines, the test set {wanted}: {what} go line by line")
 
     def with_references(self, paths: Sequence[Path]) -> "Yardstick":
         """The set with a further reference from each file; a blank line there is none."""
@@ -52,7 +60,7 @@ class Yardstick:
             (*others, *(file[number] for file in files if file[number].strip()))
             for number, others in enumerate(self.more)
         ]
-        return Yardstick(self.pairs, more, self.skipped, self.notes)
+        return replace(self, more=more)
 
 
 def read_yardstick(source: Path, target: Path | None = None, links: GoldFile | None = None) -> Yardstick:
@@ -66,7 +74,9 @@ def read_yardstick(source: Path, target: Path | None = None, links: GoldFile | N
     if links is not None:
         pairs, more = _linked(pairs, set(skipped), links)
         notes += more
-    return Yardstick(pairs, [()] * len(pairs), tuple(skipped), tuple(notes))
+    total, left_out = len(pairs) + len(skipped), {number - 1 for number in skipped}
+    numbers = tuple(number for number in range(total) if number not in left_out)
+    return Yardstick(pairs, [()] * len(pairs), tuple(notes), numbers, total)
 
 
 def _linked(pairs: list[Pair], skipped: set[int], file: GoldFile) -> tuple[list[Pair], tuple[str, ...]]:
