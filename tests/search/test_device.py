@@ -7,7 +7,8 @@ import torch
 from torch import Tensor
 
 from regard.search import Hypothesis, LengthPenalty, Options, beam_search, greedy_search
-from regard.search.device import device_search, first_best
+from regard.search.device import device_search
+from regard.search.slots import first_best
 from regard.search.loop import hypotheses
 from regard.search.protocol import Stepper
 

@@ -8,10 +8,11 @@ from torch import Tensor, nn
 
 from regard.attention.plain import plain_wanted
 from regard.models.config import RecurrentConfig, TransformerConfig
+from regard.models.fixed import structure, weights_of
 from regard.models.rnn.decoder import RecurrentDecoder
 from regard.models.rnn.encoder import RecurrentEncoder
 from regard.models.rnn.fused.loop import walk_replayed
-from regard.models.rnn.walk import watched
+from regard.models.rnn.walk import steps_alike, watched
 from regard.models.step import Decoded, Step
 from regard.models.transformer.decoder import TransformerDecoder
 from regard.models.transformer.encoder import TransformerEncoder
@@ -70,6 +71,16 @@ class Seq2Seq(nn.Module):
     ) -> Step:
         """The next word's logits after `tokens`, the state to go on from, and where the decoder looked."""
         return self.decoder.step(tokens, state, weights=weights, trace=trace)
+
+    def fixed(self, state: Any) -> object | None:
+        """What steps depend on besides tokens and the tensors of `state`; None where each is other work than the last.
+
+        For one that records a step and plays it again: a recurrent decoder's steps are alike unless its window moves,
+        a Transformer's look at more words each time.
+        """
+        if not isinstance(self.decoder, RecurrentDecoder) or not steps_alike(self.decoder):
+            return None
+        return structure(self.decoder), weights_of(self.decoder)
 
     def forward(
         self,

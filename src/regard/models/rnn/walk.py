@@ -6,6 +6,9 @@ from typing import Any, Protocol, runtime_checkable
 from torch import Tensor, nn
 
 from regard.attention.deferred import opened
+from regard.attention.local.module import LocalP
+from regard.attention.plain import plain_wanted
+from regard.attention.window import GlobalWindow
 
 WORTH = 2**18
 """Numbers in the largest weight from which opening pays on a CPU; below, a step's bookkeeping costs what it saves."""
@@ -69,3 +72,14 @@ def watched(module: object) -> bool:
         one._forward_hooks or one._forward_pre_hooks or one._backward_hooks or one._backward_pre_hooks
         for one in module.modules()
     )
+
+
+def steps_alike(decoder: nn.Module) -> bool:
+    """Whether every step launches the same work, whichever its number: our attention, nothing random, nobody watching.
+
+    A window that moves with the steps (local-m) is placed by their number.
+    """
+    attention = getattr(decoder, "attention", None)
+    window = type(getattr(attention, "window", None))
+    ours = type(attention).__module__.startswith("regard.") and window in (GlobalWindow, LocalP, type(None))
+    return ours and not (plain_wanted() or decoder.training or watched(decoder))

@@ -3,8 +3,10 @@
 What `fused/decoder.py` does by hand for Bahdanau's decoder, this does for every other score, window and placement and
 for input feeding: the launches, most of a step's time on a GPU, are replayed. The loop stays the one that the CPU runs.
 A whole Transformer, which has no loop but hundreds of small operations, is replayed in the same way.
+Graphs are kept for the modules that they were captured with: an attention that is exchanged gets its own.
 """
 
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary, ref
@@ -13,11 +15,15 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention.once import once
+from regard.models.fixed import structure
 from regard.models.rnn.fused.precision import working_dtype
 from regard.models.rnn.fused.replay import Replay, Ticket
 from regard.models.rnn.walk import walk
 
-_loops: "WeakKeyDictionary[nn.Module, dict[tuple[Any, ...], _Loop]]" = WeakKeyDictionary()
+MOST = 4
+"""Loops of a module that are kept: in other precisions, with other modules inside, in training or not."""
+
+_loops: "WeakKeyDictionary[nn.Module, OrderedDict[object, _Loop]]" = WeakKeyDictionary()
 
 
 def walk_replayed(
@@ -27,15 +33,25 @@ def walk_replayed(
 
     `drops`: there is dropout in it, and every weight is multiplied with once.
     """
-    first = next(x for x in given if x is not None)
-    autocast, dtype = torch.is_autocast_enabled(first.device.type), working_dtype(first)
-    loops = _loops.setdefault(module, {})
-    key = (autocast, dtype, *(_dropping(module) if drops else ()))
-    if key not in loops:
-        loops[key] = _Loop(module, tuple(weights), len(given), dtype if autocast else None, drops=drops)
-    replay = loops[key].replay
+    replay = loop_of(module, tuple(weights), given, drops=drops).replay
     results: tuple[Tensor, ...] = _Walk.apply(replay, *given, *weights.values())  # type: ignore[no-untyped-call]
     return results
+
+
+def loop_of(
+    module: nn.Module, names: tuple[str, ...], given: Sequence[Tensor | None], *, drops: bool = False
+) -> "_Loop":
+    """The loop of a module as it is now; what was recorded with other modules inside is not that of these."""
+    first = next(x for x in given if x is not None)
+    autocast, dtype = torch.is_autocast_enabled(first.device.type), working_dtype(first)
+    loops = _loops.setdefault(module, OrderedDict())
+    key = (structure(module), names, autocast, dtype, drops, *(_dropping(module) if drops else ()))
+    if key not in loops:
+        loops[key] = _Loop(module, names, len(given), dtype if autocast else None, drops=drops)
+        if len(loops) > MOST:
+            loops.popitem(last=False)
+    loops.move_to_end(key)
+    return loops[key]
 
 
 def _dropping(module: nn.Module) -> tuple[float, ...]:

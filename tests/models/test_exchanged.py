@@ -1,0 +1,82 @@
+"""Modules exchanged and weights moved on a live model: a recorded step loop is not taken for another one's."""
+
+import pytest
+import torch
+
+from regard.attention import BahdanauAttention, LocalM, LuongGeneral
+from regard.attention.protocol import Attention, Window
+from regard.models import Seq2Seq
+from regard.models.rnn.decoder import RecurrentDecoder
+from regard.models.rnn.fused.loop import loop_of
+
+from .test_loop import Results, agree, results
+from .zoo import SOURCE, TOKENS, Sentences, build, recurrent, sentences
+
+CONFIG = recurrent(score="general", placement="output", input_feeding=True, readout="attentional")
+
+
+def decoder_of(model: Seq2Seq) -> RecurrentDecoder:
+    assert isinstance(model.decoder, RecurrentDecoder)
+    return model.decoder
+
+
+def another(model: Seq2Seq, window: Window | None = None) -> Attention:
+    """Another score for the same widths; two of them differ in their numbers."""
+    old = decoder_of(model).attention
+    assert isinstance(old, LuongGeneral | BahdanauAttention)
+    made = BahdanauAttention(old.query_width, old.state_width, 3, window=window)
+    return made.to(next(old.parameters()))
+
+
+def test_a_loop_is_that_of_the_modules_inside() -> None:
+    model = build(CONFIG).train()
+    decoder, given, names = decoder_of(model), [TOKENS.double()], ("a", "b")
+    first = loop_of(decoder, names, given)
+    assert loop_of(decoder, names, given) is first
+    mine, decoder.attention = decoder.attention, another(model)
+    second = loop_of(decoder, names, given)
+    assert second is not first
+    assert loop_of(decoder, ("a",), given) not in (first, second)
+    decoder.attention = mine
+    assert loop_of(decoder, names, given) is first
+
+
+def test_the_loops_of_modules_that_are_gone_are_not_kept_for_ever() -> None:
+    model = build(CONFIG).train()
+    decoder, given = decoder_of(model), [TOKENS.double()]
+    seen = []
+    for _ in range(12):
+        decoder.attention = another(model)
+        seen.append(loop_of(decoder, (), given))
+    assert len({id(one) for one in seen}) == 12
+    assert loop_of(decoder, (), given) is seen[-1]
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_an_exchanged_attention_is_the_one_that_runs(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if device == "cuda" and not torch.cuda.is_available():
+        pytest.skip("needs a CUDA device")
+    monkeypatch.setattr(RecurrentDecoder, "_may_be_replayed", lambda *_: True)
+    model, source, tokens = build(CONFIG).train().to(device), sentences(*SOURCE), TOKENS.to(device)
+    source = Sentences(source.source.to(device), source.source_lengths.to(device))
+
+    def plain() -> Results:
+        with monkeypatch.context() as patch:
+            patch.setenv("REGARD_PLAIN", "1")
+            return results(model, source, tokens)
+
+    for exchange in (
+        lambda: None,
+        lambda: setattr(decoder_of(model), "attention", another(model)),
+        lambda: _move(model),
+        lambda: setattr(decoder_of(model), "attention", another(model, LocalM(1))),
+    ):
+        exchange()
+        for _ in range(3):  # plainly, captured, replayed
+            agree(results(model, source, tokens), plain(), 1e-9)
+
+
+def _move(model: Seq2Seq) -> None:
+    """Every weight to another place, with other numbers in it."""
+    for parameter in decoder_of(model).parameters():
+        parameter.data = parameter.data.clone() * 0.9

@@ -1,0 +1,186 @@
+"""A few sentences searched in fixed places: the words of the loop on the host, for every model whose steps are alike."""
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+from torch import Tensor
+
+from regard.models import RecurrentConfig, Seq2Seq
+from regard.models.rnn.decoder import RecurrentDecoder
+from regard.search import Ensemble, Options, beam_search, few
+from regard.search.device import device_search
+from regard.search.few import few_search
+from regard.search.protocol import Stepper
+from regard.search.slots import ended
+
+from .zoo import EVERY, MECHANISMS, Config, Sentences, build, recurrent, sentences, shared
+
+SOURCES = ([5, 6, 7, 8, 3], [9, 4, 3], [10, 8, 6, 3])
+LIMITS = torch.tensor([8, 3, 9])
+Words = list[list[tuple[int, ...]]]
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept() -> Iterator[None]:
+    few._rounds.clear()
+    yield
+    few._rounds.clear()
+
+
+def found(model: Stepper, source: object, limits: Tensor, beam: int, nbest: int) -> Words | None:
+    with torch.no_grad():
+        result = few_search(model, model.start(source), limits, limits.numpy(), beam, nbest, Options())
+    if result is None:
+        return None
+    groups = ended(result[0], limits.numpy(), nbest, Options())
+    return [[one.tokens for one in group] for group in groups]
+
+
+def wanted(model: Stepper, source: object, limits: Tensor, beam: int, nbest: int) -> Words:
+    return [[one.tokens for one in group] for group in beam_search(model, source, limits, beam=beam, nbest=nbest)]
+
+
+@pytest.mark.parametrize("config", EVERY.values(), ids=EVERY.keys())
+def test_the_same_words_wherever_steps_are_alike(config: Config) -> None:
+    model, source = shared(config).eval(), sentences(*SOURCES)
+    ours = isinstance(config, RecurrentConfig) and ":" not in config.score
+    alike = ours and config.window != "local-m"
+    for beam, nbest in ((3, 2), (1, 1)):
+        words = found(model, source, LIMITS, beam, nbest)
+        assert words == (wanted(model, source, LIMITS, beam, nbest) if alike else None)
+
+
+def test_the_same_places_serve_the_next_sentences() -> None:
+    model = build(recurrent()).eval()
+    for rows in (SOURCES, ([4, 4, 4, 4, 3], [5, 9, 10, 3], [8, 3])):
+        assert found(model, sentences(*rows), LIMITS, 3, 1) == wanted(model, sentences(*rows), LIMITS, 3, 1)
+    assert len(few._rounds[model]) == 1
+
+
+def test_an_ensemble_is_searched_there_too() -> None:
+    both = Ensemble([build(recurrent()).eval(), build(recurrent(cell="lstm")).eval()])
+    assert found(both, sentences(*SOURCES), LIMITS, 3, 1) == wanted(both, sentences(*SOURCES), LIMITS, 3, 1)
+    mixed = Ensemble([build(recurrent()).eval(), build(recurrent(window="local-m", reach=2)).eval()])
+    assert found(mixed, sentences(*SOURCES), LIMITS, 3, 1) is None
+
+
+def test_attention_of_the_steps_is_kept() -> None:
+    model, source = build(recurrent()).eval(), sentences(*SOURCES)
+    right = beam_search(model, source, LIMITS, beam=3)
+    with torch.no_grad():
+        result = few_search(model, model.start(source), LIMITS, LIMITS.numpy(), 3, 1, Options())
+    assert result is not None
+    moments, trail = result
+    best = [group[0] for group in ended(moments, LIMITS.numpy(), 1, Options())]
+    for weights, (hypothesis,) in zip(trail.collect([one.path for one in best]), right, strict=True):
+        torch.testing.assert_close(weights, hypothesis.weights)
+
+
+def test_places_in_use_are_left_alone() -> None:
+    model, source = build(recurrent()).eval(), sentences(*SOURCES)
+    assert found(model, source, LIMITS, 3, 1) is not None
+    (one,) = few._rounds[model].values()
+    with one.busy:
+        assert found(model, source, LIMITS, 3, 1) is None
+
+
+def test_what_a_step_depends_on() -> None:
+    """Equal for the same model, other for another attention, another place of a weight, training or hooks."""
+    model, other = build(recurrent()).eval(), build(recurrent()).eval()
+    decoder = model.decoder
+    assert isinstance(decoder, RecurrentDecoder)
+    state = model.start(sentences(*SOURCES))
+    before = model.fixed(state)
+    assert before is not None
+    assert hash(before) == hash(model.fixed(state))
+    assert before == model.fixed(state)
+    assert before != other.fixed(state)
+    with torch.no_grad():
+        decoder.readout.output.weight.mul_(2)
+    assert before == model.fixed(state)
+    kept = decoder.readout.output.weight.data
+    decoder.readout.output.weight.data = kept.clone()
+    assert before != model.fixed(state)
+    decoder.readout.output.weight.data = kept
+    assert before == model.fixed(state)
+    mine, decoder.attention = decoder.attention, other.decoder.attention
+    assert before != model.fixed(state)
+    decoder.attention = mine
+    assert before == model.fixed(state)
+    handle = mine.register_forward_hook(lambda *_: None)
+    assert model.fixed(state) is None
+    handle.remove()
+    assert model.train().fixed(state) is None
+
+
+def test_other_precision_is_other_work() -> None:
+    model = build(recurrent()).eval()
+    state, before = model.start(sentences(*SOURCES)), torch.get_float32_matmul_precision()
+    kept = model.fixed(state)
+    try:
+        torch.set_float32_matmul_precision("highest" if before != "highest" else "high")
+        assert model.fixed(state) != kept
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+
+
+def on_gpu(*rows: list[int]) -> Sentences:
+    source = sentences(*rows)
+    return Sentences(source.source.cuda(), source.source_lengths.cuda())
+
+
+def by_graph(model: Seq2Seq, *rows: list[int], beam: int = 3) -> Words:
+    groups, _ = device_search(model, on_gpu(*rows), LIMITS[: len(rows)].cuda(), beam, 1, Options())
+    return [[one.tokens for one in group] for group in groups]
+
+
+@gpu
+@pytest.mark.gpu
+@pytest.mark.parametrize("config", MECHANISMS.values(), ids=MECHANISMS.keys())
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=["double", "float"])
+def test_the_graph_says_the_same(config: Config, dtype: torch.dtype) -> None:
+    host = build(config).to(dtype).eval()
+    model = build(config).to(dtype).cuda().eval()
+    for rows in (SOURCES, ([4, 4, 4, 4, 3], [5, 9, 10, 3], [8, 3]), SOURCES):
+        assert by_graph(model, *rows) == wanted(host, sentences(*rows), LIMITS, 3, 1)
+    rounds = few._rounds.get(model, {})
+    assert all(one.graph is not None for one in rounds.values())
+    assert bool(rounds) == (model.fixed(None) is not None)
+
+
+@gpu
+@pytest.mark.gpu
+def test_the_graph_follows_the_model() -> None:
+    """New numbers in a weight, a weight at another place, another attention: never what was recorded before."""
+    host, model = build(recurrent()).eval(), build(recurrent()).cuda().eval()
+    other_host, other = build(recurrent(score="general")).eval(), build(recurrent(score="general")).cuda().eval()
+
+    def agree() -> None:
+        assert by_graph(model, *SOURCES) == wanted(host, sentences(*SOURCES), LIMITS, 3, 1)
+
+    agree()
+    for one in (host, model):
+        with torch.no_grad():
+            one.output.weight.neg_()
+    agree()
+    for one in (host, model):
+        one.output.weight.data = one.output.weight.data.flip(0).contiguous()
+    agree()
+    host.decoder.attention, model.decoder.attention = other_host.decoder.attention, other.decoder.attention
+    agree()
+
+
+@gpu
+@pytest.mark.gpu
+def test_under_inference_mode_and_without() -> None:
+    host, model = build(recurrent()).eval(), build(recurrent()).cuda().eval()
+    right = wanted(host, sentences(*SOURCES), LIMITS, 3, 1)
+    assert by_graph(model, *SOURCES) == right
+    with torch.inference_mode():
+        assert by_graph(model, *SOURCES) == right
+        assert by_graph(model, *SOURCES) == right
+    assert by_graph(model, *SOURCES) == right
