@@ -1,4 +1,4 @@
-"""A few sentences searched in fixed places: the words of the loop on the host, for every model whose steps are alike."""
+"""A few sentences searched in fixed places say what the loop on the host says, wherever steps are alike."""
 
 from collections.abc import Iterator
 

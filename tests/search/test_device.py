@@ -8,9 +8,9 @@ from torch import Tensor
 
 from regard.search import Hypothesis, LengthPenalty, Options, beam_search, greedy_search
 from regard.search.device import device_search
-from regard.search.slots import first_best
 from regard.search.loop import hypotheses
 from regard.search.protocol import Stepper
+from regard.search.slots import first_best
 
 from .markov import uniform
 from .recurrent import Recurrent, limits, sources

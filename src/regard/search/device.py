@@ -69,9 +69,9 @@ def _search(
             living = np.flatnonzero(slots.living.any(dim=1).cpu().numpy())
             if len(living) < len(sentence):
                 width, sentence = slots.score.shape[1], sentence[living]
-                rows = torch.as_tensor((living[:, None] * width + np.arange(width)).ravel(), device=device)
+                parents = torch.as_tensor((living[:, None] * width + np.arange(width)).ravel(), device=device)
                 slots = slots.keep(torch.as_tensor(living, device=device))
-                state, tokens = state.select(rows), tokens.index_select(0, rows)
+                state, tokens = state.select(parents), tokens.index_select(0, parents)
         if not len(sentence):
             break
         step = stepper.step(tokens, state)
@@ -81,4 +81,7 @@ def _search(
         before = torch.arange(len(sentence), device=device)[:, None] * width
         state, tokens = step.state.select((before + choice.parent).flatten()), choice.token.flatten()
     arrays = fetch([choice for *_, choice in chosen])
-    return [Moment(*about, *each) for (*about, _), each in zip(chosen, arrays, strict=True)], trail
+    moments = [
+        Moment(sentence, rows, width, *each) for (sentence, rows, width, _), each in zip(chosen, arrays, strict=True)
+    ]
+    return moments, trail

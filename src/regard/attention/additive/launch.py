@@ -81,7 +81,23 @@ class Inputs:
         return Inputs(self.query[rows], self.keys[rows], self.v, self.values[rows], self.mask[rows], gaussian)
 
 
-def forward(inputs: Inputs, tilings: Tilings | None = None) -> tuple[Tensor, Tensor, Tensor]:
+@dataclass(frozen=True)
+class Seen:
+    """What both passes must know of the inputs: the positions that anybody may see, and the wide spans."""
+
+    real: Tensor
+    wide: Tensor
+
+    def piece(self, rows: slice) -> "Seen":
+        return Seen(self.real[rows], self.wide[rows])
+
+
+def see(inputs: Inputs) -> Seen:
+    real = inputs.mask.any(dim=1)
+    return Seen(real, wide_spans(inputs, real))
+
+
+def forward(inputs: Inputs, tilings: Tilings | None = None, seen: Seen | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """Context `[batch, target, value]`, weights `[batch, target, source]` and softmax before the Gaussian.
 
     Without a Gaussian the weights are the softmax; the same tensor comes back twice.
@@ -93,12 +109,12 @@ def forward(inputs: Inputs, tilings: Tilings | None = None) -> tuple[Tensor, Ten
     weights = probabilities if inputs.gaussian is None else torch.empty_like(probabilities)
     if target <= STEP_QUERIES:
         return _step(inputs, probabilities, weights), weights, probabilities
-    real = inputs.mask.any(dim=1)
+    seen = seen or see(inputs)
     each = 4 * target * source + tilings.score.factors_of(inputs.query.dtype).itemsize * (target + source) * width
     for rows in pieces(batch, each):
-        _weigh(inputs.piece(rows), real[rows], probabilities[rows], weights[rows], tilings.score)
+        _weigh(inputs.piece(rows), seen.piece(rows), probabilities[rows], weights[rows], tilings.score)
     # Whatever stands at padding, even NaN, must reach no product.
-    return weights @ torch.where(real[..., None], inputs.values, 0.0), weights, probabilities
+    return weights @ torch.where(seen.real[..., None], inputs.values, 0.0), weights, probabilities
 
 
 def wide_spans(inputs: Inputs, real: Tensor) -> Tensor:
@@ -132,12 +148,11 @@ def _step(inputs: Inputs, probabilities: Tensor, weights: Tensor) -> Tensor:
     return context
 
 
-def _weigh(inputs: Inputs, real: Tensor, probabilities: Tensor, weights: Tensor, tiling: ScoreTiling) -> None:
+def _weigh(inputs: Inputs, seen: Seen, probabilities: Tensor, weights: Tensor, tiling: ScoreTiling) -> None:
     from regard.attention.additive import kernel
 
     batch, target, width = inputs.query.shape
-    source = inputs.keys.shape[1]
-    wide = wide_spans(inputs, real)
+    source, real, wide = inputs.keys.shape[1], seen.real, seen.wide
     key_tile = min(tiling.keys, max(32, power(source)))
     query_factors, key_factors = _factors(inputs, real, wide, tiling, key_tile)
     scores = torch.empty(batch, target, source, dtype=torch.float32, device=real.device)

@@ -9,12 +9,14 @@ from regard.attention.additive import launch
 from regard.attention.additive.launch import (
     GradientTiling,
     Inputs,
+    Seen,
     Tilings,
     as_bytes,
     assembly,
     pieces,
     power,
     row_warps,
+    see,
     upwards,
     wide_spans,
 )
@@ -28,12 +30,13 @@ def backward(
     d_weights: Tensor | None,
     deterministic: bool,
     tilings: Tilings | None = None,
+    seen: Seen | None = None,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None]:
     """Gradients of query, keys, v, values and the Gaussian."""
     tilings = tilings or launch.DEFAULT
     batch, target, source = probabilities.shape
     width = inputs.query.shape[2]
-    real = inputs.mask.any(dim=1)
+    seen = seen or see(inputs)
     d_query, d_keys = torch.empty_like(inputs.query), torch.empty_like(inputs.keys)
     d_gaussian = None if inputs.gaussian is None else inputs.gaussian.new_empty(batch, target, source)
     d_v = None
@@ -49,7 +52,7 @@ def backward(
             None if d_gaussian is None else d_gaussian[rows],
             upwards(source, tiling.rows) * tiling.rows,
         )
-        part = _through_tanh(piece, real[rows], d_scores, d_query[rows], d_keys[rows], tiling, deterministic)
+        part = _through_tanh(piece, seen.piece(rows), d_scores, d_query[rows], d_keys[rows], tiling, deterministic)
         d_v = part if d_v is None else d_v + part
     assert d_v is not None
     d_values = torch.zeros_like(inputs.values) if d_context is None else weights.transpose(1, 2) @ d_context
@@ -101,7 +104,7 @@ def _through_softmax(
 
 def _through_tanh(
     inputs: Inputs,
-    real: Tensor,
+    seen: Seen,
     d_scores: Tensor,
     d_query: Tensor,
     d_keys: Tensor,
@@ -110,7 +113,7 @@ def _through_tanh(
 ) -> Tensor:
     """Write the gradients of queries and keys, return v's: one pass, or two where the atomic one is not wanted."""
     target, source = inputs.query.shape[1], inputs.keys.shape[1]
-    run = _Launch(inputs, as_bytes(real), wide_spans(inputs, real), tiling)
+    run = _Launch(inputs, as_bytes(seen.real), seen.wide, tiling)
     if source <= tiling.rows:
         return run(True, d_scores, d_keys, d_query, "store")
     if not deterministic:

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from regard.attention.additive import functional, launch, launch_backward
 from regard.attention.additive.launch import Inputs
+from regard.attention.once import once
 from regard.attention.plain import plain_wanted
 
 _TRITON = find_spec("triton") is not None
@@ -49,16 +50,10 @@ def additive_attention(
         return context, weights if need_weights else None
     if deterministic is None:
         deterministic = torch.are_deterministic_algorithms_enabled()
-    rows, values = (x.reshape(-1, *x.shape[-2:]).contiguous() for x in (query_projected, values))
-    context, weights, _ = torch.ops.regard.additive_attention(
-        rows,
-        keys.reshape(-1, *keys.shape[-2:]).contiguous(),
-        v.contiguous(),
-        values,
-        mask.reshape(-1, target, source),
-        None if gaussian is None else gaussian.reshape(-1, target, source),
-        deterministic,
-    )
+    rows, keys, values = (x.reshape(-1, *x.shape[-2:]).contiguous() for x in (query_projected, keys, values))
+    mask = mask.reshape(-1, target, source)
+    gaussian = None if gaussian is None else gaussian.reshape(-1, target, source)
+    context, weights = _run(rows, keys, v.contiguous(), values, mask, gaussian, deterministic)
     return context.view(*lead, target, -1), weights.view(*lead, target, source) if need_weights else None
 
 
@@ -123,6 +118,62 @@ def _transformed() -> bool:
 def _kernels_run_on(device: str) -> bool:
     """A GPU with Triton; or the CPU, where Triton's interpreter was asked for (tests)."""
     return _TRITON and not plain_wanted() and (device == "cuda" or (device == "cpu" and launch.interpreted()))
+
+
+def _run(*given: Any) -> tuple[Tensor, Tensor]:
+    """By torch's library where torch compiles or traces; to call that takes the host longer than to launch kernels."""
+    tensors, gaussian = given[:5], given[5]
+    if _recorded(*tensors):
+        context, weights, _ = torch.ops.regard.additive_attention(*given)
+    elif torch.is_grad_enabled() and any(x is not None and x.requires_grad for x in (*tensors, gaussian)):
+        context, weights = _Eager.apply(*given)  # type: ignore[no-untyped-call]
+    else:
+        with torch.cuda.device_of(tensors[0]):  # type: ignore[no-untyped-call]
+            context, weights, _ = launch.forward(Inputs(*given[:6]))
+    return context, weights
+
+
+def _recorded(*tensors: Tensor) -> bool:
+    if torch.compiler.is_compiling() or torch._C._len_torch_dispatch_stack() or torch._C._get_tracing_state():
+        return True
+    return any(type(x) is not Tensor and type(x) is not torch.nn.Parameter for x in tensors)
+
+
+class _Eager(torch.autograd.Function):
+    """The same without torch's library: what both passes look at is looked at once."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        query: Tensor,
+        keys: Tensor,
+        v: Tensor,
+        values: Tensor,
+        mask: Tensor,
+        gaussian: Tensor | None,
+        deterministic: bool,
+    ) -> tuple[Tensor, Tensor]:
+        inputs = Inputs(query, keys, v, values, mask, gaussian)
+        # Triton launches on the current device, wherever the tensors are.
+        with torch.cuda.device_of(query):  # type: ignore[no-untyped-call]
+            seen = launch.see(inputs)
+            context, weights, probabilities = launch.forward(inputs, seen=seen)
+        unfaded = None if gaussian is None else probabilities
+        ctx.save_for_backward(query, keys, v, values, mask, gaussian, weights, unfaded, seen.real, seen.wide)
+        ctx.set_materialize_grads(False)
+        ctx.deterministic = deterministic
+        return context, weights
+
+    @staticmethod
+    @once
+    def backward(ctx: Any, d_context: Tensor | None, d_weights: Tensor | None) -> tuple[Tensor | None, ...]:
+        *given, weights, probabilities, real, wide = ctx.saved_tensors
+        inputs, softmax = Inputs(*given), weights if probabilities is None else probabilities
+        with torch.cuda.device_of(weights):  # type: ignore[no-untyped-call]
+            *gradients, d_gaussian = launch_backward.backward(
+                inputs, softmax, weights, d_context, d_weights, ctx.deterministic, seen=launch.Seen(real, wide)
+            )
+        return (*gradients, None, d_gaussian, None)
 
 
 @torch.library.custom_op(
