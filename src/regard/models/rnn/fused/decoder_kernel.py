@@ -21,6 +21,8 @@ from regard.models.rnn.fused.cells import gru, gru_backward, lstm, lstm_backward
 
 HIDDEN = tl.constexpr(-1e38)
 """The score of a position that may not be seen."""
+UNROLLED = tl.constexpr(128)
+"""The longest source whose loop over keys is unrolled."""
 
 
 @triton.jit
@@ -48,47 +50,40 @@ def score_kernel(
 
 @triton.jit
 @no_type_check
-def _soften(scores, source, BLOCK: tl.constexpr):
-    """Largest score of a row, and one over its softmax's sum (zero where nothing may be seen)."""
-    place = tl.arange(0, BLOCK)
-    score = tl.load(scores + place, mask=place < source, other=HIDDEN)
-    largest = tl.max(score, 0)
-    total = tl.sum(tl.where(score > HIDDEN, tl.exp(score - largest), 0.0), 0)
-    return largest, tl.where(total > 0.0, 1.0, 0.0) / tl.where(total > 0.0, total, 1.0)
-
-
-@triton.jit
-@no_type_check
 def mix_kernel(
     scores, mixed, gates, product, bias, states, kept, cells, weights,
     source, units: tl.constexpr, width: tl.constexpr, product_width: tl.constexpr, stride_batch,
     LSTM: tl.constexpr, BLOCK: tl.constexpr, KEYS: tl.constexpr, UNITS: tl.constexpr,
 ):  # fmt: skip
-    """weights = softmax(scores); the cell on gates + Σ_s weight_s M_s; this step's slices, `states` from s_{t-1} on."""
+    """weights = softmax(scores); the cell on gates + Σ_s weight_s M_s; this step's slices, `states` from s_{t-1} on.
+
+    Reads of M wait for nothing, and nothing is stored between them: a short source's are all on their way at once.
+    """
     row, tile = tl.program_id(0), tl.program_id(1)
     batch, rows = row.to(tl.int64), tl.num_programs(0)
     count: tl.constexpr = 4 if LSTM else 3
     scores += batch * source
-    largest, scale = _soften(scores, source, BLOCK)
+    whole = tl.arange(0, BLOCK)
+    score = tl.load(scores + whole, mask=whole < source, other=HIDDEN)
+    largest = tl.max(score, 0)
+    raised = tl.where(score > HIDDEN, tl.exp(score - largest), 0.0)
+    total = tl.sum(raised, 0)
+    scale = tl.where(total > 0.0, 1.0, 0.0) / tl.where(total > 0.0, total, 1.0)
     column = tile * UNITS + tl.arange(0, UNITS)
     inside = column < units
     x0 = tl.zeros([KEYS, UNITS], tl.float32)
     x1 = tl.zeros([KEYS, UNITS], tl.float32)
     x2 = tl.zeros([KEYS, UNITS], tl.float32)
     x3 = tl.zeros([KEYS, UNITS], tl.float32)
-    for start in range(0, source, KEYS):
-        place = start + tl.arange(0, KEYS)
-        score = tl.load(scores + place, mask=place < source, other=HIDDEN)
-        seen = score > HIDDEN
-        weight = tl.where(seen, tl.exp(score - largest) * scale, 0.0)
-        tl.store(weights + batch * stride_batch + place, weight, mask=place < tl.where(tile == 0, source, 0))
-        wanted = seen[:, None] & inside[None, :]
-        m = mixed + (batch * source + place)[:, None] * (count * units) + column[None, :]
-        x0 += weight[:, None] * tl.load(m, mask=wanted, other=0.0).to(tl.float32)
-        x1 += weight[:, None] * tl.load(m + units, mask=wanted, other=0.0).to(tl.float32)
-        x2 += weight[:, None] * tl.load(m + 2 * units, mask=wanted, other=0.0).to(tl.float32)
-        if LSTM:
-            x3 += weight[:, None] * tl.load(m + 3 * units, mask=wanted, other=0.0).to(tl.float32)
+    mixed += batch * source * count * units + column
+    if BLOCK <= UNROLLED:
+        for start in tl.static_range(0, BLOCK, KEYS):
+            x0, x1, x2, x3 = _mix(x0, x1, x2, x3, scores, mixed, start, inside, source, largest, scale,
+                                  units, LSTM, KEYS)  # fmt: skip
+    else:
+        for start in range(0, source, KEYS):
+            x0, x1, x2, x3 = _mix(x0, x1, x2, x3, scores, mixed, start, inside, source, largest, scale,
+                                  units, LSTM, KEYS)  # fmt: skip
     gates += batch * count * units + column
     product += batch * product_width + width + column
     y0 = tl.sum(x0, 0) + tl.load(gates, mask=inside, other=0.0).to(tl.float32)
@@ -114,6 +109,33 @@ def mix_kernel(
     tl.store(kept + units, g1.to(kept.dtype.element_ty), mask=inside)
     tl.store(kept + 2 * units, g2.to(kept.dtype.element_ty), mask=inside)
     tl.store(states + after, new.to(states.dtype.element_ty), mask=inside)
+    tl.store(weights + batch * stride_batch + whole, raised * scale, mask=whole < tl.where(tile == 0, source, 0))
+
+
+@triton.jit
+@no_type_check
+def _mix(
+    x0, x1, x2, x3, scores, mixed, start, inside, source, largest, scale,
+    units: tl.constexpr, LSTM: tl.constexpr, KEYS: tl.constexpr,
+):  # fmt: skip
+    """Each gate's Σ weight_s M_s, some keys further; what stands at hidden ones is read and dropped."""
+    count: tl.constexpr = 4 if LSTM else 3
+    place = start + tl.arange(0, KEYS)
+    wanted = (place < source)[:, None] & inside[None, :]
+    m = mixed[None, :] + place[:, None] * (count * units)
+    m0 = tl.load(m, mask=wanted, other=0.0)
+    m1 = tl.load(m + units, mask=wanted, other=0.0)
+    m2 = tl.load(m + 2 * units, mask=wanted, other=0.0)
+    score = tl.load(scores + place, mask=place < source, other=HIDDEN)
+    seen = (score > HIDDEN)[:, None]
+    weight = (tl.exp(score - largest) * scale)[:, None]
+    x0 += tl.where(seen, weight * m0.to(tl.float32), 0.0)
+    x1 += tl.where(seen, weight * m1.to(tl.float32), 0.0)
+    x2 += tl.where(seen, weight * m2.to(tl.float32), 0.0)
+    if LSTM:
+        m3 = tl.load(m + 3 * units, mask=wanted, other=0.0)
+        x3 += tl.where(seen, weight * m3.to(tl.float32), 0.0)
+    return x0, x1, x2, x3
 
 
 @triton.jit
