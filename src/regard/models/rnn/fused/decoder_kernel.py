@@ -207,17 +207,27 @@ def mix_backward_kernel(
     batch = tl.program_id(0).to(tl.int64)
     place = tl.program_id(1) * KEYS + tl.arange(0, KEYS)
     seen = tl.load(real + batch * source + place, mask=place < source, other=0) != 0
+    mixed += (batch * source + place)[:, None] * gates
+    d_given += batch * gates
     total = tl.zeros([KEYS, GATES], tl.float32)
-    stop = tl.where(tl.max(seen.to(tl.int32), 0) != 0, gates, 0)
-    for left in range(0, stop, GATES):
-        column = left + tl.arange(0, GATES)
-        d = tl.load(d_given + batch * gates + column, mask=column < gates, other=0.0).to(tl.float32)
-        wanted = seen[:, None] & (column < gates)[None, :]
-        m = tl.load(mixed + (batch * source + place)[:, None] * gates + column[None, :], mask=wanted, other=0.0)
-        total += d[None, :] * m.to(tl.float32)
+    if gates <= 8 * GATES:
+        for left in tl.static_range(0, gates, GATES):  # all reads on their way at once
+            total += _mix_back(mixed, d_given, left, place, source, gates, GATES)
+    else:
+        for left in range(0, gates, GATES):
+            total += _mix_back(mixed, d_given, left, place, source, gates, GATES)
     d_weights += batch * weights_batch + place
     outside = tl.load(d_weights, mask=seen, other=0.0)
     tl.store(d_weights, tl.where(seen, outside + tl.sum(total, 1), 0.0), mask=place < source)
+
+
+@triton.jit
+@no_type_check
+def _mix_back(mixed, d_given, left, place, source, gates: tl.constexpr, GATES: tl.constexpr):
+    column = left + tl.arange(0, GATES)
+    wanted = (place < source)[:, None] & (column < gates)[None, :]
+    m = tl.load(mixed + column[None, :], mask=wanted, other=0.0).to(tl.float32)
+    return tl.load(d_given + column, mask=column < gates, other=0.0).to(tl.float32)[None, :] * m
 
 
 @triton.jit
@@ -233,20 +243,37 @@ def query_backward_kernel(
     d_weights += batch * stride_batch
     whole = tl.arange(0, BLOCK)
     everywhere = tl.load(weights + whole, mask=whole < source, other=0.0)
-    inner = tl.sum(everywhere * tl.load(d_weights + whole, mask=whole < source, other=0.0), 0)
+    outside = tl.load(d_weights + whole, mask=whole < source, other=0.0)
+    inner = tl.sum(everywhere * outside, 0)
     column = tile * WIDTH + tl.arange(0, WIDTH)
     inside = column < width
     q = tl.load(product + batch * product_width + column, mask=inside, other=0.0).to(tl.float32)
+    keys += batch * source * width + column
     total = tl.zeros([KEYS, WIDTH], tl.float32)
-    for start in range(0, source, KEYS):
-        place = start + tl.arange(0, KEYS)
-        weight = tl.load(weights + place, mask=place < source, other=0.0)
-        d = weight * (tl.load(d_weights + place, mask=place < source, other=0.0) - inner)
-        tl.store(d_scores + batch * padded_batch + place, d, mask=place < tl.where(tile == 0, source, 0))
-        wanted = (weight > 0.0)[:, None] & inside[None, :]
-        k = tl.load(keys + (batch * source + place)[:, None] * width + column[None, :], mask=wanted, other=0.0)
-        e = tanh(q[None, :] + k.to(tl.float32), APPROXIMATE)
-        total += d[:, None] * (1.0 - e * e)
+    if BLOCK <= UNROLLED:
+        for start in tl.static_range(0, BLOCK, KEYS):
+            total += _query_back(q, keys, weights, d_weights, inner, start, inside, source, width, KEYS, APPROXIMATE)
+    else:
+        for start in range(0, source, KEYS):
+            total += _query_back(q, keys, weights, d_weights, inner, start, inside, source, width, KEYS, APPROXIMATE)
     v_w = tl.load(v + column, mask=inside, other=0.0).to(tl.float32)
     d_q = tl.sum(total, 0) * v_w
     tl.store(d_product + batch * product_width + column, d_q.to(d_product.dtype.element_ty), mask=inside)
+    first = tl.where(tile == 0, source, 0)
+    tl.store(d_scores + batch * padded_batch + whole, everywhere * (outside - inner), mask=whole < first)
+
+
+@triton.jit
+@no_type_check
+def _query_back(
+    q, keys, weights, d_weights, inner, start, inside, source,
+    width: tl.constexpr, KEYS: tl.constexpr, APPROXIMATE: tl.constexpr,
+):  # fmt: skip
+    """δe_s (1 - tanh²(q + k_s)) for some keys; a key that nobody looked at is read and dropped."""
+    place = start + tl.arange(0, KEYS)
+    wanted = (place < source)[:, None] & inside[None, :]
+    k = tl.load(keys[None, :] + place[:, None] * width, mask=wanted, other=0.0).to(tl.float32)
+    weight = tl.load(weights + place, mask=place < source, other=0.0)
+    d = weight * (tl.load(d_weights + place, mask=place < source, other=0.0) - inner)
+    e = tanh(q[None, :] + k, APPROXIMATE)
+    return tl.where((weight > 0.0)[:, None], d[:, None] * (1.0 - e * e), 0.0)
