@@ -9,6 +9,7 @@ from torch import Tensor
 from interpreter import INTERPRETED, kernels
 from regard.models import Seq2Seq
 from regard.models.config import RecurrentConfig
+from regard.models.rnn.fused import decoder
 from regard.models.rnn.fused.replay import MOST, PATIENCE, Replay, Shelf, _Shape, forget_graphs
 
 from .zoo import Sentences
@@ -62,6 +63,26 @@ def test_the_interpreted_kernels_give_the_plain_results_and_gradients(
     plain = run(model, source)
     with kernels():
         compare(run(model, source), plain, 2e-5)
+
+
+@interpreted
+@pytest.mark.parametrize("cell", ["gru", "lstm"])
+@pytest.mark.parametrize("unrolled", [True, False])
+def test_products_in_parts_and_loops_that_are_not_unrolled(
+    cell: str, unrolled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sizes whose backward product is cut into parts; and all there is to read at once, or in a loop."""
+    width = 8 if cell == "gru" else 16
+    assert decoder._parts(width + (3 if cell == "gru" else 4) * 8) > 1
+    model = build(cell=cell, decoder_units=8, attention_width=width)
+    plain = run(model, sentences(7, 1, 4, 0))
+    with kernels():
+        if not unrolled:
+            from regard.models.rnn.fused import decoder_kernel
+
+            monkeypatch.setattr(decoder_kernel, "UNROLLED", 4)
+            monkeypatch.setattr(decoder, "TILES", decoder.Tiles(mix_back=(4, 2, 2)))
+        compare(run(model, sentences(7, 1, 4, 0)), plain, 2e-5)
 
 
 @interpreted

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from regard.attention.plain import plain_wanted
 from regard.models.config import RecurrentConfig, TransformerConfig
 from regard.models.fixed import structure, weights_of
+from regard.models.lookup import look_up
 from regard.models.rnn.decoder import RecurrentDecoder
 from regard.models.rnn.encoder import RecurrentEncoder
 from regard.models.rnn.fused.loop import walk_replayed
@@ -107,7 +108,8 @@ class Seq2Seq(nn.Module):
         assert isinstance(self.encoder, TransformerEncoder)
         assert isinstance(self.decoder, TransformerDecoder)
         real = torch.arange(source.source.size(1), device=tokens.device) < source.source_lengths[:, None]
-        given = (self.encoder.positions.embedding(source.source), self.decoder.positions.embedding(tokens), real)
+        words = (self.encoder.positions.embedding, source.source), (self.decoder.positions.embedding, tokens)
+        given = (*(look_up(embedding, ids) for embedding, ids in words), real)
         outside = ("embedding.weight", "readout.output.weight", "readout.output.bias")
         inside = {name: x for name, x in self.named_parameters() if not name.endswith(outside)}
         (features,) = walk_replayed(self, inside, given, drops=True)

@@ -155,10 +155,11 @@ def _aligned(
         return features.to(dtype), weight.to(dtype), bias.to(dtype)
     (rows, width), (vocabulary, _) = features.shape, weight.shape
     columns = width + 1 + -(width + 1) % 8
-    small = features.new_zeros(rows, columns, dtype=dtype)
-    small[:, :width], small[:, width] = features, 1
-    small_weight = weight.new_zeros(vocabulary + -vocabulary % 8, columns, dtype=dtype)
+    small = features.new_empty(rows, columns, dtype=dtype)
+    small[:, :width], small[:, width:], small[:, width] = features, 0, 1
+    small_weight = weight.new_empty(vocabulary + -vocabulary % 8, columns, dtype=dtype)
     _cast(weight, small_weight)
+    small_weight[:, width:], small_weight[vocabulary:] = 0, 0
     small_weight[:vocabulary, width] = bias
     return small, small_weight, None
 

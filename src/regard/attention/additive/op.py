@@ -15,6 +15,14 @@ from regard.attention.plain import plain_wanted
 _TRITON = find_spec("triton") is not None
 _DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 
+SMALL = 2**25
+"""Up to so many batch × target × source × width plain torch learns faster on a GPU: 64 × 32 × 32 × 512.
+
+Measured in docs/results.md. Its temporary tensors then have 64 MiB each in half precision.
+"""
+REPLAYED = 2**22
+"""The same where a CUDA graph is captured, which has no launches to pay for."""
+
 
 def additive_attention(
     query_projected: Float[Tensor, "*batch target width"],
@@ -30,10 +38,10 @@ def additive_attention(
     """Context and weights of `e_ts = v · tanh(q_t + k_s)`, queries and keys already projected (Bahdanau 2014, A.1.2).
 
     On a GPU with Triton this is a fused kernel that holds nothing of size target × source × width, forwards or
-    backwards; on the CPU, and for float64, it is its twin in `functional.py`. The mask is True where a query may look:
-    real positions, inside a window if there is one. A query that may look nowhere gets zeros, and what stands at
-    positions nobody may see, even NaN, reaches no result of the fused kernel. `gaussian` multiplies the weights after
-    the softmax (local-p).
+    backwards; on the CPU, for float64, and to learn from a few words (`SMALL`), it is its twin in `functional.py`. The
+    mask is True where a query may look: real positions, inside a window if there is one. A query that may look nowhere
+    gets zeros, and on a GPU what stands at positions nobody may see, even NaN, reaches no result. `gaussian` multiplies
+    the weights after the softmax (local-p).
 
     The fused backward adds the queries' gradients in no fixed order. `deterministic=True` takes one pass more and
     always gives the same bits; the default follows `torch.use_deterministic_algorithms`.
@@ -44,7 +52,12 @@ def additive_attention(
     mask = mask.expand(*lead, target, source)
     if gaussian is not None:
         gaussian = gaussian.expand(*lead, target, source)
-    if not runs_fused(query_projected, keys, v, values):
+    fused = runs_fused(query_projected, keys, v, values)
+    if fused and _launches_cost_more(query_projected, keys, v, values):
+        real = mask.any(dim=-2)[..., None]
+        keys, values = torch.where(real, keys, 0.0), torch.where(real, values, 0.0)
+        fused = False
+    if not fused:
         gaussian = None if gaussian is None else gaussian.to(values.dtype)
         context, weights = functional.additive_attention(query_projected, keys, v, values, mask, gaussian)
         return context, weights if need_weights else None
@@ -55,6 +68,15 @@ def additive_attention(
     gaussian = None if gaussian is None else gaussian.reshape(-1, target, source)
     context, weights = _run(rows, keys, v.contiguous(), values, mask, gaussian, deterministic)
     return context.view(*lead, target, -1), weights.view(*lead, target, source) if need_weights else None
+
+
+def _launches_cost_more(*tensors: Tensor) -> bool:
+    """Whether plain torch learns faster: the kernels' launches take the host longer than a GPU needs for so little."""
+    query, keys, *_ = tensors
+    learns = torch.is_grad_enabled() and any(x.requires_grad for x in tensors)
+    if query.device.type != "cuda" or not learns or torch.compiler.is_compiling():
+        return False
+    return query.numel() * keys.shape[-2] <= (REPLAYED if torch.cuda.is_current_stream_capturing() else SMALL)
 
 
 def _check(query: Any, keys: Any, v: Any, values: Any, mask: Any, gaussian: Any) -> None:

@@ -15,6 +15,7 @@ from regard.attention.protocol import Attended, Attention, Memory
 from regard.attention.sharing import look
 from regard.attention.window import GlobalWindow
 from regard.models.config import RecurrentConfig
+from regard.models.lookup import look_up
 from regard.models.product import add_product, product, unpacked_wanted
 from regard.models.rnn.bridge import Bridge
 from regard.models.rnn.cells import Layer, packed_layers, ready, recur
@@ -97,8 +98,7 @@ class RecurrentDecoder(nn.Module):
         trace: bool = False,
     ) -> Step:
         """One word further; `weights` replaces what attention would have computed."""
-        (given,) = given_weights(weights, 1)
-        embedded = self._embed(tokens)
+        (given,), embedded = given_weights(weights, 1), self._embed(tokens)
         layers = self._layers() if self._packed is None or unpacked_wanted(embedded) else self._packed
         gates, dropped = self._gates(embedded, layers), self._dropped(1, state.hidden[0])
         moment = self._advance(
@@ -293,7 +293,7 @@ class RecurrentDecoder(nn.Module):
         return look(self.attention, query[:, None], memory, owners, state.position, weights=weights, trace=trace)
 
     def _embed(self, tokens: Tensor) -> Tensor:
-        embedded: Tensor = self.embedding_dropout(self.embedding(tokens))
+        embedded: Tensor = self.embedding_dropout(look_up(self.embedding, tokens))
         return embedded
 
     def _layers(self) -> tuple[Layer, ...]:

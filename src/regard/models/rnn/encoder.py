@@ -11,6 +11,7 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 from regard.attention.masking import lengths_to_mask
 from regard.attention.plain import plain_wanted
 from regard.models.config import RecurrentConfig
+from regard.models.lookup import look_up
 from regard.models.rnn.fused.operation import Reading
 from regard.models.rnn.fused.precision import fusible, working_dtype
 from regard.models.rnn.fused.product import linear
@@ -59,7 +60,7 @@ class RecurrentEncoder(nn.Module):
 
     def _read(self, source: Tensor, lengths: Tensor) -> Encoded:
         longest = source.size(1)
-        embedded = self.dropout(self.embedding(source))
+        embedded = self.dropout(look_up(self.embedding, source))
         real = lengths_to_mask(lengths, longest)
         if fusible(embedded) and embedded.numel():
             return self._fused(embedded, real)

@@ -40,7 +40,12 @@ class Readout(nn.Module):
         context: Float[Tensor, "*rows context"],
         embedded: Float[Tensor, "*rows embedding"],
     ) -> Float[Tensor, "*rows width"]:
-        """What the output layer sees; for `attentional` it is also what input feeding feeds."""
+        """What the output layer sees; for `attentional` it is also what input feeding feeds.
+
+        Where the state has half precision, the output layer's products have: the word need not be wider.
+        """
+        if state.dtype.itemsize == 2:
+            embedded = embedded.to(state.dtype)
         if self.kind == "state-context":
             return torch.cat([state, context], dim=-1)
         if self.kind == "state-context-embedding":

@@ -24,6 +24,8 @@ class Tiles:
 
 
 TILES = Tiles()
+PARTS = (4, 3, 2)
+"""Parts of backward's product to choose from."""
 
 
 def forward(
@@ -83,7 +85,8 @@ def backward(
     target, batch, units = d_states.shape
     (source, width), lstm = keys.shape[1:], cells.numel() > 0
     past = torch.zeros(batch, units, dtype=torch.float32, device=keys.device)
-    d_cells, carried = torch.zeros_like(past), keys.new_zeros(batch, units)
+    parts = _parts(both.shape[0])
+    d_cells, carried = torch.zeros_like(past), keys.new_zeros(parts, batch, units)
     d_given, d_product = torch.empty_like(kept), torch.empty_like(product)
     d_mixing = (d_contexts @ values.transpose(1, 2)).float() + d_weights
     d_scores = torch.zeros(batch, target, padded_source(source), dtype=torch.float32, device=keys.device)
@@ -91,7 +94,7 @@ def backward(
     for t in reversed(range(target)):
         kernel.cell_backward_kernel[(batch, upwards(units, 256))](
             product[t], bias, states[t], kept[t], cells[t:] if lstm else carried, carried, past, d_cells, d_states[t],
-            d_given[t], d_product[t], units, width, size, LSTM=lstm, UNITS=256, num_warps=2,
+            d_given[t], d_product[t], units, width, size, LSTM=lstm, PARTS=parts, UNITS=256, num_warps=2,
         )  # fmt: skip
         kernel.mix_backward_kernel[(batch, upwards(source, tiles.mix_back[0]))](
             mixed, d_given[t], visible, d_mixing[:, t], source, kept.shape[2], d_mixing.stride(0),
@@ -102,7 +105,7 @@ def backward(
             size, weights.stride(0), d_scores.stride(0), BLOCK=block, KEYS=min(tiles.query_back[0], block),
             WIDTH=tiles.query_back[1], APPROXIMATE=_approximate(keys), num_warps=tiles.query_back[2],
         )  # fmt: skip
-        torch.mm(d_product[t], both, out=carried)
+        torch.bmm(d_product[t].view(batch, parts, -1).transpose(0, 1), both.view(parts, -1, units), out=carried)
     flat = d_product.view(target * batch, -1)
     query = product[..., :width].transpose(0, 1).contiguous()
     everything = real[:, None].expand(batch, target, source)
@@ -110,10 +113,10 @@ def backward(
     turned = weights.to(keys.dtype).transpose(1, 2)
     d_mixed = turned @ d_given.transpose(0, 1)
     d_values = turned @ d_contexts + d_mixed @ W_c
-    d_hidden = carried if lstm else carried + past.to(carried.dtype)
+    d_hidden = carried.sum(dim=0, dtype=torch.float32) + (0.0 if lstm else past)
     return (
         d_given,
-        d_hidden,
+        d_hidden.to(carried.dtype),
         d_cells,
         d_keys,
         d_values,
@@ -122,6 +125,14 @@ def backward(
         d_v,
         d_mixed.view(batch * source, -1).t() @ values.reshape(batch * source, -1),
     )
+
+
+def _parts(size: int) -> int:
+    """Into how many the product with [W_s; U]' is cut, each with rows at 16 bytes: it is longer than a GPU is wide.
+
+    The library does it as one product of 4 × as many tiles, and the next step's kernel adds them up.
+    """
+    return next((parts for parts in PARTS if size % (8 * parts) == 0), 1)
 
 
 def _approximate(tensor: Tensor) -> bool:

@@ -150,12 +150,13 @@ def _recurrent(product, bias, column, inside):
 @no_type_check
 def cell_backward_kernel(
     product, bias, states, kept, cells, carried, past, d_cells, d_states, d_given, d_product,
-    units: tl.constexpr, width: tl.constexpr, product_width: tl.constexpr, LSTM: tl.constexpr, UNITS: tl.constexpr,
+    units: tl.constexpr, width: tl.constexpr, product_width: tl.constexpr,
+    LSTM: tl.constexpr, PARTS: tl.constexpr, UNITS: tl.constexpr,
 ):  # fmt: skip
     """Back through the cell of one step: δx into d_given, its recurrent twin into d_product.
 
-    The gradient that reaches s_t is the sum of d_states (from outside), carried (the product of the step after) and
-    past (what went past its gates); past and d_cells are updated in place.
+    The gradient that reaches s_t is the sum of d_states (from outside), carried (the product of the step after, in
+    parts) and past (what went past its gates); past and d_cells are updated in place.
     """
     batch, rows = tl.program_id(0).to(tl.int64), tl.num_programs(0)
     count: tl.constexpr = 4 if LSTM else 3
@@ -168,7 +169,8 @@ def cell_backward_kernel(
     d_product += batch * product_width + width + column
     kind = d_given.dtype.element_ty
     d = tl.load(d_states + here, mask=inside, other=0.0).to(tl.float32)
-    d += tl.load(carried + here, mask=inside, other=0.0).to(tl.float32)
+    for part in tl.static_range(PARTS):
+        d += tl.load(carried + part * rows * units + here, mask=inside, other=0.0).to(tl.float32)
     g0 = tl.load(kept, mask=inside, other=0.0).to(tl.float32)
     g1 = tl.load(kept + units, mask=inside, other=0.0).to(tl.float32)
     g2 = tl.load(kept + 2 * units, mask=inside, other=0.0).to(tl.float32)

@@ -49,17 +49,20 @@ def backward(
     states, product, kept, cells = forward_kept
     source, directions, batch, gates = product.shape
     units, lstm = recurrent.shape[2], cells.numel() > 0
-    past, carried = d_hidden.to(torch.float32, copy=True), torch.zeros_like(d_hidden)
+    count = gates // units
+    past, carried = d_hidden.to(torch.float32, copy=True), d_hidden.new_zeros(directions * count, batch, units)
     d_cells = d_cell[0].to(torch.float32, copy=True) if lstm else past
     d_given = d_outputs.new_empty(batch, source, directions, gates)
-    d_product, visible = torch.empty_like(product), as_bytes(real)
+    d_product, visible = product.new_empty(source, batch, directions * count, units), as_bytes(real)
+    by_gate = recurrent.reshape(directions * count, units, units)
     for i in reversed(range(source)):
         read_backward_kernel[(batch, directions, upwards(units, _UNITS))](
             product[i], bias, visible, states[i], cells[i:] if lstm else kept, kept[i], carried, past, d_cells,
             d_outputs, d_given, d_product[i], i, source, units, LSTM=lstm, UNITS=_UNITS, num_warps=1,
         )  # fmt: skip
-        torch.bmm(d_product[i], recurrent, out=carried)
-    by_direction = d_product.transpose(0, 1).reshape(directions, source * batch, gates)
+        # A product for each gate, which the next step's kernel adds up: one long one would be cut up all the same.
+        torch.bmm(d_product[i].transpose(0, 1), by_gate, out=carried)
+    flat = d_product.view(source * batch, directions, gates)
     before = states[:-1].transpose(0, 1).reshape(directions, source * batch, units)
-    d_bias = by_direction.sum(dim=1, dtype=torch.float32).to(bias.dtype)
-    return d_given, by_direction.transpose(1, 2) @ before, d_bias
+    d_bias = flat.sum(dim=0, dtype=torch.float32).to(bias.dtype)
+    return d_given, torch.bmm(flat.permute(1, 2, 0), before), d_bias

@@ -84,7 +84,9 @@ def read_backward_kernel(
     step, source, units: tl.constexpr,
     LSTM: tl.constexpr, UNITS: tl.constexpr,
 ):  # fmt: skip
-    """Back through one step: `past` and `d_cells` are updated in place, `carried` is the product of the step after."""
+    """Back through one step: `past` and `d_cells` are updated in place, `carried` is each gate's product of the step
+    after; `d_product` is [batch, direction, gate, unit].
+    """
     count: tl.constexpr = 4 if LSTM else 3
     batch, rows, directions = tl.program_id(0).to(tl.int64), tl.num_programs(0), tl.num_programs(1)
     position, column, row, given_at, output_at = _place(step, batch, rows, source, directions, units, count, UNITS)
@@ -92,7 +94,11 @@ def read_backward_kernel(
     present = tl.load(real + batch * source + position) != 0
     here, after = row * units + column, (directions * rows + row) * units + column
     gate = row * count * units + column
-    d = tl.load(past + here, mask=inside, other=0.0) + tl.load(carried + here, mask=inside, other=0.0).to(tl.float32)
+    carried += (tl.program_id(1) * count * rows + batch) * units + column
+    d_product += (batch * directions + tl.program_id(1)) * count * units + column
+    d = tl.load(past + here, mask=inside, other=0.0)
+    for part in tl.static_range(count):
+        d += tl.load(carried + part * rows * units, mask=inside, other=0.0).to(tl.float32)
     d += tl.where(present, tl.load(d_outputs + output_at, mask=inside, other=0.0).to(tl.float32), 0.0)
     g0 = tl.load(kept + gate, mask=inside, other=0.0).to(tl.float32)
     g1 = tl.load(kept + gate + units, mask=inside, other=0.0).to(tl.float32)
@@ -108,7 +114,7 @@ def read_backward_kernel(
         tl.store(past + here, tl.where(present, 0.0, d), mask=inside)
         d3 = tl.where(present, d3, 0.0).to(kind)
         tl.store(d_given + given_at + 3 * units, d3, mask=inside)
-        tl.store(d_product + gate + 3 * units, d3, mask=inside)
+        tl.store(d_product + 3 * units, d3, mask=inside)
         u2 = d2
     else:
         u_n = _sum(product + gate + 2 * units, bias + tl.program_id(1) * count * units + 2 * units + column, inside)
@@ -121,6 +127,6 @@ def read_backward_kernel(
     tl.store(d_given + given_at, d0, mask=inside)
     tl.store(d_given + given_at + units, d1, mask=inside)
     tl.store(d_given + given_at + 2 * units, tl.where(present, d2, 0.0).to(kind), mask=inside)
-    tl.store(d_product + gate, d0, mask=inside)
-    tl.store(d_product + gate + units, d1, mask=inside)
-    tl.store(d_product + gate + 2 * units, tl.where(present, u2, 0.0).to(kind), mask=inside)
+    tl.store(d_product, d0, mask=inside)
+    tl.store(d_product + units, d1, mask=inside)
+    tl.store(d_product + 2 * units, tl.where(present, u2, 0.0).to(kind), mask=inside)
