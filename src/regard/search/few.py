@@ -9,6 +9,7 @@ The graphs are kept for each model, as `Stepper.fixed` knows it, and for each sh
 have few of them.
 """
 
+import warnings
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
@@ -119,15 +120,22 @@ class Round:
     def _advance(self, stepper: Stepper) -> None:
         """One step; the first launches its operations one by one, and what they need to be compiled is then there."""
         if self._cuda and self._runs == 1:
-            graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph, capture_error_mode="thread_local"):
-                self._step(stepper)
-            self.graph = graph
+            self.graph = self._recorded(stepper)
         if self.graph is None:
             self._step(stepper)
         else:
             self.graph.replay()
         self._runs += 1
+
+    def _recorded(self, stepper: Stepper) -> Any:
+        graph = torch.cuda.CUDAGraph()
+        try:
+            with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+                self._step(stepper)
+        except RuntimeError as error:  # memory, or an operation that cannot be recorded: slower, and not wrong
+            warnings.warn(f"a step of search could not be recorded and is launched: {error}", stacklevel=2)
+            return None
+        return graph
 
     def _step(self, stepper: Stepper) -> None:
         step = stepper.step(self._tokens, self._state)
