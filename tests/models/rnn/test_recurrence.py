@@ -104,3 +104,35 @@ def test_the_decoder_learns_the_same_either_way(name: str, monkeypatch: pytest.M
         found.append([decoded.features.detach(), decoded.weights.detach(), *gradients])
     for fast_value, plain_value in zip(*found, strict=True):
         torch.testing.assert_close(fast_value, plain_value, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["gru", "lstm"])
+def test_half_precision_stays_close(kind: str) -> None:
+    """Products are rounded, the attention between them is not; W_s is left out, whose gradient cancels to noise."""
+    made = [one if one is None or one.dtype == torch.bool else one.detach().float() for one in arguments(kind)]
+    found = []
+    for half in (False, True):
+        given = [one.clone().requires_grad_() if one is not None and one.is_floating_point() else one for one in made]
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=half):
+            outputs = attend_and_recur(*given)
+        torch.stack([output.float().square().sum() for output in outputs]).sum().backward()
+        learned = [one for one in given[:6] + given[7:] if one is not None and one.requires_grad]
+        found.append([*outputs, *(one.grad for one in learned)])
+    assert found[1][0].dtype == torch.bfloat16
+    for wanted, given in zip(*found, strict=True):
+        scale = wanted.abs().max().item()
+        torch.testing.assert_close(given.float(), wanted, rtol=0.03, atol=0.03 * scale)
+
+
+def test_only_some_of_the_outputs_may_be_wanted() -> None:
+    made = arguments("lstm")
+    learned = [one for one in made if one is not None and one.requires_grad]
+    for place in range(3):
+        found = [
+            torch.autograd.grad(operation(*made)[place].square().sum(), learned, allow_unused=True)
+            for operation in (plain_loop, attend_and_recur)
+        ]
+        for wanted, given, one in zip(*found, learned, strict=True):
+            assert given is not None
+            nothing = torch.zeros_like(one)
+            torch.testing.assert_close(given, nothing if wanted is None else wanted, rtol=1e-10, atol=1e-12)
