@@ -65,7 +65,7 @@ def lstm_forward(
     """i, f, o = σ(gates)   g = tanh(gate)   c' = f ∘ c + i ∘ g   s' = o ∘ tanh(c'): [i f g o], c', tanh(c') and s'."""
     active = torch.sigmoid(gates, out=active)
     into, forget, new, out = active.chunk(4, dim=-1)
-    tanh(gates.chunk(4, dim=-1)[2], out=new)
+    tanh(gates[:, 2 * cell.size(-1) : 3 * cell.size(-1)], out=new)
     after = torch.mul(forget, cell, out=after).addcmul_(into, new)
     shown = tanh(after, out=shown)
     return active, after, shown, torch.mul(out, shown, out=state)

@@ -159,12 +159,13 @@ class _Recurrence(torch.autograd.Function):
             torch.mul(torch.bmm(d_score[:, None], slope)[:, 0], v, out=d_q)
             d_keys.addcmul_(slope, d_score[:, :, None])
             d_v.addmv_(near.view(-1, width).t(), d_score.view(-1))
-            d_state = d_all @ both if past is None else past.addmm_(d_all, both)
+            if t or ctx.needs_input_grad[1]:
+                d_state = d_all @ both if past is None else past.addmm_(d_all, both)
         flat = d_product.view(target * batch, -1)
         d_both = flat.t() @ states[:-1].reshape(target * batch, units)
         d_values = torch.bmm(weights.permute(1, 2, 0).to(d_context.dtype), d_context.transpose(0, 1))
         d_W_c = d_input.flatten(0, 1).t() @ contexts.view(target * batch, -1)
-        d_bias = flat[:, width:].sum(dim=0)
+        d_bias = flat[:, width:].sum(dim=0) if ctx.needs_input_grad[10] else None
         kind = energy.dtype
         return (
             d_input, d_state, steps.first_cell_gradient, d_keys.mul_(2 * v).to(kind), d_values, None,
