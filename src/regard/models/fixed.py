@@ -14,7 +14,13 @@ def structure(module: nn.Module) -> tuple[object, ...]:
     parts = tuple((name, ref(part), part.training) for name, part in module.named_modules())
     device = next((x.device.type for x in module.parameters()), "cpu")
     autocast = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else None
-    return parts, autocast, torch.get_float32_matmul_precision(), torch.are_deterministic_algorithms_enabled()
+    return parts, autocast, settings()
+
+
+def settings() -> tuple[object, ...]:
+    """What a recording keeps of torch as it was then: how products round, which kernels are taken, what tensors are."""
+    exact = torch.get_float32_matmul_precision(), torch.are_deterministic_algorithms_enabled()
+    return *exact, torch.is_inference_mode_enabled()
 
 
 def weights_of(module: nn.Module) -> tuple[object, ...]:

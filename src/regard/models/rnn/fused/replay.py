@@ -19,6 +19,8 @@ from weakref import WeakSet
 import torch
 from torch import Tensor
 
+from regard.models.fixed import settings
+
 MOST = 96
 """Shapes a function keeps."""
 WORTH = 8
@@ -125,9 +127,7 @@ class Replay:
         device = next(x.device for x in given if x is not None)
         if device.type != "cuda" or torch.cuda.is_current_stream_capturing():
             return None
-        # A graph keeps the precision that products had when it was captured.
-        exact = torch.get_float32_matmul_precision(), torch.are_deterministic_algorithms_enabled()
-        key = (device, exact, *(None if x is None else (x.shape, x.dtype) for x in given))
+        key = (device, settings(), *(None if x is None else (x.shape, x.dtype) for x in given))
         return self.shelf.find(key, lambda: self._captured(given, device))
 
     def _captured(self, given: tuple[Given, ...], device: torch.device) -> _Shape | None:
