@@ -80,3 +80,15 @@ def test_a_later_failure_takes_neither_these_figures_nor_older_ones(
     assert path.read_text(encoding="utf-8") == "last week's"
     record = json.loads((tmp_path / "figures.json.part").read_text(encoding="utf-8"))
     assert [one["name"] for one in record["training"][0]["timings"]][:2] == ["textbook loop", "textbook loop, bf16"]
+
+
+def test_a_machine_without_a_compiler_measures_the_rest(
+    process: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CXX", "nonexistent")
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "cache"))
+    outcome = process(*QUICK, "--compile")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "ours, bf16" in outcome.out
+    assert "its step compiled" not in outcome.out
+    assert "torch.compile does not work here, left out: " in outcome.out

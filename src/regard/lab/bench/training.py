@@ -54,8 +54,15 @@ def measure_training(work: Work, device: torch.device, *, repeats: int = 5, comp
         systems["JoeyNMT"] = partial(_step, joey, joey, batch, None)
         systems["ours with JoeyNMT's output"] = partial(_our_step, alike, batch, places, None)
         systems["ours with JoeyNMT's output, bf16"] = partial(_our_step, alike, batch, places, half)
+    notes = [] if absent is None else [absent]
     if compiled:
-        systems["textbook loop, its step compiled"] = partial(_step, textbook, _compiled(textbook, batch), batch, None)
+        try:
+            call = _compiled(textbook, batch)
+            systems["textbook loop, its step compiled"] = partial(_step, textbook, call, batch, None)
+        except Disagreement:
+            raise
+        except RuntimeError as error:  # torch's compiler wants a C++ compiler on a CPU
+            notes.append(f"torch.compile does not work here, left out: {str(error).splitlines()[0]}")
     memory = {name: extra_memory(run, device) for name, run in systems.items()}
     times = take_turns(systems, repeats, device)
     limits = {dtype: products_alone(work.products, dtype, device) for dtype in (torch.float32, half)}
@@ -64,7 +71,7 @@ def measure_training(work: Work, device: torch.device, *, repeats: int = 5, comp
         for name in systems
     }
     tokens = int(batch.target_lengths.sum())
-    return Training(work, difference, rows(times, tokens, memory, shares), [] if absent is None else [absent])
+    return Training(work, difference, rows(times, tokens, memory, shares), notes)
 
 
 def _compiled(textbook: Textbook, batch: Batch) -> Callable[[Batch], Tensor]:
