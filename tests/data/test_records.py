@@ -11,7 +11,7 @@ import pyarrow.parquet
 import pytest
 
 from regard.data.pair import Pair
-from regard.data.records import open_dataset, read_dataset, read_jsonl, read_parquet
+from regard.data.records import guess_fields, open_dataset, read_dataset, read_jsonl, read_parquet
 from regard.data.splits import load_split, open_split
 from regard.data.tables import HuggingFaceData
 from regard.text.errors import InputError
@@ -72,6 +72,10 @@ def test_a_dataset_of_many_splits(tmp_path: Path) -> None:
         ('["a", "b"]', r't.jsonl, line 2: a list, wanted an object such as \{"source"'),
         ('{"sourc": "a", "target": "b"}', r't.jsonl, record 2: no field "source"; did you mean "sourc"\?'),
         ('{"zzz": "a"}', r'no field "source"; its fields are zzz'),
+        (
+            '{"source": "a \\ud800", "target": "b"}',
+            r'character 2 of the field "source" is half of a surrogate',
+        ),
         ('{"source": 3, "target": "b"}', r'record 2: the field "source" is int, wanted text'),
         ('{"source": {"en": "a"}, "target": "b"}', r'"source" is dict, wanted text; did you mean "source.en"\?'),
     ],
@@ -81,6 +85,12 @@ def test_wrong_records_are_refused_with_their_place(line: str, message: str, tmp
     path.write_text('{"source": "a", "target": "b"}\n' + line + "\n", "utf-8")
     with pytest.raises(InputError, match=message):
         list(read_jsonl(path, "source", "target"))
+
+
+def test_a_name_with_a_point_in_it(tmp_path: Path) -> None:
+    path = jsonl(tmp_path / "t.jsonl", [{"text.en": "a", "text.fr": "b"}])
+    assert guess_fields(path) == ("text.en", "text.fr")
+    assert list(read_jsonl(path, "text.en", "text.fr")) == [Pair("a", "b")]
 
 
 def test_nothing_to_read_and_nothing_like_parquet(tmp_path: Path) -> None:

@@ -37,6 +37,8 @@ def test_nothing_is_found_where_nothing_is_wrong() -> None:
         (Pair("a", "l’Ã©tÃ©"), "broken characters or HTML entities"),
         (Pair("it�s", "b"), "broken characters or HTML entities"),
         (Pair("it â€™s", "b"), "broken characters or HTML entities"),
+        (Pair("a", "Ð¿Ñ€Ð¸Ð²ÐµÑ‚"), "broken characters or HTML entities"),
+        (Pair("a", "à¤¬"), "broken characters or HTML entities"),
         (Pair("Tom &amp; Jerry", "b"), "broken characters or HTML entities"),
         (Pair("caf\\u00e9", "b"), "broken characters or HTML entities"),
         (Pair("нет, спасибо", "non merci"), "sources in another script than the others"),
@@ -84,6 +86,28 @@ def test_a_shifted_corpus_is_seen_by_its_lengths(by: int, said: str) -> None:
     assert "shifted against each other" in found.remedy
 
 
+def test_a_line_that_is_missing_in_the_middle_is_seen() -> None:
+    pairs = sentences(2000)
+    targets = [pair.target for number, pair in enumerate(pairs) if number != 1300] + ["end"]
+    half = [Pair(pair.source, target) for pair, target in zip(pairs, targets, strict=True)]
+    (found,) = [one for one in survey(half).findings() if "go together" in one.text]
+    assert found.mark == "!"
+    assert "shifted against each other" in found.remedy
+    assert "from about pair 1,401 to 2,000" in found.text
+    assert "with the target 1 line above" in found.text
+
+
+def test_dictionaries_are_measured_in_letters() -> None:
+    words = ["".join("abcdefgh"[(i * k) % 8] for k in range(1 + i % 17)) for i in range(300)]
+    entries = [Pair(f"{word}{number}", " ".join(f"{word}{number}")) for number, word in enumerate(words)]
+    found = survey(entries).findings()
+    assert [one.text for one in found if one.mark != "✓"] == []
+    assert any("long sources have long targets" in one.text for one in found)
+    (odd,) = [one for one in survey([*entries, Pair("a", "x " * 30)]).findings() if one.mark != "✓"]
+    assert odd.text.startswith("lengths that differ by more than three to one: 1")
+    assert [one.mark for one in check_overlap(survey(entries), [Pair("other", "o")], "test")] == ["✓"]
+
+
 def test_shuffled_targets_are_seen_too() -> None:
     pairs = sentences(300)
     targets = np.random.RandomState(1).permutation([pair.target for pair in pairs]).tolist()
@@ -116,4 +140,5 @@ def test_leakage_is_found_through_case_and_punctuation() -> None:
 def test_bare_texts() -> None:
     assert bare("L'Été, 3 fois!") == "l été 3 fois"
     assert bare("वह किताब है।") != bare("वह कताब है।")
+    assert bare("Don’t “go”…") == bare("don't, go") == "don t go"
     assert bare("!!!") == "!!!" != bare("???")

@@ -1,6 +1,7 @@
 """Corpora of records with named fields: JSON lines, Parquet and Hugging Face datasets, read as a stream of pairs."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from importlib import import_module
@@ -11,6 +12,7 @@ from regard.data.lines import find_file, read_lines
 from regard.data.pair import Pair
 from regard.text.errors import InputError
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _ROWS = 4096
 """Records that are unpacked at a time."""
 
@@ -101,22 +103,31 @@ def _pairs(rows: Rows, source: str, target: str, skipped: list[int] | None, wher
 
 def _field(row: Mapping[str, Any], name: str, where: str) -> str:
     """The text of a field; null counts as blank."""
-    value: Any = row
-    for part in name.split("."):
-        if not isinstance(value, Mapping) or part not in value:
-            raise InputError(f'{where}: no field "{name}"; {_nearest(name, list(_names(row)))}')
-        value = value[part]
+    try:
+        value = _value(row, name)
+    except KeyError:
+        raise InputError(f'{where}: no field "{name}"; {_nearest(name, list(_names(row)))}') from None
     if value is None:
         return ""
     if not isinstance(value, str):
         inside = f"; {_nearest(name, list(_names(row)))}" if isinstance(value, Mapping) else ""
         raise InputError(f'{where}: the field "{name}" is {type(value).__name__}, wanted text{inside}')
+    if not value.isascii() and (lone := _SURROGATE.search(value)):
+        raise InputError(
+            f'{where}: character {lone.start()} of the field "{name}" is half of a surrogate pair, not a character: '
+            "the text was cut or decoded wrongly; mend or remove the record"
+        )
     return value
 
 
 def _value(row: Mapping[str, Any], name: str) -> Any:
+    """What a name of a field, or of one inside another, stands for; KeyError where there is none."""
+    if name in row:  # also where the name itself has a point in it
+        return row[name]
     value: Any = row
     for part in name.split("."):
+        if not isinstance(value, Mapping):
+            raise KeyError(name)
         value = value[part]
     return value
 

@@ -7,15 +7,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from jaxtyping import Float
 
 from regard.text.scripts import scripts
 from regard.text.words import word_spans
 
+WORDS = 2
+"""A side of fewer words on average is a list of words: its lengths are counted in letters."""
 SHORTLIST = 30_000
 """Words of a usual vocabulary of the kind word (Bahdanau et al. 2014)."""
 _DAMAGED = re.compile(
     "�"
-    "|Ã[\u0080-\u00bf]|Â[\u00a0-\u00bf]|â€"  # UTF-8 read as Latin-1 or Windows-1252
+    "|Ã[\u0080-\u00bf]|Â[\u00a0-\u00bf]|â€|à[¤¥]|(?:[ÐÑ][^\x00-\x7fÐÑ]){2}"  # UTF-8 read as Latin-1 or Windows-1252
     "|&(?:amp|lt|gt|quot|apos|nbsp|#x?[0-9a-fA-F]+);"
     "|\\\\u[0-9a-fA-F]{4}"
 )
@@ -38,6 +41,8 @@ class Seen:
     """What is known of a sentence; of what is wrong in it, the first place."""
 
     words: int
+    letters: int
+    """Characters but for white space."""
     foreign: bool
     """Hardly a letter is of the side's script."""
     damaged: str = ""
@@ -51,7 +56,7 @@ class Side:
     def __init__(self, name: str) -> None:
         self.name = name
         self.script: str | None = None
-        self.lengths = array("i")
+        self.lengths, self.letters = array("i"), array("i")
         self._chunks: dict[str, Chunk] = {}
         self._counts: Counter[str] = Counter()
 
@@ -68,16 +73,19 @@ class Side:
         self._counts.update(chunks)
         facts = [self._chunks.get(chunk) or self._look(chunk) for chunk in chunks]
         words = sum(len(one.words) for one in facts)
+        letters = sum(map(len, chunks))
         self.lengths.append(words)
+        self.letters.append(letters)
         ours = others = 0
         for one in facts:
-            for script, letters in one.scripts:
+            for script, count in one.scripts:
                 if script == self.script:
-                    ours += letters
+                    ours += count
                 else:
-                    others += letters
+                    others += count
         return Seen(
             words,
+            letters,
             foreign=self.script is not None and others > max(3 * ours, 2),
             damaged=_first(chunk for chunk, one in zip(chunks, facts, strict=True) if one.damaged),
             unseen=_first(chunk for chunk, one in zip(chunks, facts, strict=True) if one.unseen),
@@ -104,6 +112,10 @@ class Side:
                 counts[word] += count
         return counts
 
+    def measured(self, letters: bool) -> Float[np.ndarray, "pairs"]:
+        """The length of every sentence, in letters or in words."""
+        return np.frombuffer(self.letters if letters else self.lengths, np.int32).astype(float)
+
     def describe(self) -> str:
         """Lengths and vocabulary in one line."""
         lengths = np.frombuffer(self.lengths, np.int32)
@@ -117,9 +129,9 @@ class Side:
         )
 
     def shortlist(self) -> str | None:
-        """How much of the text a usual word vocabulary covers; None where it covers all."""
+        """How much of the text a usual word vocabulary covers; None where it covers all, and for a list of words."""
         counts = self.words()
-        if len(counts) <= SHORTLIST:
+        if len(counts) <= SHORTLIST or counts.total() < WORDS * len(self.lengths):
             return None
         covered = sum(count for _, count in counts.most_common(SHORTLIST)) / counts.total()
         return (

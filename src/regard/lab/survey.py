@@ -1,16 +1,17 @@
 """A corpus looked over pair by pair: how much there is, and what is usually wrong, with examples and remedies."""
 
 import hashlib
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Final
 
-import numpy as np
-
 from regard.data.pair import Pair
 from regard.lab.finding import Finding
-from regard.lab.side import Seen, Side
+from regard.lab.lengths import go_together
+from regard.lab.side import WORDS, Seen, Side
+from regard.text.words import word_spans
 
 EXAMPLES = 3
 SAMPLE = 1000
@@ -18,7 +19,6 @@ LONG = 100
 """Words from which on a sentence makes training slow and alignments hard to see."""
 RARE = 0.001
 """Share of the pairs below which an oddity is only good to know."""
-_SHIFTS = (-3, -2, -1, 1, 2, 3)
 
 ODDITIES: Final[dict[str, tuple[str, str]]] = {
     "repeated": (
@@ -79,6 +79,13 @@ class Survey:
         sample = list(islice(stream, SAMPLE))
         self.source.expect([pair.source for _, pair in sample])
         self.target.expect([pair.target for _, pair in sample])
+        sides = [pair.source for _, pair in sample], [pair.target for _, pair in sample]
+        words = [sum(len(word_spans(text)) for text in texts) for texts in sides]
+        self.spelled = min(words) < WORDS * len(sample)
+        """Whether a side is a list of words, as of a pronouncing dictionary: letters are counted then, not words."""
+        left, right = [sum(map(len, "".join(texts).split())) for texts in sides] if self.spelled else words
+        self._longer = min(max(right / max(left, 1), 0.25), 4.0)
+        """How much longer targets usually are."""
         for number, (place, pair) in enumerate(chain(sample, stream), 1):
             self._look(pair, place)
             if tell is not None and number % SAMPLE == 0:
@@ -107,10 +114,11 @@ class Survey:
         self.sources.add(key(bare(pair.source)))
         if pair.source.strip().casefold() == pair.target.strip().casefold():
             yield "copied"
-        shorter, longer = sorted((source.words, target.words))
+        left, right = (one.letters if self.spelled else one.words for one in (source, target))
+        shorter, longer = sorted((left * self._longer, right))
         if longer > 3 * shorter + 5:
             yield "lopsided"
-        if longer > LONG:
+        if max(source.words, target.words) > LONG:
             yield "long"
         for name in ("damaged", "mixed", "unseen"):
             if getattr(source, name) or getattr(target, name):
@@ -130,7 +138,8 @@ class Survey:
 
     def findings(self) -> list[Finding]:
         """The sizes, and whatever is odd."""
-        return [*self.sizes(), *self._together(), *(self._oddity(name) for name, odd in self._odd.items() if odd.count)]
+        together = go_together(self.source.measured(self.spelled), self.target.measured(self.spelled))
+        return [*self.sizes(), *together, *(self._oddity(name) for name, odd in self._odd.items() if odd.count)]
 
     def _oddity(self, name: str) -> Finding:
         what, remedy = ODDITIES[name]
@@ -139,29 +148,6 @@ class Survey:
         mild = name in ("several", "unseen") or (share < RARE and odd.count > 0 and len(self) > 1 / RARE)
         counted = f"{what}: {odd.count:,} ({share:.1%})" if share >= RARE else f"{what}: {odd.count:,}"
         return Finding("·" if mild else "!", counted, tuple(odd.examples), remedy)
-
-    def _together(self) -> list[Finding]:
-        """Whether long sources have long targets: if not, the lines are probably shifted."""
-        source, target = (np.frombuffer(side.lengths, np.int32).astype(float) for side in (self.source, self.target))
-        if len(self) < 50 or not source.std() or not target.std():
-            return []
-        here = float(np.corrcoef(source, target)[0, 1])
-        if here > 0.3:
-            return [Finding("✓", f"long sources have long targets (correlation of lengths {here:.2f})")]
-        shifted = {by: _correlation(source, target, by) for by in _SHIFTS}
-        best = max(shifted, key=lambda by: shifted[by])
-        said = f"the lengths of the two sides hardly go together (correlation {here:.2f})"
-        if shifted[best] > max(0.3, here + 0.2):
-            way = "below" if best > 0 else "above"
-            lines = "line" if abs(best) == 1 else "lines"
-            return [
-                Finding(
-                    "!",
-                    f"{said}, but they do with the target {abs(best)} {lines} {way} ({shifted[best]:.2f})",
-                    remedy="the files are shifted against each other: find the line that one of them lacks",
-                )
-            ]
-        return [Finding("!", said, remedy="do the lines translate each other? Look at a few in the middle of the file")]
 
 
 def check_overlap(train: Survey, held_out: Iterable[Pair], name: str) -> list[Finding]:
@@ -173,6 +159,8 @@ def check_overlap(train: Survey, held_out: Iterable[Pair], name: str) -> list[Fi
         side.look(pair.source)
     counts = side.words()
     unknown = sum(count for word, count in counts.items() if word not in words) / max(1, counts.total())
+    if words.total() < WORDS * len(train):
+        unknown = 0  # new words are what a dictionary is tested with
     found = [Finding("·", f"{name}: {unknown:.1%} of its source words never occur in training")] if unknown else []
     if not same:
         return [Finding("✓", f"{name}: {len(pairs):,} pairs, none of their sources in training"), *found]
@@ -193,17 +181,23 @@ def example(pair: Pair, place: str = "") -> str:
     return f"{place}{': ' if place else ''}{source!r} → {target!r}"
 
 
+class _Bare(dict[int, str]):
+    """A character, or a space for what is neither letter nor mark nor digit, worked out when it is first seen."""
+
+    def __missing__(self, code: int) -> str:
+        one = chr(code)
+        self[code] = one if one.isalnum() or unicodedata.category(one)[0] == "M" or one in "\u200c\u200d" else " "
+        return self[code]
+
+
+_BARE = _Bare()
+
+
 def bare(text: str) -> str:
     """Letters, marks and digits alone, in lower case: what two editions of a sentence have in common."""
-    kept = "".join(one if one.isalnum() or ord(one) > 0x300 else " " for one in text.casefold())
-    return " ".join(kept.split()) or text
+    return " ".join(text.casefold().translate(_BARE).split()) or text
 
 
 def key(text: str) -> int:
     """Eight bytes that stand for a text."""
     return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest())
-
-
-def _correlation(source: np.ndarray, target: np.ndarray, by: int) -> float:
-    left, right = (source[:-by], target[by:]) if by > 0 else (source[-by:], target[:by])
-    return float(np.corrcoef(left, right)[0, 1]) if left.std() and right.std() else 0.0
