@@ -1,9 +1,12 @@
 """On a GPU: the same answers, the same laws, and mixed precision with the library's fused recurrences."""
 
+import gc
+
 import pytest
 import torch
 
 from regard.models import Seq2Seq
+from regard.models.presets import preset
 
 from .zoo import MECHANISMS, SOURCE, TOKENS, Config, Sentences, build, sentences
 
@@ -77,3 +80,29 @@ def test_single_precision_agrees_plain_captured_and_replayed(config: Config) -> 
         for parameter, plain in zip(other.parameters(), model.parameters(), strict=True):
             scale = plain.grad.abs().max().item()
             torch.testing.assert_close(parameter.grad.cpu().double(), plain.grad, atol=1e-4 * scale + 1e-6, rtol=1e-3)
+
+
+@pytest.mark.parametrize("name", ["luong", "transformer"])
+def test_graphs_of_models_that_are_gone_do_not_break_a_capture(name: str) -> None:
+    """Garbage with a CUDA graph in it, and Python eager to collect it at every allocation."""
+
+    def learnt(rounds: int) -> Seq2Seq:
+        model = Seq2Seq(preset(name, "tiny"), 11, 11).cuda()
+        for _ in range(rounds):
+            model(on_gpu(sentences(*SOURCE)), TOKENS.cuda()).features.sum().backward()
+        return model
+
+    before = gc.get_threshold()
+    gc.disable()
+    try:
+        gone = learnt(3)
+        gone.itself = [gone]  # only the collector can free it
+        del gone
+        gc.enable()
+        gc.set_threshold(1, 1, 1)
+        kept = learnt(3)
+    finally:
+        gc.set_threshold(*before)
+        gc.enable()
+    assert all(parameter.grad is None or parameter.grad.isfinite().all() for parameter in kept.parameters())
+    assert gc.isenabled()

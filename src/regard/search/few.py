@@ -9,9 +9,11 @@ The graphs are kept for each model, as `Stepper.fixed` knows it, and for each sh
 have few of them.
 """
 
+import gc
 import warnings
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass, replace
 from threading import Lock
 from typing import Any
@@ -35,6 +37,18 @@ SHAPES = 24
 """Shapes that are kept for a model; the one not used for longest leaves."""
 
 Found = tuple[list[Moment], Trail]
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """No garbage is collected: a CUDA graph in it would be destroyed, and CUDA breaks a capture off for that."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 def few_search(
@@ -130,7 +144,7 @@ class Round:
     def _recorded(self, stepper: Stepper) -> Any:
         graph = torch.cuda.CUDAGraph()
         try:
-            with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+            with _without_collection(), torch.cuda.graph(graph, capture_error_mode="thread_local"):
                 self._step(stepper)
         except RuntimeError as error:  # memory, or an operation that cannot be recorded: slower, and not wrong
             warnings.warn(f"a step of search could not be recorded and is launched: {error}", stacklevel=2)

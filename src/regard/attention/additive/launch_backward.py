@@ -39,7 +39,8 @@ def backward(
     seen = seen or see(inputs)
     d_query, d_keys = torch.empty_like(inputs.query), torch.empty_like(inputs.keys)
     d_gaussian = None if inputs.gaussian is None else inputs.gaussian.new_empty(batch, target, source)
-    d_v = None
+    # Filled before all else: cuBLAS warns where it is the first to use the GPU in a thread, as in autograd's.
+    d_v = inputs.v.new_zeros(width, dtype=torch.float32)
     tiling = tilings.deterministic if deterministic else tilings.gradient
     each = 6 * target * source + (4 * target * source if deterministic else 4 * target * width)
     for rows in pieces(batch, each):
@@ -52,9 +53,7 @@ def backward(
             None if d_gaussian is None else d_gaussian[rows],
             upwards(source, tiling.rows) * tiling.rows,
         )
-        part = _through_tanh(piece, seen.piece(rows), d_scores, d_query[rows], d_keys[rows], tiling, deterministic)
-        d_v = part if d_v is None else d_v + part
-    assert d_v is not None
+        d_v += _through_tanh(piece, seen.piece(rows), d_scores, d_query[rows], d_keys[rows], tiling, deterministic)
     d_values = torch.zeros_like(inputs.values) if d_context is None else weights.transpose(1, 2) @ d_context
     return d_query, d_keys, d_v.to(inputs.v.dtype), d_values, d_gaussian
 

@@ -10,6 +10,8 @@ Graphs may share their memory: then all shapes together take little more than th
 whatever shape, makes backward run forward once more. That suits a function that is called once a step.
 """
 
+import gc
+import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -191,9 +193,23 @@ class Shelf(OrderedDict[object, _Shape | None]):
 
 
 def _capture(run: Callable[[], Any], pool: Any = None) -> tuple[Any, Any]:
+    """The graph of what `run` launches, and what it returns.
+
+    Python must not collect garbage meanwhile: a graph in it, of a model that is gone, would be destroyed, which CUDA
+    does not permit during a capture and answers by breaking it off.
+    """
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph, pool=pool, capture_error_mode="thread_local"):
-        results = run()
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        with warnings.catch_warnings():
+            # Said where memory runs out at the first operation; the error itself says more.
+            warnings.filterwarnings("ignore", message="The CUDA Graph is empty")
+            with torch.cuda.graph(graph, pool=pool, capture_error_mode="thread_local"):
+                results = run()
+    finally:
+        if collects:
+            gc.enable()
     return graph, results
 
 
