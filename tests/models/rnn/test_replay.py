@@ -1,6 +1,8 @@
 """Graphs that share their memory, with a stand-in for a graph: a replay that ruins what other shapes have kept."""
 
+import gc
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -91,6 +93,22 @@ def test_calls_of_other_shapes_in_between_do_not_matter(replay: Replay) -> None:
     backwards = [call(replay, torch.ones(size) * number) for number, size in enumerate((2, 3, 2, 3), 5)]
     for backward in (*backwards, *reversed(backwards)):  # the first time backward is captured, too
         backward()
+
+
+def test_nothing_is_collected_while_a_graph_is_captured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A graph that is let go then, with the cycle it lives in, ends the capture with an error."""
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", object)
+    monkeypatch.setattr(torch.cuda, "graph", lambda *_, **__: nullcontext())
+    assert gc.isenabled()
+    assert replaying._capture(gc.isenabled)[1] is False
+    assert gc.isenabled()
+
+    def fail() -> None:
+        raise torch.OutOfMemoryError("full")
+
+    with pytest.raises(torch.OutOfMemoryError):
+        replaying._capture(fail)
+    assert gc.isenabled()
 
 
 def test_graphs_that_left_leave_their_memory_to_nobody(replay: Replay) -> None:
