@@ -107,6 +107,20 @@ def test_folders_are_never_mixed_up(comparison: Comparison, tmp_path: Path) -> N
         open_folder(plan, tmp_path / "full" / "thesis.txt", resume=False)
 
 
+def test_a_recipe_that_was_edited_since_is_refused(comparison: Comparison, recipe: Path, tmp_path: Path) -> None:
+    plan = make_plan(comparison)
+    first, *_ = open_folder(plan, tmp_path / "out", resume=False)
+    assert first.variant.recipe is not None
+    begun = first.variant.recipe.model_dump(mode="json")
+    begun["train"] |= {"seed": first.seed, "threads": 1}
+    first.folder.mkdir(parents=True)
+    Task(first.variant.name, first.seed, begun, 10, 2).write(first.folder)
+    open_folder(make_plan(comparison), tmp_path / "out", resume=True)
+    recipe.write_text(recipe.read_text(encoding="utf-8").replace("steps = 6", "steps = 60"), encoding="utf-8")
+    with pytest.raises(InputError, match=r"started with another recipe \(additive: train.steps was 6, is 60\)"):
+        open_folder(make_plan(comparison), tmp_path / "out", resume=True)
+
+
 def test_spread_and_cells() -> None:
     spread = Spread.of([1.0, 2.0, 3.0])
     assert (spread.mean, spread.low, spread.high, spread.deviation) == (2.0, 1.0, 3.0, 1.0)

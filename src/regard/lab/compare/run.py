@@ -17,6 +17,8 @@ from regard.bundle.folder import write_whole
 from regard.lab.compare.plan import Plan, Variant, save_form
 from regard.lab.compare.work import INTERRUPTED, RESULT, TASK, Task
 from regard.text.errors import InputError
+from regard.train.folder import differences
+from regard.train.recipe import parse_recipe
 
 PLAN, LOG = "comparison.json", "log.txt"
 PAUSE = 0.2
@@ -75,11 +77,29 @@ def open_folder(plan: Plan, folder: Path, *, resume: bool) -> list[Slot]:
         raise InputError(f"nothing to resume in {folder}: leave --resume out to start")
     else:
         write_whole(kept, form)
-    return [
+    slots = [
         Slot(variant, seed, folder / "variants" / variant.slug / f"seed-{seed}")
         for seed in range(plan.comparison.seeds)  # one seed of everything first: an early report compares fairly
         for variant in plan.possible
     ]
+    for slot in slots if resume else ():
+        _refuse_changes(slot, folder)
+    return slots
+
+
+def _refuse_changes(slot: Slot, folder: Path) -> None:
+    """A recipe that was edited since would give the other variants another budget than those that are done."""
+    if not (slot.folder / TASK).exists() or slot.variant.recipe is None:
+        return
+    before = parse_recipe(Task.read(slot.folder).recipe, str(slot.folder / TASK)).model_dump(mode="json")
+    now = slot.variant.recipe.model_dump(mode="json")
+    now["train"] |= {name: before["train"][name] for name in ("seed", "threads")}
+    changed = differences(before, now)
+    if changed:
+        raise InputError(
+            f"{folder} was started with another recipe ({slot.variant.name}: {'; '.join(changed)}): its figures would "
+            "not compare; put the recipe back, or start anew with --out"
+        )
 
 
 def run_plan(
