@@ -104,3 +104,18 @@ def test_without_attention_there_is_nothing_to_align(random_model: Make) -> None
 def test_each_source_needs_a_target(random_model: Make) -> None:
     with pytest.raises(InputError, match="2 sources but 1 targets"):
         list(Aligner(random_model().bundle).look(["a", "b"], ["c"]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_links_at_white_space_count_the_words_of_the_file(random_model: Make, kind: Kind) -> None:
+    aligner = Aligner(random_model("bahdanau", kind).bundle, spaces=True)
+    plain = dict(aligner.look(["the black cat"], ["le chat noir"]))[0]
+    dropped = dict(aligner.look(["the \u00ad black cat"], ["le chat \u200e noir"]))[0]
+    assert dropped.source_words == ("the", "\u00ad", "black", "cat")
+    assert dropped.target_words == ("le", "chat", "\u200e", "noir")
+    assert aligner.count_words("the \u00ad black cat", "le chat \u200e noir") == dropped.counts == (4, 4)
+    between, wanted = dropped.between_words().words, plain.between_words().words
+    np.testing.assert_allclose(between[:, :, [0, 1, 3]][:, :, :, [0, 2, 3]], wanted, atol=1e-6)
+    joined = dict(aligner.look(["the black\u200bcat"], ["le chat noir"]))[0]
+    assert joined.source_words == ("the", "black cat")
+    np.testing.assert_allclose(joined.between_words().words[..., 1], wanted[..., 1] + wanted[..., 2], atol=1e-6)

@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -106,12 +106,29 @@ def test_fast_ids_are_the_ids(kind: str, text: str) -> None:
 
 
 @kinds
-@pytest.mark.parametrize("spaces", [False, True])
 @given(text=ANY)
-def test_ids_with_their_words_are_those_of_the_full_encoding(kind: str, spaces: bool, text: str) -> None:
-    found, encoding = tokenizer(kind).encode_words(text, spaces=spaces), tokenizer(kind).encode(text)
-    words, word_of = regroup(encoding, "marks", spaces)
+def test_ids_with_their_words_are_those_of_the_full_encoding(kind: str, text: str) -> None:
+    found, encoding = tokenizer(kind).encode_words(text), tokenizer(kind).encode(text)
+    words, word_of = regroup(encoding, "marks", False)
     assert (tuple(found.ids), tuple(found.words), found.count) == (encoding.ids, word_of, len(words))
+
+
+@kinds
+@given(text=ANY)
+@example(text="one \u00ad two")
+@example(text="one\u200btwo three .")
+def test_words_at_white_space_are_those_of_the_text_as_it_is_given(kind: str, text: str) -> None:
+    found, encoding = tokenizer(kind).encode_words(text, spaces=True), tokenizer(kind).encode(text)
+    assert tuple(found.ids) == encoding.ids
+    given, plain = text.split(), tokenizer(kind).config.normalise.model_copy(update={"drop_final_stop": False})
+    assert found.count <= len(given)
+    seen = dict.fromkeys(range(found.count), "")
+    for word, (start, end) in zip(found.words, encoding.spans, strict=True):
+        if word is not None:
+            seen[word] += encoding.text[start:end]
+    for number, characters in seen.items():
+        assert "".join(plain(given[number]).split()).startswith(characters)
+        assert characters == "".join(plain(given[number]).split()) or number == found.count - 1
 
 
 @kinds

@@ -223,7 +223,7 @@ def _seen_links(pair: Pair, source: Tokenizer, target: Tokenizer) -> Links | Non
     """Gold links between words that the model sees: normalisation may drop a final stop."""
     if pair.links is None:
         return None
-    sources, targets = _count_words(pair.source, source), _count_words(pair.target, target)
+    sources, targets = source.encode_words(pair.source).count, target.encode_words(pair.target).count
 
     def seen(links: frozenset[Link]) -> list[Link]:
         return [(s, t) for s, t in links if s < sources and t < targets]

@@ -18,6 +18,7 @@ from regard.runtime.posterior import Posterior, check_posterior, word_posterior
 from regard.runtime.reading import check_target
 from regard.text.encoding import PieceWords
 from regard.text.errors import InputError
+from regard.text.regroup import given_words
 from regard.text.special import BOS, EOS
 from regard.text.tokenizer import Tokenizer
 from regard.text.words import word_spans
@@ -84,12 +85,13 @@ class Aligner:
 
     def count_words(self, source: str, target: str, *, seen: bool = True) -> tuple[int, int]:
         """The words that links between these two can name; `seen` leaves out what normalisation drops."""
-        counts = []
-        for text, tokenizer in ((source, self.bundle.source), (target, self.bundle.target)):
-            config = tokenizer.config
-            counts.append(
-                len(word_spans(config.normalise(text) if seen else text, "spaces" if self.spaces else config.words))
-            )
+        sides = (source, self.bundle.source), (target, self.bundle.target)
+        if seen:
+            counts = [tokenizer.encode_words(text, spaces=self.spaces).count for text, tokenizer in sides]
+        else:
+            counts = [
+                len(word_spans(text, "spaces" if self.spaces else tokenizer.config.words)) for text, tokenizer in sides
+            ]
         return counts[0], counts[1]
 
     def look(self, sources: Sequence[str], targets: Sequence[str]) -> Iterator[tuple[int, Look]]:
@@ -189,6 +191,15 @@ class Aligner:
         return Look(source_words, target_words, tuple(source.words), tuple(target.words), attention, cut)
 
     def _words(self, text: str, tokenizer: Tokenizer) -> tuple[str, ...]:
-        text = tokenizer.config.normalise(text)
-        spans = word_spans(text, "spaces" if self.spaces else tokenizer.config.words)
-        return tuple(text[start:end] for start, end in spans)
+        """The words that links count, normalised; one that the model does not see stays as it was given."""
+        config = tokenizer.config
+        normal = config.normalise(text)
+        if not self.spaces and config.words != "spaces":
+            return tuple(normal[start:end] for start, end in word_spans(normal))
+        chunks = normal.split()
+        origin = given_words(text, chunks, config.normalise)
+        words: dict[int, str] = {}
+        for number, chunk in zip(origin, chunks, strict=True):
+            words[number] = f"{words[number]} {chunk}" if number in words else chunk
+        given = text.split()
+        return tuple(words.get(number, given[number]) for number in range(origin[-1] + 1 if origin else 0))

@@ -1,8 +1,10 @@
 """The words of an encoded text split in another way than its tokenizer splits them."""
 
 from bisect import bisect_right
+from collections.abc import Sequence
 
 from regard.text.encoding import Encoding
+from regard.text.normalise import Normaliser
 from regard.text.words import Splitting, word_spans
 
 
@@ -21,3 +23,20 @@ def regroup(encoding: Encoding, own: Splitting, spaces: bool) -> tuple[tuple[str
         for word, (start, _) in zip(encoding.words, encoding.spans, strict=True)
     )
     return texts, word_of
+
+
+def given_words(text: str, normal: Sequence[str], normalise: Normaliser) -> list[int]:
+    """Which word of the text as it was given (what white space separates) each of its normalised words comes from.
+
+    Normalising may drop a word (a lone soft hyphen) or make two of one (a zero-width space), and files of links count
+    the words that stand in the file.
+
+    >>> given_words("a \u00ad b\u200bc", ["a", "b", "c"], Normaliser())
+    [0, 2, 2]
+    """
+    words = text.split()
+    if len(words) == len(normal):
+        return list(range(len(normal)))
+    plain = normalise.model_copy(update={"drop_final_stop": False})
+    origin = [number for number, word in enumerate(words) for _ in plain(word).split()]
+    return origin[: len(normal)] if len(origin) >= len(normal) else list(range(len(normal)))

@@ -16,7 +16,7 @@ from regard.text.encoding import Decoded, Encoding, PieceWords
 from regard.text.errors import InputError
 from regard.text.file import from_bytes, to_bytes
 from regard.text.places import Place, Spans, character_places, subword_places, word_places
-from regard.text.regroup import regroup
+from regard.text.regroup import given_words, regroup
 from regard.text.special import EOS, SPECIAL, UNK
 from regard.text.subwords import LONG, WAYS, Subwords
 from regard.text.vocabulary import marked_words, train_vocabulary, vocabulary_from
@@ -144,15 +144,29 @@ class Tokenizer:
         return ids
 
     def encode_words(self, text: str, *, spaces: bool = False) -> PieceWords:
-        """The ids without EOS and the word of each, split as this tokenizer does or at white space: as fast as ids."""
+        """The ids without EOS and the word of each, split as this tokenizer does or at white space: as fast as ids.
+
+        Words at white space are those of the text as it is given, whatever normalising makes of them.
+        """
+        spaces = spaces or self.config.words == "spaces"
+        chunks = self.config.normalise(text).split()
         if self.config.kind == "character":
             encoding = self.encode(text)
             texts, word_of = regroup(encoding, self.config.words, spaces)
-            return PieceWords(list(encoding.ids), list(word_of), len(texts))
+            found = PieceWords(list(encoding.ids), list(word_of), len(texts))
+        else:
+            found = self._encode_chunks(chunks, spaces)
+        if not spaces or not chunks or len(chunks) == len(text.split()):
+            return found
+        origin = given_words(text, chunks, self.config.normalise)
+        words = [None if word is None else origin[word] for word in found.words]
+        return PieceWords(found.ids, words, origin[-1] + 1)
+
+    def _encode_chunks(self, chunks: list[str], spaces: bool) -> PieceWords:
         ids: list[int] = []
         words: list[int | None] = []
         seen, count = self._seen, 0
-        for chunk in self.config.normalise(text).split():
+        for chunk in chunks:
             numbers, inside, found = seen.get(chunk) or self._chunk(chunk)
             ids += numbers
             words += [count] * len(numbers) if spaces else [count + word for word in inside]
