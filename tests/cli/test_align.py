@@ -142,6 +142,14 @@ def test_gold_that_is_turned_already(command: Command, run_folder: Path, tmp_pat
     assert "so leave --flip-gold out" in command("align", run_folder, *files, "--flip-gold").complaint
 
 
+def test_a_pair_that_is_cut_in_both_directions_is_one_pair(command: Command, run_folder: Path, tmp_path: Path) -> None:
+    long = " ".join(["3"] * 25)  # the model reads 20 pieces
+    (tmp_path / "pairs.tsv").write_text(f"{long}\t{long}\n3 4 5\t5 4 3\n", encoding="utf-8")
+    for how in ("union", "product"):
+        outcome = command("align", run_folder, tmp_path / "pairs.tsv", "--reverse", run_folder, "--symmetrise", how)
+        assert "regard: 1 pair longer than the model reads: the last words have no links\n" in outcome.err
+
+
 def test_no_attention(command: Command, vanilla: Path, data: Path) -> None:
     outcome = command("align", vanilla, data)
     assert outcome.code == 2

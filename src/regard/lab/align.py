@@ -84,11 +84,11 @@ class Direction:
         """Links of every pair, none where a side is blank."""
         rules = [self.rule] if self.paired is None else [self.rule, self.paired]
         found = [LinkLists(len(sides)) for _ in rules]
-        cut = 0
+        cut = set[int]()
         for done, (number, links, short) in enumerate(self.aligner.links(sides.sources, sides.targets, rules), 1):
             for lists, each in zip(found, links, strict=True):
                 lists.put(number, each)
-            cut += short
+            cut |= {number} if short else set()
             progress(done)
         if entropy is not None:
             for _, look in self.aligner.look(sides.sources, sides.targets):
@@ -99,11 +99,11 @@ class Direction:
 
 @dataclass(frozen=True)
 class Found:
-    """A direction's links on its own, those to symmetrise, and how many sources were cut."""
+    """A direction's links on its own, those to symmetrise, and the pairs whose source was cut."""
 
     alone: LinkLists
     paired: LinkLists
-    cut: int
+    cut: set[int]
 
 
 def default_rule(bundle: Bundle) -> LinkRule:
@@ -148,43 +148,43 @@ def align(
 ) -> Aligned:
     """Align every pair; with two directions also symmetrised, by `every` method or by the chosen one alone."""
     seen = Entropy() if entropy else None
-    ways, notes, cut = dict[str, LinkLists](), list[str](), 0
+    ways, notes, cut = dict[str, LinkLists](), list[str](), set[int]()
     if backward is None or every or method != PRODUCT:
         ours = forward.links(sides, progress, seen)
         ways["forward"], cut = ours.alone, ours.cut
         if backward is not None:
             turned = Sides(sides.targets, sides.sources)
             theirs = backward.links(turned, lambda done: progress(len(sides) + done))
-            cut += theirs.cut
+            cut |= theirs.cut
             ways["backward"], other = _turned(theirs.alone), _turned(theirs.paired)
             for name in get_args(Method) if every else (method,):
                 if name != PRODUCT:
                     ways[name] = LinkLists.of(symmetrise(*both, name) for both in zip(ours.paired, other, strict=True))
     if backward is not None and (every or method == PRODUCT):
         ways[PRODUCT], short = _product(sides, forward, backward, progress)
-        cut = cut or short
+        cut |= short
     blank = sum(not (s.strip() and t.strip()) for s, t in zip(sides.sources, sides.targets, strict=True))
     if blank:
         notes.append(f"{_pairs(blank)} with a blank side: no links")
     if cut:
-        notes.append(f"{_pairs(cut)} longer than the model reads: the last words have no links")
+        notes.append(f"{_pairs(len(cut))} longer than the model reads: the last words have no links")
     return Aligned(ways, "forward" if backward is None else method, tuple(notes), seen)
 
 
-def _product(sides: Sides, forward: Direction, backward: Direction, progress: Progress) -> tuple[LinkLists, int]:
-    """Links where the product of both directions' weights reaches the threshold, and how many sources were cut."""
+def _product(sides: Sides, forward: Direction, backward: Direction, progress: Progress) -> tuple[LinkLists, set[int]]:
+    """Links where the product of both directions' weights reaches the threshold, and the pairs that were cut."""
     one, other = (each.paired or each.rule for each in (forward, backward))
     floors = [FLOOR if rule.threshold is None else rule.threshold for rule in (one, other)]
     threshold = float(np.sqrt(floors[0] * floors[1]))
-    found, kept, cut = LinkLists(len(sides)), dict[int, np.ndarray](), 0
+    found, kept, cut = LinkLists(len(sides)), dict[int, np.ndarray](), set[int]()
     for done, (number, matrix, short) in enumerate(forward.aligner.matrices(sides.sources, sides.targets, one), 1):
         kept[number] = matrix
-        cut += short
+        cut |= {number} if short else set()
         progress(done)
     for done, (number, matrix, short) in enumerate(backward.aligner.matrices(sides.targets, sides.sources, other), 1):
         if number in kept:
             found.put(number, np.argwhere(product(kept.pop(number), matrix, threshold))[:, ::-1])
-        cut += short
+        cut |= {number} if short else set()
         progress(len(sides) + done)
     return found, cut
 
