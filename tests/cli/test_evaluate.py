@@ -149,3 +149,8 @@ def test_sources_that_are_cut_are_counted(command: Command, run_folder: Path, tm
     outcome = command("evaluate", run_folder, data)
     assert "1 of 2 sources were too long: only their first 20 pieces were read" in " ".join(outcome.out.split())
     assert "too long" not in command("evaluate", run_folder, data, "--longest-source", "30").out
+    (tmp_path / "out").write_text("4 3\n3\n", encoding="utf-8")
+    page = tmp_path / "page.html"
+    other = command("evaluate", tmp_path / "out", data, "--against", run_folder, "--html", page)
+    assert f"{run_folder}: 1 of 2 sources were too long" in " ".join(other.out.split())
+    assert "1 of 2 sources were too long" in page.read_text(encoding="utf-8")

@@ -120,6 +120,8 @@ def show_against(screen: Console, name: str, against: Against) -> None:
     screen.print(table)
     samples = next(iter(against.comparisons.values())).samples
     screen.print(f"paired bootstrap, {samples:,} resampled test sets; p is how often chance alone does as much")
+    for note in against.measured.notes:
+        screen.print(f"{against.name}: {note}")
 
 
 def _by_length(rows: Sequence[LengthScores], beyond: Sequence[LengthScores]) -> Table:

@@ -32,6 +32,8 @@ def report_page(
         scores += _differences(against)
         systems[against.name] = [one for one in against.measured.evaluation.by_length if one.sentences]
     notes = [*measured.notes, *([_LONGER] if longer is not None else [])]
+    if against is not None:
+        notes += [f"{against.name}: {note}" for note in against.measured.notes]
     return report_html(title=title, scores=scores, quality=quality(systems), attentions=maps, notes=notes)
 
 

@@ -1,6 +1,7 @@
 """Running a plan: every run gets its result, what is done is not done again, failures are said; the report."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from regard.lab.compare.machine import default_jobs, describe_machine
 from regard.lab.compare.plan import Comparison, Grid, Plan, make_plan
 from regard.lab.compare.report import cell, comparison_page, heads, table_rows
-from regard.lab.compare.results import Spread, gather
+from regard.lab.compare.results import Row, Spread, gather
 from regard.lab.compare.run import Slot, State, open_folder, run_plan
 from regard.lab.compare.work import RESULT, Task, main, work
 from regard.lab.compare.write import write_report
@@ -52,6 +53,8 @@ def test_a_comparison_from_plan_to_page(comparison: Comparison, tmp_path: Path) 
     ):  # fmt: skip
         assert text in page
     assert [row[0] for row in table_rows(rows)] == ["additive", "general", "vanilla"]
+    begun = [rows[0], replace(rows[1], runs=rows[1].runs[:1])]
+    assert [row[0] for row in table_rows(begun)] == ["additive", "general (1 of 2 seeds)"]
     assert len(table_rows(rows)[0]) == len(heads())
 
 
@@ -119,6 +122,15 @@ def test_a_recipe_that_was_edited_since_is_refused(comparison: Comparison, recip
     recipe.write_text(recipe.read_text(encoding="utf-8").replace("steps = 6", "steps = 60"), encoding="utf-8")
     with pytest.raises(InputError, match=r"started with another recipe \(additive: train.steps was 6, is 60\)"):
         open_folder(make_plan(comparison), tmp_path / "out", resume=True)
+
+
+def test_budgets_that_differ_and_what_was_said_while_measuring(comparison: Comparison) -> None:
+    plan = make_plan(comparison.model_copy(update={"variants": {"long": {"train": {"steps": 12}}}}))
+    result = {"evaluation": {"bleu": 1.0, "by_length": [], "notes": ["3 of 10 sources were too long"]}, "curve": []}
+    result |= {"metric": "bleu", "aer_by_shift": None, "examples": []}
+    page = comparison_page(plan, [Row("additive", (result,), {}, ())], {})
+    assert "the budgets differ: additive, general, vanilla: 6 steps, batches of 8 sentences; long: 12 steps" in page
+    assert "additive: 3 of 10 sources were too long" in page
 
 
 def test_spread_and_cells() -> None:

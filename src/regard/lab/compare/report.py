@@ -22,6 +22,7 @@ from regard.plot import (
     side_by_side_html,
     table_html,
 )
+from regard.train.recipe import Recipe
 
 COLUMNS: dict[str, tuple[str, Callable[[float], str]]] = {
     "bleu": ("BLEU", lambda value: f"{value:.2f}"),
@@ -49,8 +50,13 @@ def cell(figure: str, spread: Spread | None) -> str:
 
 
 def table_rows(rows: Sequence[Row]) -> list[list[str]]:
-    """The variants that were measured, with all their figures."""
-    return [[row.name, *(cell(name, row.figures.get(name)) for name in COLUMNS)] for row in rows if row.runs]
+    """The variants that were measured, with all their figures; a variant with fewer runs than others says so."""
+    most = max((len(row.runs) for row in rows), default=0)
+    return [[_runs(row, most), *(cell(name, row.figures.get(name)) for name in COLUMNS)] for row in rows if row.runs]
+
+
+def _runs(row: Row, most: int) -> str:
+    return row.name if len(row.runs) == most else f"{row.name} ({len(row.runs)} of {most} seeds)"
 
 
 def heads() -> list[str]:
@@ -62,8 +68,10 @@ def comparison_page(plan: Plan, rows: Sequence[Row], machine: dict[str, str]) ->
     comparison = plan.comparison
     done = [row for row in rows if row.runs]
     seeds = "One seed" if comparison.seeds == 1 else f"Mean over {comparison.seeds} seeds ± standard deviation"
-    about = f"{seeds}; the budget is the same for all: {_budget(plan)}."
-    sections = [f"<section><h2>Figures</h2>{table_html('figures', heads(), table_rows(rows), caption=about)}</section>"]
+    about = f"{seeds}; {_budgets(plan)}."
+    notes = "".join(f'<p class="soft">{escape(note)}</p>' for note in _notes(done))
+    figures = table_html("figures", heads(), table_rows(rows), caption=about)
+    sections = [f"<section><h2>Figures</h2>{figures}{notes}</section>"]
     sections += _by_length(done)
     curves = [Series.of(row.name, *zip(*points, strict=True)) for row in done if (points := row.curve())]
     if curves:
@@ -78,9 +86,27 @@ def comparison_page(plan: Plan, rows: Sequence[Row], machine: dict[str, str]) ->
     return page_html(f"Comparison: {comparison.recipe}", sections, meta=meta)
 
 
-def _budget(plan: Plan) -> str:
-    recipe = plan.possible[0].recipe
-    assert recipe is not None
+def _notes(rows: Sequence[Row]) -> list[str]:
+    """What was said when a variant was measured, sources that were cut for instance."""
+    said: dict[str, list[str]] = {}
+    for row in rows:
+        for note in dict.fromkeys(note for run in row.runs for note in run["evaluation"].get("notes", ())):
+            said.setdefault(note, []).append(row.name)
+    return [f"{', '.join(names)}: {note}" for note, names in said.items()]
+
+
+def _budgets(plan: Plan) -> str:
+    """What every variant may train, or who may train what where a variant's own table differs."""
+    given: dict[str, list[str]] = {}
+    for one in plan.possible:
+        assert one.recipe is not None
+        given.setdefault(_budget(one.recipe), []).append(one.name)
+    if len(given) == 1:
+        return f"the budget is the same for all: {next(iter(given))}"
+    return "the budgets differ: " + "; ".join(f"{', '.join(names)}: {budget}" for budget, names in given.items())
+
+
+def _budget(recipe: Recipe) -> str:
     train = recipe.train
     length = f"{train.steps:,} steps" if train.steps is not None else f"{train.epochs} epochs"
     size = f"{train.batch_sentences} sentences" if train.batch_sentences is not None else f"{train.batch_tokens} tokens"
