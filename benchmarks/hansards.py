@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from regard.runtime.posterior import Posterior
 
 COMMAND = [sys.executable, "-m", "regard"]
+RECIPES = Path(__file__).parent
 DIRECTIONS = ("en-fr", "fr-en")
 OUTPUT = ["model.placement=output"]
 FED = [*OUTPUT, "model.input_feeding=true", "model.readout=attentional"]
@@ -164,7 +165,7 @@ def stage(name: str, keys: dict[str, list[str]], given: argparse.Namespace) -> N
 
 def start_training(folder: Path, direction: str, keys: list[str]) -> "subprocess.Popen[bytes]":
     """Goes on where a run was cut short; does nothing where it is complete."""
-    command = [*COMMAND, "train", f"hansards-{direction}", "--out", str(folder)]
+    command = [*COMMAND, "train", str(RECIPES / f"hansards-{direction}.toml"), "--out", str(folder)]
     command += [word for key in keys for word in ("--set", key)]
     if (folder / "last").exists():
         command.append("--resume")
