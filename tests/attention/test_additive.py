@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from regard.attention import BahdanauAttention, LuongConcat, lengths_to_mask
-from regard.attention.additive.functional import additive_attention, additive_scores, quick_attention, quick_tanh_
+from regard.attention.additive.functional import additive_attention, additive_scores, quick_tanh_
 from regard.attention.additive.reference import additive
 from regard.attention.worked import global_view
 
@@ -112,24 +112,3 @@ def test_the_quick_tanh_is_as_good_as_its_precision(dtype: torch.dtype) -> None:
     error = (quick_tanh_(x.clone()).double() - wanted).abs()
     rounding, inside = (torch.finfo(kind).eps for kind in (dtype, torch.promote_types(dtype, torch.float32)))
     assert (error <= 2 * rounding * wanted.abs() + 3 * inside).all()
-
-
-@pytest.mark.parametrize("faded", [False, True])
-def test_the_quick_form_is_the_plain_one_and_sees_nothing_hidden(faded: bool) -> None:
-    generator = torch.Generator().manual_seed(3)
-    shapes = [(2, 5, 4), (2, 6, 4), (4,), (2, 6, 3)]
-    tensors = [torch.randn(shape, generator=generator, dtype=torch.float64).requires_grad_() for shape in shapes]
-    mask = (torch.rand(2, 5, 6, generator=generator) > 0.4) & (torch.arange(6) < 4)
-    mask[1, 2] = False  # a query that may look nowhere
-    gaussian = torch.rand(2, 5, 6, generator=generator, dtype=torch.float64) if faded else None
-    outside = torch.randn(2, 5, 3, generator=generator, dtype=torch.float64)
-    answers = []
-    for attention in (additive_attention, quick_attention):
-        if attention is quick_attention:
-            with torch.no_grad():
-                tensors[1][:, 4:], tensors[3][:, 4:] = float("nan"), float("nan")
-        context, weights = attention(*tensors, mask, gaussian)
-        total = (context * outside).sum() + weights.square().sum()
-        answers.append([context, weights, *torch.autograd.grad(total, tensors)])
-    for one, other in zip(*answers, strict=True):
-        torch.testing.assert_close(other, one)

@@ -75,30 +75,3 @@ def additive_attention(
 ) -> tuple[Float[Tensor, "*batch target value"], Float[Tensor, "*batch target source"]]:
     """Context and weights of additive attention over projected queries and keys."""
     return attend(additive_scores(query_projected, keys, v), values, mask, gaussian)
-
-
-def quick_attention(
-    query_projected: Float[Tensor, "*batch target width"],
-    keys: Float[Tensor, "*batch source width"],
-    v: Float[Tensor, " width"],
-    values: Float[Tensor, "*batch source value"],
-    mask: Bool[Tensor, "*#batch target source"],
-    gaussian: Float[Tensor, "*#batch target source"] | None = None,
-) -> tuple[Float[Tensor, "*batch target value"], Float[Tensor, "*batch target source"]]:
-    """The same in fewer launches, gradients too; what stands at positions nobody may see, even NaN, reaches nothing."""
-    keys, values = _Cleared.apply(keys, values, mask.any(dim=-2)[..., None])  # type: ignore[no-untyped-call]
-    scores: Tensor = _Scores.apply(query_projected, keys, v)  # type: ignore[no-untyped-call]
-    return attend(scores, values, mask, gaussian)
-
-
-class _Cleared(torch.autograd.Function):
-    """Zeros where nobody looks. Their gradients need no clearing: attention gives none to what it does not see."""
-
-    @staticmethod
-    def forward(ctx: Any, keys: Tensor, values: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
-        return torch.where(real, keys, 0.0), torch.where(real, values, 0.0)
-
-    @staticmethod
-    @once
-    def backward(ctx: Any, d_keys: Tensor, d_values: Tensor) -> tuple[Tensor, Tensor, None]:
-        return d_keys, d_values, None

@@ -53,10 +53,13 @@ def additive_attention(
     if gaussian is not None:
         gaussian = gaussian.expand(*lead, target, source)
     fused = runs_fused(query_projected, keys, v, values)
-    if not fused or _launches_cost_more(query_projected, keys, v, values):
+    if fused and _launches_cost_more(query_projected, keys, v, values):
+        real = mask.any(dim=-2)[..., None]
+        keys, values = torch.where(real, keys, 0.0), torch.where(real, values, 0.0)
+        fused = False
+    if not fused:
         gaussian = None if gaussian is None else gaussian.to(values.dtype)
-        plain = functional.quick_attention if fused else functional.additive_attention
-        context, weights = plain(query_projected, keys, v, values, mask, gaussian)
+        context, weights = functional.additive_attention(query_projected, keys, v, values, mask, gaussian)
         return context, weights if need_weights else None
     if deterministic is None:
         deterministic = torch.are_deterministic_algorithms_enabled()
