@@ -91,6 +91,10 @@ def test_an_ensemble_votes(command: Command, run_folder: Path, vanilla: Path, da
     assert json.loads(twins.out)["bleu"] == alone["bleu"]
     shown = command("evaluate", run_folder, data, "--ensemble", run_folder / "last").out
     assert f"{run_folder} with {run_folder / 'last'} on {data}, 3 sentences:" in shown.replace("\n", "")
+    for systems, said in (((), False), (("--ensemble", run_folder), True)):
+        assert (
+            "the alignment error rate is that of the first" in command("evaluate", run_folder, *systems).out
+        ) == said
     other = command("evaluate", run_folder, data, "--ensemble", vanilla)
     assert other.code == 2
     assert "have different vocabularies: an ensemble needs models" in other.complaint

@@ -64,11 +64,15 @@ def test_gold_links_are_framed_where_the_translation_is_right(reverser: regard.T
     assert wrong.attention_map().sure == frozenset()
 
 
-def test_without_attention_there_is_no_alignment_error_and_it_is_said(vanilla: regard.Translator) -> None:
+def test_without_attention_there_is_no_alignment_error_and_it_is_said(
+    vanilla: regard.Translator, random_model: regard.Translator
+) -> None:
     pairs = [Pair("the black cat", "le chat noir", Links.of([(0, 0)])), Pair("jane", "jane")]
     measured = measure(vanilla, pairs, longest=4)
     assert measured.evaluation.aer is None
     assert measured.notes == ("no alignment error rate: one fixed vector, no alignment exists",)
+    voting = measure(regard.load([vanilla.bundle.path, random_model.bundle.path]), pairs, longest=4)
+    assert (voting.evaluation.aer, voting.notes) == (None, measured.notes)  # the first model aligns, and it cannot
     page = report_page("vanilla", measured)
     assert page.count("one fixed vector, no alignment exists") == 1
     assert "One fixed vector, no alignment exists" in page

@@ -45,7 +45,8 @@ class Evaluation:
     per: float | None = None
     """Edits over reference phones; None where the targets are no phones."""
     entropy: float | None = None
-    """How spread out attention is for each target word, in nats; None where it is not known."""
+    """How spread out attention is for each target word, in nats: every sentence's mean over its words, and the mean of
+    these; None where it is not known."""
     references: int = 1
     """The most references that a sentence has."""
 

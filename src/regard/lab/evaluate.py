@@ -13,6 +13,7 @@ from regard.evaluation import Evaluation, LengthScores, evaluate
 from regard.lab.align import Direction, default_rule
 from regard.lab.protocol import Protocol, find_protocol
 from regard.lab.sides import Sides
+from regard.models.config import RecurrentConfig
 from regard.plot import AttentionMap
 from regard.runtime.aligner import Aligner
 from regard.runtime.translation import Translation
@@ -26,6 +27,7 @@ EDGES = (6, 11, 16, 21, 31, 41, 61, 81, 101)
 """Source words at which a new bin begins."""
 CHUNK = 512
 """Sentences between two words about progress."""
+FIRST_ALIGNS = "the alignment error rate is that of the first model alone"
 NO_ALIGNMENT = "no alignment error rate: one fixed vector, no alignment exists"
 
 
@@ -112,21 +114,24 @@ def measure(
     gold = [one.links for one in examples]
     known = any(links is not None for links in gold)
     attends = any(one.attention is not None for one in translations)
+    aligns = known and _has_attention(bundle)
     texts, references = [one.text for one in examples], [one.references for one in examples]
     evaluation = evaluate(
         texts,
         references,
         lengths=[_count_words(pair.source, bundle.source) for pair in pairs],
         edges=EDGES,
-        predicted=_forced_links(translator, pairs, gold, rule) if known and attends else None,
-        gold=gold if known and attends else None,
+        predicted=_forced_links(translator, pairs, gold, rule) if aligns else None,
+        gold=gold if aligns else None,
         entropies=[_entropy(one) for one in translations] if attends else None,
         tokenize=chosen.tokenize,
         lowercase=chosen.lowercase,
         phones=phones,
         with_ter=with_ter,
     )
-    notes = (*_cut_short(translations, translator), *([NO_ALIGNMENT] if known and not attends else []))
+    notes = (*_cut_short(translations, translator), *([NO_ALIGNMENT] if known and not aligns else []))
+    if evaluation.aer is not None and len(translator.bundles) > 1:
+        notes = (*notes, FIRST_ALIGNS)
     return Measured(evaluation, chosen, texts, references, examples, notes)
 
 
@@ -187,6 +192,11 @@ def length_name(scores: LengthScores) -> str:
     if scores.longest is None:
         return f"{scores.shortest}+"
     return f"{max(1, scores.shortest)}–{scores.longest}"
+
+
+def _has_attention(bundle: Bundle) -> bool:
+    config = bundle.model.config
+    return not (isinstance(config, RecurrentConfig) and config.score == "none")
 
 
 def _forced_links(
