@@ -126,6 +126,19 @@ def test_what_is_read_is_never_written_over(command: Command, run_folder: Path, 
     assert data.read_bytes() == before
 
 
+def test_one_file_is_not_written_twice(command: Command, run_folder: Path, data: Path, tmp_path: Path) -> None:
+    outcome = command("align", run_folder, data, "--output", tmp_path / "x", "--html", tmp_path / "x")
+    assert outcome.code == 2
+    assert f"--output and --html name one file, {tmp_path / 'x'}: name two" in outcome.complaint
+    assert command("align", run_folder, data, "--output", "/dev/null", "--html", "/dev/null").code == 0
+
+
+def test_what_tuning_finds_is_not_given_as_well(command: Command, run_folder: Path) -> None:
+    outcome = command("align", run_folder, "--tune", "--shift", 0, "--threshold", 0.3)
+    assert outcome.code == 2
+    assert outcome.complaint == "--tune finds --shift, --threshold itself: leave one of them out"
+
+
 def test_gold_that_counts_from_1(command: Command, run_folder: Path, data: Path, tmp_path: Path) -> None:
     (tmp_path / "gold").write_text("1-3 2-2 3-1\n\n1-3\n", encoding="utf-8")
     outcome = command("align", run_folder, data, "--gold", tmp_path / "gold")

@@ -172,7 +172,8 @@ def _show(outcome: "Outcome") -> None:
     entropy = outcome.aligned.entropy
     if entropy is not None:
         rows = entropy.ranked()
-        screen.print(f"entropy of attention: {entropy.mean:.3f} nats for each target word (0 looks at one word)")
+        what = "attention" if outcome.job.asked.posterior is None else "the posterior"
+        screen.print(f"entropy of {what}: {entropy.mean:.3f} nats for each target word (0 looks at one word)")
         for title, some in (("most focused", rows[:WORDS]), ("most diffuse", rows[: -WORDS - 1 : -1])):
             listed = ", ".join(f"{word} {value:.2f} ({count}×)" for word, count, value in some)
             screen.print(f"  {title}: {listed or 'no word occurs five times'}")

@@ -78,8 +78,22 @@ class Asked:
             raise InputError("--dev-source, --dev-target and --dev-gold go together")
         if self.gold is None and (self.gold_base is not None or self.flip_gold) and not any(self.dev):
             raise InputError("--gold-base and --flip-gold say how --gold is read: name that file too")
+        if self.tunes and self._chosen:
+            raise InputError(f"--tune finds {self._chosen} itself: leave one of them out")
         if self.source is not None and self.target is None and self.gold is not None:
             raise InputError("--gold is about a given translation: name it with --target")
+
+    @property
+    def _chosen(self) -> str:
+        """The options that say how links are read, as far as they were given."""
+        given = {
+            "--heads": self.heads is not None,
+            "--shift": self.shift is not None,
+            "--method": self.rule.method != "argmax",
+            "--threshold": self.rule.threshold is not None,
+            "--null": self.rule.null,
+        }
+        return ", ".join(option for option, is_given in given.items() if is_given)
 
     @property
     def tunes(self) -> bool:
