@@ -131,6 +131,7 @@ def test_one_file_is_not_written_twice(command: Command, run_folder: Path, data:
     assert outcome.code == 2
     assert f"--output and --html name one file, {tmp_path / 'x'}: name two" in outcome.complaint
     assert command("align", run_folder, data, "--output", "/dev/null", "--html", "/dev/null").code == 0
+    assert command("translate", run_folder, "3 4", "--output", tmp_path / "x", "--html", tmp_path / "x").code == 2
 
 
 def test_what_tuning_finds_is_not_given_as_well(command: Command, run_folder: Path) -> None:

@@ -45,11 +45,16 @@ def open_output(path: Path | None) -> Iterator[Output]:
 
 
 def refuse_to_write_over(written: dict[str, Path | None], read: Iterable[Path | None]) -> None:
-    """A file that is read is not replaced by what is made from it, nor by another output; `written` is by option."""
+    """A file that is read is not replaced by what is made from it; `written` is keyed by option."""
     sources = [path.stat() for path in read if path is not None and path.is_file()]
     for option, path in written.items():
         if path is not None and path.is_file() and any(os.path.samestat(path.stat(), source) for source in sources):
             raise InputError(f"{option} {path} is what is read: name another file")
+    refuse_one_file(written)
+
+
+def refuse_one_file(written: dict[str, Path | None]) -> None:
+    """One output is not replaced by another; a device takes both."""
     named = [path.resolve() for path in written.values() if path is not None and not path.is_char_device()]
     if len(set(named)) < len(named):
         raise InputError(f"{' and '.join(written)} name one file, {named[0]}: name two")

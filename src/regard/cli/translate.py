@@ -53,7 +53,7 @@ def translate(
     device: Annotated[str, typer.Option(metavar="NAME", help="Where to compute; cpu if left out.")] = "cpu",
 ) -> None:
     from regard.cli.converse import converse
-    from regard.cli.output import open_output, refuse_to_write_over
+    from regard.cli.output import open_output, refuse_one_file, refuse_to_write_over
     from regard.cli.screen import Warnings, progress
     from regard.runtime.translator import load
     from regard.text.errors import InputError
@@ -63,6 +63,7 @@ def translate(
     if as_json and (walk or alignment):
         raise InputError("--json holds alignment and attention already: leave --walk and --alignment out")
     refuse_to_write_over({"--html": html}, [input_])
+    refuse_one_file({"--output": output, "--html": html})
     total = None if input_ is None else _count(input_)
     search: dict[str, Any] = {name: value for name, value in (("beam", beam), ("nbest", nbest)) if value is not None}
     translator = load([bundle, *(ensemble or [])], device, longest_source=longest_source)
