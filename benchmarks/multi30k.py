@@ -16,7 +16,7 @@ import argparse
 import json
 import re
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from datetime import date
 from pathlib import Path
 from statistics import fmean, stdev
@@ -113,6 +113,7 @@ def score(runs: list[Path], given: argparse.Namespace) -> Record:
         "signature": signature,
         "protocol": f"multi30k-{pair[-2:]}",
         "parameters": translator.bundle.model.parameters_count,
+        "parameters_each": [bundle.model.parameters_count for bundle in translator.bundles],
         "seconds": {**training_seconds(runs), "decoding": round(time.perf_counter() - began, 1)},
         "recipe": recipe,
         "machine": torch.cuda.get_device_name() if device == "cuda" else "CPU",
@@ -195,8 +196,9 @@ def tables(records: list[Record]) -> str:
         scores = [spread([one["scores"][split] for one in several]) for split in SPLITS]
         seeds = f", {len(several)} seeds" if len(several) > 1 else ""
         seconds = round(fmean(one["seconds"]["training"] for one in several))
-        members = several[0]["members"]
-        size = f"{members} × " * (members > 1) + f"{several[0]['parameters'] / 1e6:.1f} M"
+        first = several[0]
+        each = first.get("parameters_each", [first["parameters"]] * first["members"])
+        size = " + ".join(f"{count} × " * (count > 1) + f"{one / 1e6:.1f} M" for one, count in Counter(each).items())
         lines.append(f"| {pair} | {name}{seeds} | {size} | {' | '.join(scores)} | {seconds} |")
     first = records[0]
     told = (

@@ -52,7 +52,9 @@ def test_the_list(command: Command) -> None:
     listed = json.loads(command("data", "list", "--json").out)
     assert {one["name"] for one in listed} >= {"multi30k", "tatoeba-en-fr", "hansards-en-fr"}
     (multi30k,) = [one for one in listed if one["name"] == "multi30k"]
-    assert multi30k["recipes"] == ["multi30k-de-en", "multi30k-en-de", "multi30k-en-de-transformer", "multi30k-en-fr"]
+    assert multi30k["recipes"] == [
+        "multi30k-de-en", "multi30k-en-de", "multi30k-en-de-luong", "multi30k-en-de-transformer", "multi30k-en-fr",
+    ]  # fmt: skip
     assert multi30k["splits"]["test_2017_flickr"] == 1000
 
 
