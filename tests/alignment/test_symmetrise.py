@@ -97,3 +97,9 @@ def test_the_product_of_weights_lets_a_sure_direction_outweigh_a_doubtful_one() 
     assert product(forward, backward, 0.31).tolist() == [[False, False], [False, True]]
     assert not product(forward, backward, 0.0)[0, 1]  # weight 0 never links
     np.testing.assert_array_equal(product(forward, backward, 0.2), product(backward, forward, 0.2).T)
+
+
+def test_a_product_of_directions_that_see_different_ends() -> None:
+    forward, backward = np.full((3, 2), 0.5), np.full((3, 2), 0.5)  # backward sees one source more, one target less
+    assert product(forward, backward, 0.5).shape == (2, 2)
+    assert product(forward, backward, 0.5).all()

@@ -1,5 +1,6 @@
 """Aligning with one model or two: links, symmetrisation, tuning, scores, gold files and what is wrong with them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,10 +8,20 @@ import pytest
 
 import regard
 from regard.alignment import LinkRule, Links, product, symmetrise
-from regard.lab.align import Direction, Entropy, align, check_opposite, tune_direction, tune_to_agree, word_note
+from regard.lab.align import (
+    Direction,
+    Entropy,
+    align,
+    check_opposite,
+    check_same_words,
+    tune_direction,
+    tune_to_agree,
+    word_note,
+)
 from regard.lab.align_job import Asked, link_rule, prepare, run
 from regard.lab.sides import GoldFile, Sides, is_naacl, read_sides
 from regard.runtime.aligner import Aligner
+from regard.text import Tokenizer, TokenizerConfig
 from regard.text.errors import InputError
 from runtime.bundles import untrained
 
@@ -117,6 +128,16 @@ def test_a_remark_where_words_are_not_what_white_space_separates(random_model: r
     assert "1 pair of 2 has other words" in remark
     assert "first: line 2" in remark
     assert word_note(Sides(["the cat"], ["le chat"]), random_model.bundle) is None
+
+
+def test_two_models_must_count_the_same_words(tmp_path: Path) -> None:
+    bundle = regard.load(untrained(tmp_path / "enfr")).bundle
+    check_same_words(bundle, bundle)
+    other = Tokenizer.train(["a"], TokenizerConfig(words="spaces"))
+    with pytest.raises(
+        InputError, match=r'count words differently \(text.words is "marks" and "spaces"\): say --words'
+    ):
+        check_same_words(bundle, replace(bundle, source=other))
 
 
 class TestGold:

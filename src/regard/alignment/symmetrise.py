@@ -66,13 +66,18 @@ def symmetrise(forward: Set[Link], backward: Set[Link], method: str = "grow-diag
 
 
 def product(
-    forward: Float[np.ndarray, "target source"], backward: Float[np.ndarray, "source target"], threshold: float
-) -> Bool[np.ndarray, "target source"]:
+    forward: Float[np.ndarray, "target source"],
+    backward: Float[np.ndarray, "other_source other_target"],
+    threshold: float,
+) -> Bool[np.ndarray, "both_target both_source"]:
     """True where √(f · b) is at least the threshold: a direction that is sure outweighs one that doubts.
 
-    Liang et al. 2006, section 3.2, multiply posterior probabilities so; weights of 0 never link.
+    Liang et al. 2006, section 3.2, multiply posterior probabilities so; weights of 0 never link. One direction may see
+    fewer words than the other, for a model may drop a final stop: what either does not see is left out.
     """
-    both = np.sqrt(forward.astype(np.float32) * backward.T.astype(np.float32))
+    targets, sources = map(min, forward.shape, backward.shape[::-1])
+    ours, theirs = forward[:targets, :sources], backward[:sources, :targets]
+    both = np.sqrt(ours.astype(np.float32) * theirs.T.astype(np.float32))
     return np.asarray((both > 0) & (both >= threshold))
 
 

@@ -271,6 +271,16 @@ def check_opposite(forward: Bundle, backward: Bundle, sides: Sides) -> None:
         )
 
 
+def check_same_words(forward: Bundle, backward: Bundle) -> None:
+    """Refuse two models that split words by different rules: link 5-0 of one is not link 5-0 of the other."""
+    for ours, theirs in ((forward.source, backward.target), (forward.target, backward.source)):
+        if ours.config.words != theirs.config.words:
+            raise InputError(
+                f'{forward.path} and {backward.path} count words differently (text.words is "{ours.config.words}" and '
+                f'"{theirs.config.words}"): say --words spaces, which counts for both what white space separates'
+            )
+
+
 def word_note(sides: Sides, bundle: Bundle, remedy: str = "--words spaces") -> str | None:
     """A remark where links count other words than what white space separates: files of tokenised text mean those."""
     other, example = 0, ""

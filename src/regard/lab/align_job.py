@@ -18,6 +18,7 @@ from regard.lab.align import (
     Progress,
     align,
     check_opposite,
+    check_same_words,
     default_rule,
     seen_gold,
     tune_direction,
@@ -180,6 +181,8 @@ def prepare(asked: Asked, progress: Progress = lambda done: None) -> Job:
     notes: list[str] = []
     if backward is not None:
         check_opposite(translator.bundle, backward.aligner.bundle, sides)
+        if not asked.spaces:
+            check_same_words(translator.bundle, backward.aligner.bundle)
     if asked.gold is not None:
         known, notes = _gold(asked, asked.gold, sides, forward.aligner)
     elif known is not None:
