@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.lab.compare.plan import (
+from regard.lab.compare.plan import (, Variant
     AXES,
     DEFAULT,
     Comparison,
@@ -110,3 +110,8 @@ def test_what_cannot_be_compared(tmp_path: Path, text: str, message: str) -> Non
 
 def test_lists_as_people_type_them() -> None:
     assert names(["additive, dot", "general"]) == ("additive", "dot", "general")
+
+
+def test_folders_are_named_in_any_script_and_lie_inside() -> None:
+    wanted = {"additive · output-fed": "additive-output-fed", "日本": "日本", "a_b": "a-b", "..": "variant", "../x": "x"}
+    assert {name: Variant(name, None).slug for name in wanted} == wanted

@@ -73,7 +73,7 @@ class Variant:
     @property
     def slug(self) -> str:
         """The name as a folder."""
-        return re.sub(r"[^a-z0-9.]+", "-", self.name.lower()).strip("-") or "variant"
+        return re.sub(r"(?:[^\w.]|_)+", "-", self.name.lower()).strip("-.") or "variant"
 
 
 @dataclass(frozen=True)
