@@ -1,7 +1,11 @@
 """The reader: packed sentences against each sentence read alone by the library."""
 
+from copy import deepcopy
+
 import pytest
 import torch
+from torch import nn
+from torch.nn.utils.rnn import PackedSequence
 
 from regard.models.rnn.encoder import RecurrentEncoder
 
@@ -86,6 +90,33 @@ def test_hooks_on_the_recurrence_are_called() -> None:
     reader(batch.source, batch.source_lengths)
     handle.remove()
     assert seen == [True]
+
+
+class LouderGru(nn.GRU):
+    def forward(self, packed: PackedSequence) -> tuple[PackedSequence, torch.Tensor]:  # type: ignore[override]
+        outputs, final = super().forward(packed)
+        return outputs._replace(data=2 * outputs.data), final
+
+
+class LouderLstm(nn.LSTM):
+    def forward(  # type: ignore[override]
+        self, packed: PackedSequence
+    ) -> tuple[PackedSequence, tuple[torch.Tensor, torch.Tensor]]:
+        outputs, final = super().forward(packed)
+        return outputs._replace(data=2 * outputs.data), final
+
+
+@pytest.mark.parametrize("rows", [[[5, 6], [7, 8]], [[5, 6, 7, 8], [9]]], ids=["full", "padded"])
+@pytest.mark.parametrize("kind", [LouderGru, LouderLstm])
+def test_a_recurrence_of_somebodys_own_is_the_one_that_learns(
+    kind: type[LouderGru | LouderLstm], rows: list[list[int]]
+) -> None:
+    reader, batch = deepcopy(encoder("gru" if kind is LouderGru else "lstm", 1, True)), sentences(*rows)
+    before = reader(batch.source, batch.source_lengths).states
+    own = kind(4, 3, bidirectional=True, batch_first=True).double()
+    own.load_state_dict(reader.recurrence.state_dict())
+    reader.recurrence = own
+    torch.testing.assert_close(reader(batch.source, batch.source_lengths).states, 2 * before, **EXACT)
 
 
 def test_a_length_beyond_the_ids_is_refused() -> None:

@@ -92,7 +92,7 @@ def gru_step(
     r, z = σ(gates + U s + b)     n = tanh(gates_n + r ∘ (U_n s + b_n))     s' = (1 - z) ∘ n + z ∘ s
     """
     both = product(hidden, recurrent, bias)
-    if torch.is_grad_enabled() and not plain_wanted():
+    if _by_hand():
         state: Tensor = GruCell.apply(gates, both, hidden)  # type: ignore[no-untyped-call]
         return state
     gate_r, gate_z, gate_n = gates.chunk(3, dim=-1)
@@ -100,6 +100,14 @@ def gru_step(
     new = torch.tanh(torch.addcmul(gate_n, torch.sigmoid(gate_r + from_r), from_n))
     # Mixed precision computes the gates in less than the state is kept in.
     return torch.lerp(new.to(hidden.dtype), hidden, torch.sigmoid(gate_z + from_z).to(hidden.dtype))
+
+
+def _by_hand() -> bool:
+    """Whether a step is one operation with our own gradient.
+
+    torch.compile fuses plain operations itself; what these write into parts of a tensor it has computed wrongly.
+    """
+    return torch.is_grad_enabled() and not (plain_wanted() or torch.compiler.is_compiling())
 
 
 def lstm_step(
@@ -110,7 +118,7 @@ def lstm_step(
 ) -> tuple[Float[Tensor, "batch units"], Float[Tensor, "batch units"]]:
     """i, f, g, o = gates + U s     c' = σ(f) ∘ c + σ(i) ∘ tanh(g)     s' = σ(o) ∘ tanh(c')"""
     gates = add_product(gates, hidden, recurrent)
-    if torch.is_grad_enabled() and not plain_wanted():
+    if _by_hand():
         state, cell = LstmCell.apply(gates, cell)  # type: ignore[no-untyped-call]
         return state, cell
     into, forget, new, out = gates.chunk(4, dim=-1)

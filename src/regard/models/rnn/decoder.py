@@ -26,7 +26,7 @@ from regard.models.rnn.readout import Readout
 from regard.models.rnn.recurrence import attend_and_recur
 from regard.models.rnn.state import RecurrentState
 from regard.models.rnn.walk import walk, watched
-from regard.models.rnn.word_table import by_table, table_pays
+from regard.models.rnn.word_table import by_table, drops_nothing, table_pays
 from regard.models.step import Decoded, Step, given_weights
 
 
@@ -221,8 +221,7 @@ class RecurrentDecoder(nn.Module):
 
         Either no context returns to it, or the context is one fixed vector.
         """
-        embedded = self._embed(tokens)
-        inputs = embedded
+        inputs = embedded = self._embed(tokens)
         if self.context_width:
             inputs = torch.cat([embedded, state.memory.values.expand(-1, embedded.size(1), -1)], dim=-1)
         hidden = torch.stack(state.hidden)
@@ -237,6 +236,7 @@ class RecurrentDecoder(nn.Module):
         attention = self.attention
         return (  # type, not isinstance: a subclass may compute something else
             not (plain_wanted() or watched(self.attention))
+            and not (torch.compiler.is_compiling() and state.hidden[0].device.type == "cpu")  # see cells.py
             and type(attention) is BahdanauAttention
             and type(attention.window) is GlobalWindow
             and not (attention.dropout and attention.training)
@@ -305,7 +305,7 @@ class RecurrentDecoder(nn.Module):
         return (product if weight.is_mkldnn else linear)(embedded, weight, layers[0].bias)
 
     def _all_gates(self, tokens: Tensor, embedded: Tensor, layers: tuple[Layer, ...]) -> Tensor:
-        if table_pays(self.embedding, tokens) and not (self.training and self.embedding_dropout.p):
+        if table_pays(self.embedding, tokens) and drops_nothing(self.embedding_dropout):
             return by_table(self.embedding, tokens, layers[0].inputs[0], layers[0].bias)
         return self._gates(embedded, layers)
 

@@ -113,9 +113,10 @@ class RecurrentEncoder(nn.Module):
         return int(lengths.sum()) >= (HALF_FULL if small else FULL) * embedded.size(0) * embedded.size(1)
 
     def _learns_here(self, inputs: Tensor) -> bool:
-        """Whether gradients are wanted on a CPU, by fast paths, and nobody's hooks wait for the library's module."""
-        fast = torch.is_grad_enabled() and not (plain_wanted() or watched(self.recurrence))
-        return fast and inputs.device.type == "cpu"
+        """Whether gradients are wanted on a CPU, by fast paths, and the library's module is nobody's own or watched."""
+        own = type(self.recurrence) not in (nn.GRU, nn.LSTM) or watched(self.recurrence)
+        fast = torch.is_grad_enabled() and not (plain_wanted() or torch.compiler.is_compiling())
+        return fast and not own and inputs.device.type == "cpu"
 
     def _run(self, packed: PackedSequence) -> tuple[PackedSequence, Tensor | tuple[Tensor, Tensor]]:
         """The library's recurrence, but where something learns on the CPU, which it slows down."""

@@ -10,13 +10,20 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from regard.attention.plain import plain_wanted
+from regard.models.rnn.walk import watched
 
 
 def table_pays(embedding: nn.Embedding, words: Tensor) -> bool:
     """Whether the vocabulary is at most half of what learns on a CPU here; a subclass or a hook may want its call."""
     small = 2 * embedding.num_embeddings <= words.numel() and words.device.type == "cpu"
-    plain = type(embedding) is not nn.Embedding or embedding.max_norm or embedding._forward_hooks or plain_wanted()
-    return bool(small and torch.is_grad_enabled() and not plain)
+    own = type(embedding) is not nn.Embedding or watched(embedding)
+    unusual = embedding.max_norm or embedding.sparse or embedding.scale_grad_by_freq
+    return bool(small and torch.is_grad_enabled() and not (own or unusual or plain_wanted()))
+
+
+def drops_nothing(dropout: nn.Module) -> bool:
+    """Whether embeddings pass it as they are."""
+    return type(dropout) is nn.Dropout and not (watched(dropout) or (dropout.training and dropout.p))
 
 
 def by_table(
