@@ -20,6 +20,10 @@ QUICK = ("bench", "--work", "tutorial", "--repeats", 1)
         (["--work", "nonsense"], "no work 'nonsense' to measure: valid choices are tutorial, multi30k, paper"),
         (["--json", "nowhere/x.json"], "--json: there is no folder nowhere to write x.json into"),
         (["--json", "."], "--json: . is a folder; name a file in it"),
+        (
+            ["--json", "both.png", "--picture", "./both.png"],
+            "--json and --picture: both name both.png, and one would overwrite the other; name two",
+        ),
         (["--picture", "nowhere/x.png"], "--picture: there is no folder nowhere to write x.png into"),
         (["--picture", "x.txt"], "x.txt ends in .txt; wanted .png, .svg or .pdf"),
     ],

@@ -59,6 +59,8 @@ def bench(
         raise InputError("--gpu: torch sees no CUDA device here; leave --gpu out, or see `regard doctor`")
     if threads > (cores := os.cpu_count() or threads):
         raise InputError(f"--threads {threads}: this machine has {cores} cores; name no more")
+    if picture is not None and json_ is not None and picture.resolve() == json_.resolve():
+        raise InputError(f"--json and --picture: both name {picture}, and one would overwrite the other; name two")
     if picture is not None:
         check_picture(picture)
         check_writable(picture, "--picture")
