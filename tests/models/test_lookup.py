@@ -42,5 +42,8 @@ def test_the_same_bits_where_they_are_wanted(monkeypatch: pytest.MonkeyPatch) ->
     assert not adds(embedding, words)
     monkeypatch.undo()
     assert not adds(nn.Embedding(7, 3, max_norm=1.0, device="cuda"), words)
+    watched = nn.Embedding(7, 3, device="cuda")
+    watched.register_full_backward_hook(lambda *_: None)
+    assert not adds(watched, words)
     embedding.register_forward_hook(lambda *_: None)
     assert not adds(embedding, words)

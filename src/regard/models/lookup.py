@@ -29,7 +29,8 @@ def adds(embedding: nn.Embedding, words: Tensor) -> bool:
     """Whether the gradient may be added up at its place: on a GPU; a subclass or a hook may want its call."""
     if words.device.type != "cuda" or not torch.is_grad_enabled() or torch.are_deterministic_algorithms_enabled():
         return False
-    own = type(embedding) is not nn.Embedding or embedding._forward_hooks or embedding._forward_pre_hooks
+    forward = embedding._forward_hooks or embedding._forward_pre_hooks
+    own = type(embedding) is not nn.Embedding or forward or embedding._backward_hooks or embedding._backward_pre_hooks
     unusual = embedding.max_norm or embedding.sparse or embedding.scale_grad_by_freq
     return not (own or unusual or plain_wanted() or torch.compiler.is_compiling())
 

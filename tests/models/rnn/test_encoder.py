@@ -108,14 +108,16 @@ class LouderLstm(nn.LSTM):
 
 @pytest.mark.parametrize("rows", [[[5, 6], [7, 8]], [[5, 6, 7, 8], [9]]], ids=["full", "padded"])
 @pytest.mark.parametrize("kind", [LouderGru, LouderLstm])
+@pytest.mark.parametrize("kernels", [False, True], ids=["no kernels", "where kernels would run"])
 def test_a_recurrence_of_somebodys_own_is_the_one_that_learns(
-    kind: type[LouderGru | LouderLstm], rows: list[list[int]]
+    kind: type[LouderGru | LouderLstm], rows: list[list[int]], kernels: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reader, batch = deepcopy(encoder("gru" if kind is LouderGru else "lstm", 1, True)), sentences(*rows)
     before = reader(batch.source, batch.source_lengths).states
     own = kind(4, 3, bidirectional=True, batch_first=True).double()
     own.load_state_dict(reader.recurrence.state_dict())
     reader.recurrence = own
+    monkeypatch.setattr("regard.models.rnn.encoder.fusible", lambda _: kernels)
     torch.testing.assert_close(reader(batch.source, batch.source_lengths).states, 2 * before, **EXACT)
 
 

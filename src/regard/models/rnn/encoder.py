@@ -62,7 +62,7 @@ class RecurrentEncoder(nn.Module):
         longest = source.size(1)
         embedded = self.dropout(look_up(self.embedding, source))
         real = lengths_to_mask(lengths, longest)
-        if fusible(embedded) and embedded.numel():
+        if fusible(embedded) and embedded.numel() and not self._own():
             return self._fused(embedded, real)
         on_host = lengths.cpu()
         if self._full_enough(embedded, on_host):
@@ -113,10 +113,13 @@ class RecurrentEncoder(nn.Module):
         return int(lengths.sum()) >= (HALF_FULL if small else FULL) * embedded.size(0) * embedded.size(1)
 
     def _learns_here(self, inputs: Tensor) -> bool:
-        """Whether gradients are wanted on a CPU, by fast paths, and the library's module is nobody's own or watched."""
-        own = type(self.recurrence) not in (nn.GRU, nn.LSTM) or watched(self.recurrence)
+        """Whether gradients are wanted on a CPU, by fast paths."""
         fast = torch.is_grad_enabled() and not (plain_wanted() or torch.compiler.is_compiling())
-        return fast and not own and inputs.device.type == "cpu"
+        return fast and not self._own() and inputs.device.type == "cpu"
+
+    def _own(self) -> bool:
+        """Whether the library's module is somebody's own or watched: then it must be called itself."""
+        return type(self.recurrence) not in (nn.GRU, nn.LSTM) or watched(self.recurrence)
 
     def _run(self, packed: PackedSequence) -> tuple[PackedSequence, Tensor | tuple[Tensor, Tensor]]:
         """The library's recurrence, but where something learns on the CPU, which it slows down."""
