@@ -19,10 +19,11 @@ NAMES = ("context", "weights", "query", "keys", "v", "values", "gaussian")
 
 
 @pytest.fixture(autouse=True)
-def _kernels(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(op, "SMALL", 0)  # on a GPU plain torch would take most of these
-    monkeypatch.setattr(op, "REPLAYED", 0)
-    with kernels():
+def _kernels() -> Iterator[None]:
+    # A patch of its own: a test's `monkeypatch` must be undone before `kernels`, or the interpreter stays on for good.
+    with kernels(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(op, "SMALL", 0)  # on a GPU plain torch would take most of these
+        patch.setattr(op, "REPLAYED", 0)
         yield
 
 
