@@ -1,5 +1,6 @@
 """Folders appear whole or not at all: killed and failing writers, readers and writers beside them."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -145,6 +146,25 @@ def test_a_bundle_replaced_while_it_is_read_is_read_again(
     loaded = load_bundle(folder)
     assert loaded.manifest == newer[1]
     assert torch.equal(next(loaded.model.parameters()), next(model.parameters()))
+
+
+def test_a_folder_emptied_by_another_writer_while_it_is_listed_is_looked_at_again(
+    folder: Path, model: Seq2Seq, save: Save, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Renamed away between its opening and its listing: what is left of the old one is not what stands there."""
+    really, listed = os.listdir, []
+
+    def swapped_first(path: int | Path) -> list[str]:
+        if not listed:
+            listed.append(path)
+            save(folder, add(model, 1.0))
+            return ["tokenizer.json"]
+        return really(path)
+
+    monkeypatch.setattr(os, "listdir", swapped_first)
+    save(folder, model)
+    assert listed
+    assert torch.equal(first_weights(folder), next(model.parameters()))
 
 
 def test_several_writers_of_one_folder_each_write_a_whole_one(folder: Path, model: Seq2Seq, save: Save) -> None:

@@ -101,15 +101,30 @@ def _number(error: OSError | SafetensorError) -> int:
 
 
 def _check_replaceable(place: Path, target: Path) -> None:
-    try:
-        held = os.listdir(place)
-    except FileNotFoundError:
-        return
+    held = _names(place)
     if held and NAME not in held:
         raise InputError(
             f"cannot write {target}: this folder holds something else than a bundle, which would be lost: "
             "name another folder, or empty it"
         )
+
+
+def _names(place: Path) -> list[str]:
+    """What the folder there holds; one that another writer takes away while it is listed, and empties, is not it."""
+    if sys.platform == "win32":
+        return os.listdir(place) if place.exists() else []
+    while True:
+        try:
+            descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
+        except FileNotFoundError:
+            return []
+        try:
+            held = os.listdir(descriptor)
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(descriptor), os.stat(place)):
+                    return held
+        finally:
+            os.close(descriptor)
 
 
 def _set_aside(place: Path) -> Path:
