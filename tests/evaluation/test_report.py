@@ -64,3 +64,11 @@ def test_wrong_input_is_refused() -> None:
         evaluate(SAID, WANTED, predicted=PREDICTED, gold=[None])
     with pytest.raises(ValueError, match="give both or neither"):
         evaluate(SAID, WANTED, gold=GOLD)
+
+
+def test_entropy_is_a_mean_over_words_not_over_sentences() -> None:
+    entropies = [[0.0], [1.0, 1.0, 1.0], [], [2.0]]
+    report = evaluate(SAID[:4], WANTED[:4], lengths=[1, 1, 1, 30], edges=(10,), entropies=entropies)
+    assert report.entropy == pytest.approx(1.0)
+    assert [part.entropy for part in report.by_length] == [pytest.approx(0.75), pytest.approx(2.0)]
+    assert evaluate(SAID[:1], WANTED[:1], entropies=[[]]).entropy is None

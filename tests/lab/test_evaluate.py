@@ -9,10 +9,12 @@ import regard
 from regard.alignment import Links
 from regard.data.pair import Pair
 from regard.lab.against import compare_systems, verdict
+from regard.lab.align import Direction, Entropy
 from regard.lab.evaluate import Example, length_name, measure, measure_texts, recipe_pairs
 from regard.lab.report import report_page
-from regard.lab.sides import GoldFile
+from regard.lab.sides import GoldFile, Sides
 from regard.lab.yardstick import Yardstick, read_yardstick
+from regard.runtime.aligner import Aligner
 from regard.text.errors import InputError
 
 
@@ -205,6 +207,15 @@ def test_systems_that_write_in_different_forms_are_not_compared(reverser: regard
     other = measure_texts(["a"] * 3, [Pair(pair.source, pair.target + " !") for pair in PAIRS])
     with pytest.raises(InputError, match="not compared with the same references"):
         compare_systems(ours, other, "other")
+
+
+def test_entropy_is_the_mean_over_words_as_regard_align_counts_it(reverser: regard.Translator) -> None:
+    sources = ["3", "3 4 5 6 7 8", "9 9", ""]
+    written = [one.text for one in reverser.translate(sources)]
+    pairs = [Pair(source, text) for source, text in zip(sources, written, strict=True)]
+    seen = Entropy()
+    Direction(Aligner(reverser.bundle)).links(Sides(sources, written), entropy=seen)
+    assert measure(reverser, pairs).evaluation.entropy == pytest.approx(seen.mean, rel=1e-4)
 
 
 def test_entropy_is_near_zero_for_a_model_that_points(reverser: regard.Translator) -> None:

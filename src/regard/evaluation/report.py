@@ -45,8 +45,8 @@ class Evaluation:
     per: float | None = None
     """Edits over reference phones; None where the targets are no phones."""
     entropy: float | None = None
-    """How spread out attention is for each target word, in nats: every sentence's mean over its words, and the mean of
-    these; None where it is not known."""
+    """How spread out attention is, in nats: the mean over the target words of all sentences; None where it is not
+    known."""
     references: int = 1
     """The most references that a sentence has."""
 
@@ -68,15 +68,16 @@ def evaluate(
     edges: Sequence[int] = DEFAULT_EDGES,
     predicted: Sequence[Set[Link]] | None = None,
     gold: Sequence[Links | None] | None = None,
-    entropies: Sequence[float | None] | None = None,
+    entropies: Sequence[Sequence[float]] | None = None,
     tokenize: str = "13a",
     lowercase: bool = False,
     phones: bool = False,
     with_ter: bool = False,
 ) -> Evaluation:
     """Scores a test set. `lengths` (source words of each sentence) adds the scores by length, in bins that start at
-    `edges`; `predicted` with `gold` links adds AER, over the sentences whose gold has any; `entropies` their mean.
-    With `phones` the targets are pronunciations: PER counts phones, WER words that are not right. TER takes long.
+    `edges`; `predicted` with `gold` links adds AER, over the sentences whose gold has any; `entropies` (of each word
+    that was written, sentence by sentence) their mean over words. With `phones` the targets are pronunciations: PER
+    counts phones, WER words that are not right. TER takes long.
     """
     lists = reference_lists(hypotheses, references)
     if (predicted is None) != (gold is None):
@@ -136,8 +137,8 @@ def _edits(texts: Sequence[str], truths: References) -> float | None:
         return None
 
 
-def _mean(members: Sequence[int], values: Sequence[float | None] | None) -> float | None:
-    known = [value for one in members if (value := values[one]) is not None] if values is not None else []
+def _mean(members: Sequence[int], values: Sequence[Sequence[float]] | None) -> float | None:
+    known = [value for one in members for value in values[one]] if values is not None else []
     return sum(known) / len(known) if known else None
 
 

@@ -123,7 +123,7 @@ def measure(
         edges=EDGES,
         predicted=_forced_links(translator, pairs, gold, rule) if aligns else None,
         gold=gold if aligns else None,
-        entropies=[_entropy(one) for one in translations] if attends else None,
+        entropies=[_entropies(one) for one in translations] if attends else None,
         tokenize=chosen.tokenize,
         lowercase=chosen.lowercase,
         phones=phones,
@@ -223,10 +223,10 @@ def _cut_short(translations: Sequence[Translation], translator: Translator) -> l
     )
 
 
-def _entropy(translation: Translation) -> float | None:
-    """The mean over the words that were written; None where there are none."""
+def _entropies(translation: Translation) -> list[float]:
+    """Of each word that was written."""
     looks = translation.word_attention
-    return None if looks is None or not looks.size else float(attention_entropy(looks).mean())
+    return [] if looks is None or not looks.size else attention_entropy(looks).tolist()
 
 
 def _seen_links(pair: Pair, source: Tokenizer, target: Tokenizer) -> Links | None:
