@@ -10,6 +10,7 @@ from regard.data.config import DataConfig, TextConfig, load_split
 from regard.data.pair import Pair
 from regard.data.synthetic import reverse
 from regard.text.config import TokenizerConfig
+from regard.text.editions import bare
 from regard.text.errors import InputError
 from regard.text.normalise import Normaliser
 
@@ -87,10 +88,29 @@ def test_what_is_held_out_depends_on_the_texts_alone(undivided: Path) -> None:
     assert len(sources(with_test)["test"]) == 400
 
 
+def test_editions_of_one_source_are_never_in_two_splits(tmp_path: Path) -> None:
+    editions = (
+        "sentence {}",
+        "Sentence {}!",
+        "  SENTENCE,  {} ",
+        "\u201csentence {}\u201d",
+        "se\u0301ntence {}",
+        "s\u00e9ntence {}.",
+    )
+    lines = [f"{edition.format(number)}\tphrase" for number in range(100) for edition in editions]
+    (tmp_path / "all.tsv").write_text("\n".join(lines), "utf-8")
+    found = sources(data(kind="tsv", train="all.tsv", base=tmp_path))
+    assert sum(map(len, found.values())) == len(lines)
+    bared = {split: {bare(text) for text in texts} for split, texts in found.items()}
+    assert len(bared["test"]) == len(bared["dev"]) == 10
+    assert not bared["train"] & (bared["dev"] | bared["test"])
+    assert not bared["dev"] & bared["test"]
+
+
 def test_too_little_to_hold_out_is_refused(tmp_path: Path) -> None:
     (tmp_path / "t.tsv").write_text("a\tb\na\tc\nb\td\n", "utf-8")
     with pytest.raises(
-        InputError, match=r"2 different source sentences are too few to hold out .* give dev and test files"
+        InputError, match=r"2 different source sentences .* are too few to hold out .* give dev and test files"
     ):
         load_split(data(kind="tsv", train="t.tsv", base=tmp_path), "train")
 

@@ -7,7 +7,7 @@ import pytest
 
 from regard.data.pair import Pair
 from regard.lab.finding import Finding
-from regard.lab.survey import Survey, bare, check_overlap
+from regard.lab.survey import Survey, check_overlap
 
 CLEAN = [Pair(f"the word {i} is" + " here" * (i % 9), f"le mot {i} est" + " ici" * (i % 9)) for i in range(60)]
 
@@ -135,10 +135,3 @@ def test_leakage_is_found_through_case_and_punctuation() -> None:
     assert unknown.text == "test: 40.0% of its source words never occur in training"
     fine, _ = check_overlap(train, [Pair("a bird", "z")], "dev")
     assert (fine.mark, fine.text) == ("✓", "dev: 1 pairs, none of their sources in training")
-
-
-def test_bare_texts() -> None:
-    assert bare("L'Été, 3 fois!") == "l été 3 fois"
-    assert bare("वह किताब है।") != bare("वह कताब है।")
-    assert bare("Don’t “go”…") == bare("don't, go") == "don t go"
-    assert bare("!!!") == "!!!" != bare("???")

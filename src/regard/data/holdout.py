@@ -8,15 +8,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from regard.text.editions import bare
 from regard.text.errors import InputError
+
+BY = "letters"
+"""What decides; a part of what prepared data is kept by."""
 
 
 @dataclass(frozen=True)
 class HeldOut:
     """Source texts are ranked by a hash: the lowest are dev, the highest test, where these are held out.
 
-    Pairs with one source text stay together, so no held-out source is ever trained on. The order of the corpus has no
-    influence, and dev holds the same pairs whether or not test is held out too.
+    Pairs with one source text stay together, whatever its case, punctuation and white space, so no held-out source is
+    ever trained on. The order of the corpus has no influence, and dev holds the same pairs whether or not test is held
+    out too.
     """
 
     dev_below: int
@@ -38,8 +43,8 @@ def hold_out(sources: Iterable[str], share: float, splits: tuple[str, ...]) -> H
     size = math.ceil(share * len(ranks))
     if size * len(splits) >= len(ranks):
         raise InputError(
-            f"{len(ranks)} different source sentences are too few to hold out a share of {share} for "
-            f"{' and '.join(splits)}: give {' and '.join(splits)} files, or a smaller held_out"
+            f"{len(ranks)} different source sentences (but for case and punctuation) are too few to hold out a share of "
+            f"{share} for {' and '.join(splits)}: give {' and '.join(splits)} files, or a smaller held_out"
         )
     dev_below = int(ranks[size]) if "dev" in splits else 0
     test_from = int(ranks[-size]) if "test" in splits else 1 << 64
@@ -49,5 +54,4 @@ def hold_out(sources: Iterable[str], share: float, splits: tuple[str, ...]) -> H
 
 
 def _rank(source: str) -> int:
-    """Sentences that differ in white space alone count as one."""
-    return int.from_bytes(hashlib.blake2b(" ".join(source.split()).encode(), digest_size=8).digest())
+    return int.from_bytes(hashlib.blake2b(bare(source).encode("utf-8", "replace"), digest_size=8).digest())

@@ -11,7 +11,7 @@ from typing import Any
 
 from regard.data.catalogue import resolve, resolve_more
 from regard.data.corpora import read_parallel, read_tsv
-from regard.data.holdout import HeldOut, hold_out
+from regard.data.holdout import BY, HeldOut, hold_out
 from regard.data.lines import find_file
 from regard.data.pair import Pair
 from regard.data.records import open_dataset, read_dataset, read_jsonl, read_parquet
@@ -102,7 +102,7 @@ class StoredSplit:
         """Changes with the bytes of the corpus and with which of its pairs are taken, not with where it lies."""
         digest = hashlib.sha256()
         said = self.config.model_dump(mode="json", exclude={"base", "train", "dev", "test", "name"})
-        said |= {"split": self.split, "missing": self._missing}
+        said |= {"split": self.split, "missing": (*self._missing, BY) if self._missing else ()}
         digest.update(json.dumps(said, sort_keys=True).encode())
         if isinstance(self.config, HuggingFaceData):
             digest.update(self._dataset(self._origin)._fingerprint.encode())

@@ -1,7 +1,6 @@
 """A corpus looked over pair by pair: how much there is, and what is usually wrong, with examples and remedies."""
 
 import hashlib
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -11,6 +10,7 @@ from regard.data.pair import Pair
 from regard.lab.finding import Finding
 from regard.lab.lengths import go_together
 from regard.lab.side import WORDS, Seen, Side
+from regard.text.editions import bare
 from regard.text.words import word_spans
 
 EXAMPLES = 3
@@ -179,23 +179,6 @@ def example(pair: Pair, place: str = "") -> str:
     """A pair in one short line."""
     source, target = (text if len(text) <= 50 else text[:49] + "…" for text in (pair.source, pair.target))
     return f"{place}{': ' if place else ''}{source!r} → {target!r}"
-
-
-class _Bare(dict[int, str]):
-    """A character, or a space for what is neither letter nor mark nor digit, worked out when it is first seen."""
-
-    def __missing__(self, code: int) -> str:
-        one = chr(code)
-        self[code] = one if one.isalnum() or unicodedata.category(one)[0] == "M" or one in "\u200c\u200d" else " "
-        return self[code]
-
-
-_BARE = _Bare()
-
-
-def bare(text: str) -> str:
-    """Letters, marks and digits alone, in lower case: what two editions of a sentence have in common."""
-    return " ".join(text.casefold().translate(_BARE).split()) or text
 
 
 def key(text: str) -> int:
