@@ -178,11 +178,12 @@ def align(
     models: Path, split: str, given: argparse.Namespace, posterior: "Posterior | None", most: int | None = None
 ) -> "Outcome":
     """Both directions with rules tuned on trial."""
-    from regard.lab.align_job import Asked, prepare, run
+    from regard.lab.align_job import prepare, run
+    from regard.lab.asked import Asked
     from regard.lab.sides import Sides
 
     forward, backward = (models / direction for direction in DIRECTIONS)
-    asked = Asked(forward, reverse=backward, tune=True, split=split, posterior=posterior, device=given.device)
+    asked = Asked(forward, reverse=backward, tune=True, split=split, posteriors=(posterior,), device=given.device)
     job = prepare(asked)
     if most is not None:
         job = replace(job, sides=Sides(job.sides.sources[:most], job.sides.targets[:most]), gold=None)

@@ -97,9 +97,50 @@ def test_a_transformer_is_told_to_tune(command: Command, transformer: Path, tmp_
     assert "mean of" not in command("align", transformer, tmp_path / "in", "--heads", "1.*").err
 
 
+def test_what_was_tuned_is_repeated_on_other_text(
+    command: Command, run_folder: Path, data: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "tuned.json"
+    both = ("align", run_folder, "--reverse", run_folder)
+    tuned = command(*both, "--tune", "--posterior", "tune", "--save-reading", path)
+    assert (tuned.code, f"written: {path}; --reading {path} reads other text so" in tuned.err) == (0, True)
+    assert "is the best of 11 ways to read: AER " in tuned.err
+    again = command(*both, "--reading", path)
+    assert (again.code, again.out) == (0, tuned.out)
+    assert "tuned" not in again.err.replace("tuned.json", "")
+    other = command(*both, data, "--reading", path)
+    assert (other.code, other.out) == (0, LINKS)
+    before = path.read_bytes()
+    assert command(*both, "--reading", path, "--save-reading", path).code == 2
+    for option in (["--tune"], ["--shift", 0], ["--posterior", 1], ["--symmetrise", "union"]):
+        refused = command(*both, "--reading", path, *option)
+        assert (refused.code, refused.complaint) == (
+            2,
+            f"--reading {path} says how links are read: leave {option[0]} out",
+        )
+    assert path.read_bytes() == before
+
+
+def test_long_text_is_read_as_far_as_asked(command: Command, run_folder: Path, tmp_path: Path) -> None:
+    words = [str(3 + number % 9) for number in range(30)]  # training was shown 20
+    (tmp_path / "long").write_text(f"{' '.join(words)}\t{' '.join(reversed(words))}\n", encoding="utf-8")
+    short = command("align", run_folder, tmp_path / "long")
+    assert "1 pair longer than the model reads: the last words have no links (--longest-source reads on)" in short.err
+    assert max(int(link.split("-")[0]) for link in short.out.split()) < 20
+    for more in ([], ["--reverse", run_folder]):
+        long = command("align", run_folder, tmp_path / "long", "--longest-source", 30, *more)
+        assert (long.code, "longer than" in long.err) == (0, False)
+    refused = command("align", run_folder, tmp_path / "long", "--longest-source", 0)
+    assert (refused.code, refused.complaint) == (2, "longest_source = 0: a text has at least 1 piece")
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        (["--posterior", "tune"], "--posterior tune is chosen on a development set: say --tune, or give a number"),
+        (["--tune", "--posterior", "tune", "--evidence", "all"], "--evidence all: valid choices are state, word"),
+        (["--posterior", "much"], "--posterior much: wanted a number from 0 to 10"),
+        (["--reading", "nowhere"], "--reading nowhere: No such file or directory"),
         (["--words", "tokens"], "--words tokens: valid choices are model and spaces"),
         (["--format", "giza"], "--format giza: valid choices are pharaoh and naacl"),
         (["--base", "2"], "--base 2: the first word counts as 0 or as 1"),
@@ -161,7 +202,10 @@ def test_a_pair_that_is_cut_in_both_directions_is_one_pair(command: Command, run
     (tmp_path / "pairs.tsv").write_text(f"{long}\t{long}\n3 4 5\t5 4 3\n", encoding="utf-8")
     for how in ("union", "product"):
         outcome = command("align", run_folder, tmp_path / "pairs.tsv", "--reverse", run_folder, "--symmetrise", how)
-        assert "regard: 1 pair longer than the model reads: the last words have no links\n" in outcome.err
+        assert (
+            "regard: 1 pair longer than the model reads: the last words have no links (--longest-source reads on)\n"
+            in outcome.err
+        )
 
 
 def test_no_attention(command: Command, vanilla: Path, data: Path) -> None:

@@ -10,7 +10,8 @@ import torch
 
 import regard
 from regard.lab.align import default_rule
-from regard.lab.align_job import Asked, prepare
+from regard.lab.align_job import prepare
+from regard.lab.asked import Asked
 from regard.runtime.guided import guided_head, guided_shift
 from regard.runtime.outcome import build_translation
 from regard.runtime.posterior import Posterior
@@ -87,4 +88,4 @@ def test_a_posterior_is_about_the_word_of_its_own_row(tmp_path: Path, monkeypatc
     (tmp_path / "in").write_text("the cat\tle chat\n", encoding="utf-8")
     monkeypatch.setattr("regard.lab.align.guided_shift", lambda bundle: 1)
     assert prepare(Asked(path, data=tmp_path / "in")).forward.rule.shift == 1
-    assert prepare(Asked(path, data=tmp_path / "in", posterior=Posterior())).forward.rule.shift == 0
+    assert prepare(Asked(path, data=tmp_path / "in", posteriors=(Posterior(),))).forward.rule.shift == 0

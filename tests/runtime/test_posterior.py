@@ -8,13 +8,13 @@ import pytest
 import torch
 
 import regard
-from regard.lab.align_job import ask_posterior
+from regard.lab.asked import ask_posteriors
 from regard.models import Seq2Seq
 from regard.models.config import RecurrentConfig
 from regard.models.rnn.decoder import RecurrentDecoder
 from regard.runtime.aligner import Aligner
 from regard.runtime.padded import pad
-from regard.runtime.posterior import Evidence, Posterior, word_posterior
+from regard.runtime.posterior import Evidence, Posterior, explained, word_posterior
 from regard.text.errors import InputError
 
 Make = Callable[..., regard.Translator]
@@ -125,8 +125,34 @@ def test_what_cannot_be_asked(random_model: Make, name: str, asked: Posterior, m
 
 
 def test_what_is_asked_without_a_question() -> None:
-    assert ask_posterior(None, None) is None
-    assert ask_posterior(0.3, None) == Posterior(0.3, "state")
-    assert ask_posterior(0.3, "word") == Posterior(0.3, "word")
-    with pytest.raises(InputError, match="--evidence word says what --posterior asks: give --posterior X too"):
-        ask_posterior(None, "word")
+    assert ask_posteriors(None, None) == (None,)
+    assert ask_posteriors("0.3", None) == (Posterior(0.3, "state"),)
+    assert ask_posteriors("0.3", "word") == (Posterior(0.3, "word"),)
+    for prior, evidence, message in (
+        (None, "word", "--evidence word says what --posterior asks: give --posterior X too"),
+        ("much", None, "--posterior much: wanted a number from 0 to 10 .*, or tune"),
+    ):
+        with pytest.raises(InputError, match=message):
+            ask_posteriors(prior, evidence)
+
+
+def test_what_tuning_tries_is_attention_and_every_power_of_the_evidence_asked_for() -> None:
+    every, words = ask_posteriors("tune", None), ask_posteriors("tune", "word")
+    assert every[0] is words[0] is None
+    assert {one.evidence for one in every[1:] if one is not None} == {"state", "word"}
+    assert {one.evidence for one in words[1:] if one is not None} == {"word"}
+    assert len(every) == 2 * len(words) - 1
+
+
+@pytest.mark.parametrize("evidence", ["state", "word"])
+@pytest.mark.parametrize("prior", [0.0, 0.3, 1.0, 10.0])
+@pytest.mark.parametrize("shift", [0, 1])
+def test_one_evidence_serves_every_prior(
+    random_model: Make, monkeypatch: pytest.MonkeyPatch, prior: float, evidence: str, shift: int
+) -> None:
+    bundle = random_model("bahdanau").bundle
+    monkeypatch.setattr("regard.runtime.aligner.guided_shift", lambda bundle: shift)
+    asked = None, Posterior(0.0, evidence), Posterior(prior, evidence)
+    texts = ["the black cat"], ["le chat noir"]
+    plain, likely, wanted = (next(iter(Aligner(bundle, posterior=one).look(*texts)))[1].attention for one in asked)
+    np.testing.assert_allclose(explained(plain, likely, prior, shift), wanted, atol=1e-5)

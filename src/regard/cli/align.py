@@ -9,7 +9,8 @@ Examples:
     regard align runs/en-fr --source news.en                  translates: TRANSLATION TAB links
     regard align runs/en-fr --source test.en --target test.fr --words spaces \\
         --reverse runs/fr-en --gold test.align \\
-        --dev-source trial.en --dev-target trial.fr --dev-gold trial.align
+        --dev-source trial.en --dev-target trial.fr --dev-gold trial.align --save-reading tuned.json
+    regard align runs/en-fr news.tsv --reverse runs/fr-en --reading tuned.json
 """
 
 import json
@@ -43,38 +44,43 @@ def _flag(name: str, about: str) -> Any:
     return typer.Option(name, help=about)
 
 
+Data = Annotated[
+    Path | None, typer.Argument(metavar="DATA", help="Lines of source TAB target; a split of the recipe if left out.")
+]
+Reverse = Annotated[Path | None, _how("A model of the other direction, to symmetrise with.", metavar="BUNDLE")]
+Symmetrise = Annotated[
+    str | None, _how("intersection, union, grow-diag, grow-diag-final-and (if left out) or product.")
+]
+Power = Annotated[
+    str | None,
+    _how("Links from what explains the given word; attention to the power X, or tune, is the prior.", metavar="X"),
+]
+Known = Annotated[str | None, _how("Of --posterior: state (default), or word: without what was written before.")]
+Longest = Annotated[int | None, _number("Read up to N pieces of a text; as in training if left out.")]
+
+
 def align(
     bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="A bundle or run folder.")],
-    data: Annotated[
-        Path | None,
-        typer.Argument(metavar="DATA", help="Lines of source TAB target; a split of the recipe if left out."),
-    ] = None,
+    data: Data = None,
     source: Annotated[Path | None, _file("Parallel data: a sentence a line.")] = None,
     target: Annotated[Path | None, _file("Its translation; if left out, the model translates.")] = None,
     split: Annotated[str, _how("train, dev, test (if left out), or as the corpus names it.", metavar="NAME")] = "test",
-    reverse: Annotated[
-        Path | None, _how("A model of the other direction, to symmetrise with.", metavar="BUNDLE")
-    ] = None,
-    symmetrise: Annotated[
-        str | None, _how("intersection, union, grow-diag, grow-diag-final-and (if left out) or product.")
-    ] = None,
+    reverse: Reverse = None,
+    symmetrise: Symmetrise = None,
     words: Annotated[str, _how("model: links count its words; spaces: what white space separates.")] = "model",
     method: Annotated[str, _how("argmax (if left out) or threshold.")] = "argmax",
     threshold: Annotated[float | None, _how("The least weight that makes a link.", metavar="X")] = None,
     heads: Annotated[str | None, _how("layer.head, as in 1.0,1.3 or 1.*; the mean of all if left out.")] = None,
     shift: Annotated[int | None, _number("Read a word's links N rows after the row that wrote it; usually 0.")] = None,
     null: Annotated[bool, _flag("--null", "No link for a word that looks at EOS most.")] = False,
-    posterior: Annotated[
-        float | None,
-        _how("Links from what explains the given word; attention to the power X is the prior.", metavar="X"),
-    ] = None,
-    evidence: Annotated[
-        str | None, _how("Of --posterior: state (default), or word: without what was written before.")
-    ] = None,
+    posterior: Power = None,
+    evidence: Known = None,
     tune: Annotated[bool, _flag("--tune", "Find heads, shift, threshold on the dev set, or by agreement.")] = False,
     dev_source: Annotated[Path | None, _file("Other development data to tune on.")] = None,
     dev_target: Annotated[Path | None, _file("Its translation.")] = None,
     dev_gold: Annotated[Path | None, _file("Its gold links.")] = None,
+    save_reading: Annotated[Path | None, _file("Write how links were read, as tuned or given.")] = None,
+    reading: Annotated[Path | None, _file("Read links as this file of --save-reading says.")] = None,
     gold: Annotated[Path | None, _file("Gold links, Pharaoh or NAACL; for AER.")] = None,
     gold_base: Annotated[int | None, _number("What gold counts its first word as: Pharaoh 0, NAACL 1.")] = None,
     flip_gold: Annotated[bool, _flag("--flip-gold", "Gold links are written target-source.")] = False,
@@ -84,21 +90,23 @@ def align(
     entropy: Annotated[bool, _flag("--entropy", "Say how spread out attention is, word by word.")] = False,
     as_json: Annotated[bool, _flag("--json", "Print scores, rules and entropy as JSON instead of links.")] = False,
     html: Annotated[Path | None, _file(f"Write a page with the first {DRAWN} heat-maps.")] = None,
+    longest_source: Longest = None,
     device: Annotated[str, _how("Where to compute; cpu if left out.", metavar="NAME")] = "cpu",
 ) -> None:
     from regard.cli.output import refuse_to_write_over
     from regard.cli.screen import progress, warn
-    from regard.lab.align_job import Asked, ask_posterior, link_rule, prepare, run
+    from regard.lab.align_job import prepare, run
+    from regard.lab.asked import Asked, ask_posteriors, link_rule
 
     _check(words, form, base)
-    read = (data, source, target, gold, dev_source, dev_target, dev_gold)
-    refuse_to_write_over({"--output": output, "--html": html}, read)
+    read = (data, source, target, gold, dev_source, dev_target, dev_gold, reading)
+    refuse_to_write_over({"--output": output, "--html": html, "--save-reading": save_reading}, read)
     rule = link_rule(method, threshold, shift or 0, null)
     asked = Asked(
         bundle=bundle, reverse=reverse, data=data, source=source, target=target, split=split, symmetrise=symmetrise,
         spaces=words == "spaces", rule=rule, heads=heads, shift=shift, tune=tune,
-        dev=(dev_source, dev_target, dev_gold), gold=gold, gold_base=gold_base, flip_gold=flip_gold,
-        entropy=entropy, posterior=ask_posterior(posterior, evidence), device=device,
+        dev=(dev_source, dev_target, dev_gold), gold=gold, gold_base=gold_base, flip_gold=flip_gold, entropy=entropy,
+        posteriors=ask_posteriors(posterior, evidence), reading=reading, longest_source=longest_source, device=device,
     )  # fmt: skip
     job = prepare(asked)
     with progress("aligning", len(job.sides) * (1 if reverse is None else 2)) as tell:
@@ -111,8 +119,7 @@ def align(
         typer.echo(json.dumps(outcome.json(), ensure_ascii=False, indent=2))
     else:
         _show(outcome)
-    if html is not None:
-        _draw(outcome, html)
+    _keep(outcome, html, save_reading)
 
 
 def _check(words: str, form: str, base: int | None) -> None:
@@ -172,11 +179,23 @@ def _show(outcome: "Outcome") -> None:
     entropy = outcome.aligned.entropy
     if entropy is not None:
         rows = entropy.ranked()
-        what = "attention" if outcome.job.asked.posterior is None else "the posterior"
+        what = "attention" if outcome.posterior is None else "the posterior"
         screen.print(f"entropy of {what}: {entropy.mean:.3f} nats for each target word (0 looks at one word)")
         for title, some in (("most focused", rows[:WORDS]), ("most diffuse", rows[: -WORDS - 1 : -1])):
             listed = ", ".join(f"{word} {value:.2f} ({count}×)" for word, count, value in some)
             screen.print(f"  {title}: {listed or 'no word occurs five times'}")
+
+
+def _keep(outcome: "Outcome", html: Path | None, reading: Path | None) -> None:
+    """What else was to be written."""
+    from regard.cli.screen import warn
+    from regard.lab.reading import save_reading
+
+    if reading is not None:
+        save_reading(reading, outcome.reading)
+        warn(f"written: {reading}; --reading {reading} reads other text so")
+    if html is not None:
+        _draw(outcome, html)
 
 
 def _draw(outcome: "Outcome", path: Path) -> None:

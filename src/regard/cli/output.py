@@ -55,9 +55,14 @@ def refuse_to_write_over(written: dict[str, Path | None], read: Iterable[Path | 
 
 def refuse_one_file(written: dict[str, Path | None]) -> None:
     """One output is not replaced by another; a device takes both."""
-    named = [path.resolve() for path in written.values() if path is not None and not path.is_char_device()]
-    if len(set(named)) < len(named):
-        raise InputError(f"{' and '.join(written)} name one file, {named[0]}: name two")
+    options: dict[Path, str] = {}
+    for option, path in written.items():
+        if path is None or path.is_char_device():
+            continue
+        place = path.resolve()
+        if place in options:
+            raise InputError(f"{options[place]} and {option} name one file, {place}: name two")
+        options[place] = option
 
 
 def _leave(draft: Path) -> None:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, get_args
 
 import numpy as np
@@ -13,17 +13,11 @@ from regard.alignment import (
     LinkLists,
     LinkRule,
     Links,
-    Together,
-    Tuned,
-    agree,
     attention_entropy,
     score_alignment,
     symmetrise,
-    tune,
-    tune_together,
 )
 from regard.alignment.symmetrise import PRODUCT, WAYS, Method, product
-from regard.alignment.tune import Taken
 from regard.bundle.store import Bundle
 from regard.lab.sides import Sides
 from regard.runtime.aligner import Aligner
@@ -37,8 +31,6 @@ METHODS = WAYS
 DEFAULT = "grow-diag-final-and"
 FLOOR = 0.2
 """The threshold of a product where none was given or tuned."""
-TUNING = 1000
-"""Pairs that agreement is looked for on, if there are more."""
 
 Progress = Callable[[int], None]
 
@@ -167,7 +159,8 @@ def align(
     if blank:
         notes.append(f"{_pairs(blank)} with a blank side: no links")
     if cut:
-        notes.append(f"{_pairs(len(cut))} longer than the model reads: the last words have no links")
+        said = "longer than the model reads: the last words have no links (--longest-source reads on)"
+        notes.append(f"{_pairs(len(cut))} {said}")
     return Aligned(ways, "forward" if backward is None else method, tuple(notes), seen)
 
 
@@ -191,49 +184,6 @@ def _product(sides: Sides, forward: Direction, backward: Direction, progress: Pr
 
 def _turned(links: LinkLists) -> LinkLists:
     return LinkLists.of({(s, t) for t, s in each} for each in links)
-
-
-def tune_direction(direction: Direction, sides: Sides, gold: Sequence[Links]) -> tuple[Direction, Tuned]:
-    """The direction with the rule that fits gold best."""
-    taken = _taken(direction, sides)
-    known = _known(gold, taken)
-    tuned = tune([taken[one] for one in known], [gold[one] for one in known])
-    return replace(direction, rule=tuned.rule), tuned
-
-
-def tune_directions(
-    forward: Direction, backward: Direction, sides: Sides, gold: Sequence[Links], methods: Sequence[str] = METHODS
-) -> tuple[Together, dict[str, Tuned]]:
-    """Both directions tuned alone, for their heads and rows, and then together, for what is symmetrised."""
-    ours, theirs = _taken(forward, sides), _taken(backward, Sides(sides.targets, sides.sources))
-    known = _known(gold, ours, theirs)
-    truth = [gold[one] for one in known]
-    left, right = [ours[one] for one in known], [theirs[one] for one in known]
-    alone = {"forward": tune(left, truth), "backward": tune(right, [links.flipped() for links in truth])}
-    return tune_together(left, right, truth, (alone["forward"].rule, alone["backward"].rule), methods), alone
-
-
-def _taken(direction: Direction, sides: Sides) -> dict[int, Taken]:
-    return {number: look.taken() for number, look in direction.aligner.look(sides.sources, sides.targets)}
-
-
-def _known(gold: Sequence[Links], *taken: dict[int, Taken]) -> list[int]:
-    """The pairs that were looked at and whose gold says something."""
-    known = [number for number, links in enumerate(gold) if links.possible and all(number in one for one in taken)]
-    if not known:
-        raise InputError("the development set holds no gold link: there is nothing to tune on")
-    return known
-
-
-def tune_to_agree(forward: Direction, backward: Direction, sides: Sides) -> tuple[Direction, Direction, float]:
-    """Both directions with rules that make them agree most, for where there is no gold; and how far they disagree."""
-    some = Sides(sides.sources[:TUNING], sides.targets[:TUNING])
-    ours, theirs = _taken(forward, some), _taken(backward, Sides(some.targets, some.sources))
-    known = sorted(ours.keys() & theirs.keys())
-    if not known:
-        raise InputError("every pair has a blank side: there is nothing to tune on")
-    one, other, apart = agree([ours[number] for number in known], [theirs[number] for number in known])
-    return replace(forward, rule=one), replace(backward, rule=other), apart
 
 
 def seen_gold(aligner: Aligner, sides: Sides, gold: Sequence[Links]) -> tuple[list[Links], tuple[str, ...]]:

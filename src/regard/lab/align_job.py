@@ -1,13 +1,11 @@
 """`regard align` as plain functions: what was asked for becomes models, text, gold and rules, then links and scores."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
-from regard.alignment import AlignmentScore, LinkRule, Links, Tuned, parse_heads
-from regard.alignment.extract import Method as ReadOut
-from regard.alignment.together import Together
+from regard.alignment import AlignmentScore, Links, Tuned, parse_heads
 from regard.bundle.store import Bundle
 from regard.data.pair import Pair
 from regard.lab.align import (
@@ -21,16 +19,16 @@ from regard.lab.align import (
     check_same_words,
     default_rule,
     seen_gold,
-    tune_direction,
-    tune_directions,
-    tune_to_agree,
     word_note,
 )
+from regard.lab.asked import Asked
 from regard.lab.evaluate import recipe_pairs
+from regard.lab.reading import Reading, Rule, check_heads, load_reading, rule_of
 from regard.lab.sides import GoldFile, Sides, read_sides
+from regard.lab.tuning import Best, tune_directions, tune_to_agree
 from regard.plot import AttentionMap
 from regard.runtime.aligner import Aligner
-from regard.runtime.posterior import Posterior
+from regard.runtime.posterior import Posterior, check_posterior
 from regard.runtime.translator import Translator, load
 from regard.text.errors import InputError
 
@@ -41,67 +39,6 @@ NOTHING_TO_TUNE_ON = (
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What the command line says."""
-
-    bundle: Path
-    reverse: Path | None = None
-    data: Path | None = None
-    source: Path | None = None
-    target: Path | None = None
-    split: str = "test"
-    symmetrise: str | None = None
-    spaces: bool = False
-    rule: LinkRule = field(default_factory=LinkRule)
-    heads: str | None = None
-    shift: int | None = None
-    """As in the rule; None: what training taught."""
-    tune: bool = False
-    dev: tuple[Path | None, Path | None, Path | None] = (None, None, None)
-    gold: Path | None = None
-    gold_base: int | None = None
-    flip_gold: bool = False
-    entropy: bool = False
-    posterior: Posterior | None = None
-    device: str = "cpu"
-
-    def check(self) -> None:
-        """Refuse what does not go together before any model is loaded."""
-        if self.data is not None and (self.source is not None or self.target is not None):
-            raise InputError(f"{self.data} and --source or --target were both given: leave one of them out")
-        if self.target is not None and self.source is None:
-            raise InputError("--target needs --source: links join the lines of both")
-        if self.symmetrise is not None and self.symmetrise not in METHODS:
-            raise InputError(f"no symmetrisation '{self.symmetrise}': valid choices are {', '.join(METHODS)}")
-        if self.symmetrise is not None and self.reverse is None:
-            raise InputError("--symmetrise joins two directions: name the model of the other one with --reverse")
-        if any(self.dev) and not all(self.dev):
-            raise InputError("--dev-source, --dev-target and --dev-gold go together")
-        if self.gold is None and (self.gold_base is not None or self.flip_gold) and not any(self.dev):
-            raise InputError("--gold-base and --flip-gold say how --gold is read: name that file too")
-        if self.tunes and self._chosen:
-            raise InputError(f"--tune finds {self._chosen} itself: leave one of them out")
-        if self.source is not None and self.target is None and self.gold is not None:
-            raise InputError("--gold is about a given translation: name it with --target")
-
-    @property
-    def _chosen(self) -> str:
-        """The options that say how links are read, as far as they were given."""
-        given = {
-            "--heads": self.heads is not None,
-            "--shift": self.shift is not None,
-            "--method": self.rule.method != "argmax",
-            "--threshold": self.rule.threshold is not None,
-            "--null": self.rule.null,
-        }
-        return ", ".join(option for option, is_given in given.items() if is_given)
-
-    @property
-    def tunes(self) -> bool:
-        return self.tune or any(self.dev)
-
-
-@dataclass(frozen=True)
 class Job:
     """Everything that is needed to align."""
 
@@ -109,6 +46,8 @@ class Job:
     sides: Sides
     forward: Direction
     backward: Direction | None
+    method: str | None
+    """How both directions are joined; None: what tuning finds best, or the usual way."""
     gold: list[Links] | None
     translated: bool
     notes: tuple[str, ...]
@@ -124,7 +63,28 @@ class Outcome:
     scores: dict[str, AlignmentScore] | None
     notes: tuple[str, ...]
     development: float | None = None
-    """The error rate of the chosen way on the development set, where two directions were tuned together."""
+    """The error rate of what was written on the development set, where there was gold to tune on."""
+
+    @property
+    def posterior(self) -> Posterior | None:
+        """What links were read from; None: attention itself."""
+        return self.job.forward.aligner.posterior
+
+    @property
+    def reading(self) -> Reading:
+        """All that is needed to read other text in the same way."""
+        forward, backward, asked = self.job.forward, self.job.backward, self.posterior
+        return Reading.model_validate(
+            {
+                "forward": rule_of(forward.rule),
+                "backward": None if backward is None else rule_of(backward.rule),
+                "forward_joined": rule_of(forward.paired),
+                "backward_joined": None if backward is None else rule_of(backward.paired),
+                "symmetrise": None if backward is None else self.aligned.chosen,
+                "posterior": None if asked is None else asdict(asked),
+                "development": self.development,
+            }
+        )
 
     def json(self) -> dict[str, Any]:
         directions = {"forward": self.job.forward, "backward": self.job.backward}
@@ -142,6 +102,7 @@ class Outcome:
                 name: {"aer": one.aer, "by_shift": {str(k): v for k, v in one.by_shift().items()}}
                 for name, one in self.tuned.items()
             },
+            "posterior": None if self.posterior is None else asdict(self.posterior),
             "development": self.development,
             "scores": None if self.scores is None else {name: asdict(one) for name, one in self.scores.items()},
             "entropy": None if self.aligned.entropy is None else self.aligned.entropy.json(),
@@ -149,33 +110,18 @@ class Outcome:
         }
 
 
-def link_rule(method: str, threshold: float | None, shift: int, null: bool) -> LinkRule:
-    """The rule that options describe, or what is wrong with them."""
-    if method not in get_args(ReadOut):
-        raise InputError(f"no method '{method}': valid choices are {', '.join(get_args(ReadOut))}")
-    try:
-        return LinkRule((), shift, "threshold" if method == "threshold" else "argmax", threshold, null)
-    except ValueError as error:
-        raise InputError(str(error)) from None
-
-
-def ask_posterior(prior: float | None, evidence: str | None) -> Posterior | None:
-    """What the options --posterior and --evidence mean together."""
-    if prior is not None:
-        return Posterior(prior, evidence or "state")
-    if evidence is not None:
-        raise InputError(f"--evidence {evidence} says what --posterior asks: give --posterior X too, 1 is Bayes' rule")
-    return None
-
-
 def prepare(asked: Asked, progress: Progress = lambda done: None) -> Job:
     """Load the models, read the text (translating it where there is no target) and the gold."""
     asked.check()
-    translator = load(asked.bundle, asked.device)
-    forward = _direction(translator.bundle, asked)
+    reading = None if asked.reading is None else load_reading(asked.reading)
+    translator = load(asked.bundle, asked.device, longest_source=asked.longest_source)
     backward = None
     if asked.reverse is not None:
-        backward = _direction(load(asked.reverse, asked.device).bundle, asked)
+        other = load(asked.reverse, asked.device, longest_source=asked.longest_source)
+        backward = _direction(other.bundle, asked)
+    forward = _direction(translator.bundle, asked)
+    if reading is not None:
+        forward, backward = _read_as(reading, forward, backward, asked)
     translated = asked.source is not None and asked.target is None
     sides, known = _read(asked, translator, progress)
     notes: list[str] = []
@@ -188,29 +134,28 @@ def prepare(asked: Asked, progress: Progress = lambda done: None) -> Job:
     elif known is not None:
         known = seen_gold(forward.aligner, sides, known)[0]
     remark = word_note(sides, translator.bundle) if asked.gold is not None and not asked.spaces else None
-    return Job(asked, sides, forward, backward, known, translated, (*notes, *([remark] if remark else [])))
+    method = asked.symmetrise if reading is None else reading.symmetrise
+    return Job(asked, sides, forward, backward, method, known, translated, (*notes, *([remark] if remark else [])))
 
 
 def run(job: Job, progress: Progress = lambda done: None) -> Outcome:
     """Tune if that was asked for, align, score."""
-    tuned: dict[str, Tuned] = {}
-    notes = list(job.notes)
-    method, together = job.asked.symmetrise, None
+    best, notes = None, list(job.notes)
     if job.asked.tunes:
-        job, tuned, together, more = _tune(job)
-        method, notes = method or (None if together is None else together.method), [*notes, *more]
-    elif job.forward.rule.heads == () and job.forward.aligner.shape != (1, 1):
+        job, best, more = _tune(job)
+        notes += more
+    elif job.asked.reading is None and job.forward.rule.heads == () and job.forward.aligner.shape != (1, 1):
         layers, heads = job.forward.aligner.shape
         notes.append(
             f"the mean of {layers} layers × {heads} heads was used: one head or layer usually aligns better; "
             "--tune finds it, --heads names it"
         )
     aligned = align(
-        job.sides, job.forward, job.backward, method=method or DEFAULT, every=job.gold is not None,
+        job.sides, job.forward, job.backward, method=job.method or DEFAULT, every=job.gold is not None,
         entropy=job.asked.entropy, progress=progress,
     )  # fmt: skip
     scores = None if job.gold is None else aligned.scores(job.gold)
-    development = None if together is None else together.aer
+    tuned, development = ({}, None) if best is None else (best.alone, best.aer)
     return Outcome(job, aligned, tuned, scores, (*notes, *aligned.notes), development)
 
 
@@ -229,9 +174,12 @@ def attention_maps(outcome: Outcome, most: int) -> list[AttentionMap]:
 
 
 def _direction(bundle: Bundle, asked: Asked) -> Direction:
-    aligner = Aligner(bundle, spaces=asked.spaces, posterior=asked.posterior)
+    for one in asked.posteriors:
+        if one is not None:
+            check_posterior(bundle.model, one)
+    aligner = Aligner(bundle, spaces=asked.spaces, posterior=asked.posteriors[0])
     known = default_rule(bundle)
-    taught = known.shift if asked.posterior is None else 0
+    taught = known.shift if aligner.posterior is None else 0
     rule = replace(asked.rule, shift=taught) if asked.shift is None else asked.rule
     if asked.heads is not None:
         try:
@@ -241,6 +189,31 @@ def _direction(bundle: Bundle, asked: Asked) -> Direction:
     else:
         rule = replace(rule, heads=known.heads)
     return Direction(aligner, rule)
+
+
+def _read_as(
+    reading: Reading, forward: Direction, backward: Direction | None, asked: Asked
+) -> tuple[Direction, Direction | None]:
+    """Both directions with the rules of a file."""
+    if reading.backward is not None and backward is None:
+        raise InputError(f"{asked.reading} reads two directions: name the model of the other one with --reverse")
+    if reading.backward is None and backward is not None:
+        raise InputError(f"{asked.reading} reads one direction: leave --reverse out, or tune both and save that")
+    found = [_with(forward, reading.forward, reading.forward_joined, reading, asked)]
+    if backward is not None and reading.backward is not None:
+        found.append(_with(backward, reading.backward, reading.backward_joined, reading, asked))
+    return found[0], found[1] if backward is not None else None
+
+
+def _with(direction: Direction, rule: Rule, joined: Rule | None, reading: Reading, asked: Asked) -> Direction:
+    bundle, posterior = direction.aligner.bundle, reading.ask()
+    rules = [rule.link_rule(), *([] if joined is None else [joined.link_rule()])]
+    for one in rules:
+        check_heads(one, bundle, asked.reading or Path())
+    if posterior is not None:
+        check_posterior(bundle.model, posterior)
+    aligner = Aligner(bundle, spaces=asked.spaces, posterior=posterior)
+    return Direction(aligner, rules[0], rules[1] if joined is not None else None)
 
 
 def _read(asked: Asked, translator: Translator, progress: Progress) -> tuple[Sides, list[Links] | None]:
@@ -273,33 +246,52 @@ def _gold(asked: Asked, path: Path, sides: Sides, aligner: Aligner) -> tuple[lis
     return seen, [*notes, *more]
 
 
-def _tune(job: Job) -> tuple[Job, dict[str, Tuned], Together | None, list[str]]:
-    """The job with rules found by measurement, what was measured, and what both directions do best if gold says so."""
-    asked, notes = job.asked, list[str]()
-    source, target, gold_path = asked.dev
-    if source is not None and target is not None and gold_path is not None:
-        sides = read_sides(source, target)
-        gold: list[Links] | None
-        gold, notes = _gold(asked, gold_path, sides, job.forward.aligner)
-    else:
-        bundle = job.forward.aligner.bundle
-        pairs = recipe_pairs(bundle, "dev").pairs if bundle.manifest.recipe else []
-        sides, gold = Sides.of(pairs), _links_of(pairs) if pairs else None
-        if gold is not None:
-            gold = seen_gold(job.forward.aligner, sides, gold)[0]
+def _tune(job: Job) -> tuple[Job, Best | None, list[str]]:
+    """The job with rules found by measurement, and what was measured where there is gold."""
+    asked, backward = job.asked, job.backward
+    sides, gold, notes = _development(job)
     if gold is None:
-        if job.backward is None:
+        if backward is None or len(asked.posteriors) > 1:
             raise InputError(NOTHING_TO_TUNE_ON)
-        forward, backward, apart = tune_to_agree(job.forward, job.backward, job.sides)
+        one, other, apart = tune_to_agree(job.forward, backward, job.sides)
         notes.append(f"tuned without gold: the two directions disagree on {apart:.1%} of their links")
-        return replace(job, forward=forward, backward=backward), {}, None, notes
-    if job.backward is None:
-        forward, tuned = tune_direction(job.forward, sides, gold)
-        return replace(job, forward=forward), {"forward": tuned}, None, notes
-    wanted = METHODS if asked.symmetrise is None else (asked.symmetrise,)
-    both, found = tune_directions(job.forward, job.backward, sides, gold, wanted)
+        return replace(job, forward=replace(job.forward, rule=one), backward=replace(backward, rule=other)), None, notes
+    wanted = METHODS if job.method is None else (job.method,)
+    tried = tune_directions(job.forward, backward, sides, gold, wanted, asked.posteriors)
+    best = tried[0]
+    if len(tried) > 1:
+        plain = next(f" (attention: {one.aer:.3f})" for one in tried if one.posterior is None)
+        said = f"{_described(best.posterior)} is the best of {len(tried)} ways to read"
+        notes.append(f"{said}: AER {best.aer:.3f} on the development set{plain}")
+    forward, both = _tuned(job.forward, best, "forward"), best.together
+    if both is None or backward is None:
+        return replace(job, forward=forward), best, notes
     said = f"forward {both.forward.describe()}, backward {both.backward.describe()}"
     notes.append(f"tuned together: {both.method} of {said}: AER {both.aer:.3f} on the development set")
-    forward = replace(job.forward, rule=found["forward"].rule, paired=both.forward)
-    backward = replace(job.backward, rule=found["backward"].rule, paired=both.backward)
-    return replace(job, forward=forward, backward=backward), found, both, notes
+    forward = replace(forward, paired=both.forward)
+    backward = replace(_tuned(backward, best, "backward"), paired=both.backward)
+    return replace(job, forward=forward, backward=backward, method=both.method), best, notes
+
+
+def _development(job: Job) -> tuple[Sides, list[Links] | None, list[str]]:
+    """The development set that was named, or the recipe's; its gold, and what is odd about it."""
+    source, target, gold_path = job.asked.dev
+    aligner = job.forward.aligner
+    if source is not None and target is not None and gold_path is not None:
+        sides = read_sides(source, target)
+        gold, notes = _gold(job.asked, gold_path, sides, aligner)
+        return sides, gold, notes
+    pairs = recipe_pairs(aligner.bundle, "dev").pairs if aligner.bundle.manifest.recipe else []
+    sides, known = Sides.of(pairs), _links_of(pairs) if pairs else None
+    return sides, None if known is None else seen_gold(aligner, sides, known)[0], []
+
+
+def _tuned(direction: Direction, best: Best, name: str) -> Direction:
+    aligner = direction.aligner
+    asking = Aligner(aligner.bundle, spaces=aligner.spaces, posterior=best.posterior)
+    return Direction(asking, best.alone[name].rule)
+
+
+def _described(posterior: Posterior | None) -> str:
+    """The options that ask so."""
+    return "attention" if posterior is None else f"--posterior {posterior.prior:g} --evidence {posterior.evidence}"

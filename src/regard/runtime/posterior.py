@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -95,6 +96,18 @@ def word_posterior(
     scores = posterior.prior * weights.clamp_min(LEAST).log() + evidence
     found: Tensor = scores.masked_fill(~state.memory.real[:, None], -torch.inf).softmax(dim=2)
     return found[:, None, None]
+
+
+def explained(
+    attention: Float[np.ndarray, "layer head target source"],
+    evidence: Float[np.ndarray, "layer head target source"],
+    prior: float,
+    shift: int = 0,
+) -> Float[np.ndarray, "layer head target source"]:
+    """One pair's posterior from its attention and its posterior of prior 0, so that many priors cost one evidence."""
+    later = np.concatenate([attention[:, :, shift:], attention[:, :, attention.shape[2] - shift :]], axis=2)
+    weights = np.maximum(later, LEAST).astype(np.float64) ** prior * evidence
+    return np.asarray(weights / weights.sum(axis=-1, keepdims=True), dtype=attention.dtype)
 
 
 @contextmanager

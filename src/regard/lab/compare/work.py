@@ -12,9 +12,10 @@ from regard.alignment import LinkRule
 from regard.bundle.folder import write_whole
 from regard.data.pair import Pair
 from regard.data.splits import load_split
-from regard.lab.align import Direction, default_rule, seen_gold, tune_direction
+from regard.lab.align import Direction, default_rule, seen_gold
 from regard.lab.evaluate import Measured, measure
 from regard.lab.sides import Sides
+from regard.lab.tuning import tune_directions
 from regard.models.config import RecurrentConfig
 from regard.runtime.aligner import Aligner
 from regard.runtime.translator import Translator, load
@@ -99,8 +100,9 @@ def _tune(translator: Translator, pairs: Sequence[Pair]) -> tuple[LinkRule | Non
     if not pairs or len(gold) < len(pairs):
         return default_rule(translator.bundle), None
     direction, sides = Direction(Aligner(translator.bundle)), Sides.of(pairs)
-    tuned, found = tune_direction(direction, sides, seen_gold(direction.aligner, sides, gold)[0])
-    return tuned.rule, {str(shift): aer for shift, aer in found.by_shift().items()}
+    (best,) = tune_directions(direction, None, sides, seen_gold(direction.aligner, sides, gold)[0])
+    found = best.alone["forward"]
+    return found.rule, {str(shift): aer for shift, aer in found.by_shift().items()}
 
 
 def _figures(run: Path) -> dict[str, Any]:

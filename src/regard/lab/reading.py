@@ -1,0 +1,117 @@
+"""How links are read out of attention, kept in a small file: what tuning found is repeated on other text."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from regard.alignment import LinkRule, parse_heads
+from regard.alignment.extract import Method
+from regard.alignment.rule import Head, format_heads
+from regard.alignment.symmetrise import WAYS
+from regard.bundle.folder import write_whole
+from regard.bundle.store import Bundle
+from regard.runtime.guided import heads_of
+from regard.runtime.posterior import Evidence, Posterior
+from regard.text.errors import InputError
+from regard.train.complaint import complain
+
+FORMAT: Final = "regard-reading-1"
+_STRICT = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Rule(BaseModel):
+    """A `LinkRule` in a file."""
+
+    model_config = _STRICT
+
+    heads: tuple[Head, ...] = ()
+    """[layer, head], from 0; the mean of all where none is named."""
+    shift: int = 0
+    method: Method = "argmax"
+    threshold: float | None = None
+    null: bool = False
+
+    @model_validator(mode="after")
+    def _check(self) -> "Rule":
+        self.link_rule()
+        return self
+
+    def link_rule(self) -> LinkRule:
+        return LinkRule(self.heads, self.shift, self.method, self.threshold, self.null)
+
+
+class Prior(BaseModel):
+    """A `Posterior` in a file."""
+
+    model_config = _STRICT
+
+    prior: float = Field(ge=0, le=10)
+    evidence: Evidence = "state"
+
+
+class Reading(BaseModel):
+    """One direction's rule; of two directions both, alone and as they are joined, and the way they are joined."""
+
+    model_config = _STRICT
+
+    format: Literal["regard-reading-1"] = FORMAT
+    forward: Rule
+    backward: Rule | None = None
+    forward_joined: Rule | None = None
+    """Where it is another one than the direction's own."""
+    backward_joined: Rule | None = None
+    symmetrise: str | None = None
+    posterior: Prior | None = None
+    development: float | None = None
+    """The alignment error rate that it had where it was tuned; says nothing about how to read."""
+
+    @model_validator(mode="after")
+    def _check(self) -> "Reading":
+        if (self.backward is None) != (self.symmetrise is None):
+            raise ValueError("backward and symmetrise go together: two directions are joined in some way")
+        if self.symmetrise is not None and self.symmetrise not in WAYS:
+            raise ValueError(f"no symmetrisation '{self.symmetrise}': valid choices are {', '.join(WAYS)}")
+        if self.backward is None and (self.forward_joined or self.backward_joined):
+            raise ValueError("forward_joined and backward_joined are of two directions: backward is missing")
+        return self
+
+    def ask(self) -> Posterior | None:
+        return None if self.posterior is None else Posterior(self.posterior.prior, self.posterior.evidence)
+
+
+def rule_of(rule: LinkRule | None) -> Rule | None:
+    return None if rule is None else Rule(**asdict(rule))
+
+
+def save_reading(path: Path, reading: Reading) -> None:
+    """Replaced in one move; what is the default or unknown is left out."""
+    content = reading.model_dump(exclude_none=True)
+    write_whole(path, json.dumps(content, indent=1) + "\n")
+
+
+def load_reading(path: Path) -> Reading:
+    """What `save_reading` wrote, or what is wrong with the file."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"--reading {path}: {error.strerror}; --save-reading writes such a file") from None
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise InputError(f"{path} says nothing about how links are read: wanted what --save-reading writes")
+    try:
+        return Reading.model_validate(content)
+    except ValidationError as error:
+        raise InputError(f"{path}: {complain(error, Reading)}") from None
+
+
+def check_heads(rule: LinkRule, bundle: Bundle, path: Path) -> None:
+    """Refuse heads that this model does not have: the reading is another model's."""
+    try:
+        if rule.heads:
+            parse_heads(format_heads(rule.heads), *heads_of(bundle))
+    except ValueError as error:
+        raise InputError(f"{path} was not made for {bundle.path}: {error}") from None

@@ -1,0 +1,51 @@
+"""Rules found by measurement: one direction, two together, which posterior, and agreement without gold."""
+
+import pytest
+
+import regard
+from regard.alignment import LinkRule, Links
+from regard.lab.align import Direction, align
+from regard.lab.sides import Sides
+from regard.lab.tuning import tune_directions, tune_to_agree
+from regard.runtime.aligner import Aligner
+from regard.runtime.posterior import Posterior
+from regard.text.errors import InputError
+
+SIDES = Sides(["3 4 5", "6 7 8 9", "", "10 11 3"], ["5 4 3", "9 8 7 6", "3", "3 11 10"])
+GOLD = [Links.of((i, n - 1 - i) for i in range(n)) for n in (3, 4, 0, 3)]
+
+
+@pytest.fixture(scope="module")
+def wrong(reverser: regard.Translator) -> Direction:
+    """Reads the row after the right one."""
+    return Direction(Aligner(reverser.bundle), LinkRule(shift=1))
+
+
+def test_tuning_keeps_a_rule_that_is_right_and_mends_a_wrong_one(wrong: Direction) -> None:
+    assert align(SIDES, wrong).scores(GOLD)["forward"].aer > 0.3
+    (best,) = tune_directions(wrong, None, SIDES, GOLD)
+    found = best.alone["forward"]
+    assert (found.rule.shift, best.together, best.posterior) == (0, None, None)
+    assert best.aer == found.aer == pytest.approx(0.0)
+    assert set(found.by_shift()) == {-1, 0, 1}
+
+
+def test_without_gold_two_directions_are_made_to_agree(wrong: Direction) -> None:
+    first, second, apart = tune_to_agree(wrong, wrong, SIDES)
+    assert (first.shift, second.shift) == (0, 0)
+    assert apart == pytest.approx(0.0)
+
+
+def test_the_best_posterior_comes_first_and_each_is_tuned_as_if_it_were_alone(wrong: Direction) -> None:
+    asked = [None, Posterior(1.0, "word"), Posterior(0.5, "state")]
+    found = tune_directions(wrong, wrong, SIDES, GOLD, posteriors=asked)
+    assert {one.posterior for one in found} == set(asked)
+    assert [one.aer for one in found] == sorted(one.aer for one in found)
+    for one in found:
+        (alone,) = tune_directions(wrong, wrong, SIDES, GOLD, posteriors=[one.posterior])
+        assert (alone.aer, alone.together) == (one.aer, one.together)
+
+
+def test_no_gold_no_tuning(wrong: Direction) -> None:
+    with pytest.raises(InputError, match="the development set holds no gold link"):
+        tune_directions(wrong, None, SIDES, [Links.of([])] * 4)
