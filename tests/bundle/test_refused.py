@@ -194,9 +194,37 @@ def test_somebody_s_own_mechanism_that_is_not_installed_here(folder: Path) -> No
     assert 'module "nowhere.to_be", which cannot be imported' in message
 
 
-def test_no_such_folder(tmp_path: Path) -> None:
-    with pytest.raises(BundleError, match=r"nowhere: there is no such folder; check the spelling, or train one"):
-        find_bundle(tmp_path / "nowhere")
+def test_no_such_folder(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    for path in ("demo", "runs/demo", "a/b/c", here / "x"):
+        with pytest.raises(BundleError) as caught:
+            find_bundle(path)
+        assert str(caught.value) == (
+            f"no bundle at {path}: there is no such folder; regard demo trains one in a few minutes, into runs/demo"
+        )
+    for name in ("runs/demo/best", "runs/mine/last", "theirs"):
+        shutil.copytree(folder, name)
+    for path, hint in (
+        ("runs/deom", "did you mean runs/demo?"),
+        ("demo", "did you mean runs/demo?"),
+        ("their", "did you mean theirs?"),
+        ("runs/zz", "trained here: runs/demo, runs/mine"),
+        ("zz", "trained here: runs/demo, runs/mine, theirs"),
+    ):
+        with pytest.raises(BundleError) as caught:
+            find_bundle(path)
+        assert str(caught.value) == f"no bundle at {path}: there is no such folder; {hint}"
+
+
+def test_a_text_in_the_place_of_a_folder() -> None:
+    with pytest.raises(BundleError) as caught:
+        find_bundle("The cat sat.")
+    assert str(caught.value) == (
+        "no bundle 'The cat sat.': a trained model's folder comes first, then the text, "
+        'as in runs/demo "The cat sat."'
+    )
 
 
 def test_a_file_instead_of_a_folder(folder: Path) -> None:

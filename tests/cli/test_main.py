@@ -13,6 +13,7 @@ from regard.cli.failure import describe_failure
 from regard.cli.main import VERBS
 from regard.plot import MissingFontWarning
 from regard.text.errors import InputError
+from regard.train.recipe import recipe_names
 from regard.train.world import Elsewhere
 
 from .conftest import Command
@@ -48,6 +49,23 @@ def test_help_names_what_an_option_wants(command: Command) -> None:
     assert "--input FILE" in out
     assert "--beam N" in out
     assert '    regard translate runs/demo "The black cat sat on the mat." --walk\n' in out
+
+
+def test_help_sets_paragraphs_and_keeps_examples(command: Command) -> None:
+    out = command("align", "--help").out
+    assert "without one the model\ntranslates. A second model" in out
+    assert "\n    regard align runs/demo --tune " in out
+    assert "\nActions:\n  N  " in command("learn", "--help").out
+
+
+def test_train_alone_lists_the_recipes(command: Command) -> None:
+    outcome = command("train")
+    assert (outcome.code, outcome.err) == (0, "")
+    home, away = outcome.out.split("From a corpus")
+    assert "\n  reverse  " in home
+    assert "the attention becomes an\n" in home, "a word is not cut at its hyphen"
+    assert "\n  multi30k-en-de  " in away
+    assert all(f"\n  {name} " in outcome.out for name in recipe_names())
 
 
 def test_the_version(command: Command) -> None:

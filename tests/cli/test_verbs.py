@@ -140,6 +140,8 @@ class TestPlot:
         assert command("plot", vanilla, "the cat", "--out", tmp_path / "x.html").code == 0
 
     def test_nothing_to_draw(self, command: Command, run_folder: Path, vanilla: Path, tmp_path: Path) -> None:
+        nowhere = command("plot", run_folder.with_name("nowhere"), "--out", tmp_path / "x.png")
+        assert nowhere.complaint.startswith(f"no bundle at {run_folder.with_name('nowhere')}: there is no such folder")
         blank = command("plot", run_folder, " ", "--out", tmp_path / "x.png")
         assert (blank.code, blank.err.splitlines()[-1]) == (
             2, "regard: nothing to draw: there is no word in what was given"

@@ -198,7 +198,11 @@ def test_verbs(tmp_path: Path) -> None:
     [
         (["hint", "3", "4"], "there is no hint 4"),
         (["run", "99"], "there is no exercise '99'"),
-        (["99"], "there is no action '99'"),
+        (
+            ["99"],
+            "there is no action '99'; there are watch, list, run, hint, reset, solution, check, or an",
+        ),
+        (["hnt"], "there is no action 'hnt'; did you mean hint, or an exercise's number, 1 to 17"),
         (["--grade", "nowhere"], "nowhere is not a folder"),
     ],
 )

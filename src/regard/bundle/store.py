@@ -1,7 +1,9 @@
 """Write a bundle, find it, and read it back with every reason why it might not be one."""
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,8 @@ from regard.text.errors import InputError
 from regard.text.tokenizer import Tokenizer
 
 WEIGHTS, SOURCE, TARGET = "model.safetensors", "source.tokenizer.json", "target.tokenizer.json"
+SHOWN = 8
+"""Trained models that a message names."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,33 @@ def find_bundle(path: Path | str) -> Path:
             )
     except OSError as error:
         raise BundleError(f"cannot read {path}: {error.strerror}") from error
-    raise BundleError(f"no bundle at {path}: there is no such folder; check the spelling, or train one")
+    raise BundleError(_nothing(path))
+
+
+def _nothing(path: Path) -> str:
+    """Nothing has this name: the trained models that are here, or how to come by one."""
+    if " " in str(path):
+        return f"no bundle '{path}': a trained model's folder comes first, then the text, as in runs/demo \"{path}\""
+    here = sorted({folder for place in (path.parent, Path("runs")) for folder in _bundles_in(place)})
+    near = get_close_matches(path.name, [folder.name for folder in here], n=1)
+    if near:
+        hint = f"did you mean {next(folder for folder in here if folder.name == near[0])}?"
+    elif here:
+        hint = f"trained here: {', '.join(map(str, here[:SHOWN]))}{' …' * (len(here) > SHOWN)}"
+    else:
+        hint = "regard demo trains one in a few minutes, into runs/demo"
+    return f"no bundle at {path}: there is no such folder; {hint}"
+
+
+def _bundles_in(place: Path) -> list[Path]:
+    """The folders there that hold one; none where the place cannot be listed."""
+    with suppress(OSError):
+        return [
+            folder
+            for folder in place.iterdir()
+            if any((folder / inner / NAME).is_file() for inner in ("", "best", "last"))
+        ]
+    return []
 
 
 def load_bundle(path: Path | str, device: torch.device | str = "cpu") -> Bundle:

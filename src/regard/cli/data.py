@@ -4,6 +4,7 @@ Actions:
   list               every corpus: pairs, languages, licence, and whether it is here
   get NAME...        copy it from a folder (--from) or download it; checked, resumed after a break
   show NAME          licence, splits, files, the recipes that use it, a few pairs
+
 A corpus is looked for in the folder that REGARD_DATA names, then in ~/.local/share/regard.
 
 Examples:

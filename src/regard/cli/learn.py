@@ -1,6 +1,7 @@
 """Learn attention by writing it: exercises graded on save, with a diagnosis instead of "assertion failed".
 
 Without an action it makes the folder of exercises once, shows the current one and grades it at every save.
+
 Actions:
   N                 the same, at exercise N
   list              all exercises, and how far you are
@@ -9,6 +10,7 @@ Actions:
   reset [N]         put the starter back; your version is kept beside it
   solution [N]      ours, once yours passes
   check [N]         for authors: does the course keep its own rules?
+
 For teachers: --grade DIR grades every learner's folder in DIR; --json for programs; exit code 1 unless all passed.
 """
 
@@ -16,6 +18,7 @@ import json
 import os
 import shutil
 import sys
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -38,7 +41,7 @@ def learn(
     grade: Annotated[Path | None, typer.Option(help="Grade the learners in this folder; runs their code.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print results as JSON (run, list, --grade).")] = False,
 ) -> None:
-    from regard.course.catalogue import is_exercise
+    from regard.course.catalogue import entries, is_exercise
     from regard.course.session import Session
     from regard.text.errors import InputError
 
@@ -47,7 +50,9 @@ def learn(
     if action not in ACTIONS and exercise is None and is_exercise(action):
         action, exercise = "watch", action
     if action not in ACTIONS:
-        raise InputError(f"there is no action {action!r}; there are {', '.join(ACTIONS)}, or an exercise's number")
+        near = get_close_matches(action, ACTIONS, n=1)
+        hint = f"did you mean {near[0]}" if near else f"there are {', '.join(ACTIONS)}"
+        raise InputError(f"there is no action {action!r}; {hint}, or an exercise's number, 1 to {len(entries())}")
     if grade is not None:
         _grade_class(grade, as_json)
         return

@@ -69,6 +69,10 @@ def plot(
 
 def _run_folder(path: Path) -> Path:
     """The run that a bundle belongs to: best/ and last/ lie in it."""
+    from regard.bundle.store import find_bundle
+
+    if not path.exists():
+        find_bundle(path)  # says what there is instead
     if not (path / "journal.jsonl").exists() and (path.parent / "journal.jsonl").exists():
         return path.parent
     return path

@@ -1,4 +1,10 @@
-"""Train what a recipe describes: a published name (`regard train reverse`) or the path of a TOML file.
+"""Train what a recipe describes: a published name, or the path of a TOML file.
+
+Examples:
+    regard train                                       which recipes there are
+    regard train reverse                               a published one
+    regard train mine.toml --set train.steps=500       your own, with a key changed
+    regard train mine.toml --resume                    go on after Ctrl-C
 
 Several workers: torchrun --nproc-per-node=4 -m regard train RECIPE (docs/guides/several-devices.md).
 """
@@ -12,7 +18,9 @@ import typer
 
 
 def train(
-    recipe: Annotated[str, typer.Argument(help="A recipe's name, or the path of a TOML file.")],
+    recipe: Annotated[
+        str | None, typer.Argument(help="A recipe's name, or the path of a TOML file; a list of them if left out.")
+    ] = None,
     set_: Annotated[list[str], typer.Option("--set", help="Change a key: --set train.steps=500 (repeatable).")] = [],  # noqa: B006
     out: Annotated[Path | None, typer.Option(help="Run folder; runs/RECIPE if left out.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")] = False,
@@ -23,6 +31,9 @@ def train(
     from regard.train.run import train as run
     from regard.train.world import find_world
 
+    if recipe is None:
+        typer.echo(_list_recipes())
+        return
     world = find_world()
     overrides = [*set_, *(["train.deterministic=true"] if deterministic else [])]
     with TrainingDisplay() if world.writer else nullcontext() as display:
@@ -43,3 +54,16 @@ def train(
         typer.echo(f"best {shown} at step {progress.best_step:,}", err=True)
     typer.echo(f"translate with: regard translate {shlex.quote(str(result.folder))}", err=True)
     typer.echo(str(result.folder))
+
+
+def _list_recipes() -> str:
+    """Every published recipe with its description: first those that need no download."""
+    from regard.cli.usage import table
+    from regard.train.recipe import load_recipe, recipe_names
+
+    recipes = {name: load_recipe(name) for name in recipe_names()}
+    lines = []
+    for title, stored in (("Without a download", False), ("From a corpus (regard data list)", True)):
+        chosen = [(name, one.description) for name, one in recipes.items() if (one.data.kind == "catalogue") is stored]
+        lines += [f"{title}:", *table(chosen), ""]
+    return "\n".join([*lines, "regard train NAME trains one. Your own is a TOML file: see README.md, Your own pairs."])

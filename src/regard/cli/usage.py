@@ -1,6 +1,7 @@
 """Help as people read it: how to call, what for, examples, then every argument and option in one line each."""
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from textwrap import wrap
 from typing import Any
 
@@ -10,7 +11,7 @@ WIDTH = 88
 def command_list(verbs: Mapping[str, str]) -> str:
     """What `regard --help` prints."""
     lines = ["regard: sequence-to-sequence models that show where they look", "", "Verbs:"]
-    lines += _table([(verb, what) for verb, what in verbs.items()])
+    lines += table([(verb, what) for verb, what in verbs.items()])
     return "\n".join([*lines, "", "regard VERB --help says more; regard --version prints the version."])
 
 
@@ -21,9 +22,9 @@ def command_help(name: str, about: str, parameters: Sequence[Any]) -> str:
     called = [_placeholder(one) if one.required else f"[{_placeholder(one)}]" for one in arguments]
     lines = [" ".join([name, *called, "[options]"]), "", *_paragraphs(about)]
     if arguments:
-        lines += ["", "Arguments:", *_table([(_metavar(one), one.help or "") for one in arguments])]
+        lines += ["", "Arguments:", *table([(_metavar(one), one.help or "") for one in arguments])]
     listed = [(_option(one), one.help or "") for one in options]
-    return "\n".join([*lines, "", "Options:", *_table([*listed, ("-h, --help", "Show this message.")])])
+    return "\n".join([*lines, "", "Options:", *table([*listed, ("-h, --help", "Show this message.")])])
 
 
 def _metavar(parameter: Any) -> str:
@@ -40,19 +41,20 @@ def _option(parameter: Any) -> str:
 
 
 def _paragraphs(about: str) -> list[str]:
-    """Indented lines are examples and stay as they are."""
-    return [
-        part
-        for line in about.strip().splitlines()
-        for part in ([line] if line.startswith(" ") or not line else wrap(line, WIDTH))
-    ]
+    """Lines that follow each other are one paragraph; indented ones are examples and stay as they are."""
+    lines: list[str] = []
+    for kept, group in groupby(about.strip().splitlines(), lambda line: not line or line.startswith(" ")):
+        part = list(group)
+        lines += part if kept else wrap(" ".join(part), WIDTH, break_on_hyphens=False)
+    return lines
 
 
-def _table(rows: Sequence[tuple[str, str]]) -> list[str]:
+def table(rows: Sequence[tuple[str, str]]) -> list[str]:
+    """Names on the left, what they are on the right."""
     side = max(len(name) for name, _ in rows) + 2
     lines = []
     for name, text in rows:
-        first, *rest = wrap(text, WIDTH - side - 2) or [""]
+        first, *rest = wrap(text, WIDTH - side - 2, break_on_hyphens=False) or [""]
         lines.append(f"  {name:<{side}}{first}".rstrip())
         lines += [" " * (side + 2) + line for line in rest]
     return lines

@@ -146,7 +146,7 @@ def find_recipe(name: str | Path) -> Path:
         return path
     if path.suffix == ".toml" and path.parent.is_dir():
         beside = sorted(other.name for other in path.parent.glob("*.toml"))
-        hint = nearest(path.name, beside, "recipes there") if beside else "there is no recipe in that folder"
+        hint = nearest(path.name, beside, "recipes there") if beside else "no such file, nor another .toml beside it"
         raise RecipeError(f"no recipe at {name}: {hint}")
     raise RecipeError(
         f"no recipe '{name}': {nearest(str(name), recipe_names(), 'names')} (a path of your own ends in .toml)"
@@ -174,7 +174,7 @@ def _override(tables: dict[str, Any], override: str) -> None:
     key, equals, value = override.partition("=")
     parts = key.strip().split(".")
     if not equals or len(parts) < 2 or not all(parts):
-        raise RecipeError(f"--set {override}: write table.key=value, as in --set train.steps=500")
+        raise RecipeError(f"--set {override}: write table.key=value, as in --set {_with_table(parts[-1], value)}")
     try:
         parsed = tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
@@ -191,6 +191,15 @@ def _override(tables: dict[str, Any], override: str) -> None:
         table[part] = dict(inner)
         table = table[part]
     table[parts[-1]] = parsed
+
+
+def _with_table(key: str, value: str) -> str:
+    """An example of an override: what was meant, where a key without its table belongs to one table only."""
+    tables: dict[str, type[BaseModel]] = {
+        "train": TrainConfig, "model": RecurrentConfig, "text": TextConfig, "search": SearchConfig,
+    }  # fmt: skip
+    owners = [name for name, table in tables.items() if key.strip() in table.model_fields]
+    return f"{owners[0]}.{key.strip()}={value}" if len(owners) == 1 and value else "train.steps=500"
 
 
 def _find_links(tables: dict[str, Any], base: Path) -> None:
