@@ -1,7 +1,9 @@
 """What a translation can show: words, steps, pictures, pages and plain data, with attention and without."""
 
 import json
+import re
 from collections.abc import Callable
+from html import unescape
 
 import numpy as np
 import pytest
@@ -54,6 +56,21 @@ def test_pictures_and_pages_of_every_architecture(random_model: Make, name: str)
     assert "black" in page
     with pytest.raises(ValueError, match="there is no layer 7: this attention has"):
         translation.plot(layer=7)
+
+
+def test_a_notebook_shows_the_page_in_a_frame_of_its_own(random_model: Make) -> None:
+    translation = random_model("bahdanau").translate('the "black" cat & <b>', longest=4)
+    shown = translation._repr_html_()
+    assert shown is not None
+    (page,) = re.findall(r'^<iframe srcdoc="([^"<>]*)" width="100%" height="[0-9]+" ', shown)
+    assert unescape(page) == translation.html()
+    assert random_model("bahdanau").translate("  ")._repr_html_() is None
+    assert random_model("vanilla").translate("the cat", longest=4)._repr_html_() is None, "there is no map to show"
+
+
+def test_what_python_prints_says_which_model(random_model: Make) -> None:
+    translator = random_model("bahdanau")
+    assert repr(translator) == f"Translator({str(translator.bundle.path)!r}, device='cpu')"
 
 
 def test_a_chosen_head_is_drawn_instead_of_the_mean(random_model: Make) -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from regard.plot import AttentionMap
+
+FRAME, ROW = 600, 33
+"""Pixels of a page with a heat-map: without rows, and for each of them."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +30,9 @@ class TranslationStep:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Translation:
-    """`.attention` is [layer, head, target piece, source piece] with the row that produced EOS; None without attention.
+    """A translation, and where the model looked while it wrote it.
 
+    `.attention` is [layer, head, target piece, source piece] with the row that produced EOS; None without attention.
     Its columns are `source_pieces` (EOS last where the model's source carries one), its rows `target_pieces`;
     `source_word_of` and `target_word_of` say which word each piece belongs to, None for EOS and spaces.
     """
@@ -64,6 +69,14 @@ class Translation:
 
     def __repr__(self) -> str:
         return f"Translation({self.text!r}, score={self.score:.4f}, source={self.source!r})"
+
+    def _repr_html_(self) -> str | None:
+        """What a notebook shows: the page of `html()` in a frame of its own; None where there is nothing to draw."""
+        if self.attention is None or not self.source_words:
+            return None
+        height = FRAME + ROW * len(self.target_pieces)
+        page = escape(self.html())
+        return f'<iframe srcdoc="{page}" width="100%" height="{height}" style="border: 0"></iframe>'
 
     @cached_property
     def matrix(self) -> Float[np.ndarray, "target source"] | None:

@@ -31,6 +31,9 @@ def load(
 ) -> "Translator":
     """A translator from a bundle or run folder; several paths make an ensemble over one vocabulary.
 
+    Example:
+        regard.load("runs/demo").translate("The black cat sat on the mat.").text
+
     A text is read up to as many pieces as training was shown, or up to `longest_source`; what is longer is cut, and the
     translation's warnings say so.
     """
@@ -60,6 +63,10 @@ class Translator:
                 )
         self._head = guided_head(first) if len(self.bundles) == 1 else None
         self._shift = guided_shift(first) if len(self.bundles) == 1 else 0
+
+    def __repr__(self) -> str:
+        paths = ", ".join(repr(str(bundle.path)) for bundle in self.bundles)
+        return f"Translator({paths}, device='{self.device}')"
 
     @cached_property
     def stepper(self) -> Stepper:
@@ -110,6 +117,10 @@ class Translator:
         **search: Any,
     ) -> Translation | list[Translation]:
         """Translate one text, or many in their order.
+
+        Example:
+            translator.translate("i love you").alignment
+            translator.translate(["i love you", "she sleeps"], beam=5, nbest=3)[0].alternatives
 
         `target` is what the translation must be (forced decoding, to score and align it), `prefix` what it must begin
         with: one string for each text. `copy` puts source words that the model does not know into the translation.
