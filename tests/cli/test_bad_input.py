@@ -60,6 +60,18 @@ class TestWarned:
             "regard: line 2: unknown to this model: '😀'",
         ]
 
+    def test_a_file_s_name_in_the_place_of_text(
+        self, command: Command, run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        write(tmp_path / "3 4", "5 6\n")
+        outcome = command("translate", run_folder, "3 4", "4 5", "ü" * 300)
+        assert outcome.code == 0
+        assert outcome.out.splitlines()[:2] == ["4 3", "5 4"]
+        assert outcome.err.splitlines()[0] == (
+            "regard: '3 4' was taken as text, but is a file: --input '3 4' translates its lines"
+        )
+
     def test_a_line_of_a_megabyte(self, command: Command, run_folder: Path) -> None:
         outcome = command("translate", run_folder, stdin=b"3 4 " * 10_000 + b"x" * 960_000 + b"\n5 6\n")
         assert outcome.code == 0

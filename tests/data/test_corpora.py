@@ -84,7 +84,11 @@ def test_pairs_are_read_one_at_a_time(tmp_path: Path) -> None:
     ("content", "columns", "message"),
     [
         ("a\tb\nno tab\n", None, r"t.tsv, line 2: no tab; wanted source TAB target"),
-        ("a\tb\tc\n", None, r"t.tsv, line 1: 3 columns, wanted 2; .* columns = \[1, 2\]"),
+        (
+            "a\tb\tc\n",
+            None,
+            r"t.tsv, line 1: 3 columns, wanted 2; .* columns = \[1, 2\] in the recipe.* cut -f 1,2 t.tsv",
+        ),
         ("a\tb\tc\nd\te\n", (1, 3), r"t.tsv, line 2: 2 columns, but columns = \[1, 3\]"),
         ("a\tb\n", (0, 1), r"columns = \[0, 1\]: wanted two different columns, counted from 1"),
         ("a\tb\n", (2, 2), r"columns = \[2, 2\]"),

@@ -88,10 +88,13 @@ def test_there_must_be_a_run_to_resume(tmp_path: Path) -> None:
 
 def test_resuming_with_a_changed_recipe_names_the_changed_keys(folder: Path) -> None:
     before = weights(folder)
-    changed = tiny(train={"steps": 9, "learning_rate": 0.5}, data={"seed": 3})
+    changed = tiny(train={"steps": 9, "learning_rate": 0.5, "source_vectors": "v.vec"}, data={"seed": 3})
     with pytest.raises(InputError) as caught:
         train(changed, folder, resume=True)
-    said = "data.seed was 0, is 3; train.learning_rate was 0.001, is 0.5; train.steps was 2, is 9"
+    said = (
+        "data.seed was 0, is 3; train.learning_rate was 0.001, is 0.5; train.source_vectors was not set, is 'v.vec'; "
+        "train.steps was 2, is 9"
+    )
     assert f"was started with another recipe ({said}): resume with the same one, or start a new run" in str(
         caught.value
     )

@@ -7,6 +7,8 @@ Examples:
 """
 
 import json
+import os
+import shlex
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -72,6 +74,7 @@ def translate(
     if not texts and input_ is None and output is None and sys.stdin.isatty() and sys.stdout.isatty():
         shown = converse(translator, search, form)
     else:
+        _tell_files(texts or [])
         warnings = Warnings()
         done = 0
         with open_output(output) as file, progress("translating", total, output is not None) as tell:
@@ -118,6 +121,14 @@ class Form:
             show_walk(console(), translation)
         else:
             file.write(walk(translation.attention_map(), probabilities=translation.probabilities) + "\n\n")
+
+
+def _tell_files(texts: list[str]) -> None:
+    """A file's name is translated like any other text; whoever meant the file learns how to say so."""
+    from regard.cli.screen import warn
+
+    for one in filter(os.path.isfile, texts):
+        warn(f"'{one}' was taken as text, but is a file: --input {shlex.quote(one)} translates its lines")
 
 
 def _lines(path: Path | None) -> Iterator[str]:

@@ -23,7 +23,7 @@ def read_tsv(path: Path, columns: Sequence[int] | None = None, skipped: list[int
     for number, line in enumerate(read_lines(path), 1):
         fields = line.split("\t")
         if line.strip() and columns is None and len(fields) != 2:
-            raise InputError(f"{path}, line {number}: {_wrong_columns(len(fields))}")
+            raise InputError(f"{path}, line {number}: {_wrong_columns(len(fields), path)}")
         if line.strip() and len(fields) < max(first, second):
             raise InputError(
                 f"{path}, line {number}: {len(fields)} columns, but columns = [{first}, {second}] was asked for"
@@ -46,10 +46,13 @@ def _check_columns(columns: Sequence[int] | None) -> tuple[int, int]:
     return columns[0], columns[1]
 
 
-def _wrong_columns(given: int) -> str:
+def _wrong_columns(given: int, path: Path) -> str:
     if given == 1:
         return "no tab; wanted source TAB target"
-    return f"{given} columns, wanted 2; to read the first two, say columns = [1, 2]"
+    return (
+        f"{given} columns, wanted 2; to read the first two, say columns = [1, 2] in the recipe's [data], "
+        f"or keep only them: cut -f 1,2 {path.name}"
+    )
 
 
 def read_parallel(

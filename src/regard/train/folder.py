@@ -140,5 +140,9 @@ def differences(before: dict[str, Any], after: dict[str, Any], path: str = "") -
         if isinstance(old, dict) and isinstance(new, dict):
             changed += differences(old, new, f"{path}{key}.")
         elif old != new:
-            changed.append(f"{path}{key} was {old!r}, is {new!r}")
+            changed.append(f"{path}{key} was {_shown(old)}, is {_shown(new)}")
     return changed
+
+
+def _shown(value: Any) -> str:
+    return "not set" if value is None else repr(value)
