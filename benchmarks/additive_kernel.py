@@ -14,6 +14,7 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, replace
 from datetime import date
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -104,10 +105,14 @@ def agreements(record: dict[str, Any]) -> set[torch.dtype]:
         for name, (sizes, options) in cases.items():
             for kind, deterministic in (("", False), (" deterministic", True)):
                 call = fused(deterministic=deterministic)
-                found = tried(record, f"{sizes}{name}{kind}", lambda: str(_checked(sizes, call, **options)))  # noqa: B023
+                found = tried(record, f"{sizes}{name}{kind}", partial(_verdict, sizes, call, **options))
                 if not found.startswith("worst"):
                     good.discard(dtype)
     return good
+
+
+def _verdict(work: Work, call: Call, **options: Any) -> str:
+    return str(_checked(work, call, **options))
 
 
 def _checked(work: Work, call: Call, **options: Any) -> Agreement:
@@ -146,7 +151,7 @@ def variants(record: dict[str, Any], seconds: float) -> None:
             return
         chosen = {key: str(value) for key, value in asdict(getattr(tilings, part)).items()}
         name = f"{part} " + " ".join(f"{key}={value}" for key, value in chosen.items())
-        tried(record, name, lambda: one(part, tilings, deterministic))  # noqa: B023
+        tried(record, name, partial(one, part, tilings, deterministic))
 
 
 def sizes(record: dict[str, Any], good: set[torch.dtype], seconds: float, compile_too: bool) -> None:
@@ -161,10 +166,10 @@ def sizes(record: dict[str, Any], good: set[torch.dtype], seconds: float, compil
         tried(record, f"fused {VAST}", lambda: measure(VAST, fused(), 5))
     for dtype in good - {torch.bfloat16}:
         work = replace(GOAL, dtype=dtype)
-        tried(record, f"fused {work}", lambda: measure(work, fused()))  # noqa: B023
+        tried(record, f"fused {work}", partial(measure, work, fused()))
     for work in (PAPER, *FEW) if torch.bfloat16 in good else ():
-        tried(record, f"fused {work}", lambda: measure(work, fused()))  # noqa: B023
-        tried(record, f"plain {work}", lambda: measure(work, functional.additive_attention))  # noqa: B023
+        tried(record, f"fused {work}", partial(measure, work, fused()))
+        tried(record, f"plain {work}", partial(measure, work, functional.additive_attention))
     tried(record, f"plain {GOAL}", lambda: measure(GOAL, functional.additive_attention, 5))
     if left(seconds) > 30:
         tried(record, f"plain {LONG}", lambda: measure(LONG, functional.additive_attention, 3))

@@ -4,8 +4,9 @@ import pytest
 import torch
 
 from regard.models import Seq2Seq
+from regard.models.rnn import walk
 
-from .zoo import EVERY, SOURCE, TOKENS, Config, recurrent, sentences
+from .zoo import EVERY, SOURCE, TOKENS, Config, build, recurrent, sentences
 
 MODELS: dict[str, Config] = {
     **{name: config for name, config in EVERY.items() if name.startswith(("preset", "tied", "transformer"))},
@@ -43,3 +44,17 @@ def test_a_whole_model_in_bf16_decodes(config: Config) -> None:
         state = step.state
         assert step.logits.dtype == torch.bfloat16
         assert step.logits.isfinite().all()
+
+
+@pytest.mark.parametrize("config", MODELS.values(), ids=MODELS.keys())
+def test_autocast_leaves_double_precision_alone(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it does in torch's own products."""
+    model, found = build(config).train(), []
+    monkeypatch.setattr(walk, "WORTH", 0)
+    for plain in ("0", "1"):
+        monkeypatch.setenv("REGARD_PLAIN", plain)
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            features = model(sentences(*SOURCE), TOKENS).features
+        assert features.dtype == torch.float64
+        found.append([features, *torch.autograd.grad(features.sum(), list(model.encoder.parameters()))])
+    torch.testing.assert_close(*found)

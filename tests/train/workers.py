@@ -10,6 +10,7 @@ import socket
 import sys
 import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -144,13 +145,16 @@ def scene_one_interrupted_worker_stops_all_and_the_run_goes_on_to_the_same_bits(
     assert not equal(weights(root / "one"), other), "dropout differs between workers"
 
 
+def _until(at: int, folder: Path, resume: bool, rank: int) -> int:
+    return ending(train(plain(), folder, resume=resume, listener=interrupt_at(at)))
+
+
 def scene_a_run_goes_on_with_another_number_of_workers(root: Path) -> None:
     run_all(1, plain(), root / "whole")
     for sizes in ((1, 2, 3), (3, 1)):
         folder = root / f"{sizes}"
         for at, size in zip((4, 9), sizes, strict=False):
-            resume, listener = folder.exists(), interrupt_at(at)
-            start(size, lambda rank: ending(train(plain(), folder, resume=resume, listener=listener)))  # noqa: B023
+            start(size, partial(_until, at, folder, folder.exists()))
         run_all(sizes[-1], plain(), folder, resume=True)
         same_curve(root / "whole", folder)
         assert [workers for (workers,) in entries(folder, "started", "workers")][: len(sizes)] == list(sizes)

@@ -18,6 +18,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from regard.attention.once import once
+from regard.attention.precision import working_dtype
 
 _MATMUL: frozenset[Callable[..., Tensor]] = frozenset({torch.matmul, Tensor.matmul, Tensor.__matmul__})
 _SPLIT: Callable[..., tuple[Tensor, ...]] = Tensor.split
@@ -97,8 +98,7 @@ def _linear(x: Tensor, weight: Opened, bias: Tensor | None) -> Tensor:
 
 def _times(x: Tensor, matrix: Opened, more: Tensor | None) -> Tensor:
     """x M + more; more is a bias, noted too, or a tensor as large as the product."""
-    device = x.device.type
-    dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else x.dtype
+    dtype = working_dtype(x)
     bias = more if more is not None and more.dim() == 1 else None
     name = dtype, None if bias is None else id(bias)
     if name not in matrix.known:

@@ -11,6 +11,7 @@ from regard.attention.additive import functional, launch, launch_backward
 from regard.attention.additive.launch import Inputs
 from regard.attention.once import once
 from regard.attention.plain import plain_wanted
+from regard.attention.precision import working_dtype
 
 _TRITON = find_spec("triton") is not None
 _DTYPES = (torch.float32, torch.bfloat16, torch.float16)
@@ -47,7 +48,8 @@ def additive_attention(
     always gives the same bits; the default follows `torch.use_deterministic_algorithms`.
     """
     _check(query_projected, keys, v, values, mask, gaussian)
-    query_projected, keys, v, values = _autocast(query_projected, keys, v, values)
+    # Under autocast the operation takes part as matrix products do.
+    query_projected, keys, v, values = (x.to(working_dtype(x)) for x in (query_projected, keys, v, values))
     lead, (target, source) = query_projected.shape[:-2], (query_projected.shape[-2], keys.shape[-2])
     mask = mask.expand(*lead, target, source)
     if gaussian is not None:
@@ -108,14 +110,6 @@ def _expands(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
     return 0 < len(shape) <= len(wanted) and shape[-1] == wanted[-1] and all(n in (1, size) for n, size in fits)
 
 
-def _autocast(*tensors: Tensor) -> tuple[Tensor, ...]:
-    """Under autocast, the operation takes part as matrix products do."""
-    device = tensors[0].device.type
-    if not torch.is_autocast_enabled(device):
-        return tensors
-    return tuple(tensor.to(torch.get_autocast_dtype(device)) for tensor in tensors)
-
-
 def runs_fused(*tensors: Tensor) -> bool:
     """Whether the kernels, and not their plain twin, would run on query, keys, v and values."""
     return (
@@ -123,18 +117,7 @@ def runs_fused(*tensors: Tensor) -> bool:
         and len({(tensor.dtype, tensor.device) for tensor in tensors}) == 1
         and tensors[0].dtype in _DTYPES
         and all(tensor.numel() > 0 for tensor in tensors)
-        and not _transformed()
     )
-
-
-def _transformed() -> bool:
-    """Whether `torch.func` or forward-mode differentiation is at work, of which the kernels know nothing.
-
-    They would give no gradients there, or, without a word, zeros.
-    """
-    if torch.compiler.is_compiling():
-        return False
-    return bool(torch._C._are_functorch_transforms_active()) or torch.autograd.forward_ad._current_level >= 0
 
 
 def _kernels_run_on(device: str) -> bool:

@@ -16,7 +16,6 @@ from torch import Tensor, nn
 
 from regard.attention.once import once
 from regard.models.fixed import structure
-from regard.models.rnn.fused.precision import working_dtype
 from regard.models.rnn.fused.replay import Replay, Ticket
 from regard.models.rnn.walk import walk
 
@@ -43,11 +42,12 @@ def loop_of(
 ) -> "_Loop":
     """The loop of a module as it is now; what was recorded with other modules inside is not that of these."""
     first = next(x for x in given if x is not None)
-    autocast, dtype = torch.is_autocast_enabled(first.device.type), working_dtype(first)
+    device = first.device.type
+    autocast = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else None
     loops = _loops.setdefault(module, OrderedDict())
-    key = (structure(module), names, autocast, dtype, drops, *(_dropping(module) if drops else ()))
+    key = (structure(module), names, autocast, first.dtype, drops, *(_dropping(module) if drops else ()))
     if key not in loops:
-        loops[key] = _Loop(module, names, len(given), dtype if autocast else None, drops=drops)
+        loops[key] = _Loop(module, names, len(given), autocast, drops=drops)
         if len(loops) > MOST:
             loops.popitem(last=False)
     loops.move_to_end(key)

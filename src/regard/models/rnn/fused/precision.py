@@ -1,4 +1,4 @@
-"""In which precision the kernels work, and whether they run at all."""
+"""Whether the kernels run, and what `train` must know of precision; it knows attention through models alone."""
 
 from importlib.util import find_spec
 
@@ -6,8 +6,9 @@ import torch
 from torch import Tensor
 
 from regard.attention.additive.launch import interpreted
-from regard.attention.once import once as once  # for `train`, which knows attention through models alone
+from regard.attention.once import once as once
 from regard.attention.plain import plain_wanted as plain_wanted
+from regard.attention.precision import working_dtype as working_dtype
 
 _DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 _TRITON = find_spec("triton") is not None
@@ -20,9 +21,3 @@ def fusible(tensor: Tensor) -> bool:
     """
     on_device = tensor.device.type == "cuda" or (tensor.device.type == "cpu" and interpreted())
     return _TRITON and not plain_wanted() and on_device and working_dtype(tensor) in _DTYPES
-
-
-def working_dtype(tensor: Tensor) -> torch.dtype:
-    """The precision of products: autocast's where it is on."""
-    device = tensor.device.type
-    return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else tensor.dtype
