@@ -7,11 +7,13 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
+from regard.attention import Attended, LuongGeneral
 from regard.models import RecurrentConfig, Seq2Seq
 from regard.models.rnn import walk as walking
 from regard.models.rnn.decoder import RecurrentDecoder
@@ -178,7 +180,7 @@ def test_other_tensors_may_stand_for_the_parameters(fast: Switch) -> None:
     agree(found, {name: x for name, x in wanted.items() if name in others}, 1e-10)
 
 
-def test_threads_do_not_see_each_other_s_weights(fast: Switch) -> None:
+def test_threads_do_not_see_each_other_s_weights(fast: Switch, monkeypatch: pytest.MonkeyPatch) -> None:
     """While one thread is inside the loop, another uses the same model."""
     fast(True)
     model, seen = build(LOOPS["lstm, fed"]), []
@@ -191,17 +193,28 @@ def test_threads_do_not_see_each_other_s_weights(fast: Switch) -> None:
             thread.start()
             thread.join()
 
-    handle = model.decoder.attention.register_forward_hook(look)
+    noticing(monkeypatch, look)
     found = results(model, sentences(*SOURCE), TOKENS)
-    handle.remove()
     agree(seen[0], wanted, 1e-10)
     agree(found, wanted, 1e-10)
 
 
-def test_a_mechanism_may_note_something_on_itself(fast: Switch) -> None:
+def noticing(monkeypatch: pytest.MonkeyPatch, notice: Callable[[LuongGeneral, Attended], object]) -> None:
+    """Another mechanism from now on, which does something more at every step."""
+    forward = LuongGeneral.forward
+
+    def more(self: LuongGeneral, *given: Any, **options: Any) -> Attended:
+        seen = forward(self, *given, **options)
+        notice(self, seen)
+        return seen
+
+    monkeypatch.setattr(LuongGeneral, "forward", more)
+
+
+def test_a_mechanism_may_note_something_on_itself(fast: Switch, monkeypatch: pytest.MonkeyPatch) -> None:
     fast(True)
+    noticing(monkeypatch, lambda mechanism, seen: setattr(mechanism, "last", seen.weights))
     model = build(LOOPS["lstm, fed"])
-    model.decoder.attention.register_forward_hook(lambda module, _, seen: setattr(module, "last", seen.weights))
     objective(model, sentences(*SOURCE), TOKENS)
     assert isinstance(model.decoder.attention.last, Tensor)
     assert all(type(parameter) is torch.nn.Parameter for parameter in model.parameters())
@@ -323,16 +336,3 @@ def test_graphs_leave_with_their_model(replay: Switch) -> None:
         gc.collect()
         held.append(torch.cuda.memory_allocated())
     assert held[1] <= held[0]
-
-
-@pytest.mark.parametrize("name", ["preset bahdanau", "lstm, fed"])
-@pytest.mark.parametrize("learning", [True, False])
-def test_hooks_on_attention_are_called_at_every_step(
-    name: str, learning: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.undo()  # with the one operation, where it fits
-    model, calls = build(LOOPS[name]), []
-    model.decoder.attention.register_forward_hook(lambda *_: calls.append(1))
-    with torch.set_grad_enabled(learning):
-        model(sentences(*SOURCE), TOKENS)
-    assert len(calls) == TOKENS.size(1)

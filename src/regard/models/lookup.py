@@ -13,6 +13,7 @@ from torch.nn import functional
 
 from regard.attention.once import once
 from regard.attention.plain import plain_wanted
+from regard.models.rnn.walk import watched
 
 
 def look_up(embedding: nn.Embedding, words: Int[Tensor, "*words"]) -> Float[Tensor, "*words width"]:
@@ -26,13 +27,16 @@ def look_up(embedding: nn.Embedding, words: Int[Tensor, "*words"]) -> Float[Tens
 
 
 def adds(embedding: nn.Embedding, words: Tensor) -> bool:
-    """Whether the gradient may be added up at its place: on a GPU; a subclass or a hook may want its call."""
+    """Whether the gradient may be added up at its place: on a GPU, in any order."""
     if words.device.type != "cuda" or not torch.is_grad_enabled() or torch.are_deterministic_algorithms_enabled():
         return False
-    forward = embedding._forward_hooks or embedding._forward_pre_hooks
-    own = type(embedding) is not nn.Embedding or forward or embedding._backward_hooks or embedding._backward_pre_hooks
+    return ordinary(embedding) and not (plain_wanted() or torch.compiler.is_compiling())
+
+
+def ordinary(embedding: nn.Embedding) -> bool:
+    """Whether rows of its weight, and gradients added to them, are all there is to it; else it wants to be called."""
     unusual = embedding.max_norm or embedding.sparse or embedding.scale_grad_by_freq
-    return not (own or unusual or plain_wanted() or torch.compiler.is_compiling())
+    return type(embedding) is nn.Embedding and not (unusual or watched(embedding))
 
 
 class _LookUp(torch.autograd.Function):

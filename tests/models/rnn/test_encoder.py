@@ -84,14 +84,6 @@ def test_an_lstm_learns_the_same_however_full_its_batch(lengths: list[int], monk
         torch.testing.assert_close(given, wanted, **EXACT)
 
 
-def test_hooks_on_the_recurrence_are_called() -> None:
-    reader, batch, seen = encoder("lstm", 1, True), sentences(*SOURCE), []
-    handle = reader.recurrence.register_forward_hook(lambda *_: seen.append(True))
-    reader(batch.source, batch.source_lengths)
-    handle.remove()
-    assert seen == [True]
-
-
 class LouderGru(nn.GRU):
     def forward(self, packed: PackedSequence) -> tuple[PackedSequence, torch.Tensor]:  # type: ignore[override]
         outputs, final = super().forward(packed)
@@ -119,6 +111,19 @@ def test_a_recurrence_of_somebodys_own_is_the_one_that_learns(
     reader.recurrence = own
     monkeypatch.setattr("regard.models.rnn.encoder.fusible", lambda _: kernels)
     torch.testing.assert_close(reader(batch.source, batch.source_lengths).states, 2 * before, **EXACT)
+
+
+@pytest.mark.parametrize("changes", [{"bias": False}, {"batch_first": False}], ids=str)
+@pytest.mark.parametrize("rows", [[[5, 6], [7, 8]], [[5, 6, 7, 8], [9]]], ids=["full", "padded"])
+def test_a_recurrence_built_otherwise_is_read_as_it_is(
+    changes: dict[str, bool], rows: list[list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader, batch, found = deepcopy(encoder("lstm", 1, True)), sentences(*rows), []
+    reader.recurrence = nn.LSTM(4, 3, bidirectional=True, **changes).double()
+    for plain in ("0", "1"):
+        monkeypatch.setenv("REGARD_PLAIN", plain)
+        found.append(reader(batch.source, batch.source_lengths).states)
+    torch.testing.assert_close(*found, **EXACT)
 
 
 def test_a_length_beyond_the_ids_is_refused() -> None:

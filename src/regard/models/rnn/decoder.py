@@ -1,6 +1,6 @@
 """The writer: a recurrent decoder that looks at the memory before (Bahdanau) or after (Luong) its recurrence."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -22,22 +22,13 @@ from regard.models.rnn.cells import Layer, packed_layers, ready, recur
 from regard.models.rnn.encoder import Encoded
 from regard.models.rnn.fused.loop import walk_replayed
 from regard.models.rnn.fused.product import linear
+from regard.models.rnn.moment import Moment, gathered
 from regard.models.rnn.readout import Readout
 from regard.models.rnn.recurrence import attend_and_recur
 from regard.models.rnn.state import RecurrentState
 from regard.models.rnn.walk import walk, watched
 from regard.models.rnn.word_table import by_table, drops_nothing, table_pays
 from regard.models.step import Decoded, Step, given_weights
-
-
-@dataclass(frozen=True)
-class _Moment:
-    """What one step leaves behind; its features only if input feeding needed them."""
-
-    output: Tensor
-    attended: Attended
-    features: Tensor | None
-    state: RecurrentState
 
 
 class RecurrentDecoder(nn.Module):
@@ -141,14 +132,14 @@ class RecurrentDecoder(nn.Module):
         layers, embedded = self._layers(), self._embed(tokens.T)
         gates, words = list(self._gates(embedded, layers).unbind(0)), list(embedded.unbind(0))
         dropped = self._dropped(len(words), state.hidden[0])
-        moments: list[_Moment] = []
+        moments: list[Moment] = []
         for t in range(len(words)):
             if t in own:
                 words[t] = self._embed(self._best_word(moments[-1], words[t - 1]))
                 gates[t] = self._gates(words[t], layers)
             moments.append(self._advance(gates[t], words[t], state, layers, None if dropped is None else dropped[t]))
             state = moments[-1].state
-        return self._decoded(_gathered(moments), torch.stack(words, dim=1), want_weights)
+        return self._decoded(gathered(moments), torch.stack(words, dim=1), want_weights)
 
     def _word_for_word(self, tokens: Tensor, state: RecurrentState, want_weights: bool) -> Decoded:
         """The step loop over given words; on a GPU from CUDA graphs."""
@@ -161,7 +152,7 @@ class RecurrentDecoder(nn.Module):
         fast = torch.is_grad_enabled() and not (plain_wanted() or torch.compiler.is_compiling())
         if fast and self._may_be_replayed(state):
             found = walk_replayed(self, self._inside(), given)
-        elif fast and len(embedded) > 1:
+        elif fast and len(embedded) > 1 and not self._seen_inside():
             found = walk(self, self._inside(), given, state.position)
         else:
             found = self.walk(*given, state.position)
@@ -182,7 +173,11 @@ class RecurrentDecoder(nn.Module):
         ours = type(self.attention).__module__.startswith("regard.") and type(self.attention) is not NoAttention
         still = not (self.training and getattr(self.attention, "dropout", None))
         fresh = state.position == 0 and state.memory.keys.numel() > 0
-        return state.hidden[0].device.type == "cuda" and ours and still and fresh and not watched(self.attention)
+        return state.hidden[0].device.type == "cuda" and ours and still and fresh and not self._seen_inside()
+
+    def _seen_inside(self) -> bool:
+        """Whether somebody watches what the step loop calls: then it must be these modules, and not doubles of them."""
+        return watched(self.attention) or watched(self.readout.combine)
 
     def walk(
         self,
@@ -196,7 +191,7 @@ class RecurrentDecoder(nn.Module):
         dropped: Float[Tensor, "target between batch units"] | None,
         position: int = 0,
     ) -> tuple[Tensor, ...]:
-        """All steps over given words as a function of tensors; see `_gathered`."""
+        """All steps over given words as a function of tensors; see `gathered`."""
         cells = None if cell is None else cell.unbind(0)
         layers, moments = self._layers(), []
         if type(layers[0].recurrent) is Opened:
@@ -206,7 +201,7 @@ class RecurrentDecoder(nn.Module):
             # Features that are fed, Luong's, do not look at the word; the others are computed after the loop.
             moments.append(self._advance(step, step, state, layers, None if dropped is None else dropped[t]))
             state = moments[-1].state
-        return _gathered(moments)
+        return gathered(moments)
 
     def _dropped(self, steps: int, hidden: Tensor) -> Tensor | None:
         """What multiplies the states between layers, drawn for all steps at once; None: nothing is dropped."""
@@ -271,7 +266,7 @@ class RecurrentDecoder(nn.Module):
         *,
         weights: Tensor | None = None,
         trace: bool = False,
-    ) -> _Moment:
+    ) -> Moment:
         _, context_columns, feed_columns = layers[0].inputs
         attended = None
         if state.feed is not None:
@@ -286,7 +281,7 @@ class RecurrentDecoder(nn.Module):
         if self.feed_width:
             features = self.readout.features(hidden[-1], attended.context[:, 0], embedded)
         after = replace(state, hidden=hidden, cell=cell, feed=features, position=state.position + 1)
-        return _Moment(hidden[-1], attended, features, after)
+        return Moment(hidden[-1], attended, features, after)
 
     def _look(self, query: Tensor, state: RecurrentState, weights: Tensor | None, trace: bool) -> Attended:
         memory, owners = state.memory, state.owners
@@ -309,22 +304,12 @@ class RecurrentDecoder(nn.Module):
             return by_table(self.embedding, tokens, layers[0].inputs[0], layers[0].bias)
         return self._gates(embedded, layers)
 
-    def _features(self, moment: _Moment, embedded: Tensor) -> Tensor:
+    def _features(self, moment: Moment, embedded: Tensor) -> Tensor:
         if moment.features is not None:
             return moment.features
         return self.readout.features(moment.output, moment.attended.context[:, 0], embedded)
 
     @torch.no_grad()
-    def _best_word(self, moment: _Moment, embedded: Tensor) -> Tensor:
+    def _best_word(self, moment: Moment, embedded: Tensor) -> Tensor:
         logits: Tensor = self.readout.output(self._features(moment, embedded))
         return logits.argmax(dim=-1)
-
-
-def _gathered(moments: list[_Moment]) -> tuple[Tensor, ...]:
-    """Outputs and contexts of all steps; weights, if it weighs; features, if they are fed."""
-    outputs = torch.stack([moment.output for moment in moments], dim=1)
-    contexts = torch.cat([moment.attended.context for moment in moments], dim=1)
-    weights = [moment.attended.weights for moment in moments if moment.attended.weights is not None]
-    features = [moment.features for moment in moments if moment.features is not None]
-    seen = [torch.cat(weights, dim=2)] if weights else []
-    return outputs, contexts, *seen, *([torch.stack(features, dim=1)] if features else [])

@@ -118,8 +118,9 @@ class RecurrentEncoder(nn.Module):
         return fast and not self._own() and inputs.device.type == "cpu"
 
     def _own(self) -> bool:
-        """Whether the library's module is somebody's own or watched: then it must be called itself."""
-        return type(self.recurrence) not in (nn.GRU, nn.LSTM) or watched(self.recurrence)
+        """Whether the library's module is somebody's own, or watched: then it must be called itself."""
+        known = type(self.recurrence) in (nn.GRU, nn.LSTM) and self.recurrence.bias
+        return not known or watched(self.recurrence)
 
     def _run(self, packed: PackedSequence) -> tuple[PackedSequence, Tensor | tuple[Tensor, Tensor]]:
         """The library's recurrence, but where something learns on the CPU, which it slows down."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from torch import Tensor, nn
+from torch.nn.modules.module import _has_any_global_hook
 
 from regard.attention.deferred import opened
 from regard.attention.local.module import LocalP
@@ -67,9 +68,15 @@ def _take_notes(module: nn.Module, double: nn.Module, before: Mapping[str, Any])
 
 
 def watched(module: object) -> bool:
-    """Whether somebody's hooks want to see it called step by step."""
-    return isinstance(module, nn.Module) and any(
-        one._forward_hooks or one._forward_pre_hooks or one._backward_hooks or one._backward_pre_hooks
+    """Whether it must be called itself, each time: somebody's hooks want to see it, or it has a `forward` put on it."""
+    if not isinstance(module, nn.Module):
+        return False
+    return bool(_has_any_global_hook()) or any(  # type: ignore[no-untyped-call]
+        one._forward_hooks
+        or one._forward_pre_hooks
+        or one._backward_hooks
+        or one._backward_pre_hooks
+        or "forward" in one.__dict__
         for one in module.modules()
     )
 

@@ -10,15 +10,14 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from regard.attention.plain import plain_wanted
+from regard.models.lookup import ordinary
 from regard.models.rnn.walk import watched
 
 
 def table_pays(embedding: nn.Embedding, words: Tensor) -> bool:
-    """Whether the vocabulary is at most half of what learns on a CPU here; a subclass or a hook may want its call."""
+    """Whether the vocabulary is at most half of what learns on a CPU here."""
     small = 2 * embedding.num_embeddings <= words.numel() and words.device.type == "cpu"
-    own = type(embedding) is not nn.Embedding or watched(embedding)
-    unusual = embedding.max_norm or embedding.sparse or embedding.scale_grad_by_freq
-    return bool(small and torch.is_grad_enabled() and not (own or unusual or plain_wanted()))
+    return small and torch.is_grad_enabled() and ordinary(embedding) and not plain_wanted()
 
 
 def drops_nothing(dropout: nn.Module) -> bool:
