@@ -1,6 +1,9 @@
 """A few sentences searched in fixed places say what the loop on the host says, wherever steps are alike."""
 
+from collections import OrderedDict
 from collections.abc import Iterator
+from threading import Thread
+from typing import Any
 
 import pytest
 import torch
@@ -75,6 +78,49 @@ def test_attention_of_the_steps_is_kept() -> None:
     best = [group[0] for group in ended(moments, LIMITS.numpy(), 1, Options())]
     for weights, (hypothesis,) in zip(trail.collect([one.path for one in best]), right, strict=True):
         torch.testing.assert_close(weights, hypothesis.weights)
+
+
+def test_what_a_search_found_stays_when_the_next_one_takes_its_places() -> None:
+    """As another thread's may, before the attention of the first is collected."""
+    model, others = build(recurrent()).eval(), ([4, 4, 4, 4, 3], [5, 9, 10, 3], [8, 3])
+    right = beam_search(model, sentences(*SOURCES), LIMITS, beam=3)
+    with torch.no_grad():
+        results = [
+            few_search(model, model.start(sentences(*rows)), LIMITS, LIMITS.numpy(), 3, 1, Options())
+            for rows in (SOURCES, others)
+        ]
+    assert len(few._rounds[model]) == 1
+    assert results[0] is not None
+    moments, trail = results[0]
+    best = [group[0] for group in ended(moments, LIMITS.numpy(), 1, Options())]
+    assert [one.tokens for one in best] == [one.tokens for (one,) in right]
+    for weights, (hypothesis,) in zip(trail.collect([one.path for one in best]), right, strict=True):
+        torch.testing.assert_close(weights, hypothesis.weights)
+
+
+class Interrupted(OrderedDict[object, Any]):
+    """A table that lets another thread have a turn between two accesses."""
+
+    def __init__(self, other: Thread) -> None:
+        super().__init__()
+        self.other = other
+
+    def move_to_end(self, key: object, last: bool = True) -> None:
+        if not self.other.ident:
+            self.other.start()
+            self.other.join(timeout=1.0)  # or it waits, as it should
+        super().move_to_end(key, last)
+
+
+def test_threads_may_push_each_other_s_shapes_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One has found its places and not yet used them when another's leave no room for them."""
+    monkeypatch.setattr(few, "SHAPES", 1)
+    model, source, others = build(recurrent()).eval(), sentences(*SOURCES), list[Words | None]()
+    other = Thread(target=lambda: others.append(found(model, source, LIMITS, 2, 1)))
+    few._rounds[model] = Interrupted(other)
+    assert found(model, source, LIMITS, 3, 1) == wanted(model, source, LIMITS, 3, 1)
+    other.join()
+    assert others == [wanted(model, source, LIMITS, 2, 1)]
 
 
 def test_places_in_use_are_left_alone() -> None:

@@ -75,13 +75,14 @@ def few_search(
         fixed, beam, nbest, steps, replace(options, penalty=Options().penalty), torch.is_inference_mode_enabled(),
         tuple((x.shape, x.dtype, x.device) for x in leaves(state)),
     )  # fmt: skip
-    table = _rounds.setdefault(stepper, OrderedDict())
-    found = table.get(key)
-    if found is None:
-        found = table[key] = Round(state, slots, beam, options, steps)
-        if len(table) > SHAPES:
-            table.popitem(last=False)
-    table.move_to_end(key)
+    with _finding:
+        table = _rounds.setdefault(stepper, OrderedDict())
+        found = table.get(key)
+        if found is None:
+            found = table[key] = Round(state, slots, beam, options, steps)
+            if len(table) > SHAPES:
+                table.popitem(last=False)
+        table.move_to_end(key)
     if not found.busy.acquire(blocking=False):  # another thread is at work in these places
         return None
     try:
@@ -182,10 +183,11 @@ class Round:
         return bool(self._lives)
 
     def _read(self, steps: int) -> Found:
-        arrays = [kept[:steps].cpu().numpy() for kept in self._history]
+        """Copies, for the next search may begin in these places before anybody looks at what this one found."""
+        arrays = [kept[:steps].to("cpu", copy=True).numpy() for kept in self._history]
         width, sentences = self._beam, len(self._slots.limit)
         rows, trail = sentences * width, Trail()
-        trail.add(None if self._weights is None else self._weights[:steps].flatten(0, 1), steps * rows)
+        trail.add(None if self._weights is None else self._weights[:steps].flatten(0, 1).clone(), steps * rows)
         everybody = np.arange(sentences)
         moments = [
             Moment(everybody, number * rows, width, *(each[number] for each in arrays)) for number in range(steps)
@@ -194,6 +196,7 @@ class Round:
 
 
 _rounds: "WeakKeyDictionary[Any, OrderedDict[object, Round]]" = WeakKeyDictionary()
+_finding = Lock()
 
 
 def leaves(state: object) -> list[Tensor]:
