@@ -3,6 +3,7 @@
 import gc
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -20,14 +21,14 @@ class Memory:
 
     def __init__(self) -> None:
         self.kept: list[Tensor] = []
-        self.of: dict[int, Tensors] = {}
+        self.of: dict[int, tuple[object, Tensors]] = {}  # with what has that id, so that nothing else gets it
 
     def forward(self, x: Tensor) -> tuple[Tensors, Tensors]:
         return (x * x,), (x.clone(),)
 
     def backward(self, outside: Sequence[Tensor], given: Sequence[Tensor], kept: Sequence[Tensor]) -> Tensors:
         """A graph reads the places that it was captured with, whether anybody still holds them or not."""
-        (place,) = self.of.setdefault(id(given), tuple(kept))
+        _, (place,) = self.of.setdefault(id(given), (given, tuple(kept)))
         return (2 * place * outside[0],)
 
     def capture(self, run: Callable[[], Any], pool: object = None) -> tuple["Graph", Any]:
@@ -122,3 +123,59 @@ def test_graphs_that_left_leave_their_memory_to_nobody(replay: Replay) -> None:
     (new,) = (shape for shape in replay.shelf.values() if shape is not None)
     assert new.pool is not old.pool
     late()
+
+
+def test_threads_take_turns(replay: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread calls the same shape after one has filled its places, and before it replays."""
+    for _ in range(2):
+        call(replay, torch.ones(2))()
+    others: list[Tensor] = []
+    other = Thread(target=lambda: others.append(replay.forward(torch.full((2,), 5.0))[0][0]))
+    fill = replaying._fill
+
+    def interrupted(places: Sequence[Tensor], given: Sequence[Tensor]) -> None:
+        fill(places, given)
+        if not other.ident:
+            other.start()
+            other.join(timeout=0.5)  # or it waits, as it should
+
+    monkeypatch.setattr(replaying, "_fill", interrupted)
+    call(replay, torch.full((2,), 3.0))()
+    other.join()
+    assert torch.equal(others[0], torch.full((2,), 25.0))
+
+
+def test_what_cannot_be_captured_is_launched(replay: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Said once, and no other shape is tried; a graph that is there goes on."""
+    for _ in range(3):
+        call(replay, torch.ones(2))()
+
+    def refuse(*_: object) -> None:
+        raise RuntimeError("operation not permitted when stream is capturing")
+
+    monkeypatch.setattr(replaying, "_capture", refuse)
+    call(replay, torch.ones(3))()
+    with pytest.warns(UserWarning, match="could not be captured .* not permitted"):
+        call(replay, torch.ones(3))()
+    for size in (2, 3, 4, 4):
+        call(replay, torch.ones(size) * 7)()
+    assert [size for size, shape in replay.shelf.items() if shape is not None] == [2]
+
+
+def test_where_memory_runs_out_all_graphs_leave_and_may_come_back(
+    replay: Replay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(3):
+        call(replay, torch.ones(2))()
+    capture = replaying._capture
+
+    def fail(*_: object) -> None:
+        raise torch.OutOfMemoryError("full")
+
+    monkeypatch.setattr(replaying, "_capture", fail)
+    for _ in range(2):
+        call(replay, torch.ones(3))()
+    assert not any(replay.shelf.values())
+    monkeypatch.setattr(replaying, "_capture", capture)
+    call(replay, torch.ones(3) * 2)()
+    assert [size for size, shape in replay.shelf.items() if shape is not None] == [3]

@@ -8,6 +8,7 @@ Graphs are kept for the modules that they were captured with: an attention that 
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
@@ -23,6 +24,7 @@ MOST = 4
 """Loops of a module that are kept: in other precisions, with other modules inside, in training or not."""
 
 _loops: "WeakKeyDictionary[nn.Module, OrderedDict[object, _Loop]]" = WeakKeyDictionary()
+_finding = Lock()
 
 
 def walk_replayed(
@@ -44,14 +46,16 @@ def loop_of(
     first = next(x for x in given if x is not None)
     device = first.device.type
     autocast = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else None
-    loops = _loops.setdefault(module, OrderedDict())
     key = (structure(module), names, autocast, first.dtype, drops, *(_dropping(module) if drops else ()))
-    if key not in loops:
-        loops[key] = _Loop(module, names, len(given), autocast, drops=drops)
-        if len(loops) > MOST:
-            loops.popitem(last=False)
-    loops.move_to_end(key)
-    return loops[key]
+    with _finding:
+        loops = _loops.setdefault(module, OrderedDict())
+        found = loops.get(key)
+        if found is None:
+            found = loops[key] = _Loop(module, names, len(given), autocast, drops=drops)
+            if len(loops) > MOST:
+                loops.popitem(last=False)
+        loops.move_to_end(key)
+    return found
 
 
 def _dropping(module: nn.Module) -> tuple[float, ...]:

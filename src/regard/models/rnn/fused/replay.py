@@ -2,9 +2,9 @@
 
 A graph works in memory of its own: inputs are copied in, results and gradients are copied out. What backward needs
 stays where forward left it. If another call of the same shape has written over it in the meantime, backward runs the
-forward graph once more on its own inputs and random numbers, so that calls may interleave as they like. A shape runs
-plainly the first time it comes and is captured the second; the shape not used for longest leaves when there are too
-many.
+forward graph once more on its own inputs and random numbers, so that calls may interleave as they like; those of
+several threads take turns, and must be on one stream. A shape runs plainly the first time it comes and is captured the
+second; the shape not used for longest leaves when there are too many.
 
 Graphs may share their memory: then all shapes together take little more than the largest, but any call in between, of
 whatever shape, makes backward run forward once more. That suits a function that is called once a step.
@@ -15,6 +15,7 @@ import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from threading import RLock
 from typing import Any
 from weakref import WeakSet
 
@@ -78,16 +79,18 @@ class Replay:
         self._plain_forward, self._plain_backward = forward, backward
         self._random, self._shared, self._turns = random, shared, 0
         self.shelf = Shelf()
+        self._turn = RLock()
         _replays.add(self)
 
     def forward(self, *given: Given) -> tuple[Tensors, Tensors, Ticket]:
         """Results; what a plain run kept; and the ticket for the gradients."""
-        shape = self._shape(given)
-        if shape is None:
-            return *self._plain_forward(*given), Ticket()
-        random = _generator(shape.results[0]).get_state() if self._random else None
-        run = self._run(shape, given)
-        return _copies(shape.results), (), Ticket(shape, run, random)
+        with self._turn:
+            shape = self._shape(given)
+            if shape is not None:
+                random = _generator(shape.results[0]).get_state() if self._random else None
+                run = self._run(shape, given)
+                return _copies(shape.results), (), Ticket(shape, run, random)
+        return *self._plain_forward(*given), Ticket()
 
     def backward(
         self, ticket: Ticket, outside: Sequence[Tensor], given: Sequence[Given], kept: Sequence[Tensor]
@@ -96,17 +99,23 @@ class Replay:
         shape = ticket.shape
         if shape is None:
             return self._plain_backward(outside, given, kept)
-        if (self._turns if self._shared else shape.runs) != ticket.run:
-            self._again(shape, given, ticket.random)
-        if shape.backward is None:
-            shape.outside = tuple(gradient.contiguous().clone() for gradient in outside)
-            shape.backward, shape.gradients = _capture(
-                lambda: self._plain_backward(shape.outside, shape.inputs, shape.kept), shape.pool
-            )
-            shape.kept = () if self._shared else shape.kept
-        _fill(shape.outside, outside)
-        shape.backward.replay()
-        return _copies(shape.gradients)
+        with self._turn:
+            if (self._turns if self._shared else shape.runs) != ticket.run:
+                self._again(shape, given, ticket.random)
+            if shape.backward is None:
+                shape.outside = tuple(gradient.contiguous().clone() for gradient in outside)
+                shape.backward, shape.gradients = _capture(
+                    lambda: self._plain_backward(shape.outside, shape.inputs, shape.kept), shape.pool
+                )
+                shape.kept = () if self._shared else shape.kept
+            _fill(shape.outside, outside)
+            shape.backward.replay()
+            return _copies(shape.gradients)
+
+    def forget(self) -> None:
+        """Let all graphs go."""
+        with self._turn:
+            self.shelf.clear()
 
     def _run(self, shape: _Shape, given: Sequence[Given]) -> int:
         """Forward; the number that tells whether its results are still there when backward comes."""
@@ -133,7 +142,11 @@ class Replay:
         return self.shelf.find(key, lambda: self._captured(given, device))
 
     def _captured(self, given: tuple[Given, ...], device: torch.device) -> _Shape | None:
-        """None where the graph's memory does not fit: then all graphs are let go."""
+        """None where the graph's memory does not fit: then all graphs are let go.
+
+        None, too, where the function does something that cannot be captured: slower, and not wrong, so no other shape
+        is tried.
+        """
         self._make_room(device)
         try:
             inputs = tuple(None if x is None else x.contiguous().clone() for x in given)
@@ -142,7 +155,10 @@ class Replay:
             return _Shape(inputs, results, kept, graph, pool)
         except torch.OutOfMemoryError:
             self.shelf.clear()
-            return None
+        except RuntimeError as error:
+            warnings.warn(f"a fast path could not be captured in a CUDA graph and is launched: {error}", stacklevel=2)
+            self.shelf.wasted = PATIENCE
+        return None
 
     def _pool(self) -> Any:
         """The memory that a graph will work in: a new one, or that of the graphs which are there."""
@@ -167,7 +183,7 @@ _replays: "WeakSet[Replay]" = WeakSet()
 def forget_graphs() -> None:
     """Let the graphs of all functions go, and the memory that they work in: for work that does not fit beside them."""
     for replay in list(_replays):
-        replay.shelf.clear()
+        replay.forget()
 
 
 class Shelf(OrderedDict[object, _Shape | None]):
