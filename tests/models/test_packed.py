@@ -1,5 +1,9 @@
 """A packed model says word for word what the model says, and leaves it alone."""
 
+import pickle
+from collections.abc import Callable
+from copy import deepcopy
+
 import pytest
 import torch
 from torch import nn
@@ -8,12 +12,14 @@ import regard.models.product
 from regard.models import Seq2Seq
 from regard.models.packed import PackedLinear, packed
 from regard.models.product import add_product, pack, packable, product
+from regard.models.rnn.decoder import RecurrentDecoder
 from regard.search import Hypothesis, Options, beam_search, greedy_search
 
 from .zoo import EVERY, PRESETS, Config, build, sentences
 
 SOURCES = ([5, 6, 7, 8, 3], [9, 4, 3], [10, 8, 6, 3], [3], [7, 7, 7, 7, 7, 9], [4, 5, 3])
 LIMITS = torch.tensor([8, 3, 9, 5, 0, 1])
+Again = Callable[[Seq2Seq], Seq2Seq]
 
 pytestmark = pytest.mark.skipif(not packable(torch.ones(512, 512)), reason="this torch packs no weights on this CPU")
 
@@ -104,3 +110,23 @@ def test_autocast_goes_its_own_way() -> None:
     layer = PackedLinear(nn.Linear(8, 4))
     with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
         assert layer(torch.ones(2, 8)).dtype == torch.bfloat16
+
+
+@pytest.mark.parametrize("config", PRESETS.values(), ids=PRESETS.keys())
+@pytest.mark.parametrize("again", [deepcopy, lambda ready: pickle.loads(pickle.dumps(ready)), packed])
+def test_a_packed_model_may_be_copied_pickled_and_packed_again(config: Config, again: Again) -> None:
+    """The copy has weights of its own, packed; the original stays as it was."""
+    ready = packed(single(config))
+    wanted = [one.tokens for one in greedy_search(ready, sentences(*SOURCES), LIMITS)]
+    copy = again(ready)
+    assert [type(module) for module in copy.modules()] == [type(module) for module in ready.modules()]
+    assert copy.state_dict().keys() == ready.state_dict().keys()
+    for model in (copy, ready):
+        assert [one.tokens for one in greedy_search(model, sentences(*SOURCES), LIMITS)] == wanted
+    if isinstance(ready.decoder, RecurrentDecoder):
+        assert copy.decoder._packed is not None
+        assert copy.decoder._packed is not ready.decoder._packed
+
+
+def test_an_unpacked_decoder_is_copied_unpacked() -> None:
+    assert deepcopy(build(PRESETS["preset bahdanau"])).decoder._packed is None

@@ -1,6 +1,7 @@
 """A model whose weights will not change, made ready to decode on the CPU."""
 
 from copy import deepcopy
+from typing import Any
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -35,6 +36,14 @@ class PackedLinear(nn.Linear):
         super().__init__(plain.in_features, plain.out_features, plain.bias is not None, device="meta")
         self.weight, self.bias = plain.weight, plain.bias
         self._packed = pack(plain.weight)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies and pickles: what is packed can be neither, and is packed again."""
+        return {name: value for name, value in self.__dict__.items() if name != "_packed"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)  # type: ignore[no-untyped-call]
+        self._packed = pack(self.weight)
 
     def forward(self, x: Float[Tensor, "*rows width"]) -> Float[Tensor, "*rows out"]:
         return super().forward(x) if unpacked_wanted(x) else product(x, self._packed, self.bias)

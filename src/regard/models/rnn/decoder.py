@@ -1,6 +1,7 @@
 """The writer: a recurrent decoder that looks at the memory before (Bahdanau) or after (Luong) its recurrence."""
 
 from dataclasses import replace
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -69,6 +70,15 @@ class RecurrentDecoder(nn.Module):
     def pack(self) -> None:
         """Keep packed copies of the recurrence's weights for `step`; whoever calls it promises not to change them."""
         self._packed = packed_layers(self._layers())
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies and pickles: packed weights can be neither, and are packed again."""
+        return {**self.__dict__, "_packed": self._packed is not None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({**state, "_packed": None})  # type: ignore[no-untyped-call]
+        if state["_packed"]:
+            self.pack()
 
     def start(self, encoded: Encoded) -> RecurrentState:
         """The state before the first word: s_0, nothing fed yet, and the memory made ready once."""
