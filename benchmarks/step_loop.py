@@ -16,6 +16,7 @@ import torch
 
 from regard.data.batch import Batch
 from regard.lab.bench.measure import extra_memory, take_turns
+from regard.lab.bench.textbook import largest_difference
 from regard.lab.bench.work import WORKS, Work
 from regard.models.config import RecurrentConfig
 from regard.models.rnn import decoder
@@ -47,7 +48,7 @@ def built(work: Work, choices: dict[str, Any], device: torch.device) -> Seq2Seq:
     return Seq2Seq(config, work.vocabulary, work.vocabulary).to(device)
 
 
-def step(model: Seq2Seq, batch: Batch, places: torch.Tensor, half: bool, fast: bool) -> float:
+def step(model: Seq2Seq, batch: Batch, places: torch.Tensor, half: bool, fast: bool) -> None:
     RecurrentDecoder._may_be_replayed = replayed if fast else lambda *_: False  # type: ignore[method-assign]
     walking.opened = decoder.opened = opened if fast else lambda x: x
     torch.manual_seed(0)
@@ -55,7 +56,6 @@ def step(model: Seq2Seq, batch: Batch, places: torch.Tensor, half: bool, fast: b
     with torch.autocast(batch.source.device.type, dtype=torch.bfloat16, enabled=half):
         loss = batch_loss(model, batch, places=places, scale=1e-3).objective
     torch.autograd.backward(loss)
-    return 0.0
 
 
 def gradients(model: Seq2Seq) -> list[torch.Tensor]:
@@ -84,8 +84,7 @@ def main() -> None:
             for _ in range(3):  # a shape is captured the second time it comes
                 step(model, batch, places, False, fast)
             found["fast" if fast else "plain"] = gradients(model)
-        pairs = zip(found["plain"], found["fast"], strict=True)
-        difference = max(float((a - b).abs().max() / a.abs().max().clamp(min=1e-12)) for a, b in pairs)
+        difference = largest_difference(zip(found["plain"], found["fast"], strict=True))
         line = f"{work.name:9} {'bf16' if options.half else 'float32':7} {name:34} difference {difference:.1e}"
         if difference <= options.most:
             times = take_turns(runs, options.repeats, device)

@@ -3,11 +3,14 @@
 import json
 import os
 import resource
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from regard.cli.record import check_writable
 from regard.lab.bench.growth import Point, Size
+from regard.text.errors import InputError
 
 from .conftest import Command
 
@@ -52,6 +55,35 @@ def test_a_disk_that_takes_nothing_is_noticed_before_the_work(process: Command, 
     assert outcome.code == 1
     assert outcome.complaint.startswith(f"cannot write {path}: ")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def nobody() -> Iterator[None]:
+    """Not root, who may write everywhere."""
+    if os.geteuid():
+        yield
+        return
+    os.seteuid(65534)
+    yield
+    os.seteuid(0)
+
+
+def test_a_file_may_be_there_in_a_folder_that_takes_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    """By names that begin here: others may not look into the folders above."""
+    monkeypatch.chdir(tmp_path)
+    Path("figures.json").write_text("last week's", encoding="utf-8")
+    Path("figures.json").chmod(0o666)
+    Path("locked.json").write_text("nobody's", encoding="utf-8")
+    Path("locked.json").chmod(0o400)
+    tmp_path.chmod(0o555)
+    request.getfixturevalue("nobody")
+    check_writable(Path("figures.json"), "--json")
+    for name in ("locked.json", "new.json"):
+        with pytest.raises(InputError, match="permission denied"):
+            check_writable(Path(name), "--json")
+    assert Path("figures.json").read_text(encoding="utf-8") == "last week's"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")

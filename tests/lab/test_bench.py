@@ -34,6 +34,22 @@ def test_ours_with_the_textbooks_numbers_computes_what_the_textbook_does(cell: s
     assert disagreement(textbook, ours, losses) < 1e-10
 
 
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf"), 1.0])
+def test_one_wrong_number_in_any_gradient_is_a_disagreement(wrong: float) -> None:
+    torch.manual_seed(0)
+    textbook = Textbook(TINY)
+    ours, batch = ours_with(textbook), TINY.batch()
+    losses = textbook(batch), batch_loss(ours, batch).objective
+    for loss in losses:
+        loss.backward()
+    assert disagreement(textbook, ours, losses) <= training.AGREE
+    for parameter in ours.parameters():
+        kept = parameter.grad.clone()
+        parameter.grad.view(-1)[-1] += wrong
+        assert not disagreement(textbook, ours, losses) <= training.AGREE
+        parameter.grad.copy_(kept)
+
+
 def test_a_table_names_every_system_against_the_first() -> None:
     found = measure_training(TINY, CPU, repeats=1)
     assert found.disagreement < training.AGREE
@@ -159,6 +175,17 @@ def test_a_gpu_that_is_not_there_is_said(capsys: pytest.CaptureFixture[str]) -> 
     assert "torch sees no CUDA device" in capsys.readouterr().err
 
 
+def test_decoding_is_measured_where_training_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    from regard.cli.bench import _decode
+    from regard.lab.bench import decoding, joey_search
+
+    where = list[str]()
+    for module, name in ((decoding, "measure_decoding"), (joey_search, "measure_joey")):
+        monkeypatch.setattr(module, name, lambda threads, device: where.append(device))
+    assert _decode(1, "cuda") == []
+    assert where == ["cuda", "cuda"]
+
+
 def test_decoding_is_shown_where_it_is_asked_for(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -166,9 +193,11 @@ def test_decoding_is_shown_where_it_is_asked_for(
 
     small = decoding.measure_decoding(replace(TINY, vocabulary=40), [[5, 6, 3]] * 4, beam=2, sample=2, alone=1)
     monkeypatch.setitem(WORKS, "tiny", TINY)
-    monkeypatch.setattr(decoding, "measure_decoding", lambda threads: small)
-    monkeypatch.setattr(joey_search, "measure_joey", lambda threads: None)
+    where = list[str]()
+    monkeypatch.setattr(decoding, "measure_decoding", lambda threads, device: where.append(device) or small)
+    monkeypatch.setattr(joey_search, "measure_joey", lambda threads, device: where.append(device))
     assert run(["bench", "--work", "tiny", "--repeats", "1", "--decoding"]) == 0
+    assert where == ["cpu", "cpu"]
     out = capsys.readouterr().out
     assert "beam 2, 4 sentences; 2 compared, 100.0% of them the same words" in out
     assert "times as fast" in out

@@ -77,7 +77,7 @@ def bench(
             record["training"].append(asdict(found))
             _show(found)
         if decoding:
-            record["decoding"] = [asdict(figures) for figures in _decode(threads)]
+            record["decoding"] = [asdict(figures) for figures in _decode(threads, device.type)]
         if picture is not None:
             _draw(record, device, repeats, picture)
 
@@ -96,13 +96,12 @@ def _draw(record: dict[str, Any], device: "torch.device", repeats: int, picture:
     warn(f"drawn: {picture}")
 
 
-def _decode(threads: int) -> "list[DecodingFigures]":
+def _decode(threads: int, device: str) -> "list[DecodingFigures]":
     from regard.lab.bench.decoding import measure_decoding
     from regard.lab.bench.joey_search import measure_joey
 
-    found = [
-        figures for measure in (measure_decoding, measure_joey) if (figures := measure(threads=threads)) is not None
-    ]
+    each = (measure(threads=threads, device=device) for measure in (measure_decoding, measure_joey))
+    found = [figures for figures in each if figures is not None]
     for figures in found:
         typer.echo(
             f"\nbeam {figures.beam}, {figures.sentences:,} sentences; {figures.compared:,} compared, "

@@ -1,5 +1,6 @@
 """Figures as JSON that took minutes to measure: the place is tried before, and what it refuses goes to the screen."""
 
+import errno
 import json
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -25,11 +26,17 @@ def check_writable(path: Path, option: str) -> None:
         raise InputError(f"{option}: there is no folder {path.parent} to write {path.name} into")
     if path.exists() and not path.is_file():
         return
+    there = path.exists()
     try:
-        if path.exists():
+        if there:
             path.open("ab").close()
-        with tempfile.TemporaryFile(dir=path.parent) as file:
-            file.write(bytes(ROOM))
+        try:
+            with tempfile.TemporaryFile(dir=path.parent) as file:
+                file.write(bytes(ROOM))
+        except OSError as error:
+            # A file that is there may be written where its folder takes no other.
+            if not there or error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+                raise
     except OSError as error:
         raise explain(error, path) from error
 

@@ -4,7 +4,7 @@ torch's own recurrence called once for every decoder step; keys projected and th
 gradients by autograd.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -107,10 +107,16 @@ def ours_with(textbook: Textbook) -> Seq2Seq:
 
 
 def disagreement(textbook: Textbook, model: Seq2Seq, losses: tuple[Tensor, Tensor]) -> float:
-    """The largest relative difference of the losses and of all gradients, both already there."""
+    """The largest relative difference of the losses and of all gradients, both already there; NaN wherever one is."""
     pairs = [(losses[0].detach(), losses[1].detach())]
     for own, other in twins(textbook, model):
         assert own.grad is not None
         assert other.grad is not None
         pairs.append((other.grad, own.grad.view_as(other)))
-    return max(float((a - b).abs().max() / a.abs().max()) for a, b in pairs)
+    return largest_difference(pairs)
+
+
+def largest_difference(pairs: Iterable[tuple[Tensor, Tensor]]) -> float:
+    """Of each pair, relative to the first's largest number; NaN where there is one, which Python's `max` would hide."""
+    apart = [(a - b).abs().max() / a.abs().max().clamp(min=torch.finfo(a.dtype).tiny) for a, b in pairs]
+    return float(torch.stack([one.double() for one in apart]).max())
