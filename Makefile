@@ -15,6 +15,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 
 demo: $(INSTALLED)  ## train, translate and look, in about three minutes
 	$(BIN)/regard demo
+	@echo 'To type regard without a path: source $(BIN)/activate'
 
 check: $(INSTALLED)  ## lint, types and import rules
 	$(BIN)/ruff check .

@@ -59,7 +59,7 @@ _VASWANI = "Vaswani et al. 2017, section 3.2"
 
 def _additive() -> Explanation:
     worked = _score(lambda view: additive.additive(QUERY, STATES, view, W_s=W_S, W_h=W_H, v=V))
-    note = "the query is the previous state s_{t-1}; the context enters the recurrence that makes s_t"
+    note = "Bahdanau asks with the state before the step, s_{t-1}; the context enters the recurrence that makes s_t"
     return _explained("additive", "additive attention (Bahdanau)", additive.EQUATION, _BAHDANAU, worked, note)
 
 
