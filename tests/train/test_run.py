@@ -89,6 +89,26 @@ def test_steps_and_epochs_whichever_comes_first(tmp_path: Path) -> None:
     assert train(tiny(train={"steps": 99, "epochs": 1}), tmp_path / "b").progress.step == 6
 
 
+def test_epochs_of_few_steps_are_said_at_once(tmp_path: Path) -> None:
+    heard = Listener()
+    train(tiny(train={"steps": None, "epochs": 2}), tmp_path / "a", listener=heard)
+    assert heard.of(Started)[0].notes == (
+        "2 epochs are only 12 steps here: to learn more, raise train.epochs or lower train.batch_sentences",
+    )
+    train(tiny(train={"steps": 2, "epochs": 2}), tmp_path / "b", listener=(chosen := Listener()))
+    assert chosen.of(Started)[0].notes == (), "whoever names the steps knows how many they are"
+
+
+def test_a_note_is_told_once(tmp_path: Path) -> None:
+    (tmp_path / "pairs.tsv").write_text("".join(f"{word}\t{word}\n" for word in map(str, range(100))))
+    table = {"kind": "tsv", "train": "pairs.tsv", "base": str(tmp_path), "held_out": 0.1}
+    recipe = parse_recipe({**tiny().model_dump(mode="json"), "data": table}, overrides=["train.steps=1"])
+    heard = Listener()
+    train(recipe, tmp_path / "run", listener=heard)
+    notes = heard.of(Started)[0].notes
+    assert [note.split(":")[0] for note in notes] == ["no dev file", "no test file"]
+
+
 def test_token_batches_count_padding_and_mixed_lengths_may_be_asked_for(tmp_path: Path) -> None:
     heard = Listener()
     keys = {"batch_sentences": None, "batch_tokens": 24, "bucket": False, "steps": None, "epochs": 3}

@@ -32,6 +32,9 @@ from regard.train.step import Room
 from regard.train.vectors import start_vectors
 from regard.train.world import Replica, World, join
 
+FEW = 300
+"""Steps in which hardly any model learns to translate."""
+
 
 @dataclass(frozen=True)
 class Result:
@@ -225,10 +228,20 @@ def _started(job: Job, progress: Progress, warnings: tuple[str, ...]) -> Started
         precision="float32" if job.autocast is None else "bf16",
         threads=progress.threads,
         padding=1 - data.batcher.efficiency(),
-        notes=(*data.notes, *warnings),
+        notes=tuple(dict.fromkeys((*data.notes, *_few_steps(job), *warnings))),
         workers=job.world.size,
         launch=job.world.launch,
     )
+
+
+def _few_steps(job: Job) -> tuple[str, ...]:
+    """Epochs of a small corpus in large batches end before anything is learnt, which is better said at once."""
+    config = job.config
+    if config.steps is not None or job.total >= FEW:
+        return ()
+    batch = "batch_tokens" if config.batch_sentences is None else "batch_sentences"
+    epochs = "1 epoch is" if config.epochs == 1 else f"{config.epochs} epochs are"
+    return (f"{epochs} only {job.total:,} steps here: to learn more, raise train.epochs or lower train.{batch}",)
 
 
 def _end(folder: Path, recipe: Recipe, journal: Journal, progress: Progress, steps: int) -> Result:
