@@ -68,6 +68,17 @@ def test_a_notebook_shows_the_page_in_a_frame_of_its_own(random_model: Make) -> 
     assert random_model("vanilla").translate("the cat", longest=4)._repr_html_() is None, "there is no map to show"
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["bahdanau", "vanilla"])
+def test_a_page_is_headed_by_the_sentence_whatever_its_pieces(random_model: Make, name: str, kind: str) -> None:
+    translation = random_model(name, kind).translate("Turn off the lights, Jane!", longest=4)
+    page = translation.html()
+    assert f'<h2 dir="auto">{translation.source}</h2>' in page
+    assert translation.source.startswith("turn off the lights, jane")
+    marked = any(piece.startswith("▁") for piece in (*translation.source_pieces, *translation.target_pieces))
+    assert ("▁ begins a word." in page) == (marked and name != "vanilla")
+
+
 def test_what_python_prints_says_which_model(random_model: Make) -> None:
     translator = random_model("bahdanau")
     assert repr(translator) == f"Translator({str(translator.bundle.path)!r}, device='cpu')"

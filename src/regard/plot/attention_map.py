@@ -65,6 +65,8 @@ class AttentionMap:
     possible: frozenset[Cell] = frozenset()
     languages: tuple[str, str] = ("", "")
     facts: tuple[tuple[str, str], ...] = ()
+    name: str = ""
+    """The source as a person writes it, where labels are pieces of words."""
 
     @classmethod
     def of(
@@ -78,6 +80,7 @@ class AttentionMap:
         links: GoldLinks | None = None,
         languages: tuple[str, str] = ("", ""),
         facts: Iterable[tuple[str, str]] = (),
+        name: str = "",
     ) -> "AttentionMap":
         """Check and gather; a label is a word, a `Label`, or None for the end of the sentence."""
         sources, targets = labels(source), labels(target)
@@ -90,7 +93,7 @@ class AttentionMap:
                     f"gold link ({s}, {t}) points outside {len(sources)} source and {len(targets)} target words;"
                     " links are 0-based (source word, target word)"
                 )
-        return cls(checked, sources, targets, title, caption, sure, possible, languages, tuple(facts))
+        return cls(checked, sources, targets, title, caption, sure, possible, languages, tuple(facts), name)
 
     def drawn(self) -> Float64[np.ndarray, "target source"]:
         """The weights, or the reason why there is nothing to draw."""

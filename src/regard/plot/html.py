@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from html import escape
 from importlib import resources
 
-from regard.plot.attention_map import AttentionMap, Label
+from regard.plot.attention_map import AttentionMap, Label, visible
 from regard.plot.chart import chart_html
 from regard.plot.curves import LengthQuality
 
 NO_ATTENTION = "One fixed vector, no alignment exists: this model has no attention."
+OPENS = "▁"
+"""The mark of a piece that begins a word."""
 
 
 @dataclass(frozen=True)
@@ -164,9 +166,12 @@ def _keys(attentions: Sequence[AttentionMap]) -> str:
         frames += ' <span><span class="key possible"></span> possible gold link</span>'
     if all(attention.weights is None for attention in attentions):
         return ""
+    pieces = any(label.text.startswith(OPENS) for one in attentions for label in (*one.source, *one.target))
+    opens = f" {OPENS} begins a word." if pieces else ""
     return (
         f'<div class="lively" hidden><p class="scale">0 % <i></i> 100 %{frames}</p>'
-        '<p class="soft keys">Columns were read, rows were written. <kbd>Tab</kbd> enters the map, arrow keys,'
+        '<p class="soft keys">Columns were read, rows were written.'
+        f"{opens} <kbd>Tab</kbd> enters the map, arrow keys,"
         " <kbd>Home</kbd> and <kbd>End</kbd> move, <kbd>Enter</kbd> pins, <kbd>Esc</kbd> clears.</p></div>"
     )
 
@@ -224,7 +229,7 @@ def _language(code: str) -> str:
 
 def _name(attention: AttentionMap, number: int) -> str:
     words = " ".join(label.shown for label in attention.source if not label.special)
-    return attention.title or words or f"sentence {number}"
+    return attention.title or visible(attention.name, blank=" ") or words or f"sentence {number}"
 
 
 def _facts(facts: Iterable[tuple[str, str]]) -> str:

@@ -151,11 +151,11 @@ class Translation:
         if not self.source_words:
             raise ValueError("a blank text was not translated: there is no attention to draw")
         facts = (("translation", self.text), ("log-probability", f"{self.score:.2f}"))
+        about: dict[str, Any] = {"links": links, "facts": facts, "name": self.source}
         if words or (links is not None and not self._pieces_are_words):
-            matrix = self._between_words(layer, head)
-            return AttentionMap.of(matrix, self.source_words, self.target_words, links=links, facts=facts)
+            return AttentionMap.of(self._between_words(layer, head), self.source_words, self.target_words, **about)
         matrix = None if self.attention is None else combine_heads(self.attention, layer, head)
-        return AttentionMap.of(matrix, self.source_pieces, self.target_pieces, links=links, facts=facts)
+        return AttentionMap.of(matrix, self.source_pieces, self.target_pieces, **about)
 
     @property
     def _pieces_are_words(self) -> bool:
