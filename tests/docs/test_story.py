@@ -164,7 +164,7 @@ def test_measured_maps_have_rows_that_sum_to_one() -> None:
 
 def test_quoted_figures_of_the_demo_are_the_measured_ones() -> None:
     demo = measured()["demo"]
-    page = text_of("02-alignment.md")
+    page = " ".join(text_of("02-alignment.md").split())
     assert f"On {demo['sentences']} sentences" in page
     assert f"{demo['exact_match']:.1%}".replace("%", " %") in page
     assert f"(AER) of {demo['aer']:.3f}" in page

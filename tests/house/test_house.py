@@ -93,3 +93,24 @@ def test_only_train_world_may_know_distributed() -> None:
     names = re.compile(r"torch\.distributed|import distributed|from torch import .*distributed|DistributedDataParallel")
     knowing = [str(path.relative_to(PACKAGE)) for path in FILES if names.search(path.read_text(encoding="utf-8"))]
     assert knowing == ["train/world.py"]
+
+
+def test_prose_is_not_wider_than_code() -> None:
+    pages = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    wide = [
+        f"{page.relative_to(ROOT)}, line {number}"
+        for page in [*pages, *sorted((ROOT / "docs").rglob("*.md"))]
+        for number, line in _prose(page)
+        if len(line) > 120
+    ]
+    assert not wide
+
+
+def _prose(page: Path) -> list[tuple[int, str]]:
+    """Lines that can be broken: no code, no table, not the links at the foot of a page of the story."""
+    code, found = False, []
+    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+        code ^= line.lstrip().startswith("```")
+        if not code and not line.startswith(("|", "    ", "[←", "#", "![")):
+            found.append((number, line))
+    return found
