@@ -11,6 +11,7 @@ from regard.alignment import (
     Links,
     check_links,
     format_pharaoh,
+    parse_naacl,
     parse_pharaoh,
     read_naacl,
     read_pharaoh,
@@ -128,3 +129,13 @@ def test_the_two_gold_files_of_the_hansards_agree(split: str) -> None:
     check_links(pharaoh, list(zip(sources, targets, strict=True)))
     with pytest.raises(ValueError, match="index base 1"):
         check_links(read_naacl(folder / f"{split}.naacl", base=0), list(zip(sources, targets, strict=True)))
+
+
+def test_numbers_and_words_without_end_are_refused_in_one_short_line() -> None:
+    endless = "9" * 5000
+    for token in ("x" * 1_000_000, f"0-{endless}", f"{endless}?1"):
+        with pytest.raises(ValueError, match=r"line: '.{29}…' is no link; wanted i-j") as caught:
+            parse_pharaoh(token)
+        assert len(str(caught.value)) < 200
+    with pytest.raises(ValueError, match=r"'9{29}…' is no whole number of up to nine digits"):
+        parse_naacl([f"1 1 {endless} S"])

@@ -121,6 +121,29 @@ def test_what_was_tuned_is_repeated_on_other_text(
     assert path.read_bytes() == before
 
 
+def test_what_cannot_be_written_is_refused_before_anything_is_aligned(
+    command: Command, run_folder: Path, data: Path, tmp_path: Path
+) -> None:
+    for option in ("--output", "--html", "--save-reading"):
+        folder = command("align", run_folder, data, option, tmp_path)
+        assert (folder.code, folder.complaint) == (2, f"cannot write {tmp_path}: this is a folder: name a file")
+        inside = command("align", run_folder, data, option, data / "deep" / "x")
+        assert (inside.code, "a part of this path is a file, not a folder" in inside.complaint) == (2, True)
+        long = command("align", run_folder, data, option, tmp_path / ("x" * 300))
+        assert (long.code, "the name is too long" in long.complaint) == (2, True)
+
+
+def test_a_line_that_is_no_sentence_has_no_links_and_the_others_have(
+    command: Command, run_folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "in").write_text(f"3 4 5\t5 4 3\n3 4 5\t{'3 ' * 400_000}\n\u200b\t4\n", encoding="utf-8")
+    for way in (None, "intersection", "product"):
+        both = [] if way is None else ["--reverse", run_folder, "--symmetrise", way]
+        outcome = command("align", run_folder, tmp_path / "in", *both)
+        assert (outcome.code, outcome.out) == (0, "0-2 1-1 2-0\n\n\n")
+        assert "regard: 2 pairs without a word, or with more than 1,048,576 source × target pieces: not " in outcome.err
+
+
 def test_long_text_is_read_as_far_as_asked(command: Command, run_folder: Path, tmp_path: Path) -> None:
     words = [str(3 + number % 9) for number in range(30)]  # training was shown 20
     (tmp_path / "long").write_text(f"{' '.join(words)}\t{' '.join(reversed(words))}\n", encoding="utf-8")
@@ -140,7 +163,7 @@ def test_long_text_is_read_as_far_as_asked(command: Command, run_folder: Path, t
         (["--posterior", "tune"], "--posterior tune is chosen on a development set: say --tune, or give a number"),
         (["--tune", "--posterior", "tune", "--evidence", "all"], "--evidence all: valid choices are state, word"),
         (["--posterior", "much"], "--posterior much: wanted a number from 0 to 10"),
-        (["--reading", "nowhere"], "--reading nowhere: No such file or directory"),
+        (["--reading", "nowhere"], "no file nowhere"),
         (["--words", "tokens"], "--words tokens: valid choices are model and spaces"),
         (["--format", "giza"], "--format giza: valid choices are pharaoh and naacl"),
         (["--base", "2"], "--base 2: the first word counts as 0 or as 1"),

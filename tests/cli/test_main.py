@@ -157,6 +157,15 @@ def test_the_command_needs_no_undeclared_package() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_memory_that_torch_does_not_get_is_said_like_any_other() -> None:
+    import torch
+
+    with pytest.raises(RuntimeError) as caught:
+        torch.empty(1 << 60)
+    assert describe_failure(caught.value)[0].startswith("out of memory: ")
+    assert describe_failure(RuntimeError("something else"))[0].startswith("unexpected RuntimeError: ")
+
+
 def test_help_waits_for_nothing_heavy() -> None:
     code = "import sys; from regard.cli.main import run; run(['--help']); print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from regard.alignment.links import Links
@@ -47,6 +47,7 @@ def test_lines_end_at_line_feeds_alone(tmp_path: Path) -> None:
 
 @given(lines=st.lists(st.text(st.characters(exclude_characters="\n\r\ufeff", exclude_categories=("Cs",)))))
 def test_any_lines_come_back(lines: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
+    assume(all(line.count("\0") < 4 for line in lines))  # many of them are another encoding
     path = write(tmp_path_factory.mktemp("lines") / "t", "".join(f"{line}\n" for line in lines))
     assert list(read_lines(path)) == lines
 

@@ -48,3 +48,21 @@ def test_lines_before_a_wrong_byte_are_given() -> None:
 def test_other_encodings_are_named() -> None:
     with pytest.raises(InputError, match="the stream is UTF-16, not UTF-8: convert it"):
         lines("abc".encode("utf-16"))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+def test_wide_text_without_its_mark_is_refused(encoding: str) -> None:
+    with pytest.raises(InputError, match=r"the stream, line 1 is UTF-16 or UTF-32, not UTF-8: convert the file"):
+        lines("the cat\tle chat\nthe dog\tle chien\n".encode(encoding))
+
+
+def test_utf_32_is_called_by_its_name() -> None:
+    for mark, encoding in ((b"\xff\xfe\0\0", "utf-32-le"), (b"\0\0\xfe\xff", "utf-32-be")):
+        with pytest.raises(InputError, match=r"is UTF-32, not UTF-8: convert it, .* -f UTF-32"):
+            lines(mark + "the cat\n".encode(encoding))
+
+
+def test_zeros_that_a_crash_left_are_no_text_but_a_stray_one_is_read() -> None:
+    with pytest.raises(InputError, match=r"the stream, line 2 holds nothing but NUL bytes: .* copy the file again"):
+        lines(b"the cat\n" + bytes(4096))
+    assert lines(b"the \0 cat sat\n") == ["the \0 cat sat"]

@@ -1,6 +1,7 @@
 """What tuning found, kept in a file: read back as it was written, refused with one line where it is not."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -100,8 +101,17 @@ def test_what_is_no_json_is_refused(tmp_path: Path, content: bytes) -> None:
         load_reading(tmp_path / "tuned.json")
 
 
-def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"--reading .*: No such file or directory; --save-reading writes such a file"):
-        load_reading(tmp_path / "nowhere")
-    with pytest.raises(InputError, match="Is a directory"):
-        load_reading(tmp_path)
+def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path, message in (
+        (tmp_path / "nowhere", "no file .*nowhere: nothing like it"),
+        (tmp_path, "is a folder, wanted a file"),
+        (tmp_path / "pipe", "is a device or a pipe, wanted a file"),
+        (Path("/dev/zero"), "is a device or a pipe, wanted a file"),
+    ):
+        with pytest.raises(InputError, match=message):
+            load_reading(path)
+    with (tmp_path / "large").open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(InputError, match="says nothing about how links are read"):
+        load_reading(tmp_path / "large")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from regard.alignment.links import Link, Links
 
-_PHARAOH = re.compile(r"([0-9]+)([-?])([0-9]+)")
+_PHARAOH = re.compile(r"([0-9]{1,9})([-?])([0-9]{1,9})")
 _BOUNDS = "{where}: link {source}-{target} lies outside the sentence of {sources} source and {targets} target words"
 _ONE_BASED = "; all links fit when counted from 1, so read them with index base 1"
 _SWAPPED = "; all links fit with source and target swapped, so flip them"
@@ -27,7 +27,7 @@ def parse_pharaoh(line: str, *, base: int = 0, where: str = "line") -> Links:
         match = _PHARAOH.fullmatch(token)
         if match is None:
             raise ValueError(
-                f"{where}: '{token}' is no link; wanted i-j (sure) or i?j (possible), for instance 0-0 1?2"
+                f"{where}: '{_short(token)}' is no link; wanted i-j (sure) or i?j (possible), for instance 0-0 1?2"
             )
         link = int(match[1]) - base, int(match[3]) - base
         if min(link) < 0:
@@ -143,8 +143,8 @@ def _naacl_line(fields: list[str], base: int, where: str) -> tuple[int, Link, bo
     if not 3 <= len(fields) <= 5:
         raise ValueError(f"{where}: {len(fields)} fields; {wanted}")
     for field in fields[:3]:
-        if not re.fullmatch(r"[0-9]+", field):
-            raise ValueError(f"{where}: '{field}' is no whole number; {wanted}")
+        if not re.fullmatch(r"[0-9]{1,9}", field):
+            raise ValueError(f"{where}: '{_short(field)}' is no whole number of up to nine digits; {wanted}")
     sentence, source, target = (int(field) for field in fields[:3])
     if sentence < 1:
         raise ValueError(f"{where}: sentence {sentence}, but sentences count from 1")
@@ -152,8 +152,13 @@ def _naacl_line(fields: list[str], base: int, where: str) -> tuple[int, Link, bo
         raise ValueError(f"{where}: link {source} {target} lies below index base {base}; are these links 0-based?")
     kind = fields[3] if len(fields) > 3 else "S"
     if kind not in ("S", "P"):
-        raise ValueError(f"{where}: '{kind}' is neither S (sure) nor P (possible); {wanted}")
+        raise ValueError(f"{where}: '{_short(kind)}' is neither S (sure) nor P (possible); {wanted}")
     return sentence, (source - base, target - base), kind == "S"
+
+
+def _short(token: str) -> str:
+    """Enough of it to find it again."""
+    return token if len(token) <= 30 else token[:29] + "…"
 
 
 def _lines(path: str | Path) -> list[str]:

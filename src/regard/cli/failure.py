@@ -19,7 +19,7 @@ def describe_failure(error: Exception, verb: str = "") -> tuple[str, int]:
         return str(error), 1 if _disk_failed(error) else 2
     if isinstance(error, OSError):
         return f"{error.filename or 'standard output'}: {error.strerror or error}", 1
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) or _out_of_memory(error):
         return "out of memory: translate fewer or shorter lines at once, or use a smaller batch", 1
     if type(error).__module__.startswith("regard.") or type(error) is ValueError:
         return str(error), 1
@@ -28,6 +28,13 @@ def describe_failure(error: Exception, verb: str = "") -> tuple[str, int]:
         return f"the package '{package}' is missing: pip install regard brings everything that it needs", 1
     first = str(error).strip().splitlines()[0] if str(error).strip() else "no reason given"
     return f"unexpected {type(error).__name__}: {first} (REGARD_DEBUG=1 shows where)", 1
+
+
+def _out_of_memory(error: Exception) -> bool:
+    """Torch has an error of its own for a GPU's memory, and none but the general one for the machine's."""
+    return type(error).__name__ == "OutOfMemoryError" or (
+        isinstance(error, RuntimeError) and "DefaultCPUAllocator: " in str(error)
+    )
 
 
 def _disk_failed(error: Exception) -> bool:

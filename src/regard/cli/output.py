@@ -1,5 +1,6 @@
 """Where translations go: standard output, or a file that bears its name only when it is complete."""
 
+import errno
 import os
 import sys
 from collections.abc import Iterable, Iterator
@@ -45,7 +46,13 @@ def open_output(path: Path | None) -> Iterator[Output]:
 
 
 def refuse_to_write_over(written: dict[str, Path | None], read: Iterable[Path | None]) -> None:
-    """A file that is read is not replaced by what is made from it; `written` is keyed by option."""
+    """A file that is read is not replaced by what is made from it; `written` is keyed by option.
+
+    What cannot be written at all is refused here too, before hours of work are in vain.
+    """
+    for path in written.values():
+        if path is not None:
+            _check_place(path)
     sources = [path.stat() for path in read if path is not None and path.is_file()]
     for option, path in written.items():
         if path is not None and path.is_file() and any(os.path.samestat(path.stat(), source) for source in sources):
@@ -63,6 +70,21 @@ def refuse_one_file(written: dict[str, Path | None]) -> None:
         if place in options:
             raise InputError(f"{options[place]} and {option} name one file, {place}: name two")
         options[place] = option
+
+
+def _check_place(path: Path) -> None:
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        folder = path.absolute().parent
+        while not folder.exists() and not folder.is_symlink():
+            folder = folder.parent
+        if not folder.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        if not path.exists() and not os.access(folder, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        raise explain(error, path) from error
 
 
 def _leave(draft: Path) -> None:

@@ -14,6 +14,8 @@ from regard.text.errors import InputError
 COMPRESSED = (".gz", ".xz", ".zst")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _FOREIGN = {
+    b"\xff\xfe\x00\x00": "is UTF-32, not UTF-8: convert it, e.g. iconv -f UTF-32 -t UTF-8",
+    b"\x00\x00\xfe\xff": "is UTF-32, not UTF-8: convert it, e.g. iconv -f UTF-32 -t UTF-8",
     b"\xff\xfe": "is UTF-16, not UTF-8: convert it, e.g. iconv -f UTF-16 -t UTF-8",
     b"\xfe\xff": "is UTF-16, not UTF-8: convert it, e.g. iconv -f UTF-16 -t UTF-8",
     zstd.BEGINS: "is compressed with zstd: unpack it first, e.g. zstdcat",
@@ -56,18 +58,31 @@ def decode_lines(stream: Iterable[bytes], name: str) -> Iterator[str]:
                 _refuse_foreign(line, name)
                 line = line.removeprefix(_BYTE_ORDER_MARK)
             try:
-                yield line.decode()
+                text = line.decode()
             except UnicodeDecodeError as problem:
                 place = before + raw.index(line) + problem.start
                 raise InputError(
                     f"{name}, line {number}: byte {place} of the file (0x{line[problem.start]:02x}) is not UTF-8; "
                     f"{_remedy(line)}"
                 ) from None
+            if b"\0" in line:
+                _refuse_zeros(line, f"{name}, line {number}")
+            yield text
             before += len(raw)
     except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as problem:
         raise InputError(f"{name} is damaged after line {number}: {problem}; fetch or pack it again") from None
     except OSError as problem:
         raise InputError(f"cannot read {name}: {problem.strerror or problem}") from None
+
+
+def _refuse_zeros(line: bytes, where: str) -> None:
+    """A stray NUL is dropped by the normaliser; where there are many, this is another encoding or no text at all."""
+    zeros = line.count(0)
+    if zeros < 4 or 4 * zeros < len(line):
+        return
+    if zeros < len(line):
+        raise InputError(f"{where} is UTF-16 or UTF-32, not UTF-8: convert the file, e.g. iconv -f UTF-16 -t UTF-8")
+    raise InputError(f"{where} holds nothing but NUL bytes: what was here was never written; copy the file again")
 
 
 def _remedy(line: bytes) -> str:

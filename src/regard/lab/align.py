@@ -20,7 +20,7 @@ from regard.alignment import (
 from regard.alignment.symmetrise import PRODUCT, WAYS, Method, product
 from regard.bundle.store import Bundle
 from regard.lab.sides import Sides
-from regard.runtime.aligner import Aligner
+from regard.runtime.aligner import MOST_CELLS, Aligner
 from regard.runtime.guided import guided_head, guided_shift
 from regard.text.errors import InputError
 from regard.text.special import UNK
@@ -76,7 +76,7 @@ class Direction:
         """Links of every pair, none where a side is blank."""
         rules = [self.rule] if self.paired is None else [self.rule, self.paired]
         found = [LinkLists(len(sides)) for _ in rules]
-        cut = set[int]()
+        cut, done = set[int](), 0
         for done, (number, links, short) in enumerate(self.aligner.links(sides.sources, sides.targets, rules), 1):
             for lists, each in zip(found, links, strict=True):
                 lists.put(number, each)
@@ -86,16 +86,17 @@ class Direction:
             for _, look in self.aligner.look(sides.sources, sides.targets):
                 looks = look.between_words(self.rule.shift)
                 entropy.add(look.target_words, attention_entropy(self.rule.matrix(looks)).tolist())
-        return Found(found[0], found[-1], cut)
+        return Found(found[0], found[-1], cut, len(sides) - done)
 
 
 @dataclass(frozen=True)
 class Found:
-    """A direction's links on its own, those to symmetrise, and the pairs whose source was cut."""
+    """A direction's links on its own, those to symmetrise, the pairs whose source was cut, how many were not read."""
 
     alone: LinkLists
     paired: LinkLists
     cut: set[int]
+    unread: int
 
 
 def default_rule(bundle: Bundle) -> LinkRule:
@@ -140,36 +141,42 @@ def align(
 ) -> Aligned:
     """Align every pair; with two directions also symmetrised, by `every` method or by the chosen one alone."""
     seen = Entropy() if entropy else None
-    ways, notes, cut = dict[str, LinkLists](), list[str](), set[int]()
+    ways, notes, cut, unread = dict[str, LinkLists](), list[str](), set[int](), 0
     if backward is None or every or method != PRODUCT:
         ours = forward.links(sides, progress, seen)
-        ways["forward"], cut = ours.alone, ours.cut
+        ways["forward"], cut, unread = ours.alone, ours.cut, ours.unread
         if backward is not None:
             turned = Sides(sides.targets, sides.sources)
             theirs = backward.links(turned, lambda done: progress(len(sides) + done))
-            cut |= theirs.cut
+            cut, unread = cut | theirs.cut, max(unread, theirs.unread)
             ways["backward"], other = _turned(theirs.alone), _turned(theirs.paired)
             for name in get_args(Method) if every else (method,):
                 if name != PRODUCT:
                     ways[name] = LinkLists.of(symmetrise(*both, name) for both in zip(ours.paired, other, strict=True))
     if backward is not None and (every or method == PRODUCT):
-        ways[PRODUCT], short = _product(sides, forward, backward, progress)
-        cut |= short
+        ways[PRODUCT], short, missed = _product(sides, forward, backward, progress)
+        cut, unread = cut | short, max(unread, missed)
     blank = sum(not (s.strip() and t.strip()) for s, t in zip(sides.sources, sides.targets, strict=True))
     if blank:
         notes.append(f"{_pairs(blank)} with a blank side: no links")
+    if unread > blank:
+        said = f"without a word, or with more than {MOST_CELLS:,} source × target pieces: not read"
+        notes.append(f"{_pairs(unread - blank)} {said}")
     if cut:
         said = "longer than the model reads: the last words have no links (--longest-source reads on)"
         notes.append(f"{_pairs(len(cut))} {said}")
     return Aligned(ways, "forward" if backward is None else method, tuple(notes), seen)
 
 
-def _product(sides: Sides, forward: Direction, backward: Direction, progress: Progress) -> tuple[LinkLists, set[int]]:
-    """Links where the product of both directions' weights reaches the threshold, and the pairs that were cut."""
+def _product(
+    sides: Sides, forward: Direction, backward: Direction, progress: Progress
+) -> tuple[LinkLists, set[int], int]:
+    """Links where the product of both directions' weights reaches the threshold, the pairs that were cut, how many
+    were not read."""
     one, other = (each.paired or each.rule for each in (forward, backward))
     floors = [FLOOR if rule.threshold is None else rule.threshold for rule in (one, other)]
     threshold = float(np.sqrt(floors[0] * floors[1]))
-    found, kept, cut = LinkLists(len(sides)), dict[int, np.ndarray](), set[int]()
+    found, kept, cut, read = LinkLists(len(sides)), dict[int, np.ndarray](), set[int](), 0
     for done, (number, matrix, short) in enumerate(forward.aligner.matrices(sides.sources, sides.targets, one), 1):
         kept[number] = matrix
         cut |= {number} if short else set()
@@ -177,9 +184,10 @@ def _product(sides: Sides, forward: Direction, backward: Direction, progress: Pr
     for done, (number, matrix, short) in enumerate(backward.aligner.matrices(sides.targets, sides.sources, other), 1):
         if number in kept:
             found.put(number, np.argwhere(product(kept.pop(number), matrix, threshold))[:, ::-1])
+            read += 1
         cut |= {number} if short else set()
         progress(len(sides) + done)
-    return found, cut
+    return found, cut, len(sides) - read
 
 
 def _turned(links: LinkLists) -> LinkLists:

@@ -13,12 +13,15 @@ from regard.alignment.rule import Head, format_heads
 from regard.alignment.symmetrise import WAYS
 from regard.bundle.folder import write_whole
 from regard.bundle.store import Bundle
+from regard.data.lines import find_file
 from regard.runtime.guided import heads_of
 from regard.runtime.posterior import Evidence, Posterior
 from regard.text.errors import InputError
 from regard.train.complaint import complain
 
 FORMAT: Final = "regard-reading-1"
+MOST = 1 << 20
+"""Bytes; a file that is larger is something else."""
 _STRICT = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
@@ -94,12 +97,14 @@ def save_reading(path: Path, reading: Reading) -> None:
 
 def load_reading(path: Path) -> Reading:
     """What `save_reading` wrote, or what is wrong with the file."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"--reading {path}: {error.strerror}; --save-reading writes such a file") from None
-    except (ValueError, RecursionError):
-        content = None
+    content = None
+    if find_file(path).stat().st_size <= MOST:
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise InputError(f"cannot read {path}: {error.strerror or error}") from None
+        except (ValueError, RecursionError):
+            content = None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InputError(f"{path} says nothing about how links are read: wanted what --save-reading writes")
     try:

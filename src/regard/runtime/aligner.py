@@ -27,6 +27,9 @@ ROWS = 1024
 CELLS = {"cpu": 60_000, "cuda": 1_000_000}
 """Rows × target × source positions computed together: what attention needs memory for."""
 
+MOST_CELLS = 1 << 20
+"""Target × source pieces of a single pair: a larger one is no sentence, and would not fit into memory."""
+
 Words = tuple[int | None, ...]
 Ready = tuple[int, PieceWords, PieceWords, bool]
 """A pair on its way: number, source as it is read, target with EOS, whether the source was cut."""
@@ -95,7 +98,8 @@ class Aligner:
         return counts[0], counts[1]
 
     def look(self, sources: Sequence[str], targets: Sequence[str]) -> Iterator[tuple[int, Look]]:
-        """(number of the pair, where the model looked), the longest first; a pair with a blank side is left out."""
+        """(number of the pair, where the model looked), the longest first; a pair with a blank side is left out, and
+        one with more than MOST_CELLS."""
         for group in self._groups(sources, targets):
             everything = self._weights(group).float().cpu().numpy()
             for (number, *sides, cut), weights in zip(group, everything, strict=True):
@@ -133,6 +137,7 @@ class Aligner:
         for first in range(0, len(order), 16 * ROWS):
             ready = [(one, *self._encode(sources[one], targets[one])) for one in order[first : first + 16 * ROWS]]
             ready = [one for one in ready if one[1].count and one[2].count]
+            ready = [one for one in ready if len(one[1].ids) * len(one[2].ids) <= MOST_CELLS]
             ready.sort(key=lambda one: (-len(one[1].ids), -len(one[2].ids)))
             yield from self._together(ready)
 
