@@ -132,6 +132,19 @@ def test_a_full_disk_is_an_error_and_no_poison(tiny_disk: Path, monkeypatch: pyt
     assert (kept("pairs", "k", builder([])) / "b").read_text() == "b"
 
 
+def test_a_cache_that_is_read_only_is_used_where_it_is_whole(tiny_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REGARD_CACHE", str(tiny_disk))
+    built = kept("pairs", "k", builder([]))
+    for path in built.parent.glob("*.lock"):
+        path.unlink()
+    subprocess.run(["mount", "-o", "remount,ro", tiny_disk], check=True)
+    calls: list[Path] = []
+    assert (kept("pairs", "k", builder(calls)), calls) == (built, [])
+    for kind, key in (("pairs", "other"), ("tokenizers", "k")):
+        with pytest.raises(InputError, match="Read-only file system; nothing half done is left there"):
+            kept(kind, key, builder([]))
+
+
 def test_a_folder_that_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("REGARD_CACHE", str(tmp_path / "file"))

@@ -27,6 +27,7 @@ class Server:
     breaks: list[int] = field(default_factory=list)
     ranges: bool = True
     status: int | None = None
+    length: str | None = None
     asked: list[tuple[str, str | None]] = field(default_factory=list)
     address: str = ""
 
@@ -50,7 +51,7 @@ def server() -> Iterator[Server]:
                 self.end_headers()
                 return
             self.send_response(206 if first else 200)
-            self.send_header("Content-Length", str(len(content) - first))
+            self.send_header("Content-Length", state.length or str(len(content) - first))
             self.end_headers()
             end = first + state.breaks.pop(0) if state.breaks else len(content)
             self.wfile.write(content[first:end])
@@ -193,6 +194,38 @@ def test_a_damaged_file_here_is_replaced(copy: Path, tmp_path: Path) -> None:
     (folder / "train.fr.xz").write_bytes(b"\xfd7zXZ\x00 no more")
     assert damaged(entry(), folder) == ["train.fr"]
     assert get(entry(), copy, tmp_path / "one").files == {"train.en": "kept", "train.fr": "copied", "LICENSE": "kept"}
+
+
+def test_a_damaged_file_that_is_packed_in_another_way_does_not_stay_in_front(copy: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "home" / "tiny"
+    folder.mkdir(parents=True)
+    (folder / "train.fr").write_text("damaged\n")  # is found before train.fr.xz
+    got = get(entry(), copy, tmp_path / "home")
+    assert got.files["train.fr"] == "copied"
+    assert damaged(entry(), folder) == []
+    assert not (folder / "train.fr").exists()
+
+
+def test_two_that_want_the_same_corpus_wait_for_one_another(server: Server, copy: Path, tmp_path: Path) -> None:
+    for origin, address in ((None, server.address), (copy, None)):
+        home, found = tmp_path / f"home {address is None}", list[set[str]]()
+
+        def fetch(home: Path = home, found: list[set[str]] = found, origin: Path | None = origin) -> None:
+            found.append(set(get(entry(server.address), origin, home).files.values()))
+
+        threads = [threading.Thread(target=fetch) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(found, key=str)[1:] == [{"kept"}] * 3
+        assert damaged(entry(), home / "tiny") == []
+
+
+@pytest.mark.parametrize("length", ["many", "-5"])
+def test_a_length_that_is_no_number_is_no_length(server: Server, tmp_path: Path, length: str) -> None:
+    server.length = length
+    assert set(get(entry(server.address), home=tmp_path).files.values()) == {"downloaded"}
 
 
 def test_a_copy_of_another_edition_is_refused(copy: Path, tmp_path: Path) -> None:

@@ -33,12 +33,13 @@ def cache_folder() -> Path:
 def kept(kind: str, key: str, build: Callable[[Path], None], notes: list[str] | None = None) -> Path:
     """The folder of this kind and key; where there is none, or a damaged one, `build` fills a new one.
 
-    Several processes that want the same folder wait for the first of them.
+    Several processes that want the same folder wait for the first of them. A cache that may only be read is as good
+    as any, if the folder is there.
     """
     place = cache_folder() / kind / key[:40]
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        with _alone(place.with_name(f"{place.name}.lock")):
+        with alone(place.with_name(f"{place.name}.lock")):
             if place.exists():
                 if _is_whole(place):
                     return place
@@ -48,6 +49,8 @@ def kept(kind: str, key: str, build: Callable[[Path], None], notes: list[str] | 
             _build(place, build)
             return place
     except OSError as problem:
+        if problem.errno in (errno.EROFS, errno.EACCES, errno.EPERM) and _is_whole(place):
+            return place
         raise _explain(problem, place) from problem
 
 
@@ -90,7 +93,7 @@ def _sync(path: Path) -> None:
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[None]:
+def alone(path: Path) -> Iterator[None]:
     """Hold a lock file; the lock dies with its process, however that ends."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:

@@ -1,6 +1,7 @@
 """One file over HTTP: goes on where an earlier attempt stopped, and says plainly why it cannot."""
 
 import http.client
+import re
 import urllib.error
 import urllib.request
 from collections.abc import Callable
@@ -77,8 +78,8 @@ def _refused(error: urllib.error.HTTPError, address: str, part: Path, done: int)
 
 
 def _receive(answer: Any, part: Path, done: int, tell: Callable[[int, int | None], None]) -> None:
-    length = answer.headers.get("Content-Length")
-    total = done + int(length) if length is not None else None
+    length = answer.headers.get("Content-Length") or ""
+    total = done + int(length) if re.fullmatch("[0-9]{1,18}", length) else None
     with part.open("ab" if done else "wb") as file:
         tell(done, total)
         while block := answer.read(_BLOCK):

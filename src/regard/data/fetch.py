@@ -7,11 +7,13 @@ import os
 import shutil
 import zlib
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from gzip import BadGzipFile
 from pathlib import Path
 from typing import Literal
 
+from regard.data.cache import alone
 from regard.data.catalogue import Entry, TextFile, data_folders, is_here
 from regard.data.download import download
 from regard.data.lines import COMPRESSED, find_file, open_bytes
@@ -36,25 +38,33 @@ class Got:
 
 
 def get(entry: Entry, origin: Path | None = None, home: Path | None = None, watch: Watch = _unwatched) -> Got:
-    """Every file of a corpus, from the folder `origin` or from its public address; what is here and whole stays."""
-    folder = (home or data_folders()[0]) / entry.name
-    wanted = {**entry.files, **entry.also}
-    found = {name: _whole(folder / name, file) for name, file in wanted.items()}
-    if origin is None:
-        _refuse_private(entry, folder, [name for name, here in found.items() if not here])
-    else:
+    """Every file of a corpus, from the folder `origin` or from its public address; what is here and whole stays.
+
+    Several processes that want the same corpus wait for the first of them.
+    """
+    home = home or data_folders()[0]
+    folder, wanted = home / entry.name, {**entry.files, **entry.also}
+    missing = damaged(entry, folder)
+    if origin is not None:
         origin = _find_origin(entry, origin)
-    files: dict[str, How] = {}
-    for name, file in wanted.items():
-        if found[name]:
-            files[name] = "kept"
-        elif origin is not None:
-            _copy(find_file(origin / name), folder / name, file, entry, watch)
-            files[name] = "copied"
-        else:
-            assert file.address is not None
-            _download(file.address, folder / name, file, watch)
-            files[name] = "downloaded"
+    elif missing:
+        _refuse_private(entry, folder, missing)
+    files: dict[str, How] = dict.fromkeys(wanted, "kept")
+    if not missing:
+        return Got(folder, files)
+    with ExitStack() as lock:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            lock.enter_context(alone(home / f".{entry.name}.lock"))
+        except OSError as problem:
+            raise unwritable(folder, problem) from problem
+        for name in damaged(entry, folder):
+            if origin is not None:
+                _copy(find_file(origin / name), folder / name, wanted[name], entry, watch)
+                files[name] = "copied"
+            else:
+                _download(folder / name, wanted[name], watch)
+                files[name] = "downloaded"
     return Got(folder, files)
 
 
@@ -116,14 +126,16 @@ def _copy(origin: Path, place: Path, file: TextFile, entry: Entry, watch: Watch)
         target.parent.mkdir(parents=True, exist_ok=True)
         watch(place.name, 0, origin.stat().st_size)
         shutil.copyfile(origin, part)
-        os.replace(part, target)
+        _put(part, target, place)
         watch(place.name, target.stat().st_size, target.stat().st_size)
     except OSError as problem:
         part.unlink(missing_ok=True)
         raise unwritable(place, problem) from problem
 
 
-def _download(address: str, place: Path, file: TextFile, watch: Watch) -> None:
+def _download(place: Path, file: TextFile, watch: Watch) -> None:
+    address = file.address
+    assert address is not None
     target = _packed(place, Path(address.rsplit("/", 1)[-1]))
     part = target.with_name(f".{target.name}.part")
     try:
@@ -131,7 +143,7 @@ def _download(address: str, place: Path, file: TextFile, watch: Watch) -> None:
         for fresh in (False, True):
             resumed = download(address, part, lambda done, total: watch(place.name, done, total), fresh=fresh)
             if _whole(part, file):
-                os.replace(part, target)
+                _put(part, target, place)
                 return
             part.unlink()
             if not resumed:  # a part of another edition would explain it; a whole download does not
@@ -142,6 +154,14 @@ def _download(address: str, place: Path, file: TextFile, watch: Watch) -> None:
         f"{address} is not the file that the catalogue knows (wanted SHA-256 {file.sha256[:12]}… of its text): it was "
         "changed there or on the way, and is not kept; try again later, or take a local copy with --from"
     )
+
+
+def _put(part: Path, target: Path, place: Path) -> None:
+    """In place of whatever was there, also of a file that is packed in another way and would be found first."""
+    os.replace(part, target)
+    for other in (place, *(place.with_name(place.name + ending) for ending in COMPRESSED)):
+        if other != target:
+            other.unlink(missing_ok=True)
 
 
 def _packed(place: Path, origin: Path) -> Path:
