@@ -163,6 +163,7 @@ def test_long_text_is_read_as_far_as_asked(command: Command, run_folder: Path, t
         (["--posterior", "tune"], "--posterior tune is chosen on a development set: say --tune, or give a number"),
         (["--tune", "--posterior", "tune", "--evidence", "all"], "--evidence all: valid choices are state, word"),
         (["--posterior", "much"], "--posterior much: wanted a number from 0 to 10"),
+        (["--split", "dev"], "pairs.tsv and --split were both given: leave one of them out"),
         (["--reading", "nowhere"], "no file nowhere"),
         (["--words", "tokens"], "--words tokens: valid choices are model and spaces"),
         (["--format", "giza"], "--format giza: valid choices are pharaoh and naacl"),

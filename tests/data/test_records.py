@@ -104,6 +104,25 @@ def test_nothing_to_read_and_nothing_like_parquet(tmp_path: Path) -> None:
         list(read_parquet(tmp_path / "n.parquet", "en", "de"))
 
 
+def test_texts_that_are_not_utf_8_are_refused(tmp_path: Path) -> None:
+    ends, letters = pyarrow.py_buffer(b"\0\0\0\0\2\0\0\0"), pyarrow.py_buffer(b"\xff\xfe")
+    wrong = pyarrow.Array.from_buffers(pyarrow.string(), 1, [None, ends, letters])
+    table = pyarrow.table({"source": wrong, "target": ["x"]})
+    pyarrow.parquet.write_table(table, tmp_path / "t.parquet")
+    with pytest.raises(InputError, match=r"t\.parquet: a text is not UTF-8 \(.* 0xff in position 0"):
+        list(read_parquet(tmp_path / "t.parquet", "source", "target"))
+    with pytest.raises(InputError, match="the split None: a text is not UTF-8"):
+        list(read_dataset(datasets.Dataset(table), "source", "target"))
+
+
+def test_a_first_record_that_is_blank_still_tells_the_fields(tmp_path: Path) -> None:
+    (tmp_path / "t.jsonl").write_text('{"source": "a", "target": null}\n{"source": "a", "target": "b"}\n')
+    assert guess_fields(tmp_path / "t.jsonl") == ("source", "target")
+    (tmp_path / "t.jsonl").write_text('{"source": 1, "target": "b"}\n')
+    with pytest.raises(InputError, match="which fields are source and target"):
+        guess_fields(tmp_path / "t.jsonl")
+
+
 def test_a_missing_extra_is_answered_with_the_line_that_installs_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

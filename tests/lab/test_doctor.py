@@ -140,7 +140,7 @@ def test_parquet_and_packed_records(tmp_path: Path) -> None:
 def test_two_files_whose_lines_belong_together(tmp_path: Path) -> None:
     one, other = write(tmp_path / "t.en", "a b\nc\n"), write(tmp_path / "t.fr", "d e\n\n")
     report = "\n".join(line for finding in examine(one, other) for line in finding.lines())
-    assert "✓ 1 pairs" in report
+    assert "✓ 1 pair" in report
     assert "a side is blank: 1\n    line 2" in report
     (finding,) = examine(one, write(tmp_path / "t.de", "x\n"))
     assert finding.bad
@@ -157,7 +157,7 @@ def test_a_folder_of_data(tmp_path: Path) -> None:
     assert "! test: 1 of 2 sources are in training too, but for case and punctuation\n    'C, d!' → 'C D'" in report
     (tmp_path / "tables").mkdir()
     write(tmp_path / "tables" / "all.tsv", "a\tb\n")
-    assert "✓ all: all.tsv\n✓ 1 pairs" in said(tmp_path / "tables")
+    assert "✓ all: all.tsv\n✓ 1 pair" in said(tmp_path / "tables")
 
 
 def test_a_corpus_of_the_catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

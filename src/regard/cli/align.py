@@ -47,6 +47,7 @@ def _flag(name: str, about: str) -> Any:
 Data = Annotated[
     Path | None, typer.Argument(metavar="DATA", help="Lines of source TAB target; a split of the recipe if left out.")
 ]
+Split = Annotated[str | None, _how("train, dev, test (if left out), or as the corpus names it.", metavar="NAME")]
 Reverse = Annotated[Path | None, _how("A model of the other direction, to symmetrise with.", metavar="BUNDLE")]
 Symmetrise = Annotated[
     str | None, _how("intersection, union, grow-diag, grow-diag-final-and (if left out) or product.")
@@ -64,7 +65,7 @@ def align(
     data: Data = None,
     source: Annotated[Path | None, _file("Parallel data: a sentence a line.")] = None,
     target: Annotated[Path | None, _file("Its translation; if left out, the model translates.")] = None,
-    split: Annotated[str, _how("train, dev, test (if left out), or as the corpus names it.", metavar="NAME")] = "test",
+    split: Split = None,
     reverse: Reverse = None,
     symmetrise: Symmetrise = None,
     words: Annotated[str, _how("model: links count its words; spaces: what white space separates.")] = "model",

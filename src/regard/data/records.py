@@ -13,6 +13,7 @@ from regard.data.pair import Pair
 from regard.text.errors import InputError
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_NOT_UTF8 = "a text is not UTF-8 ({problem}): it was written wrongly; write it anew from text that was decoded"
 _ROWS = 4096
 """Records that are unpacked at a time."""
 
@@ -34,8 +35,8 @@ def read_parquet(path: Path, source: str, target: str, skipped: list[int] | None
 
 def read_dataset(dataset: Any, source: str, target: str, skipped: list[int] | None = None) -> Iterator[Pair]:
     """A split of a Hugging Face dataset that `open_dataset` gave."""
-    rows = (row for batch in dataset.iter(_ROWS) for row in _transposed(batch))
-    return _pairs(enumerate(rows, 1), source, target, skipped, f"the split {dataset.split}")
+    where = f"the split {dataset.split}"
+    return _pairs(enumerate(_dataset_rows(dataset, where), 1), source, target, skipped, where)
 
 
 def open_dataset(name: str, subset: str | None, revision: str | None, split: str) -> Any:
@@ -62,9 +63,9 @@ def guess_fields(path: Path) -> tuple[str, str]:
     path = find_file(path)
     rows = _parquet_rows(path, "", "") if path.name.endswith(".parquet") else _json_rows(path)
     _, row = next(rows, (0, {}))
-    texts = [name for name in _names(row) if isinstance(_value(row, name), str)]
-    if {"source", "target"} <= set(texts):
+    if all(isinstance(row.get(name, 0), str | None) for name in ("source", "target")):
         return "source", "target"
+    texts = [name for name in _names(row) if isinstance(_value(row, name), str)]
     nested = [name for name in texts if name.startswith("translation.")]
     for found in (nested, texts):
         if len(found) == 2:
@@ -168,8 +169,18 @@ def _parquet_rows(path: Path, source: str, target: str) -> Rows:
             columns = sorted(wanted) if wanted <= set(file.schema_arrow.names) else None
             rows = (row for batch in file.iter_batches(_ROWS, columns=columns) for row in batch.to_pylist())
             yield from enumerate(rows, 1)
+    except UnicodeDecodeError as problem:
+        raise InputError(f"{path}: {_NOT_UTF8.format(problem=problem)}") from None
     except (OSError, library.ArrowException) as problem:
         raise InputError(f"{path} cannot be read as Parquet: {' '.join(str(problem).split())}") from None
+
+
+def _dataset_rows(dataset: Any, where: str) -> Iterator[dict[str, Any]]:
+    try:
+        for batch in dataset.iter(_ROWS):
+            yield from _transposed(batch)
+    except UnicodeDecodeError as problem:
+        raise InputError(f"{where}: {_NOT_UTF8.format(problem=problem)}") from None
 
 
 def _transposed(batch: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:

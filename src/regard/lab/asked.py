@@ -23,7 +23,8 @@ class Asked:
     data: Path | None = None
     source: Path | None = None
     target: Path | None = None
-    split: str = "test"
+    split: str | None = None
+    """Of the recipe's data where none is named; None: test."""
     symmetrise: str | None = None
     spaces: bool = False
     rule: LinkRule = field(default_factory=LinkRule)
@@ -47,6 +48,9 @@ class Asked:
         """Refuse what does not go together before any model is loaded."""
         if self.data is not None and (self.source is not None or self.target is not None):
             raise InputError(f"{self.data} and --source or --target were both given: leave one of them out")
+        given = self.data or self.source
+        if given is not None and self.split is not None:
+            raise InputError(f"{given} and --split were both given: leave one of them out")
         if self.target is not None and self.source is None:
             raise InputError("--target needs --source: links join the lines of both")
         if self.symmetrise is not None and self.symmetrise not in METHODS:

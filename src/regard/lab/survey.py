@@ -130,7 +130,7 @@ class Survey:
 
     def sizes(self) -> list[Finding]:
         """How many pairs, how long, of how many words."""
-        found = [Finding("✓", f"{len(self):,} pairs")]
+        found = [Finding("✓", "1 pair" if len(self) == 1 else f"{len(self):,} pairs")]
         found += [Finding("✓", side.describe()) for side in (self.source, self.target)]
         short = [side.shortlist() for side in (self.source, self.target)]
         remedy = 'kind = "bpe" or "unigram" in [text] spells rare words'
