@@ -39,7 +39,7 @@ def __getattr__(name: str) -> Any:
     if name in _FOLDERS:
         return import_module(f"regard.{name}")
     if name not in _HOMES:
-        raise AttributeError(f"module 'regard' has no attribute '{name}'")
+        raise AttributeError(f"module 'regard' has no attribute '{name}'", name=name, obj=sys.modules[__name__])
     return getattr(import_module(_HOMES[name]), name)
 
 
@@ -54,6 +54,15 @@ class _Train(ModuleType):
         from regard.train.run import train as run
 
         return run(*arguments, **options)
+
+    @property
+    def __signature__(self) -> Any:
+        """What help and notebooks show of the call."""
+        from inspect import signature
+
+        from regard.train.run import train as run
+
+        return signature(run)
 
 
 class _Regard(ModuleType):

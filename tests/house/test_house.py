@@ -1,6 +1,7 @@
 """The rules of the house, as tests: sizes, first lines, the file map, the public names, what an import costs."""
 
 import ast
+import inspect
 import re
 import subprocess
 import sys
@@ -19,8 +20,10 @@ def test_public_surface() -> None:
     assert regard.__all__ == ["Translation", "Translator", "__version__", "attention", "load", "testing", "train"]
     for name in regard.__all__:
         assert getattr(regard, name) is not None
-    with pytest.raises(AttributeError, match="no attribute 'translat'"):
+    with pytest.raises(AttributeError, match="no attribute 'translat'") as caught:
         regard.translat  # noqa: B018
+    assert (caught.value.name, caught.value.obj) == ("translat", regard), "so Python knows what was meant"
+    assert list(inspect.signature(regard.train).parameters)[:2] == ["recipe", "out"]
 
 
 def test_train_is_a_function_whatever_was_imported_before() -> None:
