@@ -62,8 +62,10 @@ def test_gold_links_are_framed_where_the_translation_is_right(reverser: regard.T
     wrong = Example.of(Pair("3 4 5", "5 4 4", gold), reverser.translate("3 4 5"), reverser.bundle)
     assert right.right
     assert right.attention_map().sure == gold.sure
+    assert right.attention_map().facts[-1] == ("reference", "✓ the same")
     assert not wrong.right
     assert wrong.attention_map().sure == frozenset()
+    assert wrong.attention_map().facts[-1] == ("reference", "5 4 4")
 
 
 def test_without_attention_there_is_no_alignment_error_and_it_is_said(

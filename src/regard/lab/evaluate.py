@@ -1,7 +1,7 @@
 """Measure a translator on pairs: translate, compare, align by forcing the reference, group by length."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from regard.alignment import Link, LinkRule, Links, attention_entropy
@@ -59,8 +59,9 @@ class Example:
         return self.text in self.references
 
     def attention_map(self) -> AttentionMap:
-        """The heat-map, with the gold links framed where the translation is the reference."""
-        return self.translation.attention_map(links=self.links if self.text == self.reference else None)
+        """The heat-map beside the reference; gold links are framed where the translation is the reference."""
+        drawn = self.translation.attention_map(links=self.links if self.text == self.reference else None)
+        return replace(drawn, facts=(*drawn.facts, ("reference", "✓ the same" if self.right else self.reference)))
 
 
 @dataclass(frozen=True)
