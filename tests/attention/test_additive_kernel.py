@@ -331,6 +331,24 @@ def test_registered_as_torch_wants_it(gaussian: bool, dynamic: str) -> None:
     torch.library.opcheck(torch.ops.regard.additive_attention.default, (*inputs, False), test_utils=[*checks, dynamic])
 
 
+def test_a_batch_larger_than_cudas_grids(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All its axes but the first end at 65535; only how the kernel would be launched is looked at."""
+    grids: list[tuple[int, ...]] = []
+
+    class Launched:
+        def __getitem__(self, grid: tuple[int, ...]) -> Callable[..., None]:
+            grids.append(grid)
+            return lambda *_, **__: None
+
+    monkeypatch.setattr("regard.attention.additive.kernel.span_kernel", Launched())
+    batch, real = 70_000, torch.ones(70_000, 1, dtype=torch.bool)
+    rows = torch.zeros(batch, 5, 2), torch.zeros(batch, 1, 2), torch.zeros(2), torch.zeros(batch, 1, 1)
+    launch.wide_spans(launch.Inputs(*rows, real[:, None].expand(batch, 5, 1), None), real)
+    assert grids
+    assert all(size <= 65535 for grid in grids for size in grid[1:])
+    assert all(len(range(*rows.indices(batch))) <= 65535 for rows in launch.pieces(batch, 1))
+
+
 @pytest.mark.filterwarnings("ignore:.torch.jit.script:DeprecationWarning")  # of torch, on itself
 def test_transforms_of_functions_get_the_twin() -> None:
     """torch.func and forward-mode gradients, of which a custom operation knows nothing."""

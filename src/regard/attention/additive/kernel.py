@@ -72,8 +72,12 @@ def exponential(x, seen):
 @triton.jit
 @no_type_check
 def span_kernel(query, keys, real, wide, target, source, width, ROWS: tl.constexpr):
-    """wide[batch, span] = 1 where a span of widths holds a query or a real key too large to be factored."""
-    span, batch = tl.program_id(0), tl.program_id(1).to(tl.int64)
+    """wide[batch, span] = 1 where a span of widths holds a query or a real key too large to be factored.
+
+    The grid has one axis: it is asked about a whole batch at once, and CUDA's other axes end at 65535.
+    """
+    index, spans = tl.program_id(0), (width + SPAN - 1) // SPAN
+    span, batch = index % spans, (index // spans).to(tl.int64)
     column = span * SPAN + tl.arange(0, SPAN)
     peak = tl.zeros([ROWS, SPAN], tl.float32)
     for start in range(0, target, ROWS):
@@ -89,7 +93,7 @@ def span_kernel(query, keys, real, wide, target, source, width, ROWS: tl.constex
         peak = tl.maximum(peak, tl.abs(values.to(tl.float32)))
     # Not (peak <= limit), so that NaN counts as too large whichever way the maximum treats it.
     exceeds = tl.where(peak <= FACTORED_LIMIT, 0, 1)
-    tl.store(wide + batch * tl.num_programs(0) + span, tl.max(tl.max(exceeds, 1), 0))
+    tl.store(wide + index, tl.max(tl.max(exceeds, 1), 0))
 
 
 @triton.jit

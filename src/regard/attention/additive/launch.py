@@ -4,6 +4,7 @@ import os
 from dataclasses import dataclass
 
 import torch
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 STEP_QUERIES = 4
@@ -68,12 +69,12 @@ class Inputs:
     The mask and the Gaussian are `[batch, target, source]` with any strides; all else is contiguous.
     """
 
-    query: Tensor
-    keys: Tensor
-    v: Tensor
-    values: Tensor
-    mask: Tensor
-    gaussian: Tensor | None
+    query: Float[Tensor, "batch target width"]
+    keys: Float[Tensor, "batch source width"]
+    v: Float[Tensor, " width"]
+    values: Float[Tensor, "batch source value"]
+    mask: Bool[Tensor, "batch target source"]
+    gaussian: Float[Tensor, "batch target source"] | None
 
     def piece(self, rows: slice) -> "Inputs":
         """Some sentences of the batch."""
@@ -85,8 +86,8 @@ class Inputs:
 class Seen:
     """What both passes must know of the inputs: the positions that anybody may see, and the wide spans."""
 
-    real: Tensor
-    wide: Tensor
+    real: Bool[Tensor, "batch source"]
+    wide: Int[Tensor, "batch span"]
 
     def piece(self, rows: slice) -> "Seen":
         return Seen(self.real[rows], self.wide[rows])
@@ -97,8 +98,12 @@ def see(inputs: Inputs) -> Seen:
     return Seen(real, wide_spans(inputs, real))
 
 
-def forward(inputs: Inputs, tilings: Tilings | None = None, seen: Seen | None = None) -> tuple[Tensor, Tensor, Tensor]:
-    """Context `[batch, target, value]`, weights `[batch, target, source]` and softmax before the Gaussian.
+def forward(
+    inputs: Inputs, tilings: Tilings | None = None, seen: Seen | None = None
+) -> tuple[
+    Float[Tensor, "batch target value"], Float[Tensor, "batch target source"], Float[Tensor, "batch target source"]
+]:
+    """Context, weights, and the softmax before the Gaussian.
 
     Without a Gaussian the weights are the softmax; the same tensor comes back twice.
     """
@@ -117,14 +122,14 @@ def forward(inputs: Inputs, tilings: Tilings | None = None, seen: Seen | None = 
     return weights @ torch.where(seen.real[..., None], inputs.values, 0.0), weights, probabilities
 
 
-def wide_spans(inputs: Inputs, real: Tensor) -> Tensor:
+def wide_spans(inputs: Inputs, real: Bool[Tensor, "batch source"]) -> Int[Tensor, "batch span"]:
     """1 for each (sentence, span of widths) where exp(2q) exp(2k) could overflow."""
     from regard.attention.additive import kernel
 
     batch, target, width = inputs.query.shape
     spans = upwards(width, kernel.SPAN.value)
     wide = torch.empty(batch, spans, dtype=torch.int32, device=real.device)
-    kernel.span_kernel[(spans, batch)](
+    kernel.span_kernel[(spans * batch,)](
         inputs.query, inputs.keys, as_bytes(real), wide, target, inputs.keys.shape[1], width,
         ROWS=32, enable_fp_fusion=True,
     )  # fmt: skip

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import torch
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from regard.attention.additive import launch
@@ -24,14 +25,20 @@ from regard.attention.additive.launch import (
 
 def backward(
     inputs: Inputs,
-    probabilities: Tensor,
-    weights: Tensor,
-    d_context: Tensor | None,
-    d_weights: Tensor | None,
+    probabilities: Float[Tensor, "batch target source"],
+    weights: Float[Tensor, "batch target source"],
+    d_context: Float[Tensor, "batch target value"] | None,
+    d_weights: Float[Tensor, "batch target source"] | None,
     deterministic: bool,
     tilings: Tilings | None = None,
     seen: Seen | None = None,
-) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None]:
+) -> tuple[
+    Float[Tensor, "batch target width"],
+    Float[Tensor, "batch source width"],
+    Float[Tensor, " width"],
+    Float[Tensor, "batch source value"],
+    Float[Tensor, "batch target source"] | None,
+]:
     """Gradients of query, keys, v, values and the Gaussian."""
     tilings = tilings or launch.DEFAULT
     batch, target, source = probabilities.shape
@@ -64,7 +71,9 @@ def padded_source(source: int) -> int:
     return upwards(source, rows) * rows
 
 
-def key_gradients(inputs: Inputs, real: Tensor, d_scores: Tensor) -> tuple[Tensor, Tensor]:
+def key_gradients(
+    inputs: Inputs, real: Bool[Tensor, "batch source"], d_scores: Float[Tensor, "batch target padded"]
+) -> tuple[Float[Tensor, "batch source width"], Float[Tensor, " width"]]:
     """Gradients of the keys and of v alone, from δe in float32, its source padded; the same bits every time."""
     d_keys = torch.empty_like(inputs.keys)
     run = _Launch(inputs, as_bytes(real), wide_spans(inputs, real), launch.DEFAULT.deterministic)

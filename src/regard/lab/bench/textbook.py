@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
@@ -38,19 +38,25 @@ class Textbook(nn.Module):
         self.with_word = work.readout == "state-context-embedding"
         self.output = nn.Linear(3 * work.units + (work.embedding if self.with_word else 0), work.vocabulary)
 
-    def read(self, source: Tensor, lengths: Tensor) -> Tensor:
+    def read(
+        self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]
+    ) -> Float[Tensor, "batch source state"]:
         """The encoder's states, padding packed away."""
         packed = pack_padded_sequence(self.source(source), lengths.cpu(), batch_first=True, enforce_sorted=False)
         states, _ = pad_packed_sequence(self.encoder(packed)[0], batch_first=True)
         return states
 
-    def start(self, states: Tensor) -> Tensor | tuple[Tensor, Tensor]:
+    def start(self, states: Float[Tensor, "batch source state"]) -> Tensor | tuple[Tensor, Tensor]:
         zero = states.new_zeros(1, len(states), self.work.units)
         return (zero, zero) if self.work.cell == "lstm" else zero
 
     def step(
-        self, words: Tensor, hidden: Tensor | tuple[Tensor, Tensor], states: Tensor, real: Tensor
-    ) -> tuple[Tensor, Tensor | tuple[Tensor, Tensor]]:
+        self,
+        words: Int[Tensor, " batch"],
+        hidden: Tensor | tuple[Tensor, Tensor],
+        states: Float[Tensor, "batch source state"],
+        real: Bool[Tensor, "batch source"],
+    ) -> tuple[Float[Tensor, "batch vocabulary"], Tensor | tuple[Tensor, Tensor]]:
         """Logits of the next word, and the state after it."""
         query = (hidden[0] if isinstance(hidden, tuple) else hidden)[0]
         energy = self.energy(torch.tanh(self.keys(states) + self.query(query)[:, None]))[..., 0]

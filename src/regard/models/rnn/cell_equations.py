@@ -16,9 +16,9 @@ def gru_forward(
     given: Float[Tensor, "rows gates"],
     recurrent: Float[Tensor, "rows gates"],
     state: Float[Tensor, "rows units"],
-    switches: Tensor | None = None,
-    new: Tensor | None = None,
-    after: Tensor | None = None,
+    switches: Float[Tensor, "rows switches"] | None = None,
+    new: Float[Tensor, "rows units"] | None = None,
+    after: Float[Tensor, "rows units"] | None = None,
 ) -> tuple[Float[Tensor, "rows switches"], Float[Tensor, "rows units"], Float[Tensor, "rows units"]]:
     """r, z = σ(x + u)   n = tanh(x_n + r ∘ u_n)   s' = n + z ∘ (s - n): the switches [r z], n and s'."""
     units = state.size(-1)
@@ -55,10 +55,10 @@ def gru_backward(
 def lstm_forward(
     gates: Float[Tensor, "rows gates"],
     cell: Float[Tensor, "rows units"],
-    active: Tensor | None = None,
-    after: Tensor | None = None,
-    shown: Tensor | None = None,
-    state: Tensor | None = None,
+    active: Float[Tensor, "rows gates"] | None = None,
+    after: Float[Tensor, "rows units"] | None = None,
+    shown: Float[Tensor, "rows units"] | None = None,
+    state: Float[Tensor, "rows units"] | None = None,
 ) -> tuple[
     Float[Tensor, "rows gates"], Float[Tensor, "rows units"], Float[Tensor, "rows units"], Float[Tensor, "rows units"]
 ]:
@@ -93,12 +93,12 @@ def lstm_backward(
     return d_after.mul_(forget)
 
 
-def tanh_(x: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+def tanh_(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     """In place; by way of the sigmoid where that is quicker and does not round too much."""
     return quick_tanh_(x) if x.dtype.itemsize > 2 else x.tanh_()
 
 
-def tanh(x: Float[Tensor, "..."], out: Tensor | None) -> Float[Tensor, "..."]:
+def tanh(x: Float[Tensor, "*shape"], out: Float[Tensor, "*shape"] | None) -> Float[Tensor, "*shape"]:
     """Into `out`; by way of the sigmoid where `tanh_` goes that way."""
     if x.device.type != "cpu" or x.dtype.itemsize == 2:
         return torch.tanh(x, out=out)

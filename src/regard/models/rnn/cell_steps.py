@@ -12,18 +12,31 @@ from regard.models.rnn.cell_equations import gru_backward, gru_forward, lstm_bac
 
 @runtime_checkable
 class Steps(Protocol):
-    """`states` has the first state in front."""
+    """The steps of a recurrence, run one after the other, then backwards from what `kept` holds of them."""
 
-    states: Float[Tensor, "steps batch units"]
+    states: Float[Tensor, "moments batch units"]
+    """The first state in front: one more than there are steps."""
     kept: list[Tensor]
-    first_cell_gradient: Tensor | None
+    """What backward needs besides; `restore` takes both up again."""
+    first_cell_gradient: Float[Tensor, "batch units"] | None
+    """Of an LSTM after the last `backward`, which is of step 0; before, the gradient of the cell reached so far."""
 
     @classmethod
-    def restore(cls, states: Tensor, kept: Sequence[Tensor]) -> "Steps": ...
+    def restore(cls, states: Float[Tensor, "moments batch units"], kept: Sequence[Tensor]) -> "Steps": ...
 
-    def forward(self, t: int, given: Tensor, recurrent: Tensor) -> Tensor: ...
+    def forward(
+        self, t: int, given: Float[Tensor, "batch gates"], recurrent: Float[Tensor, "batch gates"]
+    ) -> Float[Tensor, "batch units"]:
+        """s_{t+1} from s_t and both parts of the gates' input, of which `given` may be written over."""
+        ...
 
-    def backward(self, t: int, d_state: Tensor, d_given: Tensor, d_recurrent: Tensor) -> Tensor | None:
+    def backward(
+        self,
+        t: int,
+        d_state: Float[Tensor, "batch units"],
+        d_given: Float[Tensor, "batch gates"],
+        d_recurrent: Float[Tensor, "batch gates"],
+    ) -> Float[Tensor, "batch units"] | None:
         """Fill the gradients of both gate inputs; what is returned, if anything, reaches s_{t-1} past the gates."""
         ...
 
@@ -31,14 +44,14 @@ class Steps(Protocol):
 class GruSteps:
     first_cell_gradient: Tensor | None = None
 
-    def __init__(self, steps: int, hidden: Tensor) -> None:
+    def __init__(self, steps: int, hidden: Float[Tensor, "batch units"]) -> None:
         batch, units = hidden.shape
         states = hidden.new_empty(steps + 1, batch, units)
         states[0] = hidden
         self._open(states, [hidden.new_empty(steps, batch, count * units) for count in (2, 1, 1)])
 
     @classmethod
-    def restore(cls, states: Tensor, kept: Sequence[Tensor]) -> "GruSteps":
+    def restore(cls, states: Float[Tensor, "moments batch units"], kept: Sequence[Tensor]) -> "GruSteps":
         steps = cls.__new__(cls)
         steps._open(states, kept)
         return steps
@@ -48,13 +61,21 @@ class GruSteps:
         self._state = states.unbind(0)
         self._switches, self._new, self._memory = (each.unbind(0) for each in kept)
 
-    def forward(self, t: int, given: Tensor, recurrent: Tensor) -> Tensor:
+    def forward(
+        self, t: int, given: Float[Tensor, "batch gates"], recurrent: Float[Tensor, "batch gates"]
+    ) -> Float[Tensor, "batch units"]:
         after = self._state[t + 1]
         self._memory[t].copy_(recurrent[:, 2 * after.size(-1) :])
         gru_forward(given, recurrent, self._state[t], self._switches[t], self._new[t], after)
         return after
 
-    def backward(self, t: int, d_state: Tensor, d_given: Tensor, d_recurrent: Tensor) -> Tensor:
+    def backward(
+        self,
+        t: int,
+        d_state: Float[Tensor, "batch units"],
+        d_given: Float[Tensor, "batch gates"],
+        d_recurrent: Float[Tensor, "batch gates"],
+    ) -> Float[Tensor, "batch units"]:
         kept = self._state[t], self._switches[t], self._new[t], self._memory[t]
         return gru_backward(d_state, *kept, d_given, d_recurrent)
 
@@ -62,14 +83,14 @@ class GruSteps:
 class LstmSteps:
     first_cell_gradient: Tensor | None = None
 
-    def __init__(self, steps: int, hidden: Tensor, cell: Tensor) -> None:
+    def __init__(self, steps: int, hidden: Float[Tensor, "batch units"], cell: Float[Tensor, "batch units"]) -> None:
         batch, units = hidden.shape
         states, cells = (hidden.new_empty(steps + 1, batch, units) for _ in range(2))
         states[0], cells[0] = hidden, cell
         self._open(states, [cells, *(hidden.new_empty(steps, batch, count * units) for count in (4, 1))])
 
     @classmethod
-    def restore(cls, states: Tensor, kept: Sequence[Tensor]) -> "LstmSteps":
+    def restore(cls, states: Float[Tensor, "moments batch units"], kept: Sequence[Tensor]) -> "LstmSteps":
         steps = cls.__new__(cls)
         steps._open(states, kept)
         steps.first_cell_gradient = torch.zeros_like(states[0])
@@ -80,13 +101,21 @@ class LstmSteps:
         self._state = states.unbind(0)
         self._cell, self._gates, self._shown = (each.unbind(0) for each in kept)
 
-    def forward(self, t: int, given: Tensor, recurrent: Tensor) -> Tensor:
+    def forward(
+        self, t: int, given: Float[Tensor, "batch gates"], recurrent: Float[Tensor, "batch gates"]
+    ) -> Float[Tensor, "batch units"]:
         after = self._state[t + 1]
         gates = given.add_(recurrent)
         lstm_forward(gates, self._cell[t], self._gates[t], self._cell[t + 1], self._shown[t], after)
         return after
 
-    def backward(self, t: int, d_state: Tensor, d_given: Tensor, d_recurrent: Tensor) -> None:
+    def backward(
+        self,
+        t: int,
+        d_state: Float[Tensor, "batch units"],
+        d_given: Float[Tensor, "batch gates"],
+        d_recurrent: Float[Tensor, "batch gates"],
+    ) -> None:
         """Both gate inputs have one gradient, and one place; nothing reaches s_{t-1} past the gates."""
         assert self.first_cell_gradient is not None
         assert d_given.data_ptr() == d_recurrent.data_ptr()

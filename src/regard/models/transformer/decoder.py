@@ -62,13 +62,13 @@ class DecoderLayer(nn.Module):
 
     def forward(
         self,
-        states: Tensor,
+        states: Float[Tensor, "rows target width"],
         source: Memory,
         written: Memory | None,
         position: int,
         owners: Owners | None = None,
         *,
-        weights: Tensor | None = None,
+        weights: Float[Tensor, "rows head target source"] | None = None,
         trace: bool = False,
     ) -> _Layer:
         normed = self.self_norm(states)

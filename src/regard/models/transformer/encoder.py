@@ -32,7 +32,9 @@ class EncoderLayer(nn.Module):
         self.feedforward = FeedForward(config)
         self.dropout = nn.Dropout(config.dropout)
 
-    def forward(self, states: Tensor, real: Tensor) -> tuple[Tensor, Tensor | None]:
+    def forward(
+        self, states: Float[Tensor, "batch source width"], real: Bool[Tensor, "batch source"]
+    ) -> tuple[Float[Tensor, "batch source width"], Float[Tensor, "batch head source source"] | None]:
         normed = self.attention_norm(states)
         attended = self.attention(normed, self.attention.prepare(normed, real))
         states = states + self.dropout(attended.context)

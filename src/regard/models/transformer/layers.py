@@ -3,7 +3,7 @@
 import math
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from regard.models.config import TransformerConfig
@@ -24,7 +24,7 @@ class Positions(nn.Module):
         if self.learned is not None:
             nn.init.normal_(self.learned.weight, std=0.02)
 
-    def forward(self, tokens: Tensor, first: int = 0) -> Float[Tensor, "batch length width"]:
+    def forward(self, tokens: Int[Tensor, "batch length"], first: int = 0) -> Float[Tensor, "batch length width"]:
         """The vectors of words whose first one stands at position `first`."""
         return self.place(self.embedding(tokens), first)
 

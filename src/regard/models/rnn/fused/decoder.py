@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from regard.attention.additive.launch import Inputs, as_bytes, assembly, power, upwards
@@ -29,20 +30,20 @@ PARTS = (4, 3, 2)
 
 
 def forward(
-    gates: Tensor,
-    hidden: Tensor,
-    cell: Tensor | None,
-    keys: Tensor,
-    values: Tensor,
-    real: Tensor,
-    both: Tensor,
-    bias: Tensor,
-    v: Tensor,
-    W_c: Tensor,
+    gates: Float[Tensor, "target batch gates"],
+    hidden: Float[Tensor, "batch units"],
+    cell: Float[Tensor, "batch units"] | None,
+    keys: Float[Tensor, "batch source width"],
+    values: Float[Tensor, "batch source value"],
+    real: Bool[Tensor, "batch source"],
+    both: Float[Tensor, "product units"],
+    bias: Float[Tensor, " gates"],
+    v: Float[Tensor, " width"],
+    W_c: Float[Tensor, "gates value"],
 ) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
     """States, contexts, weights; then what backward needs: all states, weights, products, gates, M and cells.
 
-    `gates` is `[target, batch, gates]`, `both` is [W_s; U]; weights are `[batch, target, source]`, in float32.
+    `both` is [W_s; U]. States begin with the target; contexts and weights, in float32, with the batch.
     """
     from regard.models.rnn.fused import decoder_kernel as kernel
 

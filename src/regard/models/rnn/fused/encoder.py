@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import torch
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from regard.attention.additive.launch import as_bytes, upwards
@@ -11,12 +12,14 @@ _UNITS = 128
 
 
 def forward(
-    given: Tensor, real: Tensor, recurrent: Tensor, bias: Tensor
+    given: Float[Tensor, "batch source direction gates"],
+    real: Bool[Tensor, "batch source"],
+    recurrent: Float[Tensor, "direction gates units"],
+    bias: Float[Tensor, "direction gates"],
 ) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
     """Outputs `[batch, source, direction * units]`, last states, last cells; then states, products, gates and cells.
 
-    `given` is `[batch, source, direction, gates]`, input product and its bias; `recurrent` is `[direction, gates,
-    units]` and `bias` `[direction, gates]`. Three gates are a GRU, four an LSTM.
+    `given` is the input product and its bias. Three times as many gates as units are a GRU, four times an LSTM.
     """
     from regard.models.rnn.fused.encoder_kernel import read_kernel
 
