@@ -173,3 +173,11 @@ def test_gradients_of_gradients_are_refused(tensors: tuple[Tensor, ...]) -> None
     """As constants they would make a penalty on them do nothing."""
     with pytest.raises(RuntimeError, match="REGARD_PLAIN=1"):
         torch.autograd.grad(fast(tensors), tensors[0], create_graph=True)
+
+
+def test_no_rows_are_no_gradient(tensors: tuple[Tensor, ...]) -> None:
+    weight, bias, _, inputs = tensors
+    found = functional.linear(inputs[:, :0], opened(weight), bias)
+    assert found.shape == (6, 0, 5)
+    for gradient in torch.autograd.grad(found.sum(), (weight, bias)):
+        assert not gradient.any()

@@ -93,7 +93,7 @@ def _lasting(index: Any) -> bool:
 def _linear(x: Tensor, weight: Opened, bias: Tensor | None) -> Tensor:
     turned = _view(Tensor.t, weight)
     assert isinstance(turned, Opened)
-    return _times(x.reshape(-1, x.size(-1)), turned, bias).view(*x.shape[:-1], -1)
+    return _times(x.reshape(-1, x.size(-1)), turned, bias).view(*x.shape[:-1], weight.size(0))
 
 
 def _times(x: Tensor, matrix: Opened, more: Tensor | None) -> Tensor:

@@ -19,6 +19,11 @@ from regard.models.transformer.decoder import TransformerDecoder
 from regard.models.transformer.encoder import TransformerEncoder
 
 PAD = 0
+_OUTSIDE = (
+    "encoder.positions.embedding.weight", "decoder.positions.embedding.weight",
+    "decoder.readout.output.weight", "decoder.readout.output.bias",
+)  # fmt: skip
+"""The parameters of a Transformer that its replayed part does not multiply with."""
 
 
 @runtime_checkable
@@ -110,8 +115,7 @@ class Seq2Seq(nn.Module):
         real = torch.arange(source.source.size(1), device=tokens.device) < source.source_lengths[:, None]
         words = (self.encoder.positions.embedding, source.source), (self.decoder.positions.embedding, tokens)
         given = (*(look_up(embedding, ids) for embedding, ids in words), real)
-        outside = ("embedding.weight", "readout.output.weight", "readout.output.bias")
-        inside = {name: x for name, x in self.named_parameters() if not name.endswith(outside)}
+        inside = {name: x for name, x in self.named_parameters() if name not in _OUTSIDE}
         (features,) = walk_replayed(self, inside, given, drops=True)
         return features
 

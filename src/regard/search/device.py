@@ -50,7 +50,7 @@ def device_search(
 def _search(
     stepper: Stepper,
     state: State,
-    limits: Tensor,
+    limits: Int[Tensor, " sentence"],
     longest: Int[np.ndarray, " sentence"],
     beam: int,
     nbest: int,

@@ -5,8 +5,8 @@ chosen have fixed places; a step reads and writes them, and from the second time
 these places before the end: a sentence that is done waits for the others, which is why they must be few. The host looks
 at each step while the next one runs, so that at most one is run in vain.
 
-The graphs are kept for each model, as `Stepper.fixed` knows it, and for each shape: sentences padded to few lengths
-have few of them.
+The graphs are kept for each model, as its `fixed` knows it, and for each shape: sentences padded to few lengths have
+few of them.
 """
 
 import gc

@@ -136,3 +136,17 @@ def test_only_some_of_the_outputs_may_be_wanted() -> None:
             assert given is not None
             nothing = torch.zeros_like(one)
             torch.testing.assert_close(given, nothing if wanted is None else wanted, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["gru", "lstm"])
+def test_no_steps_are_nothing_to_learn_from(kind: str) -> None:
+    made = arguments(kind)
+    assert made[0] is not None
+    made[0] = made[0][:0].detach().requires_grad_()
+    outputs = attend_and_recur(*made)
+    assert [len(output) for output in outputs] == [0, 0, 0]
+    learned = [one for one in made if one is not None and one.requires_grad]
+    gradients = torch.autograd.grad(torch.stack([output.sum() for output in outputs]).sum(), learned)
+    for gradient, one in zip(gradients, learned, strict=True):
+        assert gradient.shape == one.shape
+        assert not gradient.any()

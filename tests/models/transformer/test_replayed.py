@@ -2,10 +2,11 @@
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from regard.models import Seq2Seq, TransformerConfig
 from regard.models.rnn.fused.loop import _dropping
+from regard.models.transformer.layers import FeedForward
 
 from ..zoo import SOURCE, TOKENS, Sentences, sentences
 
@@ -52,6 +53,27 @@ def agree(found: Found, wanted: Found, tolerance: float) -> None:
 def test_as_a_function_it_is_the_model(changes: dict[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
     model, source = build(changes), sentences(*SOURCE)
     wanted = learn(model, source, TOKENS)
+    monkeypatch.setattr(Seq2Seq, "_may_be_replayed", lambda *_: True)
+    agree(learn(model, source, TOKENS), wanted, 1e-6)
+
+
+class Prompted(FeedForward):
+    """Somebody's own layer, with a parameter whose name ends like that of the word embeddings."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__(config)
+        self.prompt_embedding = nn.Embedding(1, config.width)
+
+    def forward(self, states: Tensor) -> Tensor:
+        return super().forward(states + self.prompt_embedding.weight)
+
+
+def test_every_parameter_inside_learns_whatever_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, source = build({}), sentences(*SOURCE)
+    for side in (model.encoder, model.decoder):
+        side.layers[1].feedforward = Prompted(model.config)
+    wanted = learn(model, source, TOKENS)
+    assert "decoder.layers.1.feedforward.prompt_embedding.weight" in wanted
     monkeypatch.setattr(Seq2Seq, "_may_be_replayed", lambda *_: True)
     agree(learn(model, source, TOKENS), wanted, 1e-6)
 

@@ -1,11 +1,17 @@
-"""How the additive kernels are launched: tile sizes, temporary memory, and the order of the forward passes."""
+"""How the additive kernels are launched: where they run, tile sizes, temporary memory, the order of forward passes."""
 
 import os
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
+
+from regard.attention.plain import plain_wanted
+
+DTYPES = (torch.float32, torch.bfloat16, torch.float16)
+"""Precisions that kernels work in."""
 
 STEP_QUERIES = 4
 """Up to so many queries for each sentence the one-kernel path of decoding is taken."""
@@ -14,6 +20,7 @@ TEMPORARY = 64 * 2**20
 """Bytes of temporary tensors the forward or the backward pass may hold at a time; larger batches go in pieces."""
 
 _MOST_SENTENCES = 32768  # CUDA's grids end at 65535 in this direction
+_TRITON = find_spec("triton") is not None
 
 
 @dataclass(frozen=True)
@@ -225,6 +232,11 @@ def power(count: int) -> int:
 def row_warps(block: int) -> int:
     """Warps for a row of so many."""
     return min(max(block // 256, 1), 8)
+
+
+def kernels_run_on(device: str) -> bool:
+    """A GPU with Triton; or the CPU, where Triton's interpreter was asked for (tests)."""
+    return _TRITON and not plain_wanted() and (device == "cuda" or (device == "cpu" and interpreted()))
 
 
 def interpreted() -> bool:

@@ -1,6 +1,5 @@
 """Additive attention for any model: fused on a GPU, plain torch elsewhere, known to autograd and to torch.compile."""
 
-from importlib.util import find_spec
 from typing import Any
 
 import torch
@@ -10,11 +9,7 @@ from torch import Tensor
 from regard.attention.additive import functional, launch, launch_backward
 from regard.attention.additive.launch import Inputs
 from regard.attention.once import once
-from regard.attention.plain import plain_wanted
 from regard.attention.precision import working_dtype
-
-_TRITON = find_spec("triton") is not None
-_DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 
 SMALL = 2**25
 """Up to so many batch × target × source × width plain torch learns faster on a GPU: 64 × 32 × 32 × 512.
@@ -113,16 +108,11 @@ def _expands(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
 def runs_fused(*tensors: Tensor) -> bool:
     """Whether the kernels, and not their plain twin, would run on query, keys, v and values."""
     return (
-        _kernels_run_on(tensors[0].device.type)
+        launch.kernels_run_on(tensors[0].device.type)
         and len({(tensor.dtype, tensor.device) for tensor in tensors}) == 1
-        and tensors[0].dtype in _DTYPES
+        and tensors[0].dtype in launch.DTYPES
         and all(tensor.numel() > 0 for tensor in tensors)
     )
-
-
-def _kernels_run_on(device: str) -> bool:
-    """A GPU with Triton; or the CPU, where Triton's interpreter was asked for (tests)."""
-    return _TRITON and not plain_wanted() and (device == "cuda" or (device == "cpu" and launch.interpreted()))
 
 
 def _run(*given: Any) -> tuple[Tensor, Tensor]:

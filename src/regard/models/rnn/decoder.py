@@ -27,7 +27,7 @@ from regard.models.rnn.moment import Moment, gathered
 from regard.models.rnn.readout import Readout
 from regard.models.rnn.recurrence import attend_and_recur
 from regard.models.rnn.state import RecurrentState
-from regard.models.rnn.walk import walk, watched
+from regard.models.rnn.walk import ours, walk, watched
 from regard.models.rnn.word_table import by_table, drops_nothing, table_pays
 from regard.models.step import Decoded, Step, given_weights
 
@@ -180,10 +180,10 @@ class RecurrentDecoder(nn.Module):
 
     def _may_be_replayed(self, state: RecurrentState) -> bool:
         """Whether the step loop launches the same work every time: our attention, on a GPU, nothing random in it."""
-        ours = type(self.attention).__module__.startswith("regard.") and type(self.attention) is not NoAttention
+        known = ours(self.attention) and type(self.attention) is not NoAttention
         still = not (self.training and getattr(self.attention, "dropout", None))
         fresh = state.position == 0 and state.memory.keys.numel() > 0
-        return state.hidden[0].device.type == "cuda" and ours and still and fresh and not self._seen_inside()
+        return state.hidden[0].device.type == "cuda" and known and still and fresh and not self._seen_inside()
 
     def _seen_inside(self) -> bool:
         """Whether somebody watches what the step loop calls: then it must be these modules, and not doubles of them."""

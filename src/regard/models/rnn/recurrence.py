@@ -161,10 +161,10 @@ class _Recurrence(torch.autograd.Function):
             d_v.addmv_(near.view(-1, width).t(), d_score.view(-1))
             if t or ctx.needs_input_grad[1]:
                 d_state = d_all @ both if past is None else past.addmm_(d_all, both)
-        flat = d_product.view(target * batch, -1)
-        d_both = flat.t() @ states[:-1].reshape(target * batch, units)
+        flat = d_product.flatten(0, 1)
+        d_both = flat.t() @ states[:-1].flatten(0, 1)
         d_values = torch.bmm(weights.permute(1, 2, 0).to(d_context.dtype), d_context.transpose(0, 1))
-        d_W_c = d_input.flatten(0, 1).t() @ contexts.view(target * batch, -1)
+        d_W_c = d_input.flatten(0, 1).t() @ contexts.flatten(0, 1)
         d_bias = flat[:, width:].sum(dim=0) if ctx.needs_input_grad[10] else None
         kind = energy.dtype
         return (

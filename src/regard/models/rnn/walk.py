@@ -87,6 +87,12 @@ def steps_alike(decoder: nn.Module) -> bool:
     A window that moves with the steps (local-m) is placed by their number.
     """
     attention = getattr(decoder, "attention", None)
-    window = type(getattr(attention, "window", None))
-    ours = type(attention).__module__.startswith("regard.") and window in (GlobalWindow, LocalP, type(None))
-    return ours and not (plain_wanted() or decoder.training or watched(decoder))
+    still = type(getattr(attention, "window", None)) in (GlobalWindow, LocalP, type(None))
+    return ours(attention) and still and not (plain_wanted() or decoder.training or watched(decoder))
+
+
+def ours(attention: object) -> bool:
+    """Whether a mechanism and its window are of this package: for the same shapes they do the same work every time."""
+    window = getattr(attention, "window", None)
+    parts = (attention,) if window is None else (attention, window)
+    return all(type(part).__module__.startswith("regard.") for part in parts)
