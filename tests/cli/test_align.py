@@ -144,6 +144,10 @@ def test_a_line_that_is_no_sentence_has_no_links_and_the_others_have(
         assert "regard: 2 pairs without a word, or with more than 1,048,576 source × target pieces: not " in outcome.err
 
 
+def test_a_split_without_a_name_is_not_the_test_set(command: Command, run_folder: Path) -> None:
+    assert "there is no split ''" in command("align", run_folder, "--split", "").complaint
+
+
 def test_long_text_is_read_as_far_as_asked(command: Command, run_folder: Path, tmp_path: Path) -> None:
     words = [str(3 + number % 9) for number in range(30)]  # training was shown 20
     (tmp_path / "long").write_text(f"{' '.join(words)}\t{' '.join(reversed(words))}\n", encoding="utf-8")

@@ -32,3 +32,12 @@ def test_unknown_names() -> None:
         find_protocol("multi30k-de", tokenize="13a")
     with pytest.raises(InputError, match="sacrebleu has no tokenizer 'spm9000'"):
         find_protocol("raw", tokenize="spm9000")
+
+
+def test_what_a_tokenizer_needs_is_said_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    def needy(*arguments: object, **options: object) -> None:
+        raise RuntimeError("\nJapanese needs more.\n\n    pip install sacrebleu[ja]\n")
+
+    monkeypatch.setattr("regard.lab.protocol.bleu", needy)
+    with pytest.raises(InputError, match=r"^--tokenize ja-mecab: Japanese needs more\. pip install sacrebleu\[ja\]$"):
+        find_protocol("raw", tokenize="ja-mecab")

@@ -29,7 +29,9 @@ def compare(
     placement: Annotated[list[str] | None, typer.Option(metavar="LIST", help="input, output, output-fed")] = None,
     cell: Annotated[list[str] | None, typer.Option(metavar="LIST", help="gru, lstm")] = None,
     also: Annotated[list[str] | None, typer.Option(metavar="LIST", help="vanilla, transformer")] = None,
-    seeds: Annotated[int | None, typer.Option(metavar="N", min=1, help="Runs of each variant; usually 3.")] = None,
+    seeds: Annotated[
+        int | None, typer.Option(metavar="N", min=1, max=1000, help="Runs of each variant; usually 3.")
+    ] = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="Change a key for all: --set train.steps=500 (repeatable).")
     ] = None,

@@ -228,7 +228,7 @@ def _read(asked: Asked, translator: Translator, progress: Progress) -> tuple[Sid
         if not sources:
             raise InputError(f"{asked.source} is empty: nothing to align")
         return Sides(sources, [one.text for one in translator.translate(sources)]), None
-    pairs = recipe_pairs(translator.bundle, asked.split or "test").pairs
+    pairs = recipe_pairs(translator.bundle, "test" if asked.split is None else asked.split).pairs
     return Sides.of(pairs), _links_of(pairs)
 
 

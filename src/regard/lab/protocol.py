@@ -60,4 +60,4 @@ def _check_tokenizer(name: str) -> None:
     try:
         bleu(["a"], ["a"], tokenize=name)
     except (ValueError, ImportError, RuntimeError) as error:
-        raise InputError(str(error).strip().splitlines()[0]) from error
+        raise InputError(f"--tokenize {name}: {' '.join(str(error).split())}") from error

@@ -87,6 +87,7 @@ def test_a_file_of_its_own(tmp_path: Path, recipe: Path) -> None:
     [
         ('recipe = "reverse"\nseedz = 2\n', "unknown key seedz: did you mean 'seeds'"),
         ('recipe = "reverse"\nseeds = 0\n', "seeds = 0: wanted at least 1"),
+        (f'recipe = "reverse"\nseeds = {10**20}\n', "wanted at most 1000"),
         ('recipe = "revers"\n', "no recipe 'revers': did you mean 'reverse'"),
         ('recipe = "reverse"\n[grid]\nscore = ["aditive"]\n', "score 'aditive': did you mean 'additive'"),
         ('recipe = "reverse"\n[grid]\nalso = ["bert"]\n', "also 'bert': valid choices are transformer, vanilla"),

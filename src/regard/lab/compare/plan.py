@@ -48,7 +48,7 @@ class Comparison(BaseModel):
 
     recipe: str
     set: tuple[str, ...] = ()
-    seeds: int = Field(3, ge=1)
+    seeds: int = Field(3, ge=1, le=1000)
     sentences: int | None = Field(None, ge=1, description="of the test set; all if left out")
     protocol: str = Field("model", description="how scores are counted, as `regard evaluate --protocol` does")
     shown: int = Field(3, ge=0, description="sentences whose heat-maps stand side by side")
