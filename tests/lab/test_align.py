@@ -20,6 +20,7 @@ from regard.lab.align_job import prepare, run
 from regard.lab.asked import Asked, link_rule
 from regard.lab.sides import GoldFile, Sides, is_naacl, read_sides
 from regard.runtime.aligner import Aligner
+from regard.runtime.posterior import Posterior
 from regard.text import Tokenizer, TokenizerConfig
 from regard.text.errors import InputError
 from runtime.bundles import untrained
@@ -231,5 +232,8 @@ def test_what_cannot_be_asked(random_model: regard.Translator, run_folder: Path,
     job = prepare(Asked(bundle, source=a, target=a, tune=True))
     with pytest.raises(InputError, match="nothing to tune on"):
         run(job)
+    both = replace(job, backward=job.forward, asked=replace(job.asked, posteriors=(None, Posterior())))
+    with pytest.raises(InputError, match=r"--posterior tune is chosen by gold links, and .* has none: give"):
+        run(both)
     with pytest.raises(InputError, match="no method 'max': valid choices are argmax, threshold"):
         link_rule("max", None, 0, False)

@@ -54,7 +54,7 @@ Symmetrise = Annotated[
 ]
 Power = Annotated[
     str | None,
-    _how("Links from what explains the given word; attention to the power X, or tune, is the prior.", metavar="X"),
+    _how("Links from what explains the given word; attention^X is the prior. tune: let --tune choose.", metavar="X"),
 ]
 Known = Annotated[str | None, _how("Of --posterior: state (default), or word: without what was written before.")]
 Longest = Annotated[int | None, _number("Read up to N pieces of a text; as in training if left out.")]

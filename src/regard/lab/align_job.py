@@ -251,8 +251,13 @@ def _tune(job: Job) -> tuple[Job, Best | None, list[str]]:
     asked, backward = job.asked, job.backward
     sides, gold, notes = _development(job)
     if gold is None:
-        if backward is None or len(asked.posteriors) > 1:
+        if backward is None:
             raise InputError(NOTHING_TO_TUNE_ON)
+        if len(asked.posteriors) > 1:
+            raise InputError(
+                "--posterior tune is chosen by gold links, and the recipe's development set has none: give "
+                "--dev-source, --dev-target and --dev-gold, or --posterior X"
+            )
         one, other, apart = tune_to_agree(job.forward, backward, job.sides)
         notes.append(f"tuned without gold: the two directions disagree on {apart:.1%} of their links")
         return replace(job, forward=replace(job.forward, rule=one), backward=replace(backward, rule=other)), None, notes
