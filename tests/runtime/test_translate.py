@@ -305,8 +305,12 @@ def test_impossible_loads_are_refused(tmp_path: Path) -> None:
         regard.load([word, character])
     with pytest.raises(InputError, match="at least one bundle, got none"):
         regard.load([])
-    with pytest.raises(InputError, match="device 'gpu7' cannot be used here"):
-        regard.load(word, device="gpu7")
+    for device, reason in (("gpu", "there is no such kind"), ("gpu7", "Invalid device string: 'gpu7'")):
+        with pytest.raises(InputError) as caught:
+            regard.load(word, device=device)
+        assert str(caught.value) == (
+            f"device '{device}' cannot be used here ({reason}): cpu always can, cuda, cuda:1 or mps with a GPU"
+        )
 
 
 def test_probabilities_are_those_of_the_score(reverser: regard.Translator) -> None:

@@ -42,7 +42,11 @@ def load(
         where = torch.device(device)
         torch.empty(1, device=where)
     except (RuntimeError, AssertionError) as error:
-        raise InputError(f"device '{device}' cannot be used here: {str(error).splitlines()[0]}") from None
+        reason = str(error).splitlines()[0]
+        reason = "there is no such kind" if reason.startswith("Expected one of") else reason
+        raise InputError(
+            f"device '{device}' cannot be used here ({reason}): cpu always can, cuda, cuda:1 or mps with a GPU"
+        ) from None
     bundles = [load_bundle(one, where) for one in paths]
     return Translator(bundles if longest_source is None else [one.that_reads(longest_source) for one in bundles])
 
