@@ -38,6 +38,11 @@ def test_a_log_gets_plain_lines() -> None:
     assert "\x1b" not in text
 
 
+def test_a_loss_that_is_the_score_is_said_once() -> None:
+    check = replace(CHECK, metric="loss", score=1.25)
+    assert show(START, check).splitlines()[-1] == "step 10: training loss 1.5000, validation loss 1.2500 *"
+
+
 def test_a_log_hears_every_now_and_then_how_long_it_will_take(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "LOG_SECONDS", 0.0)
     lines = show(START, STEP, CHECK, replace(STEP, step=11, loss=math.nan)).splitlines()
@@ -80,11 +85,13 @@ def test_a_resumed_run_and_an_average_are_told() -> None:
     assert "2 threads" in text
     assert "resumed at step 8 of 20" in text
     assert "mean of the last 3 weights: bleu 41.50 (not better: left aside)" in text
-    assert "mean of the last 3 weights: loss 0.5000 *" in show(START, Averaged(20, 3, 0.5, "loss", 0.5, True))
+    assert "mean of the last 3 weights: validation loss 0.5000 *" in show(
+        START, Averaged(20, 3, 0.5, "loss", 0.5, True)
+    )
 
 
 def test_scores_and_times_as_people_read_them() -> None:
     assert [show_score(name, 0.51234) for name in ("exact_match", "loss", "bleu", "chrf")] == [
-        "exact match 51.2%", "loss 0.5123", "bleu 0.51", "chrf 0.51",
+        "exact match 51.2%", "validation loss 0.5123", "bleu 0.51", "chrf 0.51",
     ]  # fmt: skip
     assert [show_time(seconds) for seconds in (0.4, 119.0, 600.0, 9000.0)] == ["0 s", "119 s", "10 min", "2.5 h"]

@@ -111,8 +111,9 @@ class TrainingDisplay:
     def _validated(self, event: Validated) -> None:
         shown = show_score(event.metric, event.score)
         self.score = f" · {shown}"
+        score = "" if event.metric == "loss" else f", {shown}"
         self._line(
-            f"step {event.step:,}: training loss {event.train_loss:.4f}, validation loss {event.loss:.4f}, {shown}"
+            f"step {event.step:,}: training loss {event.train_loss:.4f}, validation loss {event.loss:.4f}{score}"
             f"{' *' if event.best else ''}"
         )
 
@@ -129,7 +130,8 @@ def _kind(event: Started) -> str:
 def show_score(metric: str, score: float) -> str:
     """A score as people read it: fractions as percentages."""
     form = {"exact_match": ".1%", "loss": ".4f"}.get(metric, ".2f")
-    return f"{metric.replace('_', ' ')} {score:{form}}"
+    name = "validation loss" if metric == "loss" else metric.replace("_", " ")
+    return f"{name} {score:{form}}"
 
 
 def show_time(seconds: float) -> str:
