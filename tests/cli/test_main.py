@@ -24,6 +24,7 @@ def test_help_lists_every_verb(command: Command) -> None:
         outcome = command(*arguments)
         assert outcome.code == 0
         assert all(f"\n  {verb} " in outcome.out for verb in VERBS)
+        assert "New here? Begin with regard demo." in outcome.out
     alone = command()
     assert (alone.code, alone.err) == (2, "")
     assert "Verbs:" in alone.out

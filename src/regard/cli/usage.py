@@ -12,7 +12,8 @@ def command_list(verbs: Mapping[str, str]) -> str:
     """What `regard --help` prints."""
     lines = ["regard: sequence-to-sequence models that show where they look", "", "Verbs:"]
     lines += table([(verb, what) for verb, what in verbs.items()])
-    return "\n".join([*lines, "", "regard VERB --help says more; regard --version prints the version."])
+    more = "New here? Begin with regard demo. regard VERB --help says more; regard --version prints the version."
+    return "\n".join([*lines, "", more])
 
 
 def command_help(name: str, about: str, parameters: Sequence[Any]) -> str:
