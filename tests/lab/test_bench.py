@@ -61,6 +61,14 @@ def test_a_table_names_every_system_against_the_first() -> None:
         assert timing.ratio == pytest.approx(found.timings[0].milliseconds / timing.milliseconds)
 
 
+def test_a_share_beyond_the_limit_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a GPU, where the textbook's many small products are slower one by one than ours are in all."""
+    for milliseconds, said in ((1e9, True), (0.0, False)):
+        monkeypatch.setattr(training, "products_alone", lambda *_, ms=milliseconds: ms)
+        notes = measure_training(TINY, CPU, repeats=1).notes
+        assert any(note.startswith("more than the limit") for note in notes) is said
+
+
 def test_what_disagrees_is_given_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
     def other_numbers(textbook: Textbook) -> object:
         model = ours_with(textbook)

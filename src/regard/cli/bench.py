@@ -1,7 +1,7 @@
 """Time a training step of ours beside the textbook loop and others, on the same work, in one run.
 
-Everything is checked to agree before a time is given. The limit is the time of the bare
-matrix products, measured in the same run; figures of one machine and one moment.
+Everything is checked to agree before a time is given. The limit is the time of the textbook's
+matrix products alone, measured in the same run; figures of one machine and one moment.
 
 Examples:
     regard bench                                the small sizes, on the CPU, one thread

@@ -28,7 +28,7 @@ class Timing:
     mebibytes: float | None
     """Memory beyond what was there before the call, on a GPU."""
     share: float | None
-    """Of the limit: the time of the bare matrix products over this time."""
+    """Of the limit: the time of the textbook's bare products over this time; above 1 where products are merged."""
 
 
 @contextmanager
