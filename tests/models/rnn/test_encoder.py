@@ -113,6 +113,17 @@ def test_a_recurrence_of_somebodys_own_is_the_one_that_learns(
     torch.testing.assert_close(reader(batch.source, batch.source_lengths).states, 2 * before, **EXACT)
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@shapes
+def test_half_precision_is_close(cell: str, layers: int, bidirectional: bool, dtype: torch.dtype) -> None:
+    reader, batch = deepcopy(encoder(cell, layers, bidirectional)).float(), sentences(*SOURCE)
+    wanted = reader(batch.source, batch.source_lengths).states
+    with torch.autocast("cpu", dtype=dtype):
+        states = reader(batch.source, batch.source_lengths).states
+    torch.testing.assert_close(states.float(), wanted, atol=0.05, rtol=0.05)
+    assert all(x.isfinite().all() for x in torch.autograd.grad(states.float().sum(), list(reader.parameters())))
+
+
 @pytest.mark.parametrize("changes", [{"bias": False}, {"batch_first": False}], ids=str)
 @pytest.mark.parametrize("rows", [[[5, 6], [7, 8]], [[5, 6, 7, 8], [9]]], ids=["full", "padded"])
 def test_a_recurrence_built_otherwise_is_read_as_it_is(

@@ -109,7 +109,10 @@ class RecurrentEncoder(nn.Module):
         """Whether an LSTM that learns on the CPU reads its padding along, faster than it would leave it out."""
         if not (isinstance(self.recurrence, nn.LSTM) and self._learns_here(embedded) and embedded.numel()):
             return False
-        small = working_dtype(embedded).itemsize == 2 and self.recurrence.hidden_size <= FEW_UNITS
+        dtype = working_dtype(embedded)
+        if dtype == torch.float16:  # for which oneDNN has no LSTM
+            return False
+        small = dtype.itemsize == 2 and self.recurrence.hidden_size <= FEW_UNITS
         return int(lengths.sum()) >= (HALF_FULL if small else FULL) * embedded.size(0) * embedded.size(1)
 
     def _learns_here(self, inputs: Tensor) -> bool:
