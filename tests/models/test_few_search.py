@@ -9,10 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from regard.attention import GlobalWindow, LocalM, LuongGeneral, NoAttention
 from regard.models import RecurrentConfig, Seq2Seq
 from regard.models.rnn.decoder import RecurrentDecoder
-from regard.models.rnn.walk import ours
 from regard.search import Ensemble, Options, beam_search, few
 from regard.search.device import device_search
 from regard.search.few import few_search
@@ -160,22 +158,6 @@ def test_what_a_step_depends_on() -> None:
     assert model.fixed(state) is None
     handle.remove()
     assert model.train().fixed(state) is None
-
-
-class Mine(GlobalWindow):
-    """Somebody's own window, which may do other work each time."""
-
-
-def test_a_window_of_somebodys_own_is_never_replayed() -> None:
-    assert ours(LuongGeneral(4, 4))
-    assert ours(LuongGeneral(4, 4, window=LocalM(1)))
-    assert ours(NoAttention(4, 4))
-    assert not ours(LuongGeneral(4, 4, window=Mine()))
-    model = build(recurrent()).eval()
-    state = model.start(sentences(*SOURCES))
-    assert model.fixed(state) is not None
-    model.decoder.attention.window = Mine()
-    assert model.fixed(state) is None
 
 
 def test_other_precision_is_other_work() -> None:

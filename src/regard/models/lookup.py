@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from regard.attention.once import once
 from regard.attention.plain import plain_wanted
-from regard.models.rnn.walk import watched
+from regard.models.custom import watched
 
 
 def look_up(embedding: nn.Embedding, words: Int[Tensor, "*words"]) -> Float[Tensor, "*words width"]:

@@ -8,12 +8,12 @@ from torch import Tensor, nn
 
 from regard.attention.plain import plain_wanted
 from regard.models.config import RecurrentConfig, TransformerConfig
+from regard.models.custom import steps_alike, watched
 from regard.models.fixed import structure, weights_of
 from regard.models.lookup import look_up
 from regard.models.rnn.decoder import RecurrentDecoder
 from regard.models.rnn.encoder import RecurrentEncoder
 from regard.models.rnn.fused.loop import walk_replayed
-from regard.models.rnn.walk import steps_alike, watched
 from regard.models.step import Decoded, Step
 from regard.models.transformer.decoder import TransformerDecoder
 from regard.models.transformer.encoder import TransformerEncoder

@@ -16,6 +16,7 @@ from regard.attention.protocol import Attended, Attention, Memory
 from regard.attention.sharing import look
 from regard.attention.window import GlobalWindow
 from regard.models.config import RecurrentConfig
+from regard.models.custom import ours, watched
 from regard.models.lookup import look_up
 from regard.models.product import add_product, product, unpacked_wanted
 from regard.models.rnn.bridge import Bridge
@@ -27,7 +28,7 @@ from regard.models.rnn.moment import Moment, gathered
 from regard.models.rnn.readout import Readout
 from regard.models.rnn.recurrence import attend_and_recur
 from regard.models.rnn.state import RecurrentState
-from regard.models.rnn.walk import ours, walk, watched
+from regard.models.rnn.walk import walk
 from regard.models.rnn.word_table import by_table, drops_nothing, table_pays
 from regard.models.step import Decoded, Step, given_weights
 

@@ -11,13 +11,13 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 from regard.attention.masking import lengths_to_mask
 from regard.attention.plain import plain_wanted
 from regard.models.config import RecurrentConfig
+from regard.models.custom import watched
 from regard.models.lookup import look_up
 from regard.models.rnn.fused.operation import Reading
 from regard.models.rnn.fused.precision import fusible, working_dtype
 from regard.models.rnn.fused.product import linear
 from regard.models.rnn.padded_lstm import read_padded
 from regard.models.rnn.reading import read
-from regard.models.rnn.walk import watched
 
 FULL, HALF_FULL, FEW_UNITS = 0.9, 0.5, 256
 """The share of real words from which a CPU reads an LSTM's padding along, and that in half precision with few units:

@@ -4,12 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from torch import Tensor, nn
-from torch.nn.modules.module import _has_any_global_hook
 
 from regard.attention.deferred import opened
-from regard.attention.local.module import LocalP
-from regard.attention.plain import plain_wanted
-from regard.attention.window import GlobalWindow
 
 WORTH = 2**18
 """Numbers in the largest weight from which opening pays on a CPU; below, a step's bookkeeping costs what it saves."""
@@ -65,34 +61,3 @@ def _take_notes(module: nn.Module, double: nn.Module, before: Mapping[str, Any])
     for name, note in double.__dict__.items():
         if name not in ("_parameters", "_modules") and (name not in before or note is not before[name]):
             module.__dict__[name] = note
-
-
-def watched(module: object) -> bool:
-    """Whether it must be called itself, each time: somebody's hooks want to see it, or it has a `forward` put on it."""
-    if not isinstance(module, nn.Module):
-        return False
-    return bool(_has_any_global_hook()) or any(  # type: ignore[no-untyped-call]
-        one._forward_hooks
-        or one._forward_pre_hooks
-        or one._backward_hooks
-        or one._backward_pre_hooks
-        or "forward" in one.__dict__
-        for one in module.modules()
-    )
-
-
-def steps_alike(decoder: nn.Module) -> bool:
-    """Whether every step launches the same work, whichever its number: our attention, nothing random, nobody watching.
-
-    A window that moves with the steps (local-m) is placed by their number.
-    """
-    attention = getattr(decoder, "attention", None)
-    still = type(getattr(attention, "window", None)) in (GlobalWindow, LocalP, type(None))
-    return ours(attention) and still and not (plain_wanted() or decoder.training or watched(decoder))
-
-
-def ours(attention: object) -> bool:
-    """Whether a mechanism and its window are of this package: for the same shapes they do the same work every time."""
-    window = getattr(attention, "window", None)
-    parts = (attention,) if window is None else (attention, window)
-    return all(type(part).__module__.startswith("regard.") for part in parts)

@@ -10,8 +10,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from regard.attention.plain import plain_wanted
+from regard.models.custom import watched
 from regard.models.lookup import ordinary
-from regard.models.rnn.walk import watched
 
 
 def table_pays(embedding: nn.Embedding, words: Tensor) -> bool:

@@ -1,4 +1,4 @@
-"""Hooks on what a fast path would pass by, and a `forward` put on it: the module itself is called, each time."""
+"""Hooks on what a fast path would pass by, a `forward` put on it, a window of somebody's own: each call is made."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,7 +9,9 @@ import torch
 from torch import nn
 from torch.nn.modules.module import register_module_forward_hook
 
+from regard.attention import GlobalWindow, LocalM, LuongGeneral, NoAttention
 from regard.models import Seq2Seq
+from regard.models.custom import ours
 from regard.models.rnn import walk
 
 from .zoo import SOURCE, TOKENS, build, recurrent, sentences
@@ -89,3 +91,19 @@ def test_gradients_are_those_of_the_unwatched() -> None:
             features = model(sentences(*SOURCE), TOKENS).features
             found.append([features, *torch.autograd.grad(features.pow(3).sum(), inside)])
         torch.testing.assert_close(*found)
+
+
+class Mine(GlobalWindow):
+    """Somebody's own window, which may do other work each time."""
+
+
+def test_a_window_of_somebodys_own_is_never_replayed() -> None:
+    assert ours(LuongGeneral(4, 4))
+    assert ours(LuongGeneral(4, 4, window=LocalM(1)))
+    assert ours(NoAttention(4, 4))
+    assert not ours(LuongGeneral(4, 4, window=Mine()))
+    model = build(recurrent()).eval()
+    state = model.start(sentences(*SOURCE))
+    assert model.fixed(state) is not None
+    model.decoder.attention.window = Mine()
+    assert model.fixed(state) is None
