@@ -54,6 +54,25 @@ def test_gradients_by_torch_func(config: RecurrentConfig) -> None:
 
 
 @every
+def test_several_gradients_at_a_time_are_refused_or_plain(
+    config: RecurrentConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    total, parameters = of_decoder(build(config).train())
+    right = wanted(total, parameters)
+    leaves = {name: x.clone().requires_grad_() for name, x in parameters.items()}
+
+    def batched() -> tuple[Tensor, ...]:
+        several = torch.tensor([1.0, 3.0], dtype=torch.float64)
+        return torch.autograd.grad(total(leaves), list(leaves.values()), several, is_grads_batched=True)
+
+    with pytest.raises(RuntimeError, match=r"is_grads_batched=True.* REGARD_PLAIN=1"):
+        batched()
+    monkeypatch.setenv("REGARD_PLAIN", "1")
+    for found, gradient in zip(batched(), right.values(), strict=True):
+        torch.testing.assert_close(found, torch.stack([gradient, 3 * gradient]))
+
+
+@every
 @pytest.mark.filterwarnings("ignore:.torch.jit.script:DeprecationWarning")  # of torch, on itself
 def test_forward_mode(config: RecurrentConfig) -> None:
     total, parameters = of_decoder(build(config).train())

@@ -37,7 +37,7 @@ def additive_attention(
     backwards; on the CPU, for float64, and to learn from a few words (`SMALL`), it is its twin in `functional.py`. The
     mask is True where a query may look: real positions, inside a window if there is one. A query that may look nowhere
     gets zeros, and on a GPU what stands at positions nobody may see, even NaN, reaches no result. `gaussian` multiplies
-    the weights after the softmax (local-p).
+    the weights after the softmax (local-p). Without `need_weights` None comes back in their place.
 
     The fused backward adds the queries' gradients in no fixed order. `deterministic=True` takes one pass more and
     always gives the same bits; the default follows `torch.use_deterministic_algorithms`.
