@@ -1,8 +1,11 @@
 """A packed model says word for word what the model says, and leaves it alone."""
 
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable
 from copy import deepcopy
+from pathlib import Path
 
 import pytest
 import torch
@@ -110,6 +113,34 @@ def test_autocast_goes_its_own_way() -> None:
     layer = PackedLinear(nn.Linear(8, 4))
     with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
         assert layer(torch.ones(2, 8)).dtype == torch.bfloat16
+
+
+def test_where_all_is_to_be_plain_nothing_is_packed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REGARD_PLAIN", "1")
+    model = single(PRESETS["preset bahdanau"])
+    assert packed(model) is model
+
+
+COMPILED = """
+import sys, torch
+sys.path.insert(0, sys.argv[1])
+import regard.models.product
+from models.test_packed import PRESETS, packed, sentences, single
+regard.models.product.SMALLEST = 1
+model = single(PRESETS["preset bahdanau"])
+ready, words = packed(model), torch.tensor([2, 2])
+assert ready is not model
+with torch.no_grad():
+    state = model.start(sentences([5, 3], [6, 3]))
+    found = torch.compile(ready.decoder.step, backend="eager")(words, state).logits
+    torch.testing.assert_close(found, model.step(words, state).logits)
+"""
+
+
+def test_torch_compile_gets_the_weights_themselves() -> None:
+    """In a process of its own: the type checks of this one are not for it."""
+    tests = Path(__file__).parents[1]
+    subprocess.run([sys.executable, "-W", "ignore", "-c", COMPILED, str(tests)], check=True, timeout=300)
 
 
 @pytest.mark.parametrize("config", PRESETS.values(), ids=PRESETS.keys())

@@ -6,18 +6,19 @@ from typing import Any
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from regard.attention.plain import plain_wanted
 from regard.models.product import pack, packable, product, unpacked_wanted
 from regard.models.rnn.decoder import RecurrentDecoder
 from regard.models.seq2seq import Seq2Seq
 
 
 def packed(model: Seq2Seq) -> Seq2Seq:
-    """The model with packed copies of its matrices; the model itself where there is nothing to pack.
+    """The model with packed copies of its matrices; the model itself where there is nothing to pack, or all is plain.
 
     Everything else is shared with `model`, which stays as it is. What is later trained or loaded into `model` does not
     reach the packed copies: pack again.
     """
-    if not any(packable(parameter) for parameter in model.parameters() if parameter.ndim == 2):
+    if plain_wanted() or not any(packable(parameter) for parameter in model.parameters() if parameter.ndim == 2):
         return model
     ready = deepcopy(model, {id(one): one for one in [*model.parameters(), *model.buffers()]})
     for module in list(ready.modules()):

@@ -43,9 +43,10 @@ def packable(weight: Tensor) -> bool:
 
 
 def unpacked_wanted(x: Tensor) -> bool:
-    """Whether a product with x must use the weights as they are: gradients, another precision, another device."""
+    """Whether a product with x must use the weights as they are: gradients, another precision or device, a compiler."""
     return (
         torch.is_grad_enabled()
+        or torch.compiler.is_compiling()
         or x.dtype != torch.float32
         or x.device.type != "cpu"
         or torch.is_autocast_enabled(x.device.type)
