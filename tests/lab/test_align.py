@@ -211,6 +211,17 @@ class TestSides:
             read_sides(tmp_path / "e", tmp_path / "a")
 
 
+def test_without_gold_the_posterior_is_chosen_by_agreement(random_model: regard.Translator, tmp_path: Path) -> None:
+    bundle = random_model.bundle.path
+    (tmp_path / "a").write_text("the cat\tthe cat\n", encoding="utf-8")
+    asked = Asked(bundle, data=tmp_path / "a", tune=True, posteriors=(None, Posterior(1.0, "word")))
+    job = prepare(asked)
+    outcome = run(replace(job, backward=job.forward))
+    assert "agrees best of 2 ways to read (attention: " in outcome.notes[0]
+    assert "tuned without gold: the two directions disagree on " in outcome.notes[1]
+    assert outcome.posterior in asked.posteriors
+
+
 def test_what_cannot_be_asked(random_model: regard.Translator, run_folder: Path, tmp_path: Path) -> None:
     bundle = random_model.bundle.path
     (tmp_path / "a").write_text("x\n", encoding="utf-8")
@@ -232,8 +243,5 @@ def test_what_cannot_be_asked(random_model: regard.Translator, run_folder: Path,
     job = prepare(Asked(bundle, source=a, target=a, tune=True))
     with pytest.raises(InputError, match="nothing to tune on"):
         run(job)
-    both = replace(job, backward=job.forward, asked=replace(job.asked, posteriors=(None, Posterior())))
-    with pytest.raises(InputError, match=r"--posterior tune is chosen by gold links, and .* has none: give"):
-        run(both)
     with pytest.raises(InputError, match="no method 'max': valid choices are argmax, threshold"):
         link_rule("max", None, 0, False)

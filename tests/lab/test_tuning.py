@@ -31,9 +31,18 @@ def test_tuning_keeps_a_rule_that_is_right_and_mends_a_wrong_one(wrong: Directio
 
 
 def test_without_gold_two_directions_are_made_to_agree(wrong: Direction) -> None:
-    first, second, apart = tune_to_agree(wrong, wrong, SIDES)
-    assert (first.shift, second.shift) == (0, 0)
-    assert apart == pytest.approx(0.0)
+    (found,) = tune_to_agree(wrong, wrong, SIDES)
+    assert (found.forward.shift, found.backward.shift, found.posterior) == (0, 0, None)
+    assert found.apart == pytest.approx(0.0)
+
+
+def test_what_agrees_best_comes_first(wrong: Direction) -> None:
+    asked = [Posterior(0.0, "word"), None, Posterior(0.5, "state")]
+    found = tune_to_agree(wrong, wrong, SIDES, asked)
+    assert {one.posterior for one in found} == set(asked)
+    assert [one.apart for one in found] == sorted(one.apart for one in found)
+    for one in found:
+        assert tune_to_agree(wrong, wrong, SIDES, [one.posterior]) == [one]
 
 
 def test_the_best_posterior_comes_first_and_each_is_tuned_as_if_it_were_alone(wrong: Direction) -> None:

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from regard.alignment import AlignmentScore, Links, Tuned, parse_heads
+from regard.alignment import AlignmentScore, LinkRule, Links, Tuned, parse_heads
 from regard.bundle.store import Bundle
 from regard.data.pair import Pair
 from regard.lab.align import (
@@ -253,14 +253,8 @@ def _tune(job: Job) -> tuple[Job, Best | None, list[str]]:
     if gold is None:
         if backward is None:
             raise InputError(NOTHING_TO_TUNE_ON)
-        if len(asked.posteriors) > 1:
-            raise InputError(
-                "--posterior tune is chosen by gold links, and the recipe's development set has none: give "
-                "--dev-source, --dev-target and --dev-gold, or --posterior X"
-            )
-        one, other, apart = tune_to_agree(job.forward, backward, job.sides)
-        notes.append(f"tuned without gold: the two directions disagree on {apart:.1%} of their links")
-        return replace(job, forward=replace(job.forward, rule=one), backward=replace(backward, rule=other)), None, notes
+        agreed, more = _tune_to_agree(job, backward)
+        return agreed, None, [*notes, *more]
     wanted = METHODS if job.method is None else (job.method,)
     tried = tune_directions(job.forward, backward, sides, gold, wanted, asked.posteriors)
     best = tried[0]
@@ -268,13 +262,13 @@ def _tune(job: Job) -> tuple[Job, Best | None, list[str]]:
         plain = next(f" (attention: {one.aer:.3f})" for one in tried if one.posterior is None)
         said = f"{_described(best.posterior)} is the best of {len(tried)} ways to read"
         notes.append(f"{said}: AER {best.aer:.3f} on the development set{plain}")
-    forward, both = _tuned(job.forward, best, "forward"), best.together
+    forward, both = _tuned(job.forward, best.posterior, best.alone["forward"].rule), best.together
     if both is None or backward is None:
         return replace(job, forward=forward), best, notes
     said = f"forward {both.forward.describe()}, backward {both.backward.describe()}"
     notes.append(f"tuned together: {both.method} of {said}: AER {both.aer:.3f} on the development set")
     forward = replace(forward, paired=both.forward)
-    backward = replace(_tuned(backward, best, "backward"), paired=both.backward)
+    backward = replace(_tuned(backward, best.posterior, best.alone["backward"].rule), paired=both.backward)
     return replace(job, forward=forward, backward=backward, method=both.method), best, notes
 
 
@@ -291,10 +285,21 @@ def _development(job: Job) -> tuple[Sides, list[Links] | None, list[str]]:
     return sides, None if known is None else seen_gold(aligner, sides, known)[0], []
 
 
-def _tuned(direction: Direction, best: Best, name: str) -> Direction:
+def _tune_to_agree(job: Job, backward: Direction) -> tuple[Job, list[str]]:
+    """The same where there is no gold: what makes both directions agree."""
+    tried = tune_to_agree(job.forward, backward, job.sides, job.asked.posteriors)
+    best, notes = tried[0], []
+    if len(tried) > 1:
+        plain = next(f" (attention: {one.apart:.1%})" for one in tried if one.posterior is None)
+        notes.append(f"{_described(best.posterior)} agrees best of {len(tried)} ways to read{plain}")
+    notes.append(f"tuned without gold: the two directions disagree on {best.apart:.1%} of their links")
+    forward = _tuned(job.forward, best.posterior, best.forward)
+    return replace(job, forward=forward, backward=_tuned(backward, best.posterior, best.backward)), notes
+
+
+def _tuned(direction: Direction, posterior: Posterior | None, rule: LinkRule) -> Direction:
     aligner = direction.aligner
-    asking = Aligner(aligner.bundle, spaces=aligner.spaces, posterior=best.posterior)
-    return Direction(asking, best.alone[name].rule)
+    return Direction(Aligner(aligner.bundle, spaces=aligner.spaces, posterior=posterior), rule)
 
 
 def _described(posterior: Posterior | None) -> str:

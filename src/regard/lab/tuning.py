@@ -71,16 +71,34 @@ def _tune(
     return Best(alone, tune_together(left, right, truth, rules, methods), posterior)
 
 
-def tune_to_agree(forward: Direction, backward: Direction, sides: Sides) -> tuple[LinkRule, LinkRule, float]:
-    """Rules for both directions that make them agree most, for where there is no gold; and how far they disagree."""
+@dataclass(frozen=True)
+class Agreed:
+    """Rules for both directions, what they are read from, and the share of their links that the two disagree on."""
+
+    forward: LinkRule
+    backward: LinkRule
+    posterior: Posterior | None
+    apart: float
+
+
+def tune_to_agree(
+    forward: Direction, backward: Direction, sides: Sides, posteriors: Sequence[Posterior | None] | None = None
+) -> list[Agreed]:
+    """Rules that make both directions agree most, for where there is no gold: one result for each of `posteriors`, the
+    one that agrees best first; for the aligners' own if none are named.
+    """
     some = Sides(sides.sources[:TUNING], sides.targets[:TUNING])
-    asked = forward.aligner.posterior
-    ours = _taken(forward, some, [asked])[asked]
-    theirs = _taken(backward, Sides(some.targets, some.sources), [asked])[asked]
-    known = sorted(ours.keys() & theirs.keys())
-    if not known:
-        raise InputError("every pair has a blank side: there is nothing to tune on")
-    return agree([ours[number] for number in known], [theirs[number] for number in known])
+    asked = [forward.aligner.posterior] if posteriors is None else list(posteriors)
+    ours = _taken(forward, some, asked)
+    theirs = _taken(backward, Sides(some.targets, some.sources), asked)
+    found = []
+    for one in asked:
+        known = sorted(ours[one].keys() & theirs[one].keys())
+        if not known:
+            raise InputError("every pair has a blank side: there is nothing to tune on")
+        left, right, apart = agree([ours[one][number] for number in known], [theirs[one][number] for number in known])
+        found.append(Agreed(left, right, one, apart))
+    return sorted(found, key=lambda agreed: agreed.apart)
 
 
 def _taken(
