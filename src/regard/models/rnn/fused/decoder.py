@@ -43,7 +43,7 @@ def forward(
 ) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
     """States, contexts, weights; then what backward needs: all states, weights, products, gates, M and cells.
 
-    `both` is [W_s; U]. States begin with the target; contexts and weights, in float32, with the batch.
+    `both` is [W_s; U]. States begin with the target, contexts and weights with the batch; weights are float32.
     """
     from regard.models.rnn.fused import decoder_kernel as kernel
 
