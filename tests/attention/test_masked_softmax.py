@@ -79,6 +79,11 @@ def test_lengths_to_mask_refuses_a_size_too_small() -> None:
         lengths_to_mask(torch.tensor([2, 5]), 4)
 
 
+def test_lengths_to_mask_looks_at_lengths_on_a_cpu_alone() -> None:
+    """Elsewhere the host would wait for them; the device `meta` has none to look at."""
+    assert lengths_to_mask(torch.tensor([2, 5], device="meta"), 4).shape == (2, 4)
+
+
 def test_causal_mask_is_the_lower_triangle_and_its_rows_are_its_steps() -> None:
     whole = causal_mask(4, 4)
     assert torch.equal(whole, torch.ones(4, 4).tril().bool())

@@ -33,14 +33,17 @@ def lengths_to_mask(lengths: Int[Tensor, " batch"], size: int | None = None) -> 
     lengths 3 1, size 4      ■ ■ ■ □
                              ■ □ □ □
     ```
+
+    A size too small is refused on a CPU alone: to look at the lengths, the host would wait for a GPU, and a graph that
+    torch.compile makes would break.
     """
-    longest = int(lengths.max()) if lengths.numel() else 0
-    if size is None:
-        size = longest
-    if longest > size:
-        raise ValueError(
-            f"lengths_to_mask: a sentence of length {longest} does not fit in size {size}; give a larger size"
-        )
+    if size is None or (lengths.device.type == "cpu" and not torch.compiler.is_compiling()):
+        longest = int(lengths.max()) if lengths.numel() else 0
+        size = longest if size is None else size
+        if longest > size:
+            raise ValueError(
+                f"lengths_to_mask: a sentence of length {longest} does not fit in size {size}; give a larger size"
+            )
     return torch.arange(size, device=lengths.device) < lengths[:, None]
 
 

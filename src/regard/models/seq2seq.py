@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from regard.attention.masking import lengths_to_mask
 from regard.attention.plain import plain_wanted
 from regard.models.config import RecurrentConfig, TransformerConfig
 from regard.models.custom import steps_alike, watched
@@ -112,7 +113,7 @@ class Seq2Seq(nn.Module):
         """Encoder and decoder from CUDA graphs; the embeddings, which are looked up by number, stay outside."""
         assert isinstance(self.encoder, TransformerEncoder)
         assert isinstance(self.decoder, TransformerDecoder)
-        real = torch.arange(source.source.size(1), device=tokens.device) < source.source_lengths[:, None]
+        real = lengths_to_mask(source.source_lengths, source.source.size(1))
         words = (self.encoder.positions.embedding, source.source), (self.decoder.positions.embedding, tokens)
         given = (*(look_up(embedding, ids) for embedding, ids in words), real)
         inside = {name: x for name, x in self.named_parameters() if name not in _OUTSIDE}

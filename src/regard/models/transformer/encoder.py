@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from regard.attention.masking import lengths_to_mask
 from regard.attention.scaled_dot.module import MultiHeadAttention
 from regard.models.config import TransformerConfig
 from regard.models.transformer.layers import FeedForward, Positions
@@ -54,8 +55,7 @@ class TransformerEncoder(nn.Module):
         self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"], *, want_weights: bool = False
     ) -> EncodedByLayers:
         """Read every sentence; `weights` is what each word of it looked at, in every layer and head."""
-        # Not lengths_to_mask: its check of the lengths would wait for the device.
-        real = torch.arange(source.size(1), device=source.device) < lengths[:, None]
+        real = lengths_to_mask(lengths, source.size(1))
         return self.read(self.positions.embedding(source), real, want_weights=want_weights)
 
     def read(
