@@ -17,6 +17,7 @@ from regard.search.few import few_search
 from regard.search.protocol import Stepper
 from regard.search.slots import ended
 
+from .pretended import Pretended
 from .zoo import EVERY, MECHANISMS, Config, Sentences, build, recurrent, sentences, shared
 
 SOURCES = ([5, 6, 7, 8, 3], [9, 4, 3], [10, 8, 6, 3])
@@ -129,6 +130,45 @@ def test_places_in_use_are_left_alone() -> None:
     (one,) = few._rounds[model].values()
     with one.busy:
         assert found(model, source, LIMITS, 3, 1) is None
+
+
+def test_a_step_that_cannot_be_recorded_leaves_the_current_stream_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    """torch does not: the steps that are launched instead would run beside the work they need the results of."""
+    model, source = build(recurrent()).eval(), sentences(*SOURCES)
+    assert found(model, source, LIMITS, 3, 1) is not None
+    (one,) = few._rounds[model].values()
+    device = Pretended(monkeypatch)
+    device.breaks = True
+    with pytest.warns(UserWarning, match="could not be recorded"), torch.no_grad():
+        assert one._recorded(model) is None
+    assert device.current == "default"
+
+
+def test_one_step_is_recorded_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """torch has one stream for it, and waits for the whole device before it begins."""
+    model, source = build(recurrent()).eval(), sentences(*SOURCES)
+    for beam in (2, 3):
+        assert found(model, source, LIMITS, beam, 1) is not None
+    one, another = few._rounds[model].values()
+    device, others = Pretended(monkeypatch), list[Any]()
+
+    def record() -> None:
+        with torch.no_grad():
+            others.append(another._recorded(model))
+
+    other, step = Thread(target=record), one._step
+
+    def interrupted(stepper: Stepper) -> None:
+        other.start()
+        other.join(timeout=0.5)  # or it waits, as it should
+        step(stepper)
+
+    monkeypatch.setattr(one, "_step", interrupted)
+    with torch.no_grad():
+        assert one._recorded(model) is not None
+    other.join()
+    assert others[0] is not None
+    assert device.underway == 0
 
 
 def test_what_a_step_depends_on() -> None:

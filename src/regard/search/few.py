@@ -40,15 +40,22 @@ Found = tuple[list[Moment], Trail]
 
 
 @contextmanager
-def _without_collection() -> Iterator[None]:
-    """No garbage is collected: a CUDA graph in it would be destroyed, and CUDA breaks a capture off for that."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
+def _recording(graph: Any) -> Iterator[None]:
+    """Within, what is launched is recorded, one at a time in a process, on a stream of the device it is meant for.
+
+    No garbage is collected: a CUDA graph in it would be destroyed, and CUDA breaks a capture off for that. Where it is
+    broken off, torch would leave its stream the current one.
+    """
+    with _recorder, torch.cuda.stream(torch.cuda.current_stream()):
+        number, collects = torch.cuda.current_device(), gc.isenabled()
+        stream = _streams[number] = _streams.get(number) or torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        gc.disable()
+        try:
+            with torch.cuda.graph(graph, stream=stream, capture_error_mode="thread_local"):
+                yield
+        finally:
+            if collects:
+                gc.enable()
 
 
 def few_search(
@@ -145,7 +152,7 @@ class Round:
     def _recorded(self, stepper: Stepper) -> Any:
         graph = torch.cuda.CUDAGraph()
         try:
-            with _without_collection(), torch.cuda.graph(graph, capture_error_mode="thread_local"):
+            with _recording(graph):
                 self._step(stepper)
         except RuntimeError as error:  # memory, or an operation that cannot be recorded: slower, and not wrong
             warnings.warn(f"a step of search could not be recorded and is launched: {error}", stacklevel=2)
@@ -196,7 +203,8 @@ class Round:
 
 
 _rounds: "WeakKeyDictionary[Any, OrderedDict[object, Round]]" = WeakKeyDictionary()
-_finding = Lock()
+_finding, _recorder = Lock(), Lock()
+_streams: dict[int, torch.cuda.Stream] = {}
 
 
 def leaves(state: object) -> list[Tensor]:

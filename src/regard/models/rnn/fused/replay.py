@@ -15,7 +15,7 @@ import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from threading import RLock
+from threading import Lock, RLock
 from typing import Any
 from weakref import WeakSet
 
@@ -208,25 +208,34 @@ class Shelf(OrderedDict[object, _Shape | None]):
         self.wasted += shape is not None and shape.runs < WORTH
 
 
+_capturing = Lock()
+_streams: dict[int, torch.cuda.Stream] = {}
+
+
 def _capture(run: Callable[[], Any], pool: Any = None) -> tuple[Any, Any]:
     """The graph of what `run` launches, and what it returns.
+
+    torch captures one graph at a time in a process. It does so on a stream of the device that it first did it on, where
+    the work of another is not seen; and where a capture fails, that stream stays the current one.
 
     Python must not collect garbage meanwhile: a graph in it, of a model that is gone, would be destroyed, which CUDA
     does not permit during a capture and answers by breaking it off.
     """
-    graph = torch.cuda.CUDAGraph()
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        with warnings.catch_warnings():
-            # Said where memory runs out at the first operation; the error itself says more.
-            warnings.filterwarnings("ignore", message="The CUDA Graph is empty")
-            with torch.cuda.graph(graph, pool=pool, capture_error_mode="thread_local"):
-                results = run()
-    finally:
-        if collects:
-            gc.enable()
-    return graph, results
+    with _capturing, torch.cuda.stream(torch.cuda.current_stream()):
+        graph, number = torch.cuda.CUDAGraph(), torch.cuda.current_device()
+        stream = _streams[number] = _streams.get(number) or torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        collects = gc.isenabled()
+        gc.disable()
+        try:
+            with warnings.catch_warnings():
+                # Said where memory runs out at the first operation; the error itself says more.
+                warnings.filterwarnings("ignore", message="The CUDA Graph is empty")
+                with torch.cuda.graph(graph, pool=pool, stream=stream, capture_error_mode="thread_local"):
+                    results = run()
+        finally:
+            if collects:
+                gc.enable()
+        return graph, results
 
 
 def _generator(tensor: Tensor) -> torch.Generator:
