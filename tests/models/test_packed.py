@@ -161,3 +161,17 @@ def test_a_packed_model_may_be_copied_pickled_and_packed_again(config: Config, a
 
 def test_an_unpacked_decoder_is_copied_unpacked() -> None:
     assert deepcopy(build(PRESETS["preset bahdanau"])).decoder._packed is None
+
+
+@pytest.mark.parametrize("config", PRESETS.values(), ids=PRESETS.keys())
+def test_a_packed_model_may_be_copied_where_nothing_can_be_packed(
+    config: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In another precision, or read on a machine whose torch cannot: the copy uses the weights themselves."""
+    ready = packed(single(config))
+    wanted = [one.tokens for one in greedy_search(ready, sentences(*SOURCES), LIMITS)]
+    exact = deepcopy(deepcopy(ready).double())
+    pickled = pickle.dumps(ready)
+    monkeypatch.setattr(regard.models.product, "_works", lambda: False)
+    for again in (lambda: exact, exact.float, lambda: pickle.loads(pickled)):
+        assert [one.tokens for one in greedy_search(again(), sentences(*SOURCES), LIMITS)] == wanted

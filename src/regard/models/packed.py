@@ -36,15 +36,17 @@ class PackedLinear(nn.Linear):
     def __init__(self, plain: nn.Linear) -> None:
         super().__init__(plain.in_features, plain.out_features, plain.bias is not None, device="meta")
         self.weight, self.bias = plain.weight, plain.bias
-        self._packed = pack(plain.weight)
+        self._packed: Tensor | None = pack(plain.weight)
 
     def __getstate__(self) -> dict[str, Any]:
-        """For copies and pickles: what is packed can be neither, and is packed again."""
+        """For copies and pickles: what is packed can be neither, and is packed again wherever that is possible."""
         return {name: value for name, value in self.__dict__.items() if name != "_packed"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)  # type: ignore[no-untyped-call]
-        self._packed = pack(self.weight)
+        self._packed = pack(self.weight) if packable(self.weight) else None
 
     def forward(self, x: Float[Tensor, "*rows width"]) -> Float[Tensor, "*rows out"]:
-        return super().forward(x) if unpacked_wanted(x) else product(x, self._packed, self.bias)
+        if self._packed is None or unpacked_wanted(x):
+            return super().forward(x)
+        return product(x, self._packed, self.bias)

@@ -18,7 +18,7 @@ from regard.attention.window import GlobalWindow
 from regard.models.config import RecurrentConfig
 from regard.models.custom import ours, watched
 from regard.models.lookup import look_up
-from regard.models.product import add_product, product, unpacked_wanted
+from regard.models.product import add_product, packable, product, unpacked_wanted
 from regard.models.rnn.bridge import Bridge
 from regard.models.rnn.cells import Layer, packed_layers, ready, recur
 from regard.models.rnn.encoder import Encoded
@@ -73,12 +73,12 @@ class RecurrentDecoder(nn.Module):
         self._packed = packed_layers(self._layers())
 
     def __getstate__(self) -> dict[str, Any]:
-        """For copies and pickles: packed weights can be neither, and are packed again."""
+        """For copies and pickles: packed weights can be neither, and are packed again wherever that is possible."""
         return {**self.__dict__, "_packed": self._packed is not None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__({**state, "_packed": None})  # type: ignore[no-untyped-call]
-        if state["_packed"]:
+        if state["_packed"] and any(packable(x) for x in self.recurrence.parameters() if x.ndim == 2):
             self.pack()
 
     def start(self, encoded: Encoded) -> RecurrentState:
