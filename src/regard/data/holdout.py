@@ -11,7 +11,7 @@ import numpy as np
 from regard.text.editions import bare
 from regard.text.errors import InputError
 
-BY = "letters"
+BY = "words"
 """What decides; a part of what prepared data is kept by."""
 
 
