@@ -105,6 +105,11 @@ def test_what_was_tuned_is_repeated_on_other_text(
     tuned = command(*both, "--tune", "--posterior", "tune", "--save-reading", path)
     assert (tuned.code, f"written: {path}; --reading {path} reads other text so" in tuned.err) == (0, True)
     assert "is the best of 11 ways to read: AER " in tuned.err
+    asked = json.loads(path.read_text("utf-8")).get("posterior")
+    options = "" if asked is None else f"--posterior {asked['prior']:g} --evidence {asked['evidence']} "
+    assert f"forward, tuned: {options}--shift" in tuned.err
+    bayes = command("align", run_folder, "--tune", "--posterior", 1, "--evidence", "word")
+    assert "forward, tuned: --posterior 1 --evidence word --shift" in bayes.err
     again = command(*both, "--reading", path)
     assert (again.code, again.out) == (0, tuned.out)
     assert "tuned" not in again.err.replace("tuned.json", "")
@@ -112,12 +117,19 @@ def test_what_was_tuned_is_repeated_on_other_text(
     assert (other.code, other.out) == (0, LINKS)
     before = path.read_bytes()
     assert command(*both, "--reading", path, "--save-reading", path).code == 2
-    for option in (["--tune"], ["--shift", 0], ["--posterior", 1], ["--symmetrise", "union"]):
+    dev = ["--dev-source", data, "--dev-target", data, "--dev-gold", data]
+    for option in (
+        ["--tune"],
+        dev,
+        ["--shift", 0],
+        ["--posterior", 1],
+        ["--evidence", "word"],
+        ["--symmetrise", "union"],
+    ):
         refused = command(*both, "--reading", path, *option)
-        assert (refused.code, refused.complaint) == (
-            2,
-            f"--reading {path} says how links are read: leave {option[0]} out",
-        )
+        named = ", ".join(one for one in map(str, option) if one.startswith("--"))
+        said = f"--reading {path} says how links are read: leave {named} out"
+        assert (refused.code, refused.complaint) == (2, said)
     assert path.read_bytes() == before
 
 

@@ -263,15 +263,18 @@ def read_only_disk(tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "fixed"
     folder.mkdir()
     if os.geteuid():
+        write(folder / "old", "kept")
         folder.chmod(0o500)
         yield folder
         folder.chmod(0o700)
         return
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "ro,size=60k", "tmpfs", str(folder)], capture_output=True, check=False
+        ["mount", "-t", "tmpfs", "-o", "size=60k", "tmpfs", str(folder)], capture_output=True, check=False
     )
     if mounted.returncode:
         pytest.skip("root may write everywhere, and a read-only disk cannot be mounted here")
+    write(folder / "old", "kept")
+    subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
     yield folder
     subprocess.run(["umount", str(folder)], check=True)
 
@@ -321,6 +324,18 @@ class TestDisks:
         last = outcome.err.splitlines()[-1]
         assert last.startswith(f"regard: cannot write {read_only_disk}")
         assert "read-only" in last or "permission denied" in last
+
+    @pytest.mark.parametrize("option", ["--output", "--html", "--save-reading"])
+    def test_a_file_on_a_read_only_disk_is_refused_before_the_work(
+        self, command: Command, run_folder: Path, read_only_disk: Path, tmp_path: Path, option: str
+    ) -> None:
+        pairs, old = write(tmp_path / "pairs.tsv", "3 4 5\t5 4 3\n"), read_only_disk / "old"
+        (tmp_path / "link").symlink_to(old)
+        for place in (old, tmp_path / "link"):
+            outcome = command("align", run_folder, pairs, option, place)
+            assert (outcome.code, outcome.out, "1 pair" in outcome.err) == (1, "", False)
+            assert f"cannot write {place}: " in outcome.complaint
+        assert old.read_text("utf-8") == "kept"
 
     def test_a_file_that_may_not_grow(self, process: Command, run_folder: Path, tmp_path: Path) -> None:
         lines = write(tmp_path / "lines", "3 4 5 6 7 8\n" * 1000)

@@ -12,6 +12,7 @@ from regard.lab.asked import Asked
 from regard.lab.reading import FORMAT, Reading, Rule, load_reading, save_reading
 from regard.runtime.posterior import Posterior
 from regard.text.errors import InputError
+from runtime.bundles import untrained
 
 ONE: dict[str, Any] = {"format": FORMAT, "forward": {"shift": 0}}
 TWO: dict[str, Any] = {**ONE, "backward": {"shift": 0}, "symmetrise": "union"}
@@ -87,6 +88,16 @@ def test_what_is_no_reading_is_refused_with_one_line(
     with pytest.raises(InputError, match=message) as caught:
         prepare(Asked(run_folder, reading=path))
     assert "\n" not in str(caught.value)
+
+
+def test_a_model_that_cannot_be_asked_is_refused_for_what_the_file_says(tmp_path: Path) -> None:
+    bundle = untrained(tmp_path / "transformer", "transformer")
+    path = written(tmp_path / "tuned.json", {**ONE, "posterior": {"prior": 1.0}})
+    with pytest.raises(
+        InputError, match=r"tuned\.json was not made for .*transformer: .*a Transformer cannot"
+    ) as caught:
+        prepare(Asked(bundle, reading=path))
+    assert "leave" not in str(caught.value)
 
 
 def test_one_direction_is_not_read_as_two(run_folder: Path, tmp_path: Path) -> None:

@@ -107,7 +107,8 @@ def align(
         bundle=bundle, reverse=reverse, data=data, source=source, target=target, split=split, symmetrise=symmetrise,
         spaces=words == "spaces", rule=rule, heads=heads, shift=shift, tune=tune,
         dev=(dev_source, dev_target, dev_gold), gold=gold, gold_base=gold_base, flip_gold=flip_gold, entropy=entropy,
-        posteriors=ask_posteriors(posterior, evidence), reading=reading, longest_source=longest_source, device=device,
+        posteriors=ask_posteriors(posterior, evidence, reading), reading=reading, longest_source=longest_source,
+        device=device,
     )  # fmt: skip
     job = prepare(asked)
     with progress("aligning", len(job.sides) * (1 if reverse is None else 2)) as tell:
@@ -165,6 +166,7 @@ def _show(outcome: "Outcome") -> None:
         direction = directions[name]
         shifts = ", ".join(f"{shift:+d}: {aer:.3f}" for shift, aer in tuned.by_shift().items())
         said = direction.rule.describe() if direction is not None else ""
+        said = said if outcome.posterior is None else f"{outcome.posterior.describe()} {said}"
         screen.print(f"{name}, tuned: {said}   (AER {tuned.aer:.3f} on the development set; by shift {shifts})")
     if outcome.scores is not None:
         table = Table(box=None, padding=(0, 0, 0, 2), pad_edge=False)
@@ -210,4 +212,4 @@ def _draw(outcome: "Outcome", path: Path) -> None:
         warn(f"{path} was not written: no pair has words on both sides")
         return
     write_whole(path, alignment_html(maps, title=f"Where {outcome.job.asked.bundle} looked"))
-    warn(f"written: {path}, {len(maps)} pairs")
+    warn(f"written: {path}, {'1 pair' if len(maps) == 1 else f'{len(maps)} pairs'}")

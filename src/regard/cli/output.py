@@ -76,12 +76,13 @@ def _check_place(path: Path) -> None:
     try:
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        folder = path.absolute().parent
+        place = Path(os.path.realpath(path))
+        folder = place.parent
         while not folder.exists() and not folder.is_symlink():
             folder = folder.parent
         if not folder.is_dir():
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-        if not path.exists() and not os.access(folder, os.W_OK):
+        if (place.is_file() or not place.exists()) and not os.access(folder, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as error:
         raise explain(error, path) from error

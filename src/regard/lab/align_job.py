@@ -23,7 +23,7 @@ from regard.lab.align import (
 )
 from regard.lab.asked import Asked
 from regard.lab.evaluate import recipe_pairs
-from regard.lab.reading import Reading, Rule, check_heads, load_reading, rule_of
+from regard.lab.reading import Reading, Rule, check_made_for, load_reading, rule_of
 from regard.lab.sides import GoldFile, Sides, read_sides
 from regard.lab.tuning import Best, tune_directions, tune_to_agree
 from regard.plot import AttentionMap
@@ -209,9 +209,7 @@ def _with(direction: Direction, rule: Rule, joined: Rule | None, reading: Readin
     bundle, posterior = direction.aligner.bundle, reading.ask()
     rules = [rule.link_rule(), *([] if joined is None else [joined.link_rule()])]
     for one in rules:
-        check_heads(one, bundle, asked.reading or Path())
-    if posterior is not None:
-        check_posterior(bundle.model, posterior)
+        check_made_for(bundle, one, posterior, asked.reading or Path())
     aligner = Aligner(bundle, spaces=asked.spaces, posterior=posterior)
     return Direction(aligner, rules[0], rules[1] if joined is not None else None)
 
@@ -304,4 +302,4 @@ def _tuned(direction: Direction, posterior: Posterior | None, rule: LinkRule) ->
 
 def _described(posterior: Posterior | None) -> str:
     """The options that ask so."""
-    return "attention" if posterior is None else f"--posterior {posterior.prior:g} --evidence {posterior.evidence}"
+    return "attention" if posterior is None else posterior.describe()

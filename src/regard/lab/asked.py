@@ -74,7 +74,8 @@ class Asked:
         if self.reading is None:
             return
         given = {
-            "--tune": self.tunes,
+            "--tune": self.tune,
+            "--dev-source, --dev-target, --dev-gold": any(self.dev),
             "--posterior": self.posteriors != (None,),
             "--symmetrise": self.symmetrise is not None,
         }
@@ -109,9 +110,13 @@ def link_rule(method: str, threshold: float | None, shift: int, null: bool) -> L
         raise InputError(str(error)) from None
 
 
-def ask_posteriors(prior: str | None, evidence: str | None) -> tuple[Posterior | None, ...]:
+def ask_posteriors(
+    prior: str | None, evidence: str | None, reading: Path | None = None
+) -> tuple[Posterior | None, ...]:
     """What the options --posterior and --evidence mean together: one way to read, or those that tuning tries."""
     if prior is None:
+        if evidence is not None and reading is not None:
+            raise InputError(f"--reading {reading} says how links are read: leave --evidence out")
         if evidence is not None:
             raise InputError(
                 f"--evidence {evidence} says what --posterior asks: give --posterior X too, 1 is Bayes' rule"

@@ -15,7 +15,7 @@ from regard.bundle.folder import write_whole
 from regard.bundle.store import Bundle
 from regard.data.lines import find_file
 from regard.runtime.guided import heads_of
-from regard.runtime.posterior import Evidence, Posterior
+from regard.runtime.posterior import Evidence, Posterior, unaskable
 from regard.text.errors import InputError
 from regard.train.complaint import complain
 
@@ -113,8 +113,12 @@ def load_reading(path: Path) -> Reading:
         raise InputError(f"{path}: {complain(error, Reading)}") from None
 
 
-def check_heads(rule: LinkRule, bundle: Bundle, path: Path) -> None:
-    """Refuse heads that this model does not have: the reading is another model's."""
+def check_made_for(bundle: Bundle, rule: LinkRule, posterior: Posterior | None, path: Path) -> None:
+    """Refuse heads that this model does not have, and what it cannot be asked: the reading is another model's."""
+    if posterior is not None and (kind := unaskable(bundle.model)):
+        raise InputError(
+            f"{path} was not made for {bundle.path}: it says {posterior.describe()}, which {kind} cannot be asked"
+        )
     try:
         if rule.heads:
             parse_heads(format_heads(rule.heads), *heads_of(bundle))

@@ -45,12 +45,22 @@ class Posterior:
     prior: float = 1.0
     evidence: str = "state"
 
+    def describe(self) -> str:
+        """The options that ask so."""
+        return f"--posterior {self.prior:g} --evidence {self.evidence}"
+
+
+def unaskable(model: Seq2Seq) -> str:
+    """What keeps this model from being asked, in words; nothing where it can be."""
+    if not isinstance(model.config, RecurrentConfig):
+        return "a Transformer"
+    return f"score '{model.config.score}'" if model.config.score in ("none", "multi-head") else ""
+
 
 def check_posterior(model: Seq2Seq, posterior: Posterior) -> None:
     """Refuse models whose context is not the mean of single annotations, and questions that make no sense."""
-    config, prior = model.config, posterior.prior
-    if not isinstance(config, RecurrentConfig) or config.score in ("none", "multi-head"):
-        kind = f"score '{config.score}'" if isinstance(config, RecurrentConfig) else "a Transformer"
+    prior = posterior.prior
+    if kind := unaskable(model):
         raise InputError(
             f"--posterior asks the output layer about one source word at a time, which {kind} cannot be asked: use a "
             "recurrent model with one head, or leave --posterior out"
