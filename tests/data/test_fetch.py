@@ -5,6 +5,7 @@ import hashlib
 import lzma
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from bundle.conftest import small_files
+from regard.data.cache import alone
 from regard.data.catalogue import Entry
 from regard.data.fetch import damaged, get
 from regard.text.errors import InputError
@@ -220,6 +222,23 @@ def test_two_that_want_the_same_corpus_wait_for_one_another(server: Server, copy
             thread.join()
         assert sorted(found, key=str)[1:] == [{"kept"}] * 3
         assert damaged(entry(), home / "tiny") == []
+
+
+def test_who_waits_for_another_is_told(copy: Path, tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    told: list[str] = []
+    with ExitStack() as other:
+        other.enter_context(alone(tmp_path / "home" / ".tiny.lock"))
+
+        def watch(name: str, done: int, total: int | None) -> None:
+            told.append(name)
+            other.close()
+
+        get(entry(), copy, tmp_path / "home", watch)
+    assert told[0] == "waiting for another process that fetches tiny"
+    told.clear()
+    get(entry(), copy, tmp_path / "second home", lambda name, done, total: told.append(name))
+    assert not [name for name in told if "waiting" in name]
 
 
 @pytest.mark.parametrize("length", ["many", "-5"])

@@ -93,13 +93,17 @@ def _sync(path: Path) -> None:
 
 
 @contextmanager
-def alone(path: Path) -> Iterator[None]:
-    """Hold a lock file; the lock dies with its process, however that ends."""
+def alone(path: Path, waits: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """Hold a lock file; the lock dies with its process, however that ends. `waits` is called where another holds it."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
         if sys.platform != "win32":
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    waits()
+                    fcntl.flock(descriptor, fcntl.LOCK_EX)
             except OSError as problem:
                 if problem.errno not in (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS):
                     raise  # some network disks know no locks: two processes may then both build, and one wins

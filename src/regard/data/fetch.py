@@ -55,7 +55,8 @@ def get(entry: Entry, origin: Path | None = None, home: Path | None = None, watc
     with ExitStack() as lock:
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            lock.enter_context(alone(home / f".{entry.name}.lock"))
+            waiting = f"waiting for another process that fetches {entry.name}"
+            lock.enter_context(alone(home / f".{entry.name}.lock", lambda: watch(waiting, 0, None)))
         except OSError as problem:
             raise unwritable(folder, problem) from problem
         for name in damaged(entry, folder):
