@@ -106,8 +106,9 @@ class Seq2Seq(nn.Module):
     def _may_be_replayed(self, tokens: Tensor) -> bool:
         """Whether a Transformer learns on a GPU: hundreds of small operations, always the same ones."""
         learns = torch.is_grad_enabled() and tokens.device.type == "cuda" and tokens.numel() > 0
-        plain = plain_wanted() or torch.compiler.is_compiling() or watched(self)
-        return learns and isinstance(self.decoder, TransformerDecoder) and not plain
+        if not (learns and isinstance(self.decoder, TransformerDecoder)):
+            return False
+        return not (plain_wanted() or torch.compiler.is_compiling() or watched(self))
 
     def _replayed(self, source: Source, tokens: Tensor) -> Tensor:
         """Encoder and decoder from CUDA graphs; the embeddings, which are looked up by number, stay outside."""
