@@ -140,7 +140,7 @@ def test_parquet_and_packed_records(tmp_path: Path) -> None:
 def test_two_files_whose_lines_belong_together(tmp_path: Path) -> None:
     one, other = write(tmp_path / "t.en", "a b\nc\n"), write(tmp_path / "t.fr", "d e\n\n")
     report = "\n".join(line for finding in examine(one, other) for line in finding.lines())
-    assert "✓ 1 pair" in report
+    assert "✓ 1 pair\n" in report
     assert "a side is blank: 1\n    line 2" in report
     (finding,) = examine(one, write(tmp_path / "t.de", "x\n"))
     assert finding.bad
