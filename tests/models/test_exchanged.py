@@ -1,8 +1,6 @@
 """Modules exchanged and weights moved on a live model: a recorded step loop is not taken for another one's."""
 
-from collections import OrderedDict
 from threading import Thread
-from typing import Any
 
 import pytest
 import torch
@@ -14,6 +12,7 @@ from regard.models.rnn.decoder import RecurrentDecoder
 from regard.models.rnn.fused import loop
 from regard.models.rnn.fused.loop import loop_of
 
+from .interrupted import Interrupted
 from .test_loop import Results, agree, results
 from .zoo import SOURCE, TOKENS, Sentences, build, recurrent, sentences
 
@@ -55,20 +54,6 @@ def test_the_loops_of_modules_that_are_gone_are_not_kept_for_ever() -> None:
         seen.append(loop_of(decoder, (), given))
     assert len({id(one) for one in seen}) == 12
     assert loop_of(decoder, (), given) is seen[-1]
-
-
-class Interrupted(OrderedDict[object, Any]):
-    """A table that lets another thread have a turn between two accesses."""
-
-    def __init__(self, other: Thread) -> None:
-        super().__init__()
-        self.other = other
-
-    def move_to_end(self, key: object, last: bool = True) -> None:
-        if not self.other.ident:
-            self.other.start()
-            self.other.join(timeout=0.5)  # or it waits, as it should
-        super().move_to_end(key, last)
 
 
 def test_threads_may_push_each_other_s_loops_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,5 @@
 """A few sentences searched in fixed places say what the loop on the host says, wherever steps are alike."""
 
-from collections import OrderedDict
 from collections.abc import Iterator
 from threading import Thread
 from typing import Any
@@ -17,6 +16,7 @@ from regard.search.few import few_search
 from regard.search.protocol import Stepper
 from regard.search.slots import ended
 
+from .interrupted import Interrupted
 from .pretended import Pretended
 from .zoo import EVERY, MECHANISMS, Config, Sentences, build, recurrent, sentences, shared
 
@@ -97,20 +97,6 @@ def test_what_a_search_found_stays_when_the_next_one_takes_its_places() -> None:
     assert [one.tokens for one in best] == [one.tokens for (one,) in right]
     for weights, (hypothesis,) in zip(trail.collect([one.path for one in best]), right, strict=True):
         torch.testing.assert_close(weights, hypothesis.weights)
-
-
-class Interrupted(OrderedDict[object, Any]):
-    """A table that lets another thread have a turn between two accesses."""
-
-    def __init__(self, other: Thread) -> None:
-        super().__init__()
-        self.other = other
-
-    def move_to_end(self, key: object, last: bool = True) -> None:
-        if not self.other.ident:
-            self.other.start()
-            self.other.join(timeout=1.0)  # or it waits, as it should
-        super().move_to_end(key, last)
 
 
 def test_threads_may_push_each_other_s_shapes_out(monkeypatch: pytest.MonkeyPatch) -> None:
