@@ -179,6 +179,29 @@ def test_results_are_the_callers_own() -> None:
     assert [float(result[0]) for result in kept] == [0, 1, 4, 9]
 
 
+class Looking(Plain):
+    """Looks at its numbers, which a graph cannot."""
+
+    def forward(self, x: Tensor) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
+        assert float(x.sum()) >= 0
+        return super().forward(x)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_what_cannot_be_captured_is_launched_and_breaks_no_other_capture() -> None:
+    looking, one = Looking(), torch.ones(4, device="cuda")
+    replay = Replay(looking.forward, looking.backward)
+    replay.forward(one)
+    with pytest.warns(UserWarning, match="could not be captured"):
+        results, kept, ticket = replay.forward(2 * one)
+    assert ticket.shape is None
+    assert torch.equal(results[0], 4 * one)
+    assert torch.equal(replay.backward(ticket, [one], [2 * one], kept)[0], 4 * one)
+    assert torch.cuda.current_stream() == torch.cuda.default_stream()
+    test_calls_of_one_shape_may_interleave()
+
+
 @pytest.mark.parametrize("cell", ["gru", "lstm"])
 def test_half_precision_without_kernels_stays_near_too(cell: str) -> None:
     model, source = build(cell=cell), sentences(9, 3, 0)

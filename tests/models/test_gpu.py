@@ -106,3 +106,15 @@ def test_graphs_of_models_that_are_gone_do_not_break_a_capture(name: str) -> Non
         gc.enable()
     assert all(parameter.grad is None or parameter.grad.isfinite().all() for parameter in kept.parameters())
     assert gc.isenabled()
+
+
+@pytest.mark.parametrize("name", ["bahdanau", "luong", "transformer"])
+def test_a_replayed_step_never_makes_the_host_wait(name: str) -> None:
+    model, source, tokens = Seq2Seq(preset(name, "tiny"), 11, 11).cuda(), on_gpu(sentences(*SOURCE)), TOKENS.cuda()
+    for _ in range(3):
+        model(source, tokens).features.sum().backward()
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        model(source, tokens).features.sum().backward()
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
