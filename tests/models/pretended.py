@@ -1,5 +1,7 @@
 """A CUDA device of which only the current streams and captures are there: torch's own `torch.cuda.graph` runs on it."""
 
+import warnings
+
 import pytest
 import torch
 
@@ -9,7 +11,7 @@ class Pretended:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.current: object = "default"
-        self.number, self.underway, self.breaks, self.used = 0, 0, False, list[object]()
+        self.number, self.underway, self.breaks, self.empty, self.used = 0, 0, False, False, list[object]()
         device = self
 
         class Graph:
@@ -21,6 +23,8 @@ class Pretended:
 
             def capture_end(self) -> None:
                 device.underway -= 1
+                if device.empty:
+                    warnings.warn("The CUDA Graph is empty. This usually means …", stacklevel=2)
                 if device.breaks:
                     raise RuntimeError("operation failed due to a previous error during capture")
 

@@ -130,6 +130,22 @@ def test_a_step_that_cannot_be_recorded_leaves_the_current_stream_as_it_was(monk
     assert device.current == "default"
 
 
+def test_memory_that_ends_while_a_step_is_recorded_is_no_news(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Training fills it on purpose; the step is launched, and torch's remark on the empty graph is not passed on."""
+    model, source = build(recurrent()).eval(), sentences(*SOURCES)
+    assert found(model, source, LIMITS, 3, 1) is not None
+    (one,) = few._rounds[model].values()
+    device = Pretended(monkeypatch)
+    device.empty = True
+
+    def full(stepper: Stepper) -> None:
+        raise torch.OutOfMemoryError("out of memory")
+
+    monkeypatch.setattr(one, "_step", full)
+    assert one._recorded(model) is None  # and a warning would be an error here
+    assert device.current == "default"
+
+
 def test_one_step_is_recorded_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """torch has one stream for it, and waits for the whole device before it begins."""
     model, source = build(recurrent()).eval(), sentences(*SOURCES)

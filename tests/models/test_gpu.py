@@ -1,6 +1,7 @@
 """On a GPU: the same answers, the same laws, and mixed precision with the library's fused recurrences."""
 
 import gc
+import warnings
 
 import pytest
 import torch
@@ -113,8 +114,10 @@ def test_a_replayed_step_never_makes_the_host_wait(name: str) -> None:
     model, source, tokens = Seq2Seq(preset(name, "tiny"), 11, 11).cuda(), on_gpu(sentences(*SOURCE)), TOKENS.cuda()
     for _ in range(3):
         model(source, tokens).features.sum().backward()
-    torch.cuda.set_sync_debug_mode("error")
     try:
+        with warnings.catch_warnings():  # which says of itself that it does not find every wait
+            warnings.simplefilter("ignore")
+            torch.cuda.set_sync_debug_mode("error")
         model(source, tokens).features.sum().backward()
     finally:
         torch.cuda.set_sync_debug_mode("default")

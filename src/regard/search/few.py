@@ -51,8 +51,11 @@ def _recording(graph: Any) -> Iterator[None]:
         stream = _streams[number] = _streams.get(number) or torch.cuda.Stream()  # type: ignore[no-untyped-call]
         gc.disable()
         try:
-            with torch.cuda.graph(graph, stream=stream, capture_error_mode="thread_local"):
-                yield
+            with warnings.catch_warnings():
+                # Said where memory runs out at the first operation; the error itself says more.
+                warnings.filterwarnings("ignore", message="The CUDA Graph is empty")
+                with torch.cuda.graph(graph, stream=stream, capture_error_mode="thread_local"):
+                    yield
         finally:
             if collects:
                 gc.enable()
@@ -154,7 +157,9 @@ class Round:
         try:
             with _recording(graph):
                 self._step(stepper)
-        except RuntimeError as error:  # memory, or an operation that cannot be recorded: slower, and not wrong
+        except torch.OutOfMemoryError:  # slower, and not wrong
+            return None
+        except RuntimeError as error:  # an operation that cannot be recorded
             warnings.warn(f"a step of search could not be recorded and is launched: {error}", stacklevel=2)
             return None
         return graph
