@@ -202,6 +202,30 @@ def test_what_cannot_be_captured_is_launched_and_breaks_no_other_capture() -> No
     test_calls_of_one_shape_may_interleave()
 
 
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_a_backward_that_looks_at_its_numbers_is_launched_with_the_random_numbers_of_then() -> None:
+    def forward(x: Tensor) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
+        factor = torch.rand_like(x)
+        return (x * factor,), (factor,)
+
+    def backward(outside: Any, given: Any, kept: Any) -> tuple[Tensor, ...]:
+        assert float(kept[0].sum()) > 0
+        return (kept[0] * outside[0],)
+
+    replay, one = Replay(forward, backward, random=True, shared=True), torch.ones(4, device="cuda")
+    replay.forward(one)
+    results, kept, ticket = replay.forward(one)
+    other = replay.forward(one)[0]
+    with pytest.warns(UserWarning, match="could not be captured"):
+        gradients = replay.backward(ticket, [one], [one], kept)
+    assert not torch.equal(other[0], results[0])
+    assert torch.equal(gradients[0], results[0])
+    results, kept, ticket = replay.forward(one)
+    assert torch.equal(replay.backward(ticket, [one], [one], kept)[0], results[0])
+    test_calls_of_one_shape_may_interleave()
+
+
 @pytest.mark.parametrize("cell", ["gru", "lstm"])
 def test_half_precision_without_kernels_stays_near_too(cell: str) -> None:
     model, source = build(cell=cell), sentences(9, 3, 0)

@@ -197,6 +197,28 @@ def test_what_cannot_be_captured_is_launched(replay: Replay, monkeypatch: pytest
     assert [size for size, shape in replay.shelf.items() if shape is not None] == [2]
 
 
+def test_a_backward_that_cannot_be_captured_is_launched(replay: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Although forward was: what it kept is in a graph's memory, so forward runs once more, plainly."""
+    capture = replaying._capture
+
+    def refuse(run: Callable[[], Any], pool: object = None) -> tuple[Any, Any]:
+        graph, results = capture(run, pool)
+        if not graph.reads:
+            raise RuntimeError("operation not permitted when stream is capturing")
+        return graph, results
+
+    monkeypatch.setattr(replaying, "_capture", refuse)
+    call(replay, torch.ones(2))()
+    late = call(replay, torch.ones(2) * 2)
+    with pytest.warns(UserWarning, match="could not be captured .* not permitted"):
+        call(replay, torch.ones(2) * 3)()
+    with pytest.warns(UserWarning, match="could not be captured .* not permitted"):
+        late()
+    for size in (2, 3, 3):
+        call(replay, torch.ones(size) * 7)()
+    assert not any(replay.shelf.values())
+
+
 def test_where_memory_runs_out_all_graphs_leave_and_may_come_back(
     replay: Replay, monkeypatch: pytest.MonkeyPatch
 ) -> None:

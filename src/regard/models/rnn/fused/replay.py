@@ -13,7 +13,8 @@ whatever shape, makes backward run forward once more. That suits a function that
 import gc
 import warnings
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock, RLock
 from typing import Any
@@ -102,12 +103,10 @@ class Replay:
         with self._turn:
             if (self._turns if self._shared else shape.runs) != ticket.run:
                 self._again(shape, given, ticket.random)
-            if shape.backward is None:
-                shape.outside = tuple(gradient.contiguous().clone() for gradient in outside)
-                shape.backward, shape.gradients = _capture(
-                    lambda: self._plain_backward(shape.outside, shape.inputs, shape.kept), shape.pool
-                )
-                shape.kept = () if self._shared else shape.kept
+            if shape.backward is None and not self._captured_backward(shape, outside):
+                with _random_as_of(ticket.random, outside[0]):
+                    _, kept = self._plain_forward(*given)
+                return self._plain_backward(outside, given, kept)
             _fill(shape.outside, outside)
             shape.backward.replay()
             return _copies(shape.gradients)
@@ -125,14 +124,8 @@ class Replay:
 
     def _again(self, shape: _Shape, given: Sequence[Given], random: Tensor | None) -> None:
         """Forward once more, with the random numbers of then."""
-        if random is None:
+        with _random_as_of(random, shape.results[0]):
             self._run(shape, given)
-            return
-        generator = _generator(shape.results[0])
-        now = generator.get_state()
-        generator.set_state(random)
-        self._run(shape, given)
-        generator.set_state(now)
 
     def _shape(self, given: tuple[Given, ...]) -> _Shape | None:
         device = next(x.device for x in given if x is not None)
@@ -144,8 +137,7 @@ class Replay:
     def _captured(self, given: tuple[Given, ...], device: torch.device) -> _Shape | None:
         """None where the graph's memory does not fit: then all graphs are let go.
 
-        None, too, where the function does something that cannot be captured: slower, and not wrong, so no other shape
-        is tried.
+        None, too, where the function does something that cannot be captured.
         """
         self._make_room(device)
         try:
@@ -156,9 +148,29 @@ class Replay:
         except torch.OutOfMemoryError:
             self.shelf.clear()
         except RuntimeError as error:
-            warnings.warn(f"a fast path could not be captured in a CUDA graph and is launched: {error}", stacklevel=2)
-            self.shelf.wasted = PATIENCE
+            self._give_up(error)
         return None
+
+    def _captured_backward(self, shape: _Shape, outside: Sequence[Tensor]) -> bool:
+        """Whether that went well; where memory ends, it is the caller's to make room, as in any backward."""
+        shape.outside = tuple(gradient.contiguous().clone() for gradient in outside)
+        try:
+            shape.backward, shape.gradients = _capture(
+                lambda: self._plain_backward(shape.outside, shape.inputs, shape.kept), shape.pool
+            )
+        except torch.OutOfMemoryError:
+            raise
+        except RuntimeError as error:
+            self._give_up(error)
+            self.shelf.clear()
+            return False
+        shape.kept = () if self._shared else shape.kept
+        return True
+
+    def _give_up(self, error: RuntimeError) -> None:
+        """Launching is slower, and not wrong; no other shape is tried."""
+        warnings.warn(f"a fast path could not be captured in a CUDA graph and is launched: {error}", stacklevel=4)
+        self.shelf.wasted = PATIENCE
 
     def _pool(self) -> Any:
         """The memory that a graph will work in: a new one, or that of the graphs which are there."""
@@ -236,6 +248,21 @@ def _capture(run: Callable[[], Any], pool: Any = None) -> tuple[Any, Any]:
             if collects:
                 gc.enable()
         return graph, results
+
+
+@contextmanager
+def _random_as_of(then: Tensor | None, tensor: Tensor) -> Iterator[None]:
+    """Within, the random numbers of then are drawn on the tensor's device; None: nothing is drawn."""
+    if then is None:
+        yield
+        return
+    generator = _generator(tensor)
+    now = generator.get_state()
+    generator.set_state(then)
+    try:
+        yield
+    finally:
+        generator.set_state(now)
 
 
 def _generator(tensor: Tensor) -> torch.Generator:
