@@ -1,6 +1,7 @@
 """A few sentences searched in fixed places say what the loop on the host says, wherever steps are alike."""
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from threading import Thread
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from pretended import Pretended
 from regard.models import RecurrentConfig, Seq2Seq
 from regard.models.rnn.decoder import RecurrentDecoder
 from regard.search import Ensemble, Options, beam_search, few
@@ -17,7 +19,6 @@ from regard.search.protocol import Stepper
 from regard.search.slots import ended
 
 from .interrupted import Interrupted
-from .pretended import Pretended
 from .zoo import EVERY, MECHANISMS, Config, Sentences, build, recurrent, sentences, shared
 
 SOURCES = ([5, 6, 7, 8, 3], [9, 4, 3], [10, 8, 6, 3])
@@ -272,3 +273,31 @@ def test_under_inference_mode_and_without() -> None:
         assert by_graph(model, *SOURCES) == right
         assert by_graph(model, *SOURCES) == right
     assert by_graph(model, *SOURCES) == right
+
+
+@gpu
+@pytest.mark.gpu
+@pytest.mark.parametrize("kind", ["memory", "look"])
+def test_a_recording_that_breaks_off_changes_no_word(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    host, model = build(recurrent()).eval(), build(recurrent()).cuda().eval()
+    right, step = wanted(host, sentences(*SOURCES), LIMITS, 3, 1), few.Round._step
+
+    def broken(self: few.Round, stepper: Stepper) -> None:
+        step(self, stepper)
+        if torch.cuda.is_current_stream_capturing():
+            if kind == "memory":
+                torch.empty(1 << 44, device="cuda")
+            assert int(self._tokens.sum()) >= 0
+
+    with monkeypatch.context() as patch:
+        patch.setattr(few.Round, "_step", broken)
+        with nullcontext() if kind == "memory" else pytest.warns(UserWarning, match="could not be recorded"):
+            assert by_graph(model, *SOURCES) == right
+        assert by_graph(model, *SOURCES) == right
+        (one,) = few._rounds[model].values()
+        assert one.graph is None
+    few._rounds.clear()
+    torch.cuda.empty_cache()
+    assert by_graph(model, *SOURCES) == right
+    (one,) = few._rounds[model].values()
+    assert one.graph is not None

@@ -9,11 +9,9 @@ The graphs are kept for each model, as its `fixed` knows it, and for each shape:
 few of them.
 """
 
-import gc
 import warnings
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import fields, is_dataclass, replace
 from threading import Lock
 from typing import Any
@@ -24,6 +22,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from regard.capture import capturing
 from regard.search.options import Options
 from regard.search.protocol import Fixed, State, Stepper
 from regard.search.slots import Moment, Slots, choose
@@ -37,28 +36,6 @@ SHAPES = 24
 """Shapes that are kept for a model; the one not used for longest leaves."""
 
 Found = tuple[list[Moment], Trail]
-
-
-@contextmanager
-def _recording(graph: Any) -> Iterator[None]:
-    """Within, what is launched is recorded, one at a time in a process, on a stream of the device it is meant for.
-
-    No garbage is collected: a CUDA graph in it would be destroyed, and CUDA breaks a capture off for that. Where it is
-    broken off, torch would leave its stream the current one.
-    """
-    with _recorder, torch.cuda.stream(torch.cuda.current_stream()):
-        number, collects = torch.cuda.current_device(), gc.isenabled()
-        stream = _streams[number] = _streams.get(number) or torch.cuda.Stream()  # type: ignore[no-untyped-call]
-        gc.disable()
-        try:
-            with warnings.catch_warnings():
-                # Said where memory runs out at the first operation; the error itself says more.
-                warnings.filterwarnings("ignore", message="The CUDA Graph is empty")
-                with torch.cuda.graph(graph, stream=stream, capture_error_mode="thread_local"):
-                    yield
-        finally:
-            if collects:
-                gc.enable()
 
 
 def few_search(
@@ -155,7 +132,7 @@ class Round:
     def _recorded(self, stepper: Stepper) -> Any:
         graph = torch.cuda.CUDAGraph()
         try:
-            with _recording(graph):
+            with capturing(graph):
                 self._step(stepper)
         except torch.OutOfMemoryError:  # slower, and not wrong
             return None
@@ -208,8 +185,7 @@ class Round:
 
 
 _rounds: "WeakKeyDictionary[Any, OrderedDict[object, Round]]" = WeakKeyDictionary()
-_finding, _recorder = Lock(), Lock()
-_streams: dict[int, torch.cuda.Stream] = {}
+_finding = Lock()
 
 
 def leaves(state: object) -> list[Tensor]:

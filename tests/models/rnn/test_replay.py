@@ -1,6 +1,5 @@
 """Graphs that share their memory, with a stand-in for a graph: a replay that ruins what other shapes have kept."""
 
-import gc
 from collections.abc import Callable, Sequence
 from threading import Thread
 from typing import Any
@@ -11,8 +10,6 @@ from torch import Tensor
 
 from regard.models.rnn.fused import replay as replaying
 from regard.models.rnn.fused.replay import Replay
-
-from ..pretended import Pretended
 
 Tensors = tuple[Tensor, ...]
 
@@ -97,56 +94,6 @@ def test_calls_of_other_shapes_in_between_do_not_matter(replay: Replay) -> None:
         backward()
 
 
-def test_nothing_is_collected_while_a_graph_is_captured(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A graph that is let go then, with the cycle it lives in, ends the capture with an error."""
-    Pretended(monkeypatch)
-    assert gc.isenabled()
-    assert replaying._capture(gc.isenabled)[1] is False
-    assert gc.isenabled()
-
-    def fail() -> None:
-        raise torch.OutOfMemoryError("full")
-
-    with pytest.raises(torch.OutOfMemoryError):
-        replaying._capture(fail)
-    assert gc.isenabled()
-
-
-def test_a_capture_that_breaks_leaves_the_current_stream_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    """torch does not: what is launched instead would run beside the work that it needs the results of."""
-    device = Pretended(monkeypatch)
-    device.breaks = True
-    with pytest.raises(RuntimeError, match="previous error"):
-        replaying._capture(list)
-    assert device.current == "default"
-
-
-def test_one_graph_is_captured_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of whichever functions: torch has one stream for it, and waits for the whole device before it begins."""
-    device = Pretended(monkeypatch)
-    others: list[object] = []
-    other = Thread(target=lambda: others.append(replaying._capture(lambda: device.underway)[1]))
-
-    def interrupted() -> None:
-        other.start()
-        other.join(timeout=0.5)  # or it waits, as it should
-
-    replaying._capture(interrupted)
-    other.join()
-    assert others == [1]
-
-
-def test_each_device_captures_on_a_stream_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Always the same one, for memory is shared by the captures of a stream; another device's would capture nothing."""
-    device = Pretended(monkeypatch)
-    monkeypatch.setattr(replaying, "_streams", {})
-    for device.number in (0, 1, 0):
-        replaying._capture(list)
-    first, second, third = device.used
-    assert first is third
-    assert first is not second
-
-
 def test_graphs_that_left_leave_their_memory_to_nobody(replay: Replay) -> None:
     for _ in range(2):
         call(replay, torch.ones(2))()
@@ -178,6 +125,18 @@ def test_threads_take_turns(replay: Replay, monkeypatch: pytest.MonkeyPatch) -> 
     call(replay, torch.full((2,), 3.0))()
     other.join()
     assert torch.equal(others[0], torch.full((2,), 25.0))
+
+
+def test_within_another_capture_nobody_waits_for_a_turn(replay: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The thread whose turn it is may be waiting for that capture to end."""
+    for _ in range(3):
+        call(replay, torch.ones(2))()
+    monkeypatch.setattr(replaying, "_within_a_capture", lambda given: True)
+    inside = Thread(target=lambda: call(replay, torch.ones(2) * 3)(), daemon=True)
+    with replay._turn:
+        inside.start()
+        inside.join(timeout=20)
+        assert not inside.is_alive()
 
 
 def test_what_cannot_be_captured_is_launched(replay: Replay, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,19 +10,19 @@ Graphs may share their memory: then all shapes together take little more than th
 whatever shape, makes backward run forward once more. That suits a function that is called once a step.
 """
 
-import gc
 import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from threading import Lock, RLock
+from threading import RLock
 from typing import Any
 from weakref import WeakSet
 
 import torch
 from torch import Tensor
 
+from regard.capture import capturing
 from regard.models.fixed import settings
 
 MOST = 96
@@ -85,12 +85,13 @@ class Replay:
 
     def forward(self, *given: Given) -> tuple[Tensors, Tensors, Ticket]:
         """Results; what a plain run kept; and the ticket for the gradients."""
-        with self._turn:
-            shape = self._shape(given)
-            if shape is not None:
-                random = _generator(shape.results[0]).get_state() if self._random else None
-                run = self._run(shape, given)
-                return _copies(shape.results), (), Ticket(shape, run, random)
+        if not _within_a_capture(given):  # which may hold what another thread, whose turn it is, waits for
+            with self._turn:
+                shape = self._shape(given)
+                if shape is not None:
+                    random = _generator(shape.results[0]).get_state() if self._random else None
+                    run = self._run(shape, given)
+                    return _copies(shape.results), (), Ticket(shape, run, random)
         return *self._plain_forward(*given), Ticket()
 
     def backward(
@@ -128,8 +129,8 @@ class Replay:
             self._run(shape, given)
 
     def _shape(self, given: tuple[Given, ...]) -> _Shape | None:
-        device = next(x.device for x in given if x is not None)
-        if device.type != "cuda" or torch.cuda.is_current_stream_capturing():
+        device = _device(given)
+        if device.type != "cuda":
             return None
         key = (device, settings(), *(None if x is None else (x.shape, x.dtype) for x in given))
         return self.shelf.find(key, lambda: self._captured(given, device))
@@ -220,34 +221,19 @@ class Shelf(OrderedDict[object, _Shape | None]):
         self.wasted += shape is not None and shape.runs < WORTH
 
 
-_capturing = Lock()
-_streams: dict[int, torch.cuda.Stream] = {}
+def _device(given: Sequence[Given]) -> torch.device:
+    return next(x.device for x in given if x is not None)
+
+
+def _within_a_capture(given: Sequence[Given]) -> bool:
+    return _device(given).type == "cuda" and torch.cuda.is_current_stream_capturing()
 
 
 def _capture(run: Callable[[], Any], pool: Any = None) -> tuple[Any, Any]:
-    """The graph of what `run` launches, and what it returns.
-
-    torch captures one graph at a time in a process. It does so on a stream of the device that it first did it on, where
-    the work of another is not seen; and where a capture fails, that stream stays the current one.
-
-    Python must not collect garbage meanwhile: a graph in it, of a model that is gone, would be destroyed, which CUDA
-    does not permit during a capture and answers by breaking it off.
-    """
-    with _capturing, torch.cuda.stream(torch.cuda.current_stream()):
-        graph, number = torch.cuda.CUDAGraph(), torch.cuda.current_device()
-        stream = _streams[number] = _streams.get(number) or torch.cuda.Stream()  # type: ignore[no-untyped-call]
-        collects = gc.isenabled()
-        gc.disable()
-        try:
-            with warnings.catch_warnings():
-                # Said where memory runs out at the first operation; the error itself says more.
-                warnings.filterwarnings("ignore", message="The CUDA Graph is empty")
-                with torch.cuda.graph(graph, pool=pool, stream=stream, capture_error_mode="thread_local"):
-                    results = run()
-        finally:
-            if collects:
-                gc.enable()
-        return graph, results
+    """The graph of what `run` launches, and what it returns."""
+    graph = torch.cuda.CUDAGraph()
+    with capturing(graph, pool):
+        return graph, run()
 
 
 @contextmanager

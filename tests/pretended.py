@@ -12,14 +12,16 @@ class Pretended:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.current: object = "default"
         self.number, self.underway, self.breaks, self.empty, self.used = 0, 0, False, False, list[object]()
+        self.pool, self.told = None, list[tuple[object, ...]]()
         device = self
 
         class Graph:
-            def capture_begin(self, *_: object, **__: object) -> None:
+            def capture_begin(self, pool: object, **_: object) -> None:
                 if device.underway:
                     raise RuntimeError("one capture at a time")
                 device.underway += 1
                 device.used.append(device.current)
+                device.pool = pool
 
             def capture_end(self) -> None:
                 device.underway -= 1
@@ -43,6 +45,7 @@ class Pretended:
         for name, value in {
             "CUDAGraph": Graph,
             "Stream": object,
+            "graph_pool_handle": object,
             "stream": Current,
             "current_stream": lambda: self.current,
             "current_device": lambda: self.number,
@@ -50,5 +53,6 @@ class Pretended:
             "empty_cache": lambda: None,
         }.items():
             monkeypatch.setattr(torch.cuda, name, value)
+        monkeypatch.setattr(torch._C, "_cuda_endAllocateToPool", lambda *told: self.told.append(told), raising=False)
         monkeypatch.setattr(torch._C, "_host_emptyCache", lambda: None, raising=False)
         monkeypatch.setattr(torch.cuda.graph, "default_capture_stream", None)

@@ -1,0 +1,50 @@
+"""The capture of a CUDA graph, so that one that fails harms nothing else; for `models` and `search`."""
+
+import gc
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from threading import Lock
+from typing import Any
+
+import torch
+
+_one_at_a_time = Lock()
+_streams: dict[int, torch.cuda.Stream] = {}
+
+
+@contextmanager
+def capturing(graph: Any, pool: Any = None) -> Iterator[None]:
+    """Within, what is launched on the current device goes into `graph`, whose memory is of `pool` or its own.
+
+    torch captures one graph at a time in a process. It does so on a stream of the device that it first did it on, where
+    the work of another is not seen; and where a capture fails, that stream stays the current one.
+
+    Python must not collect garbage meanwhile: a graph in it, of a model that is gone, would be destroyed, which CUDA
+    does not permit during a capture and answers by breaking it off.
+    """
+    with _one_at_a_time, torch.cuda.stream(torch.cuda.current_stream()):
+        device, collects = torch.cuda.current_device(), gc.isenabled()
+        pool = pool or torch.cuda.graph_pool_handle()
+        stream = _streams[device] = _streams.get(device) or torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        gc.disable()
+        try:
+            with warnings.catch_warnings():
+                # Said where memory runs out at the first operation; the error itself says more.
+                warnings.filterwarnings("ignore", message="The CUDA Graph is empty")
+                with torch.cuda.graph(graph, pool=pool, stream=stream, capture_error_mode="thread_local"):
+                    yield
+        except BaseException:
+            _allocate_as_before(device, pool)
+            raise
+        finally:
+            if collects:
+                gc.enable()
+
+
+def _allocate_as_before(device: int, pool: Any) -> None:
+    """Before 2.12, torch forgets it where a capture breaks off: no cached memory would be given back any more."""
+    end = getattr(torch._C, "_cuda_endAllocateToPool", None)
+    with suppress(RuntimeError):  # of a torch that thinks of it
+        if end is not None:
+            end(device, pool)
