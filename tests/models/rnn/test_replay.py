@@ -57,7 +57,8 @@ def replay(monkeypatch: pytest.MonkeyPatch) -> Replay:
     found = Replay(memory.forward, memory.backward, shared=True)
     monkeypatch.setattr(replaying, "_capture", memory.capture)
     monkeypatch.setattr(torch.cuda, "graph_pool_handle", object)
-    monkeypatch.setattr(found, "_make_room", lambda device: None)
+    monkeypatch.setattr(replaying, "_roomy", lambda device: True)
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: None)
     find = found.shelf.find
     monkeypatch.setattr(
         found, "_shape", lambda given: find(len(given[0]), lambda: found._captured(given, given[0].device))
@@ -176,6 +177,31 @@ def test_a_backward_that_cannot_be_captured_is_launched(replay: Replay, monkeypa
     for size in (2, 3, 3):
         call(replay, torch.ones(size) * 7)()
     assert not any(replay.shelf.values())
+
+
+def test_where_memory_is_nearly_full_graphs_in_use_stay(replay: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process may have taken it: no new shape is captured, and nothing is lost for when it is free again."""
+    for _ in range(3):
+        call(replay, torch.ones(2))()
+    monkeypatch.setattr(replaying, "_roomy", lambda device: False)
+    for _ in range(40):
+        for size in (2, 3):
+            call(replay, torch.ones(size) * 3)()
+    assert [size for size, shape in replay.shelf.items() if shape is not None] == [2]
+    monkeypatch.setattr(replaying, "_roomy", lambda device: True)
+    call(replay, torch.ones(3))()
+    assert all(replay.shelf.values())
+
+
+def test_where_memory_is_nearly_full_idle_graphs_make_room(replay: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(3):
+        call(replay, torch.ones(2))()
+    monkeypatch.setattr(replaying, "_roomy", lambda device: 2 not in replay.shelf)
+    monkeypatch.setattr(replaying, "IDLE", 5)
+    for number in range(10):
+        call(replay, torch.ones(3) * number)()
+        assert (2 in replay.shelf) == (number < 5)
+    assert [size for size, shape in replay.shelf.items() if shape is not None] == [3]
 
 
 def test_where_memory_runs_out_all_graphs_leave_and_may_come_back(

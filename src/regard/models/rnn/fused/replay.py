@@ -29,6 +29,8 @@ MOST = 96
 """Shapes a function keeps."""
 WORTH = 8
 """Runs that pay for a capture; a graph that leaves before was wasted."""
+IDLE = 1000
+"""Calls after which a shape that has not come again makes room for others."""
 PATIENCE = 16
 """So many wasted graphs, and there are more shapes than can be kept: no further one is captured."""
 
@@ -55,6 +57,8 @@ class _Shape:
     gradients: Tensors = ()
     runs: int = 0
     """How often forward has run: whose results are in `kept`."""
+    used: int = 0
+    """Which call of all shapes was its last."""
 
     def run(self, given: Sequence[Given]) -> int:
         _fill(self.inputs, given)
@@ -136,11 +140,12 @@ class Replay:
         return self.shelf.find(key, lambda: self._captured(given, device))
 
     def _captured(self, given: tuple[Given, ...], device: torch.device) -> _Shape | None:
-        """None where the graph's memory does not fit: then all graphs are let go.
+        """None where the memory is nearly full; and where the graph does not fit: then all graphs are let go.
 
         None, too, where the function does something that cannot be captured.
         """
-        self._make_room(device)
+        if not self._has_room(device):
+            return None
         try:
             inputs = tuple(None if x is None else x.contiguous().clone() for x in given)
             pool = self._pool()
@@ -180,14 +185,16 @@ class Replay:
         there = (shape.pool for shape in self.shelf.values() if shape is not None)
         return next(there, None) or torch.cuda.graph_pool_handle()
 
-    def _make_room(self, device: torch.device) -> None:
-        """Graphs may fill the memory to three quarters; beyond, the shape not used for longest leaves."""
-        while self.shelf:
-            free, total = torch.cuda.mem_get_info(device)
-            if free > total / 4:
-                return
-            self.shelf.drop()
-            torch.cuda.empty_cache()
+    def _has_room(self, device: torch.device) -> bool:
+        """Graphs may fill the memory to three quarters; beyond, only those that nobody needs leave for a new one.
+
+        Others do not: if the memory is another process's, one would lose all of them and capture them again and again.
+        """
+        if _roomy(device):
+            return True
+        self.shelf.drop_idle()
+        torch.cuda.empty_cache()
+        return _roomy(device)
 
 
 _replays: "WeakSet[Replay]" = WeakSet()
@@ -203,6 +210,7 @@ class Shelf(OrderedDict[object, _Shape | None]):
     """The shapes that came last, each with its graphs from the second time on, as long as that pays."""
 
     wasted = 0
+    calls = 0
 
     def find(self, key: object, capture: Callable[[], _Shape | None]) -> _Shape | None:
         """The graphs of a shape; None: run it plainly."""
@@ -211,6 +219,9 @@ class Shelf(OrderedDict[object, _Shape | None]):
             shape = capture()
         self[key] = shape
         self.move_to_end(key)
+        self.calls += 1
+        if shape is not None:
+            shape.used = self.calls
         if len(self) > MOST:
             self.drop()
         return shape
@@ -220,9 +231,20 @@ class Shelf(OrderedDict[object, _Shape | None]):
         _, shape = self.popitem(last=False)
         self.wasted += shape is not None and shape.runs < WORTH
 
+    def drop_idle(self) -> None:
+        """Let those go that nobody has used for long."""
+        for key, shape in list(self.items()):
+            if shape is not None and self.calls - shape.used >= IDLE:
+                del self[key]
+
 
 def _device(given: Sequence[Given]) -> torch.device:
     return next(x.device for x in given if x is not None)
+
+
+def _roomy(device: torch.device) -> bool:
+    free, total = torch.cuda.mem_get_info(device)
+    return free > total / 4
 
 
 def _within_a_capture(given: Sequence[Given]) -> bool:
