@@ -11,6 +11,7 @@ import torch
 
 _one_at_a_time = Lock()
 _streams: dict[int, torch.cuda.Stream] = {}
+_broken: list[Any] = []
 
 
 @contextmanager
@@ -35,16 +36,21 @@ def capturing(graph: Any, pool: Any = None) -> Iterator[None]:
                 with torch.cuda.graph(graph, pool=pool, stream=stream, capture_error_mode="thread_local"):
                     yield
         except BaseException:
-            _allocate_as_before(device, pool)
+            _mend(device, pool, graph)
             raise
         finally:
             if collects:
                 gc.enable()
 
 
-def _allocate_as_before(device: int, pool: Any) -> None:
-    """Before 2.12, torch forgets it where a capture breaks off: no cached memory would be given back any more."""
+def _mend(device: int, pool: Any, graph: Any) -> None:
+    """Tell torch's allocator that the capture is over, which before 2.12 it is not told where one breaks off.
+
+    It would give no cached memory back any more. Whoever allocates for the host still asks that graph whether the
+    memory is for it, so it must not be destroyed.
+    """
     end = getattr(torch._C, "_cuda_endAllocateToPool", None)
-    with suppress(RuntimeError):  # of a torch that thinks of it
+    with suppress(RuntimeError):  # it has been told
         if end is not None:
             end(device, pool)
+            _broken.append(graph)
