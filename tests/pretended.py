@@ -12,23 +12,25 @@ class Pretended:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.current: object = "default"
         self.number, self.underway, self.breaks, self.empty, self.used = 0, 0, False, False, list[object]()
-        self.pool, self.told = None, list[tuple[object, ...]]()
+        self.pool, self.ended, self.told = None, 0, list[tuple[object, ...]]()
         device = self
 
         class Graph:
-            def capture_begin(self, pool: object, **_: object) -> None:
+            def capture_begin(self, pool: object = None, **_: object) -> None:
                 if device.underway:
                     raise RuntimeError("one capture at a time")
                 device.underway += 1
                 device.used.append(device.current)
-                device.pool = pool
+                device.pool = pool or device.pool
 
             def capture_end(self) -> None:
                 device.underway -= 1
                 if device.empty:
                     warnings.warn("The CUDA Graph is empty. This usually means …", stacklevel=2)
                 if device.breaks:
+                    device.breaks = False
                     raise RuntimeError("operation failed due to a previous error during capture")
+                device.ended += 1
 
         class Current:
             """As torch's: a stream that is entered and not left stays the current one."""

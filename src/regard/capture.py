@@ -11,7 +11,6 @@ import torch
 
 _one_at_a_time = Lock()
 _streams: dict[int, torch.cuda.Stream] = {}
-_broken: list[Any] = []
 
 
 @contextmanager
@@ -36,21 +35,24 @@ def capturing(graph: Any, pool: Any = None) -> Iterator[None]:
                 with torch.cuda.graph(graph, pool=pool, stream=stream, capture_error_mode="thread_local"):
                     yield
         except BaseException:
-            _mend(device, pool, graph)
+            _mend(device, pool, stream)
             raise
         finally:
             if collects:
                 gc.enable()
 
 
-def _mend(device: int, pool: Any, graph: Any) -> None:
-    """Tell torch's allocator that the capture is over, which before 2.12 it is not told where one breaks off.
+def _mend(device: int, pool: Any, stream: Any) -> None:
+    """Do what torch leaves undone where a capture breaks off.
 
-    It would give no cached memory back any more. Whoever allocates for the host still asks that graph whether the
-    memory is for it, so it must not be destroyed.
+    Before 2.12 nobody tells its allocator that the capture is over, and no cached memory is given back any more. Its
+    random numbers refuse to be drawn until a capture has ended well, so an empty one does.
     """
     end = getattr(torch._C, "_cuda_endAllocateToPool", None)
     with suppress(RuntimeError):  # it has been told
         if end is not None:
             end(device, pool)
-            _broken.append(graph)
+    with suppress(RuntimeError), warnings.catch_warnings(), torch.cuda.stream(torch.cuda.current_stream()):
+        warnings.filterwarnings("ignore", message="The CUDA Graph is empty")
+        with torch.cuda.graph(torch.cuda.CUDAGraph(), stream=stream, capture_error_mode="thread_local"):
+            pass

@@ -10,7 +10,11 @@ from torch import Tensor
 from regard.attention import additive_attention
 from regard.attention.additive import op
 
-pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")]
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device"),
+    pytest.mark.filterwarnings("ignore:Attempting to run cuBLAS"),  # the first backward of a process, if it is here
+]
 
 
 @pytest.fixture
