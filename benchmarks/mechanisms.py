@@ -51,8 +51,7 @@ def main() -> None:
     merging.add_argument("--json", type=Path, required=True)
     given = options.parse_args()
     if given.verb == "merge":
-        texts = [path.read_text(encoding="utf-8") for path in given.reports]
-        whole = merged({f"part {number}": json.loads(text) for number, text in enumerate(texts, 1)})
+        whole = merged([json.loads(path.read_text(encoding="utf-8")) for path in given.reports])
         write_whole(given.json, json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
         return
     if given.verb == "table":
@@ -120,16 +119,23 @@ def steps(recipe: Recipe, sizes: tuple[int, int], batches: list[Batch], rounds: 
     }
 
 
-def merged(reports: dict[str, Record]) -> Record:
-    """One report: variants in the order of the first that names them, the first run of each seed."""
-    variants: dict[str, Record] = {}
-    for name, report in reports.items():
+def merged(reports: list[Record]) -> Record:
+    """One report: variants in the order of the first that names them, the first run of each seed.
+
+    A report that was put together from parts brings these.
+    """
+    variants, parts = dict[str, Record](), dict[str, Record]()
+    for report in reports:
+        before = report.get("parts", {"part 1": report["machine"]})
+        called = {old: f"part {len(parts) + place}" for place, old in enumerate(before, 1)}
+        parts |= {called[old]: machine for old, machine in before.items()}
         for one in report["variants"]:
             known = variants.setdefault(one["name"], {**one, "runs": [], "from": {}})
             seeds = {run["seed"] for run in known["runs"]}
             new = [run for run in one["runs"] if run["seed"] not in seeds]
             known["runs"] = sorted(known["runs"] + new, key=lambda run: run["seed"])
-            known["from"] |= {str(run["seed"]): name for run in new}
+            came = one.get("from", {})
+            known["from"] |= {str(run["seed"]): called[came.get(str(run["seed"]), "part 1")] for run in new}
             known["problem"] = "" if known["runs"] else one["problem"]
     for one in variants.values():
         values = {
@@ -139,9 +145,7 @@ def merged(reports: dict[str, Record]) -> Record:
     steps = {run["steps"] for one in variants.values() for run in one["runs"]}
     if len(steps) > 1:
         raise SystemExit(f"these reports are of different budgets: {sorted(steps)} steps")
-    first = next(iter(reports.values()))
-    parts = {name: report["machine"] for name, report in reports.items()}
-    return {**first, "parts": parts, "variants": list(variants.values())}
+    return {**reports[0], "parts": parts, "variants": list(variants.values())}
 
 
 def markdown(report: Record, speed: Record) -> str:

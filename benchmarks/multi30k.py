@@ -115,7 +115,7 @@ def score(runs: list[Path], given: argparse.Namespace) -> Record:
         "parameters": translator.bundle.model.parameters_count,
         "parameters_each": [bundle.model.parameters_count for bundle in translator.bundles],
         "seconds": {**training_seconds(runs), "decoding": round(time.perf_counter() - began, 1)},
-        "recipe": recipe,
+        "recipe": recipe | {"data": recipe["data"] | {"base": None}},  # which names a folder of this machine
         "machine": torch.cuda.get_device_name() if device == "cuda" else "CPU",
         "date": date.today().isoformat(),
     }
