@@ -192,7 +192,8 @@ class Replay:
         """
         if _roomy(device):
             return True
-        self.shelf.drop_idle()
+        if not self.shelf.drop_idle():
+            return False
         torch.cuda.empty_cache()
         return _roomy(device)
 
@@ -231,11 +232,12 @@ class Shelf(OrderedDict[object, _Shape | None]):
         _, shape = self.popitem(last=False)
         self.wasted += shape is not None and shape.runs < WORTH
 
-    def drop_idle(self) -> None:
-        """Let those go that nobody has used for long."""
-        for key, shape in list(self.items()):
-            if shape is not None and self.calls - shape.used >= IDLE:
-                del self[key]
+    def drop_idle(self) -> int:
+        """Let those go that nobody has used for long; how many they were."""
+        idle = [key for key, shape in self.items() if shape is not None and self.calls - shape.used >= IDLE]
+        for key in idle:
+            del self[key]
+        return len(idle)
 
 
 def _device(given: Sequence[Given]) -> torch.device:
