@@ -14,7 +14,6 @@ runs/taught.en and runs/taught.de; a run that is `--taught` reads those instead 
 
 import argparse
 import json
-import re
 import time
 from collections import Counter, defaultdict
 from datetime import date
@@ -33,7 +32,7 @@ from regard.lab.evaluate import measure
 from regard.runtime import translator as decoding
 from regard.runtime.translator import Translator, load
 from regard.train.journal import NAME, read_journal
-from regard.train.recipe import find_recipe, load_recipe
+from regard.train.recipe import load_recipe
 from regard.train.run import train
 
 SPLITS = {"val": None, "2016": "test_2016_flickr", "2017": "test_2017_flickr"}
@@ -71,9 +70,9 @@ def main() -> None:
         return
     runs = given.runs if given.verb == "measure" else [given.run or Path("runs") / given.json.stem]
     if given.verb == "train":
-        recipe = given.recipe if given.taught is None else taught(given.recipe, given.taught)
-        load_recipe(recipe, given.set)  # complains before anything is written
-        train(recipe, runs[0], overrides=given.set, resume=(runs[0] / "recipe.json").exists())
+        changes = [*given.set, *([] if given.taught is None else taught(given.recipe, given.taught))]
+        load_recipe(given.recipe, changes)  # complains before anything is written
+        train(given.recipe, runs[0], overrides=changes, resume=(runs[0] / "recipe.json").exists())
         say(f"trained {runs[0]}")
     record = {"name": given.name or given.json.stem, "changes": getattr(given, "set", []), **score(runs, given)}
     given.json.parent.mkdir(parents=True, exist_ok=True)
@@ -115,10 +114,17 @@ def score(runs: list[Path], given: argparse.Namespace) -> Record:
         "parameters": translator.bundle.model.parameters_count,
         "parameters_each": [bundle.model.parameters_count for bundle in translator.bundles],
         "seconds": {**training_seconds(runs), "decoding": round(time.perf_counter() - began, 1)},
-        "recipe": recipe | {"data": recipe["data"] | {"base": None}},  # which names a folder of this machine
+        "recipe": recipe | {"data": anywhere(recipe["data"])},
         "machine": torch.cuda.get_device_name() if device == "cuda" else "CPU",
         "date": date.today().isoformat(),
     }
+
+
+def anywhere(data: Record) -> Record:
+    """The table [data] without the folders of this machine."""
+    if data["kind"] != "parallel":
+        return data
+    return data | {"base": None} | {split: Path(data[split]).name for split in ("train", "dev")}
 
 
 def bleu(translator: Translator, split: str, sentences: int | None, beam: int, penalty: float) -> Record:
@@ -148,16 +154,11 @@ def beside(prefix: Path) -> Path:
     return prefix.with_name(f"{prefix.name}.val")
 
 
-def taught(recipe: str, prefix: Path) -> str:
-    """The recipe with other training text, as a file beside that text."""
-    found = load_recipe(recipe).model_dump(mode="json")["data"]
-    data = {"kind": "parallel", "train": prefix.name, "dev": beside(prefix).name}
-    data |= {side: found[side] for side in ("source", "target")}
-    table = "[data]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in data.items()) + "\n"
-    text = find_recipe(recipe).read_text(encoding="utf-8")
-    path = prefix.with_name(f"{prefix.name}-{Path(recipe).stem}.toml")
-    write_whole(path, re.sub(r"^\[data\]\n.*?(?=^\[)", lambda _: table, text, flags=re.MULTILINE | re.DOTALL))
-    return str(path)
+def taught(recipe: str, prefix: Path) -> list[str]:
+    """What makes a recipe learn from other text."""
+    data = load_recipe(recipe).model_dump(mode="json")["data"]
+    sides = [f"data.{side}={data[side]}" for side in ("source", "target")]
+    return ["data.kind=parallel", f"data.train={prefix}", f"data.dev={beside(prefix)}", *sides]
 
 
 def languages(bundle: Bundle) -> tuple[str, str]:

@@ -9,7 +9,7 @@ import pytest
 
 from regard.bundle.store import load_bundle
 from regard.data.catalogue import Entry, find_entry
-from regard.data.tables import CatalogueData
+from regard.data.tables import CatalogueData, ParallelData
 from regard.models.config import RecurrentConfig
 from regard.train.recipe import Recipe, RecipeError, find_recipe, load_recipe, parse_recipe, recipe_names
 from regard.train.run import train
@@ -208,6 +208,21 @@ def test_an_override_that_is_none_says_how_to_write_one(override: str, example: 
     with pytest.raises(RecipeError) as caught:
         load_recipe("reverse", [override])
     assert str(caught.value) == f"--set {override}: write table.key=value, as in --set {example}"
+
+
+def test_another_kind_of_data_is_another_table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Nothing of the recipe's own data is left, in whatever order they are named: any recipe learns from any pairs."""
+    monkeypatch.chdir(tmp_path)
+    asked = ["data.train=mine", "data.source=en", "data.kind=parallel", "data.target=de"]
+    recipe = load_recipe("multi30k-en-de-luong", asked)
+    assert isinstance(recipe.data, ParallelData)
+    assert recipe.data.train == tmp_path / "mine"
+    assert (recipe.data.source, recipe.data.target) == ("en", "de")
+    assert recipe.model == load_recipe("multi30k-en-de-luong").model
+    same = load_recipe("multi30k-en-de", ["data.kind=catalogue", "data.target=fr"])
+    assert same == load_recipe("multi30k-en-de", ["data.target=fr"])
+    with pytest.raises(RecipeError, match=r"data\.train is missing"):
+        load_recipe("multi30k-en-de", ["data.kind=tsv"])
 
 
 def test_an_override_cannot_reach_into_a_value() -> None:

@@ -88,7 +88,8 @@ class Recipe(BaseModel):
 def load_recipe(name: str | Path, overrides: Iterable[str] = ()) -> Recipe:
     """A recipe by its published name or by the path of a TOML file, with `table.key=value` overrides.
 
-    Paths in the file are relative to the file, paths in an override to the current folder.
+    Paths in the file are relative to the file, paths in an override to the current folder. `data.kind` in an override
+    takes the place of the whole table, unless it is that kind: what another one reads says nothing about this one.
     """
     path = find_recipe(name)
     try:
@@ -116,7 +117,7 @@ def parse_recipe(
 ) -> Recipe:
     """Check a recipe given as a dictionary; data paths are relative to `base`."""
     tables = {key: dict(value) if isinstance(value, dict) else value for key, value in raw.items()}
-    for override in overrides:
+    for override in sorted(overrides, key=lambda one: one.partition("=")[0].strip() != "data.kind"):  # the first of all
         _override(tables, override)
     data = tables.get("data")
     if base is not None and isinstance(data, dict) and data.get("kind") in FILE_KINDS:
@@ -183,6 +184,8 @@ def _override(tables: dict[str, Any], override: str) -> None:
         parsed = os.path.abspath(parsed)
     if parts[0] == "data" and parts[1] in ("train", "dev", "test") and isinstance(parsed, str):
         parsed = _from_here(parsed, tables.get("data"))
+    if parts == ["data", "kind"] and isinstance(old := tables.get("data"), dict) and old.get("kind") != parsed:
+        tables["data"] = {}
     table = tables
     for part in parts[:-1]:
         inner = table.get(part, {})
