@@ -22,6 +22,8 @@ def capturing(graph: Any, pool: Any = None) -> Iterator[None]:
 
     Python must not collect garbage meanwhile: a graph in it, of a model that is gone, would be destroyed, which CUDA
     does not permit during a capture and answers by breaking it off.
+
+    What goes wrong within is raised as it is, not as the error of the capture that breaks off for it.
     """
     with _one_at_a_time, torch.cuda.stream(torch.cuda.current_stream()):
         device, collects = torch.cuda.current_device(), gc.isenabled()
@@ -29,11 +31,19 @@ def capturing(graph: Any, pool: Any = None) -> Iterator[None]:
         stream = _streams[device] = _streams.get(device) or torch.cuda.Stream()  # type: ignore[no-untyped-call]
         gc.disable()
         try:
+            _forget_workspaces()
             with warnings.catch_warnings():
                 # Said where memory runs out at the first operation; the error itself says more.
                 warnings.filterwarnings("ignore", message="The CUDA Graph is empty")
-                with torch.cuda.graph(graph, pool=pool, stream=stream, capture_error_mode="thread_local"):
+                capture = torch.cuda.graph(graph, pool=pool, stream=stream, capture_error_mode="thread_local")
+                capture.__enter__()
+                try:
                     yield
+                except BaseException:
+                    with suppress(RuntimeError):  # that it breaks off is no news
+                        capture.__exit__(None, None, None)
+                    raise
+                capture.__exit__(None, None, None)
         except BaseException:
             _mend(device, pool, stream)
             raise
@@ -42,17 +52,32 @@ def capturing(graph: Any, pool: Any = None) -> Iterator[None]:
                 gc.enable()
 
 
+def give_back_cached() -> None:
+    """Empty torch's cache, which it cannot do while another thread captures."""
+    with _one_at_a_time:
+        torch.cuda.empty_cache()
+
+
+def _forget_workspaces() -> None:
+    """Give the products in the next graph a workspace of that graph's memory, where torch would take it from them.
+
+    It keeps one for each stream, and so for all our graphs, in the memory of the first that has a product. From 2.12 on
+    it frees that when any of them is destroyed; the others would go on to write there.
+    """
+    if torch.__version__ >= "2.12":
+        torch._C._cuda_clearCublasWorkspaces()
+
+
 def _mend(device: int, pool: Any, stream: Any) -> None:
     """Do what torch leaves undone where a capture breaks off.
 
-    Before 2.12 nobody tells its allocator that the capture is over, and no cached memory is given back any more. Its
-    random numbers refuse to be drawn until a capture has ended well, so an empty one does.
+    Up to 2.12 nobody tells its allocator that the capture is over and its memory free: nothing that is cached would be
+    given back any more. Its random numbers refuse to be drawn until a capture has ended well, so an empty one does.
     """
-    end = getattr(torch._C, "_cuda_endAllocateToPool", None)
-    with suppress(RuntimeError):  # it has been told
-        if end is not None:
-            end(device, pool)
-    with suppress(RuntimeError), warnings.catch_warnings(), torch.cuda.stream(torch.cuda.current_stream()):
+    with suppress(RuntimeError, AttributeError):  # it has been told
+        torch._C._cuda_endAllocateToPool(device, pool)
+        torch._C._cuda_releasePool(device, pool)
+    with suppress(RuntimeError), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The CUDA Graph is empty")
         with torch.cuda.graph(torch.cuda.CUDAGraph(), stream=stream, capture_error_mode="thread_local"):
             pass

@@ -125,7 +125,7 @@ def test_a_step_that_cannot_be_recorded_leaves_the_current_stream_as_it_was(monk
     assert found(model, source, LIMITS, 3, 1) is not None
     (one,) = few._rounds[model].values()
     device = Pretended(monkeypatch)
-    device.breaks = True
+    device.breaks = 1
     with pytest.warns(UserWarning, match="could not be recorded"), torch.no_grad():
         assert one._recorded(model) is None
     assert device.current == "default"
