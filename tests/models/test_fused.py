@@ -10,7 +10,7 @@ from interpreter import INTERPRETED, kernels
 from regard.models import Seq2Seq
 from regard.models.config import RecurrentConfig
 from regard.models.rnn.fused import decoder
-from regard.models.rnn.fused.replay import MOST, PATIENCE, Replay, Shelf, _Shape, forget_graphs
+from regard.models.rnn.fused.replay import MOST, PATIENCE, WORTH, Replay, Shelf, _Shape, forget_graphs
 
 from .zoo import Sentences
 
@@ -267,6 +267,20 @@ def test_the_shape_not_used_for_longest_leaves() -> None:
     assert len(shelf) == MOST
     assert 0 not in shelf
     assert MOST in shelf
+    shelf.find(1, capture)
+    shelf.find("new", capture)
+    assert 1 in shelf
+    assert 2 not in shelf
+
+
+def test_a_graph_that_has_paid_was_not_captured_in_vain() -> None:
+    shelf, capture = Shelf(), Capturer()
+    for number in range(2 * MOST):
+        for _ in range(2):
+            shape = shelf.find(number, capture)
+        assert shape is not None
+        shape.runs = WORTH
+    assert shelf.wasted == 0
 
 
 def test_more_shapes_than_fit_are_not_captured_over_and_over() -> None:

@@ -1,88 +1,42 @@
-"""Graphs that share their memory, with a stand-in for a graph: a replay that ruins what other shapes have kept."""
+"""Calls interleave as they like: graphs whose replay ruins what others have kept give the gradients of each call."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import nullcontext
 from threading import Thread
-from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
+from pretended import Pretended
 from regard.models.rnn.fused import replay as replaying
 from regard.models.rnn.fused.replay import Replay
 
-Tensors = tuple[Tensor, ...]
-
-
-class Memory:
-    """x² and its gradient as graphs would run them: what forward keeps lies in places that all shapes share."""
-
-    def __init__(self) -> None:
-        self.kept: list[Tensor] = []
-        self.of: dict[int, tuple[object, Tensors]] = {}  # with what has that id, so that nothing else gets it
-
-    def forward(self, x: Tensor) -> tuple[Tensors, Tensors]:
-        return (x * x,), (x.clone(),)
-
-    def backward(self, outside: Sequence[Tensor], given: Sequence[Tensor], kept: Sequence[Tensor]) -> Tensors:
-        """A graph reads the places that it was captured with, whether anybody still holds them or not."""
-        _, (place,) = self.of.setdefault(id(given), (given, tuple(kept)))
-        return (2 * place * outside[0],)
-
-    def capture(self, run: Callable[[], Any], pool: object = None) -> tuple["Graph", Any]:
-        graph = Graph(self, run)
-        return graph, graph.results
-
-
-class Graph:
-    def __init__(self, memory: Memory, run: Callable[[], Any]) -> None:
-        self.memory, self.run, self.results = memory, run, run()
-        self.reads = isinstance(self.results[0], tuple)
-        if self.reads:
-            memory.kept += self.results[1]
-
-    def replay(self) -> None:
-        if self.reads:
-            for place in self.memory.kept:
-                place.fill_(float("nan"))
-        pairs = zip(self.results, self.run(), strict=True) if self.reads else [(self.results, self.run())]
-        for places, found in pairs:
-            for place, tensor in zip(places, found, strict=True):
-                place.copy_(tensor)
+from .ruined import Apart, Drawing, Memory, Several, call, fake, refuse_backward, sizes
 
 
 @pytest.fixture
 def replay(monkeypatch: pytest.MonkeyPatch) -> Replay:
+    return fake(monkeypatch, Memory())
+
+
+def test_a_graph_is_captured_into_the_memory_that_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    device, pool = Pretended(monkeypatch), object()
+    _, filled = replaying._capture(lambda: list(device.filling), pool)
+    assert filled == [pool]
+
+
+def test_one_call_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
     memory = Memory()
-    found = Replay(memory.forward, memory.backward, shared=True)
-    monkeypatch.setattr(replaying, "_capture", memory.capture)
-    monkeypatch.setattr(torch.cuda, "graph_pool_handle", object)
-    monkeypatch.setattr(replaying, "_roomy", lambda device: True)
-    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: None)
-    find = found.shelf.find
-    monkeypatch.setattr(
-        found, "_shape", lambda given: find(len(given[0]), lambda: found._captured(given, given[0].device))
-    )
-    return found
-
-
-def call(replay: Replay, x: Tensor) -> Callable[[], None]:
-    """Forward now; what is returned runs backward and looks at both."""
-    results, kept, ticket = replay.forward(x)
-
-    def backward() -> None:
-        assert torch.equal(results[0], x * x)
-        assert torch.equal(replay.backward(ticket, [torch.ones(len(x))], [x], kept)[0], 2 * x)
-
-    return backward
-
-
-def test_one_call_after_the_other(replay: Replay) -> None:
+    replay = fake(monkeypatch, memory)
     for number in range(4):  # plainly, captured, replayed
         for size in (2, 3):
             call(replay, torch.arange(1.0, 1 + size) + number)()
     assert len(replay.shelf) == 2
-    assert len({id(shape.pool) for shape in replay.shelf.values() if shape is not None}) == 1
+    assert len(memory.pools) == 4
+    assert None not in memory.pools
+    assert len(set(memory.pools)) == 1
+    assert memory.runs == 2 * 3  # none of them was needed twice
     assert all(shape is not None and shape.kept == () for shape in replay.shelf.values())
 
 
@@ -95,6 +49,81 @@ def test_calls_of_other_shapes_in_between_do_not_matter(replay: Replay) -> None:
         backward()
 
 
+def test_graphs_with_memory_of_their_own_need_no_second_run_for_other_shapes(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = Apart()
+    replay = fake(monkeypatch, memory, shared=False)
+    for _ in range(3):
+        for backward in [call(replay, torch.ones(size)) for size in (2, 3)]:
+            backward()
+    assert memory.runs == 2 * 2
+    assert set(memory.pools) == {None}
+
+
+def test_results_and_gradients_are_the_callers_own(replay: Replay) -> None:
+    """And so is what backward was given."""
+    seen: list[tuple[Tensor, ...]] = []
+    for number in range(1, 5):
+        x, outside = torch.full((2,), float(number)), torch.full((2,), 10.0 * number)
+        results, kept, ticket = replay.forward(x)
+        seen.append((*results, *replay.backward(ticket, [outside], [x], kept), outside))
+    for number, (result, gradient, outside) in enumerate(seen, 1):
+        assert result.tolist() == [number**2] * 2
+        assert gradient.tolist() == [20 * number**2] * 2
+        assert outside.tolist() == [10 * number] * 2
+
+
+@pytest.mark.parametrize("refused", [False, True])
+@pytest.mark.parametrize("shared", [True, False])
+def test_gradients_are_those_of_the_random_numbers_of_then(
+    shared: bool, refused: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where a call in between has drawn others, and where backward cannot be captured; nobody else's change."""
+    memory = Drawing()
+    replay, one = fake(monkeypatch, memory, shared=shared, random=True), torch.ones(2)
+    if refused:
+        refuse_backward(memory, monkeypatch)
+    replay.forward(one)
+    calls = [replay.forward(one) for _ in range(3)]
+    state = torch.get_rng_state()
+    with pytest.warns(UserWarning, match="not permitted") if refused else nullcontext():
+        for results, kept, ticket in (*calls, *reversed(calls)):
+            assert torch.equal(replay.backward(ticket, [one], [one], kept)[0], results[0])
+    assert torch.equal(torch.get_rng_state(), state)
+    assert len({tuple(results[0].tolist()) for results, _, _ in calls}) == 3
+
+
+def test_what_a_graph_is_kept_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other sizes, kinds of numbers, missing inputs and precisions are other work."""
+    replay, double = fake(monkeypatch, Several()), torch.ones(2, dtype=torch.float64)
+    for given in ((torch.ones(2), None), (torch.ones(3), None), (double, None), (double, double)):
+        first, second, third = (replay.forward(*given)[2].shape for _ in range(3))
+        assert first is None
+        assert second is not None
+        assert third is second
+    before = torch.get_float32_matmul_precision()
+    try:
+        torch.set_float32_matmul_precision("high" if before != "high" else "highest")
+        assert replay.forward(double, None)[2].shape is None
+    finally:
+        torch.set_float32_matmul_precision(before)
+    monkeypatch.setattr(replaying, "_device", lambda given: torch.device("cuda", 1))
+    assert replay.forward(double, None)[2].shape is None
+
+
+@pytest.mark.parametrize("what", ["forward", "backward", "forget"])
+def test_everything_waits_for_its_turn(what: str, replay: Replay) -> None:
+    for _ in range(3):
+        call(replay, torch.ones(2))()
+    late = call(replay, torch.ones(2))
+    run = {"forward": lambda: call(replay, torch.ones(2)), "backward": late, "forget": replay.forget}[what]
+    other = Thread(target=run)
+    with replay._turn:
+        other.start()
+        other.join(timeout=0.2)
+        assert other.is_alive()
+    other.join()
+
+
 def test_graphs_that_left_leave_their_memory_to_nobody(replay: Replay) -> None:
     for _ in range(2):
         call(replay, torch.ones(2))()
@@ -105,6 +134,28 @@ def test_graphs_that_left_leave_their_memory_to_nobody(replay: Replay) -> None:
         call(replay, torch.ones(2) * 4)()
     (new,) = (shape for shape in replay.shelf.values() if shape is not None)
     assert new.pool is not old.pool
+    late()
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_run_that_broke_off_has_written_over_what_was_kept(shared: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where somebody interrupts a notebook and then asks for the gradients of the call before."""
+    replay = fake(monkeypatch, Memory(), shared=shared)
+    for _ in range(2):
+        call(replay, torch.ones(2))()
+    late = call(replay, torch.ones(2) * 3)
+    (shape,) = replay.shelf.values()
+    assert shape is not None
+    again = shape.forward.replay
+
+    def interrupted() -> None:
+        again()
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shape.forward, "replay", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            call(replay, torch.ones(2) * 5)
     late()
 
 
@@ -132,7 +183,7 @@ def test_within_another_capture_nobody_waits_for_a_turn(replay: Replay, monkeypa
     """The thread whose turn it is may be waiting for that capture to end."""
     for _ in range(3):
         call(replay, torch.ones(2))()
-    monkeypatch.setattr(replaying, "_within_a_capture", lambda given: True)
+    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: True)
     inside = Thread(target=lambda: call(replay, torch.ones(2) * 3)(), daemon=True)
     with replay._turn:
         inside.start()
@@ -154,20 +205,14 @@ def test_what_cannot_be_captured_is_launched(replay: Replay, monkeypatch: pytest
         call(replay, torch.ones(3))()
     for size in (2, 3, 4, 4):
         call(replay, torch.ones(size) * 7)()
-    assert [size for size, shape in replay.shelf.items() if shape is not None] == [2]
+    assert sizes(replay) == [2]
 
 
-def test_a_backward_that_cannot_be_captured_is_launched(replay: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_backward_that_cannot_be_captured_is_launched(monkeypatch: pytest.MonkeyPatch) -> None:
     """Although forward was: what it kept is in a graph's memory, so forward runs once more, plainly."""
-    capture = replaying._capture
-
-    def refuse(run: Callable[[], Any], pool: object = None) -> tuple[Any, Any]:
-        graph, results = capture(run, pool)
-        if not graph.reads:
-            raise RuntimeError("operation not permitted when stream is capturing")
-        return graph, results
-
-    monkeypatch.setattr(replaying, "_capture", refuse)
+    memory = Memory()
+    replay = fake(monkeypatch, memory)
+    refuse_backward(memory, monkeypatch)
     call(replay, torch.ones(2))()
     late = call(replay, torch.ones(2) * 2)
     with pytest.warns(UserWarning, match="could not be captured .* not permitted"):
@@ -177,48 +222,3 @@ def test_a_backward_that_cannot_be_captured_is_launched(replay: Replay, monkeypa
     for size in (2, 3, 3):
         call(replay, torch.ones(size) * 7)()
     assert not any(replay.shelf.values())
-
-
-def test_where_memory_is_nearly_full_graphs_in_use_stay(replay: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another process may have taken it: no new shape is captured, and nothing is lost for when it is free again."""
-    for _ in range(3):
-        call(replay, torch.ones(2))()
-    monkeypatch.setattr(replaying, "_roomy", lambda device: False)
-    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: pytest.fail("waits for the GPU, and gains nothing"))
-    for _ in range(40):
-        for size in (2, 3):
-            call(replay, torch.ones(size) * 3)()
-    assert [size for size, shape in replay.shelf.items() if shape is not None] == [2]
-    monkeypatch.setattr(replaying, "_roomy", lambda device: True)
-    call(replay, torch.ones(3))()
-    assert all(replay.shelf.values())
-
-
-def test_where_memory_is_nearly_full_idle_graphs_make_room(replay: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
-    for _ in range(3):
-        call(replay, torch.ones(2))()
-    monkeypatch.setattr(replaying, "_roomy", lambda device: 2 not in replay.shelf)
-    monkeypatch.setattr(replaying, "IDLE", 5)
-    for number in range(10):
-        call(replay, torch.ones(3) * number)()
-        assert (2 in replay.shelf) == (number < 5)
-    assert [size for size, shape in replay.shelf.items() if shape is not None] == [3]
-
-
-def test_where_memory_runs_out_all_graphs_leave_and_may_come_back(
-    replay: Replay, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for _ in range(3):
-        call(replay, torch.ones(2))()
-    capture = replaying._capture
-
-    def fail(*_: object) -> None:
-        raise torch.OutOfMemoryError("full")
-
-    monkeypatch.setattr(replaying, "_capture", fail)
-    for _ in range(2):
-        call(replay, torch.ones(3))()
-    assert not any(replay.shelf.values())
-    monkeypatch.setattr(replaying, "_capture", capture)
-    call(replay, torch.ones(3) * 2)()
-    assert [size for size, shape in replay.shelf.items() if shape is not None] == [3]

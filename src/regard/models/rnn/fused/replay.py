@@ -22,7 +22,7 @@ from weakref import WeakSet
 import torch
 from torch import Tensor
 
-from regard.capture import capturing
+from regard.capture import capturing, give_back_cached
 from regard.models.fixed import settings
 
 MOST = 96
@@ -61,9 +61,9 @@ class _Shape:
     """Which call of all shapes was its last."""
 
     def run(self, given: Sequence[Given]) -> int:
+        self.runs += 1  # at once: a run that breaks off has written, too
         _fill(self.inputs, given)
         self.forward.replay()
-        self.runs += 1
         return self.runs
 
 
@@ -82,7 +82,7 @@ class Replay:
 
     def __init__(self, forward: Forward, backward: Backward, *, random: bool = False, shared: bool = False) -> None:
         self._plain_forward, self._plain_backward = forward, backward
-        self._random, self._shared, self._turns = random, shared, 0
+        self._random, self._shared, self._turns, self._hopeless = random, shared, 0, 0
         self.shelf = Shelf()
         self._turn = RLock()
         _replays.add(self)
@@ -189,13 +189,17 @@ class Replay:
         """Graphs may fill the memory to three quarters; beyond, only those that nobody needs leave for a new one.
 
         Others do not: if the memory is another process's, one would lose all of them and capture them again and again.
+        Nor is torch's cache emptied at every call: where that was in vain, it is not tried again for long.
         """
         if _roomy(device):
             return True
-        if not self.shelf.drop_idle():
+        if not self.shelf.drop_idle() and self.shelf.calls < self._hopeless:
             return False
-        torch.cuda.empty_cache()
-        return _roomy(device)
+        give_back_cached()
+        if _roomy(device):
+            return True
+        self._hopeless = self.shelf.calls + IDLE
+        return False
 
 
 _replays: "WeakSet[Replay]" = WeakSet()
@@ -232,12 +236,12 @@ class Shelf(OrderedDict[object, _Shape | None]):
         _, shape = self.popitem(last=False)
         self.wasted += shape is not None and shape.runs < WORTH
 
-    def drop_idle(self) -> int:
-        """Let those go that nobody has used for long; how many they were."""
+    def drop_idle(self) -> bool:
+        """Let those go that nobody has used for long; whether there were any."""
         idle = [key for key, shape in self.items() if shape is not None and self.calls - shape.used >= IDLE]
         for key in idle:
             del self[key]
-        return len(idle)
+        return bool(idle)
 
 
 def _device(given: Sequence[Given]) -> torch.device:
