@@ -64,8 +64,9 @@ def _forget_workspaces() -> None:
     It keeps one for each stream, and so for all our graphs, in the memory of the first that has a product. From 2.12 on
     it frees that when any of them is destroyed; the others would go on to write there.
     """
-    if torch.__version__ >= "2.12":
-        torch._C._cuda_clearCublasWorkspaces()
+    with suppress(AttributeError):  # a private name
+        if torch.__version__ >= "2.12":
+            torch._C._cuda_clearCublasWorkspaces()
 
 
 def _mend(device: int, pool: Any, stream: Any) -> None:

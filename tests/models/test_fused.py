@@ -210,6 +210,25 @@ def test_what_cannot_be_captured_is_launched_and_breaks_no_other_capture() -> No
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.skipif("2.13" <= torch.__version__ < "2.14", reason="torch 2.13 keeps it for ever")
+def test_the_memory_of_a_capture_that_broke_off_comes_back() -> None:
+    def forward(x: Tensor) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
+        large = x.new_zeros(1 << 26)
+        assert float(x.sum()) >= 0
+        return (x + large[0],), ()
+
+    replay, one = Replay(forward, Plain().backward), torch.ones(4, device="cuda")
+    replay.forward(one)
+    torch.cuda.empty_cache()
+    held = torch.cuda.memory_reserved()
+    with pytest.warns(UserWarning, match="could not be captured .* not permitted"):
+        assert torch.equal(replay.forward(one)[0][0], one)
+    torch.cuda.empty_cache()
+    assert torch.cuda.memory_reserved() < held + (1 << 28)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 def test_a_backward_that_looks_at_its_numbers_is_launched_with_the_random_numbers_of_then() -> None:
     def forward(x: Tensor) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
         factor = torch.rand_like(x)
