@@ -72,7 +72,7 @@ def _forget_workspaces() -> None:
 def _mend(device: int, pool: Any, stream: Any) -> None:
     """Do what torch leaves undone where a capture breaks off.
 
-    Up to 2.12 nobody tells its allocator that the capture is over and its memory free: nothing that is cached would be
+    Before 2.13 nobody tells its allocator that the capture is over and its memory free: nothing that is cached would be
     given back any more. Its random numbers refuse to be drawn until a capture has ended well, so an empty one does.
     """
     with suppress(RuntimeError, AttributeError):  # it has been told
