@@ -23,6 +23,8 @@ def capturing(graph: Any, pool: Any = None) -> Iterator[None]:
     Python must not collect garbage meanwhile: a graph in it, of a model that is gone, would be destroyed, which CUDA
     does not permit during a capture and answers by breaking it off.
 
+    The graphs of a device must be replayed on one stream: before torch 2.12 their products share a workspace.
+
     What goes wrong within is raised as it is, not as the error of the capture that breaks off for it.
     """
     with _one_at_a_time, torch.cuda.stream(torch.cuda.current_stream()):

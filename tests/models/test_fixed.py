@@ -1,5 +1,6 @@
 """What a recording depends on beside its shapes: torch's own settings."""
 
+import pytest
 import torch
 
 from regard.models.fixed import settings
@@ -16,3 +17,16 @@ def test_precision_and_inference_are_settings() -> None:
         assert settings() != here
     finally:
         torch.set_float32_matmul_precision(before)
+
+
+@pytest.mark.skipif(not hasattr(torch.backends.cuda.matmul, "fp32_precision"), reason="torch has one way to say it")
+def test_precision_said_in_the_new_way_is_a_setting_too() -> None:
+    """Where it was, torch refuses the old question."""
+    here, before = settings(), torch.backends.cuda.matmul.fp32_precision
+    try:
+        torch.backends.cuda.matmul.fp32_precision = "tf32"
+        assert settings() == settings()
+        assert settings() != here
+    finally:
+        torch.backends.cuda.matmul.fp32_precision = before
+    assert settings() == here

@@ -19,8 +19,15 @@ def structure(module: nn.Module) -> tuple[object, ...]:
 
 def settings() -> tuple[object, ...]:
     """What a recording keeps of torch as it was then: how products round, which kernels are taken, what tensors are."""
-    exact = torch.get_float32_matmul_precision(), torch.are_deterministic_algorithms_enabled()
-    return *exact, torch.is_inference_mode_enabled()
+    return _precision(), torch.are_deterministic_algorithms_enabled(), torch.is_inference_mode_enabled()
+
+
+def _precision() -> str:
+    """How products round; torch refuses the old question where somebody used the new way to say it."""
+    try:
+        return torch.get_float32_matmul_precision()
+    except RuntimeError:
+        return str(torch.backends.cuda.matmul.fp32_precision)
 
 
 def weights_of(module: nn.Module) -> tuple[object, ...]:
