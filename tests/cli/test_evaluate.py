@@ -109,7 +109,7 @@ def test_the_length_penalty_reaches_the_search(command: Command, run_folder: Pat
     assert command("evaluate", run_folder, data, "--beam", "3", "--length-penalty", "0.5", "--json").code == 0
     refused = command("evaluate", run_folder, data, "--length-penalty", "-1")
     assert refused.code == 2
-    assert refused.complaint == "length_penalty: Input should be greater than or equal to 0, got -1.0"
+    assert refused.complaint == "length_penalty = -1.0: wanted at least 0.0"
 
 
 def test_gold_links_in_either_format_and_from_either_base(command: Command, run_folder: Path, tmp_path: Path) -> None:

@@ -272,9 +272,9 @@ def test_an_empty_list_is_an_empty_list_and_a_generator_will_do(random_model: Ma
     [
         ({"bem": 3}, "translate has no option 'bem': did you mean 'beam'?"),
         ({"quality": 1}, "translate has no option 'quality': valid ones are beam, nbest"),
-        ({"beam": 0}, "beam: Input should be greater than or equal to 1, got 0"),
-        ({"beam": "many"}, "beam: Input should be a valid integer"),
-        ({"nbest": "3x"}, "nbest: Input should be a valid integer"),
+        ({"beam": 0}, "beam = 0: wanted at least 1"),
+        ({"beam": "many"}, "beam = 'many': wanted a whole number"),
+        ({"nbest": "3x"}, "nbest = '3x': wanted a whole number"),
         ({"beam": 2, "nbest": 3}, "nbest 3 is more than beam 2 can find; raise beam to 3"),
         ({"temperature": 1.0, "beam": 2}, "leave one of them out"),
         ({"top_k": 3}, "top_k and top_p need a temperature"),

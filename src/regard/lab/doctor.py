@@ -18,9 +18,9 @@ from regard.lab.data_check import Tell, check_corpus, check_file, check_folder, 
 from regard.lab.describe import describe, describe_model
 from regard.lab.finding import Finding
 from regard.lab.survey import Survey, check_overlap
+from regard.text.complaint import nearest
 from regard.text.errors import InputError
 from regard.text.special import UNK
-from regard.train.complaint import nearest
 from regard.train.recipe import Recipe, find_recipe, load_recipe, recipe_names
 
 PACKAGES = ("torch", "numpy", "tokenizers", "safetensors", "sacrebleu", "pydantic", "matplotlib", "rich", "typer")

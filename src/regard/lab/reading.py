@@ -16,8 +16,8 @@ from regard.bundle.store import Bundle
 from regard.data.lines import find_file
 from regard.runtime.guided import heads_of
 from regard.runtime.posterior import Evidence, Posterior, unaskable
+from regard.text.complaint import complain
 from regard.text.errors import InputError
-from regard.train.complaint import complain
 
 FORMAT: Final = "regard-reading-1"
 MOST = 1 << 20

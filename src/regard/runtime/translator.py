@@ -1,6 +1,5 @@
 """`regard.load(path).translate(text)`: the Python API over a bundle."""
 
-import difflib
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +16,7 @@ from regard.runtime.padded import pad
 from regard.runtime.reading import Reading, check_target, read
 from regard.runtime.translation import Translation
 from regard.search import Ensemble, SearchConfig, Stepper, decode, forced_search
+from regard.text.complaint import complain, nearest
 from regard.text.encoding import Encoding
 from regard.text.errors import InputError
 
@@ -24,6 +24,8 @@ ROWS, PIECES = 64, 4096
 """Sentences decoded together, and source pieces with padding: long sentences go in smaller groups."""
 WIDER = 4
 """A GPU takes so many times as much together, in little more time (docs/results.md)."""
+ALSO = ("prefix", "target", "copy")
+"""What `translate` takes besides the keys of [search]."""
 
 
 def load(
@@ -257,11 +259,7 @@ def _check_prefixes(prefixes: Sequence[Sequence[int]] | None, limits: Sequence[i
 
 def _complaint(error: ValidationError) -> str:
     first = error.errors()[0]
-    name = ".".join(str(part) for part in first["loc"])
     if first["type"] != "extra_forbidden":
-        message = first["msg"].removeprefix("Value error, ")
-        return f"{name}: {message}, got {first['input']!r}" if name else message
-    valid = [*SearchConfig.model_fields, "prefix", "target", "copy"]
-    near = difflib.get_close_matches(name, valid, n=1)
-    hint = f"did you mean '{near[0]}'?" if near else f"valid ones are {', '.join(valid)}"
-    return f"translate has no option '{name}': {hint}"
+        return complain(error, SearchConfig)
+    name = ".".join(str(part) for part in first["loc"])
+    return f"translate has no option '{name}': {nearest(name, [*SearchConfig.model_fields, *ALSO], 'ones')}"

@@ -14,8 +14,8 @@ from regard.data.tables import FILE_KINDS, PATH_KINDS
 from regard.models.config import RecurrentConfig, TransformerConfig
 from regard.models.presets import preset
 from regard.search.config import SearchConfig
+from regard.text.complaint import complain, nearest
 from regard.text.errors import InputError
-from regard.train.complaint import complain, nearest
 from regard.train.config import TrainConfig
 
 

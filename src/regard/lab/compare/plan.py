@@ -13,8 +13,8 @@ from regard.attention.build import SCORES
 from regard.lab.protocol import find_protocol
 from regard.models.config import RecurrentConfig, TransformerConfig
 from regard.models.presets import preset
+from regard.text.complaint import complain, nearest
 from regard.text.errors import InputError
-from regard.train.complaint import complain, nearest
 from regard.train.recipe import Recipe, find_recipe, load_recipe, parse_recipe
 
 Placement = Literal["input", "output", "output-fed"]

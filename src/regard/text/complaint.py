@@ -1,4 +1,4 @@
-"""What is wrong with a recipe, in one line: pydantic's findings as a person would put them."""
+"""What is wrong with a recipe or an option, in one line: pydantic's findings as a person would put them."""
 
 import difflib
 import re
