@@ -49,6 +49,48 @@ def test_against_another_system(command: Command, run_folder: Path, data: Path, 
     assert found["against"]["scores"]["chrf"] > found["chrf"]
 
 
+def test_two_systems_stand_in_one_line_for_each_metric(command: Command, data: Path, tmp_path: Path) -> None:
+    names = [tmp_path / f"{name}-of-a-name-that-is-longer-than-a-column" for name in ("one", "other")]
+    for name, text in zip(names, ("5 4 9\n8 7 6\n5 4 3\n", "1\n1\n1\n"), strict=True):
+        name.write_text(text, encoding="utf-8")
+    lines = command("evaluate", names[0], data, "--against", names[1]).out.splitlines()
+    (head,) = [line for line in lines if "95 % interval" in line]
+    assert head.split()[:2] == [str(name) for name in names]
+    compared = [line for line in lines[lines.index(head) :] if line.startswith(("bleu", "chrf", "exact match"))]
+    assert len(compared) == 3
+    assert all(line.endswith(("better", "may be chance")) for line in compared)
+
+
+def test_scores_are_printed_though_their_page_cannot_be_written(
+    command: Command, run_folder: Path, data: Path
+) -> None:
+    for option, wanted in (([], "BLEU "), (["--json"], '"bleu": ')):
+        outcome = command("evaluate", run_folder, data, "--html", "/dev/full", *option)
+        assert outcome.code != 0
+        assert wanted in outcome.out
+        assert outcome.err == "regard: cannot write /dev/full: the disk is full: free some space, or name another folder\n"
+
+
+def test_what_only_a_model_can_do_is_refused_for_files(
+    command: Command, run_folder: Path, data: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "out").write_text("1\n1\n1\n", encoding="utf-8")
+    for name, value in (("--beam", "3"), ("--length-penalty", "1.0"), ("--longest-source", "9")):
+        refused = command("evaluate", tmp_path / "out", data, name, value)
+        assert refused.code == 2
+        assert refused.complaint == (
+            f"{name} {value} is for a model, and {tmp_path / 'out'} is a file of translations: leave it out"
+        )
+        assert command("evaluate", tmp_path / "out", data, "--against", run_folder, name, value).code == 0
+    sides = []
+    for name, text in (("source", "3 4\n"), ("target", "4 3\n"), ("links", "0-1 1-0\n"), ("said", "4 3\n")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        sides += [] if name == "said" else [f"--{name}", tmp_path / name]
+    refused = command("evaluate", tmp_path / "said", *sides)
+    assert refused.code == 2
+    assert "--links" in refused.complaint and "is a file of translations" in refused.complaint
+
+
 def test_a_published_protocol(command: Command, tmp_path: Path) -> None:
     for name, text in (("en", "a\n"), ("de", "Ein Mann, der läuft.\n"), ("out", "ein mann, der läuft.\n")):
         (tmp_path / name).write_text(text, encoding="utf-8")

@@ -134,11 +134,8 @@ def _run(plan: "Plan", slots: "list[Slot]", jobs: int, folder: Path) -> tuple[di
 
 
 def _show(rows: "list[Row]") -> None:
-    """The table, wider than most terminals: as plain lines, which a terminal folds and a file keeps."""
+    """The table, wider than most terminals."""
+    from regard.cli.screen import plain_table
     from regard.lab.compare.report import heads, table_rows
 
-    lines = [heads(), *table_rows(rows)]
-    widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
-    for name, *figures in lines:
-        cells = [f"{figure:>{width}}" for figure, width in zip(figures, widths[1:], strict=True)]
-        typer.echo("  ".join([f"{name:<{widths[0]}}", *cells]).rstrip())
+    typer.echo("\n".join(plain_table([heads(), *table_rows(rows)])))

@@ -77,6 +77,10 @@ def evaluate(
 
     refuse_to_write_over({"--html": html}, (bundle, data, source, target, links, against, *(reference or ())))
     _check_ensemble(bundle, ensemble or [])
+    _check_files(
+        [bundle, *([] if against is None else [against])],
+        {"--beam": beam, "--length-penalty": length_penalty, "--longest-source": longest_source, "--links": links},
+    )
     gold = _gold(links, gold_base, flip_gold)
     yardstick = _yardstick(bundle, data, split, source, target, gold, reference or [], group)
     for note in yardstick.notes:
@@ -91,16 +95,16 @@ def evaluate(
         other = compare_systems(measured, _measure([against], yardstick, where, same), str(against))
     path, name, count = data or source, split or "test", len(yardstick.pairs)
     what = f"{_voters(bundle, ensemble or [])} on {path or f'its {name} set'}"
-    if html is not None:
+    if as_json:
+        typer.echo(_json({**measured.json(), "against": None if other is None else other.json()}))
+    else:
+        show_measured(console(), f"{what}, {count:,} sentence{'s' if count > 1 else ''}:", measured)
+        if other is not None:
+            show_against(str(bundle), other)
+    if html is not None:  # last: a full disk loses no scores
         about = f"of the {name} set" if path is None else f"of {path}"
         write_whole(html, report_page(what, measured, name=str(bundle), about=about, against=other))
         warn(f"written: {html}")
-    if as_json:
-        typer.echo(_json({**measured.json(), "against": None if other is None else other.json()}))
-        return
-    show_measured(console(), f"{what}, {count:,} sentence{'s' if count > 1 else ''}:", measured)
-    if other is not None:
-        show_against(console(), str(bundle), other)
 
 
 def _voters(bundle: Path, further: list[Path]) -> str:
@@ -180,6 +184,15 @@ def _check_ensemble(system: Path, further: list[Path]) -> None:
     for one in (system, *further) if further else ():
         if one.is_file():
             raise InputError(f"{one} is a file of translations, which cannot vote: --ensemble takes bundles")
+
+
+def _check_files(systems: list[Path], options: dict[str, object]) -> None:
+    """Refuse what only a model can be asked where there is none, rather than measure something else in silence."""
+    from regard.text.errors import InputError
+
+    given = next((f"{name} {value}" for name, value in options.items() if value is not None), None)
+    if given is not None and all(system.is_file() for system in systems):
+        raise InputError(f"{given} is for a model, and {systems[0]} is a file of translations: leave it out")
 
 
 def _measure(systems: list[Path], yardstick: "Yardstick", where: dict[str, Any], options: dict[str, Any]) -> "Measured":

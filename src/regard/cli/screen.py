@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+import typer
 from rich.console import Console
 from rich.table import Table
 
@@ -106,22 +107,28 @@ def show_measured(screen: Console, heading: str, measured: Measured, longer: Mea
         screen.print("* longer than any sentence it was trained on; not in the scores above")
 
 
-def show_against(screen: Console, name: str, against: Against) -> None:
+def show_against(name: str, against: Against) -> None:
     """Each metric of two systems, their difference, and whether it is more than chance."""
-    table = Table(box=None, padding=(0, 0, 0, 2), pad_edge=False)
-    for column in ("", name, against.name, "difference", "95 % interval", "p", ""):
-        table.add_column(column, justify="left" if column == "" else "right", overflow="fold")
+    lines: list[tuple[str, ...]] = [("", name, against.name, "difference", "95 % interval", "p", "")]
     for metric, one in against.comparisons.items():
         form = ".3f" if metric == "exact_match" else ".2f"
         interval = f"{one.low:+{form}} to {one.high:+{form}}"
         figures = (f"{one.first:{form}}", f"{one.second:{form}}", f"{one.difference:+{form}}", interval)
-        table.add_row(metric.replace("_", " "), *figures, f"{one.p_value:.3f}", verdict(one))
-    screen.print()
-    screen.print(table)
+        lines.append((metric.replace("_", " "), *figures, f"{one.p_value:.3f}", verdict(one)))
     samples = next(iter(against.comparisons.values())).samples
-    screen.print(f"paired bootstrap, {samples:,} resampled test sets; p is how often chance alone does as much")
-    for note in against.measured.notes:
-        screen.print(f"{against.name}: {note}")
+    said = [f"paired bootstrap, {samples:,} resampled test sets; p is how often chance alone does as much"]
+    said += [f"{against.name}: {note}" for note in against.measured.notes]
+    typer.echo("\n".join(["", *plain_table(lines), *said]))
+
+
+def plain_table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of columns, figures to the right; one wider than a terminal is folded there and whole in a file."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for name, *figures in rows:
+        cells = [f"{figure:>{width}}" for figure, width in zip(figures, widths[1:], strict=True)]
+        lines.append("  ".join([f"{name:<{widths[0]}}", *cells]).rstrip())
+    return lines
 
 
 def _by_length(rows: Sequence[LengthScores], beyond: Sequence[LengthScores]) -> Table:
