@@ -4,14 +4,18 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+import torch
 
 import regard
 from regard.alignment import LinkRule
 from regard.runtime.aligner import Aligner
+from regard.runtime.linked import linked_words
 from regard.text import Tokenizer, TokenizerConfig
 from regard.text.config import Kind
+from regard.text.encoding import PieceWords
 from regard.text.errors import InputError
 from regard.text.regroup import regroup
+from regard.text.special import EOS
 
 from .bundles import ENGLISH, FRENCH, KINDS
 
@@ -78,6 +82,23 @@ def test_blank_sides_are_left_out_and_long_sources_are_cut(random_model: Make) -
     assert sorted(found) == [0, 3]
     assert (found[0].cut, found[3].cut) == (False, True)
     assert found[3].counts == (20, 2)  # the words that were not read are words still
+
+
+def test_words_that_are_not_read_take_no_memory() -> None:
+    """A line of a million words is cut to what the model reads: only those words are looked at."""
+    weights = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.1, 0.8]])[None, None, None]
+    sides = PieceWords([5, 6, EOS], [0, 1, None], count=1 << 50), PieceWords([7, EOS], [0, None], count=1)
+    (found,) = linked_words(weights, [sides], LinkRule())
+    assert found.tolist() == [[0, 0]]
+
+
+def test_a_pair_of_endless_words_is_left_out_and_the_others_are_not(random_model: Make) -> None:
+    aligner = Aligner(random_model().bundle)
+    sources, targets = ["the cat", "the cat " * 300_000, "the cat " * 30], ["le chat", "le chat", "le chat"]
+    assert sorted(number for number, _ in aligner.look(sources, targets)) == [0, 2]
+    assert sorted(number for number, _, _ in aligner.links(sources, targets, [LinkRule()])) == [0, 2]
+    sizes = {number: matrix.shape for number, matrix, _ in aligner.matrices(sources, targets, LinkRule())}
+    assert sizes == {0: (2, 2), 2: (2, 60)}
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -28,7 +28,8 @@ CELLS = {"cpu": 60_000, "cuda": 1_000_000}
 """Rows × target × source positions computed together: what attention needs memory for."""
 
 MOST_CELLS = 1 << 20
-"""Target × source pieces of a single pair: a larger one is no sentence, and would not fit into memory."""
+"""Target × source pieces of a single pair, or source words where more were given than the model reads: a larger one is
+no sentence, and would not fit into memory."""
 
 Words = tuple[int | None, ...]
 Ready = tuple[int, PieceWords, PieceWords, bool]
@@ -125,7 +126,10 @@ class Aligner:
             sides = [(one, other) for _, one, other, _ in group]
             words = word_weights(self._weights(group), sides, rule)[0].half().cpu().numpy()
             for (number, one, other, cut), matrix in zip(group, words, strict=True):
-                yield number, matrix[: other.count, : one.count].copy(), cut
+                whole = np.zeros((other.count, one.count), dtype=np.float16)
+                known = matrix[: other.count, : one.count]
+                whole[: known.shape[0], : known.shape[1]] = known
+                yield number, whole, cut
 
     def _groups(self, sources: Sequence[str], targets: Sequence[str]) -> Iterator[list[Ready]]:
         """Pairs to compute together, the longest first."""
@@ -137,7 +141,7 @@ class Aligner:
         for first in range(0, len(order), 16 * ROWS):
             ready = [(one, *self._encode(sources[one], targets[one])) for one in order[first : first + 16 * ROWS]]
             ready = [one for one in ready if one[1].count and one[2].count]
-            ready = [one for one in ready if len(one[1].ids) * len(one[2].ids) <= MOST_CELLS]
+            ready = [one for one in ready if max(len(one[1].ids), one[1].count) * len(one[2].ids) <= MOST_CELLS]
             ready.sort(key=lambda one: (-len(one[1].ids), -len(one[2].ids)))
             yield from self._together(ready)
 

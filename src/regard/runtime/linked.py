@@ -36,7 +36,10 @@ def word_weights(
     sides: Sequence[tuple[PieceWords, PieceWords]],
     rule: LinkRule,
 ) -> tuple[Float[Tensor, "batch target_words source_words"], Float[Tensor, "batch target_words"]]:
-    """How much each target word looks at each source word, and at no word, with the rule's heads and shift."""
+    """How much each target word looks at each source word, and at no word, with the rule's heads and shift.
+
+    Words after the last one that is read have no row or column: a text that was cut may have millions of them.
+    """
     device = weights.device
     if rule.heads:
         layers, heads = zip(*rule.heads, strict=True)
@@ -44,12 +47,12 @@ def word_weights(
     else:
         chosen = weights.float().mean(dim=(1, 2))
     steps, places = chosen.shape[1:]
-    source_words = _words([one for one, _ in sides], places).to(device)
+    source_words = _words([one for one, _ in sides], places)
     target_words = torch.roll(_words([other for _, other in sides], steps), rule.shift, dims=1)
     if rule.shift:
         target_words[:, 0 if rule.shift > 0 else -1] = -1
-    sources, targets = (max(1, *(side[number].count for side in sides)) for number in (0, 1))
-    to_source = _membership(source_words, sources)
+    sources, targets = (max(1, int(words.max()) + 1) for words in (source_words, target_words))
+    to_source = _membership(source_words.to(device), sources)
     to_target = _membership(target_words.to(device), targets)[:, :, :targets]
     pieces = to_target.sum(dim=1).clamp(min=1)[:, :, None]
     looks = to_target.transpose(1, 2) @ (chosen @ to_source) / pieces
