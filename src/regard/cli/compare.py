@@ -53,7 +53,7 @@ def compare(
     from regard.lab.compare.machine import default_jobs, describe_machine
     from regard.lab.compare.plan import make_plan
     from regard.lab.compare.results import gather
-    from regard.lab.compare.run import open_folder
+    from regard.lab.compare.run import claimed, open_folder, warned
     from regard.lab.compare.write import write_report
 
     axes = {"score": score, "window": window, "placement": placement, "cell": cell, "also": also}
@@ -66,8 +66,11 @@ def compare(
             warn(f"left out: {variant.name}: {variant.skipped}")
     first = plan.possible[0].recipe
     count = jobs or default_jobs(first.train.device if first is not None else "auto")
-    failed, stopped = _run(plan, slots, count, folder)
+    with claimed(folder):
+        failed, stopped = _run(plan, slots, count, folder)
     rows = gather(plan, slots, failed)
+    for line, names in warned(slots).items():
+        warn(f"{names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''}: {line}")
     for name, reason in failed.items():
         warn(f"failed: {name}: {reason}")
     if any(row.runs for row in rows):

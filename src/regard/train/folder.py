@@ -61,7 +61,7 @@ def claimed(folder: Path, recipe: Recipe, *, resume: bool) -> Iterator[None]:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock = _lock(folder)
+        lock = hold_folder(folder, f"another process is training in {folder}")
     except OSError as error:
         raise explain(error, folder) from error
     try:
@@ -91,7 +91,7 @@ def _clear(folder: Path, everything: bool) -> None:
         raise explain(error, folder) from error
 
 
-def _lock(folder: Path) -> int | None:
+def hold_folder(folder: Path, refusal: str) -> int | None:
     """Hold the folder until the file descriptor is closed; the lock dies with the process, however that ends."""
     if sys.platform == "win32":
         return None
@@ -100,7 +100,7 @@ def _lock(folder: Path) -> int | None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         os.close(descriptor)
-        raise InputError(f"another process is training in {folder}: wait for it, or stop it first") from error
+        raise InputError(f"{refusal}: wait for it, or stop it first") from error
     except OSError:
         os.close(descriptor)  # a file system without locks
         return None

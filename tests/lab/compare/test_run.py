@@ -1,6 +1,10 @@
 """Running a plan: every run gets its result, what is done is not done again, failures are said; the report."""
 
 import json
+import os
+import subprocess
+import sys
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,10 +14,12 @@ from regard.lab.compare.machine import default_jobs, describe_machine
 from regard.lab.compare.plan import Comparison, Grid, Plan, make_plan
 from regard.lab.compare.report import cell, comparison_page, heads, table_rows
 from regard.lab.compare.results import Row, Spread, gather
-from regard.lab.compare.run import Slot, State, open_folder, run_plan
+from regard.lab.compare.run import LOG, Slot, State, claimed, open_folder, run_plan, warned, why_failed
 from regard.lab.compare.work import RESULT, Task, main, work
 from regard.lab.compare.write import write_report
 from regard.text.errors import InputError
+from regard.train.folder import hold_folder
+from regard.train.recipe import load_recipe
 
 
 def finish(plan: Plan, slots: list[Slot]) -> None:
@@ -83,6 +89,90 @@ def test_processes_side_by_side_and_one_that_fails(recipe: Path, tmp_path: Path)
     slots = open_folder(plan, tmp_path / "out", resume=True)
     assert run_plan(plan, slots, jobs=1) == {}
     assert (slots[0].folder / RESULT).stat().st_mtime_ns == before
+
+
+@pytest.mark.slow
+def test_a_run_that_another_process_finishes_has_not_failed(recipe: Path, tmp_path: Path) -> None:
+    plan = make_plan(Comparison(recipe=str(recipe), seeds=1, grid=Grid(score=("additive",))))
+    (slot,) = slots = open_folder(plan, tmp_path / "out", resume=False)
+    (slot.folder / "run").mkdir(parents=True)
+    lock = hold_folder(slot.folder / "run", "ours")  # of a comparison that was killed, say, whose run goes on
+    assert "another process is training in" in run_plan(plan, slots, jobs=1)[slot.name]
+
+    def finish_meanwhile(state: State) -> None:
+        if slot.name in state.running and "another process" in "".join(slot.log()):
+            (slot.folder / RESULT).write_text("{}", encoding="utf-8")
+
+    assert run_plan(plan, slots, jobs=1, tell=finish_meanwhile) == {}
+    if lock is not None:
+        os.close(lock)
+
+
+@pytest.mark.slow
+def test_a_run_ends_with_the_comparison_that_started_it(recipe: Path, tmp_path: Path) -> None:
+    tables = load_recipe(str(recipe)).model_dump(mode="json")
+    tables["train"] |= {"steps": 10_000_000}
+    Task("additive", 0, tables, None, 0).write(tmp_path)
+    somebody_else = str(os.getpid() + 1)
+    done = subprocess.run(
+        [sys.executable, "-m", "regard.lab.compare.work", str(tmp_path), somebody_else],
+        capture_output=True, timeout=100, check=False, env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    assert done.returncode != 0
+    assert not (tmp_path / RESULT).exists()
+
+
+def test_two_processes_never_go_on_with_one_comparison(tmp_path: Path) -> None:
+    with claimed(tmp_path), pytest.raises(InputError, match="another process runs the comparison in"), claimed(tmp_path):
+        pass
+    with claimed(tmp_path):
+        pass
+
+
+def test_what_runs_warn_of_is_told_once(
+    comparison: Comparison, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "warning_score.py").write_text(
+        "import warnings\n"
+        "from regard.attention import LuongGeneral\n"
+        "from regard.train.device import DeviceWarning\n"
+        "class Score(LuongGeneral):\n"
+        "    def __init__(self, query_width, state_width):\n"
+        "        super().__init__(query_width, state_width)\n"
+        "        warnings.warn('look\\nhere', DeviceWarning)\n"
+        "        warnings.warn('of a library', UserWarning)\n",
+        encoding="utf-8",
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    plan = make_plan(comparison)
+    slots = open_folder(plan, tmp_path / "out", resume=False)
+    assert warned(slots) == {}
+    for slot in slots[:2]:
+        assert slot.variant.recipe is not None
+        tables = slot.variant.recipe.model_dump(mode="json")
+        tables["model"] |= {"score": "warning_score:Score"}
+        slot.folder.mkdir(parents=True)
+        Task(slot.variant.name, slot.seed, tables, 2, 0).write(slot.folder)
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            main([str(slot.folder)])
+        (slot.folder / LOG).write_text(capsys.readouterr().err, encoding="utf-8")
+    assert warned(slots) == {"look here": [slots[0].name, slots[1].name]}
+    assert "UserWarning: of a library" in slots[0].log()
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [(1, "that was it"), (-9, "the process was killed by SIGKILL (memory that ends"), (-11, "killed by SIGSEGV")],
+)
+def test_a_process_that_was_killed_did_not_fail_of_what_it_said_before(
+    comparison: Comparison, tmp_path: Path, code: int, reason: str
+) -> None:
+    slot = open_folder(make_plan(comparison), tmp_path / "out", resume=False)[0]
+    slot.folder.mkdir(parents=True)
+    (slot.folder / LOG).write_text("warning: look here\nthat was it\n", encoding="utf-8")
+    assert reason in why_failed(slot, code)
+    assert ("that was it" in why_failed(slot, code)) == (code == 1)
 
 
 def test_a_process_says_what_was_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

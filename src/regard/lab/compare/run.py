@@ -7,7 +7,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -15,9 +16,9 @@ from typing import Any
 
 from regard.bundle.folder import write_whole
 from regard.lab.compare.plan import Plan, Variant, save_form
-from regard.lab.compare.work import INTERRUPTED, RESULT, TASK, Task
+from regard.lab.compare.work import INTERRUPTED, RESULT, TASK, WARNING, Task
 from regard.text.errors import InputError
-from regard.train.folder import differences
+from regard.train.folder import differences, hold_folder
 from regard.train.recipe import parse_recipe
 
 PLAN, LOG = "comparison.json", "log.txt"
@@ -36,6 +37,13 @@ class Slot:
     @property
     def name(self) -> str:
         return f"{self.variant.name}, seed {self.seed}"
+
+    def log(self) -> list[str]:
+        """The lines that its processes wrote, the last one below."""
+        try:
+            return (self.folder / LOG).read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        except OSError:
+            return []
 
     def result(self) -> dict[str, Any] | None:
         """What it found; None where it is not done."""
@@ -102,6 +110,27 @@ def _refuse_changes(slot: Slot, folder: Path) -> None:
         )
 
 
+@contextmanager
+def claimed(folder: Path) -> Iterator[None]:
+    """Nobody else goes on with the comparison in this folder while the block runs."""
+    lock = hold_folder(folder, f"another process runs the comparison in {folder}")
+    try:
+        yield
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
+def warned(slots: list[Slot]) -> dict[str, list[str]]:
+    """What the runs warned of, once, with the names of those that did."""
+    found: dict[str, list[str]] = {}
+    for slot in slots:
+        for line in dict.fromkeys(slot.log()):
+            if line.startswith(WARNING):
+                found.setdefault(line.removeprefix(WARNING), []).append(slot.name)
+    return found
+
+
 def run_plan(
     plan: Plan, slots: list[Slot], jobs: int, tell: Callable[[State], None] = lambda state: None
 ) -> dict[str, str]:
@@ -125,7 +154,7 @@ def run_plan(
                 if code in (INTERRUPTED, -signal.SIGINT):
                     raise KeyboardInterrupt
                 if code or slot.result() is None:
-                    failed[name] = _reason(slot, code)
+                    failed[name] = why_failed(slot, code)
     except KeyboardInterrupt:
         _stop([process for _, process in running.values()])
         raise Stopped(f"interrupted; {len(waiting) + len(running)} of {len(slots)} runs are not done") from None
@@ -133,7 +162,8 @@ def run_plan(
         if before is not None:
             signal.signal(signal.SIGTERM, before)
     tell(_state(slots, running, failed))
-    return failed
+    done = {slot.name for slot in slots if slot.result() is not None}  # another process may have been at it meanwhile
+    return {name: reason for name, reason in failed.items() if name not in done}
 
 
 def _in_main_thread() -> bool:
@@ -157,9 +187,9 @@ def _start(plan: Plan, slot: Slot, *, alone: bool) -> "subprocess.Popen[bytes]":
         task = Task(slot.variant.name, slot.seed, recipe, asked.sentences, asked.shown, asked.protocol)
         task.write(slot.folder)
     threads = {} if alone else {"OMP_NUM_THREADS": "1"}
-    with (slot.folder / LOG).open("wb") as log:
+    with (slot.folder / LOG).open("ab") as log:
         return subprocess.Popen(
-            [sys.executable, "-m", "regard.lab.compare.work", str(slot.folder)],
+            [sys.executable, "-m", "regard.lab.compare.work", str(slot.folder), str(os.getpid())],
             stdin=subprocess.DEVNULL, stdout=log, stderr=log, env={**os.environ, **threads},
             start_new_session=True,  # a terminal's Ctrl-C reaches us alone; we pass it on once, for a second one kills
         )  # fmt: skip
@@ -174,9 +204,13 @@ def _stop(processes: "list[subprocess.Popen[bytes]]") -> None:
         process.wait()
 
 
-def _reason(slot: Slot, code: int) -> str:
-    lines = (slot.folder / LOG).read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    said = lines[-1] if lines else f"the process ended with code {code}"
+def why_failed(slot: Slot, code: int) -> str:
+    """In one line, with where to read more."""
+    lines = slot.log()
+    said = lines[-1] if lines and code > 0 else f"the process ended with code {code}"
+    if code < 0:  # what it wrote before is not why
+        said = f"the process was killed by {signal.Signals(-code).name}"
+        said += " (memory that ends is one reason: --jobs 1)" if -code == signal.SIGKILL else ""
     return f"{said} ({slot.folder / LOG})"
 
 

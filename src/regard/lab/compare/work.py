@@ -1,8 +1,13 @@
 """One run of a comparison, in a process of its own: train (or go on), measure, write result.json."""
 
 import json
+import os
+import signal
 import statistics
 import sys
+import threading
+import time
+import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -28,6 +33,10 @@ TASK, RESULT = "task.json", "result.json"
 TUNING = 200
 """Development pairs on which the rule that reads links from attention is chosen."""
 INTERRUPTED = 130
+WARNING = "warning: "
+"""What a line of the log begins with that whoever runs the comparison should read."""
+PAUSE = 0.5
+"""Seconds between two looks for the process that started this one."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +59,32 @@ class Task:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The process: `python -m regard.lab.compare.work FOLDER`; what goes wrong is the last line on stderr."""
+    """The process: `python -m regard.lab.compare.work FOLDER [PARENT]`; what goes wrong is the last line on stderr.
+
+    PARENT is the process that waits for the result: where that is killed, this one saves and ends.
+    """
     folder = Path(arguments[0])
+    if len(arguments) > 1:
+        threading.Thread(target=_end_with, args=(int(arguments[1]),), daemon=True).start()
     try:
-        return work(folder, Task.read(folder))
+        with warnings.catch_warnings():
+            warnings.showwarning = _log_warning
+            return work(folder, Task.read(folder))
     except (InputError, ValueError, RuntimeError, OSError, MemoryError) as error:
         sys.stderr.write(" ".join(str(error).split()) + "\n")
         return 1
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(PAUSE)
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def _log_warning(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+    """Our own warnings are for people, as at the command line; those of libraries stay in the log."""
+    ours = category.__module__.startswith("regard.")
+    sys.stderr.write(f"{WARNING if ours else f'{category.__name__}: '}{' '.join(str(message).split())}\n")
 
 
 def work(folder: Path, task: Task) -> int:
