@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import warnings
@@ -117,6 +118,7 @@ def test_a_run_ends_with_the_comparison_that_started_it(recipe: Path, tmp_path: 
     done = subprocess.run(
         [sys.executable, "-m", "regard.lab.compare.work", str(tmp_path), somebody_else],
         capture_output=True, timeout=100, check=False, env={**os.environ, "OMP_NUM_THREADS": "1"},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),  # as in a shell's background
     )  # fmt: skip
     assert done.returncode != 0
     assert not (tmp_path / RESULT).exists()

@@ -65,6 +65,7 @@ def main(arguments: Sequence[str]) -> int:
     """
     folder = Path(arguments[0])
     if len(arguments) > 1:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's & makes its processes deaf to it
         threading.Thread(target=_end_with, args=(int(arguments[1]),), daemon=True).start()
     try:
         with warnings.catch_warnings():
