@@ -4,6 +4,7 @@ import errno
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -147,6 +148,18 @@ def test_write_whole_leaves_pipes_and_links_what_they_are(tmp_path: Path) -> Non
         assert os.read(reader, 100) == b"through it"
     finally:
         os.close(reader)
+
+
+def test_what_goes_to_standard_output_replaces_no_file(tmp_path: Path) -> None:
+    """`--save-reading /dev/stdout > file`: what the command printed before and prints after stays in the file."""
+    code = (
+        "import pathlib, regard.bundle.folder as f; print('before');"
+        " f.write_whole(pathlib.Path('/dev/stdout'), 'text\\n'); print('after')"
+    )
+    with (tmp_path / "file").open("w") as file:
+        subprocess.run([sys.executable, "-c", code], stdout=file, check=True)
+    assert (tmp_path / "file").read_text() == "before\ntext\nafter\n"
+    assert names(tmp_path) == ["file"]
 
 
 def test_write_whole_over_a_folder(tmp_path: Path) -> None:

@@ -3,11 +3,14 @@
 import gzip
 import json
 import resource
+import threading
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from regard.data import catalogue as module
+from regard.data.cache import alone
 from regard.data.catalogue import Entry
 from regard.data.fetch import text_digest
 
@@ -58,9 +61,25 @@ def test_the_list(command: Command) -> None:
     assert multi30k["splits"]["test_2017_flickr"] == 1000
 
 
+def test_a_public_corpus_can_be_fetched(command: Command) -> None:
+    assert "here        no: `regard data get multi30k`\n" in command("data", "show", "multi30k").out
+
+
+def test_who_waits_for_another_process_is_told_without_a_terminal(command: Command, origin: Path, home: Path) -> None:
+    home.mkdir(parents=True)
+    with ExitStack() as other:
+        other.enter_context(alone(home / ".little.lock"))
+        release = threading.Timer(1, other.close)
+        release.start()
+        outcome = command("data", "get", "little", "--from", origin)
+        release.join()
+    assert outcome.code == 0
+    assert outcome.err.startswith("regard: waiting for another process that fetches little\nlittle: 2 files checked")
+
+
 def test_get_and_show(command: Command, origin: Path, home: Path) -> None:
     before = command("data", "show", "little")
-    assert "here        no: `regard data get little`" in before.out
+    assert "here        no: `regard data get little --from DIR`\n" in before.out  # it has no public address
     got = command("data", "get", "little", "--from", origin)
     assert (got.code, got.out) == (0, f"{home / 'little'}\n")
     assert "little: 2 files checked (2 copied)" in got.err

@@ -61,14 +61,12 @@ def test_two_systems_stand_in_one_line_for_each_metric(command: Command, data: P
     assert all(line.endswith(("better", "may be chance")) for line in compared)
 
 
-def test_scores_are_printed_though_their_page_cannot_be_written(
-    command: Command, run_folder: Path, data: Path
-) -> None:
+def test_scores_are_printed_though_their_page_cannot_be_written(command: Command, run_folder: Path, data: Path) -> None:
     for option, wanted in (([], "BLEU "), (["--json"], '"bleu": ')):
         outcome = command("evaluate", run_folder, data, "--html", "/dev/full", *option)
         assert outcome.code != 0
         assert wanted in outcome.out
-        assert outcome.err == "regard: cannot write /dev/full: the disk is full: free some space, or name another folder\n"
+        assert outcome.err.startswith("regard: cannot write /dev/full: the disk is full: free some space")
 
 
 def test_what_only_a_model_can_do_is_refused_for_files(
@@ -88,7 +86,8 @@ def test_what_only_a_model_can_do_is_refused_for_files(
         sides += [] if name == "said" else [f"--{name}", tmp_path / name]
     refused = command("evaluate", tmp_path / "said", *sides)
     assert refused.code == 2
-    assert "--links" in refused.complaint and "is a file of translations" in refused.complaint
+    assert refused.complaint.startswith("--links ")
+    assert "is a file of translations" in refused.complaint
 
 
 def test_a_published_protocol(command: Command, tmp_path: Path) -> None:

@@ -110,9 +110,24 @@ def test_editions_of_one_source_are_never_in_two_splits(tmp_path: Path) -> None:
 def test_too_little_to_hold_out_is_refused(tmp_path: Path) -> None:
     (tmp_path / "t.tsv").write_text("a\tb\na\tc\nb\td\n", "utf-8")
     with pytest.raises(
-        InputError, match=r"2 different source sentences .* are too few to hold out .* give dev and test files"
+        InputError, match=r"2 different source sentences are too few .* to hold out .* give dev and test files"
     ):
         load_split(data(kind="tsv", train="t.tsv", base=tmp_path), "train")
+
+
+def test_one_sentence_is_said_to_be_one(tmp_path: Path) -> None:
+    (tmp_path / "t.tsv").write_text("a\tb\nA!\tc\n", "utf-8")
+    with pytest.raises(InputError, match=r"^1 source sentence is too few \(but for case and punctuation\) to hold out"):
+        load_split(data(kind="tsv", train="t.tsv", base=tmp_path), "train")
+
+
+def test_a_limit_that_leaves_nothing_is_named(tmp_path: Path) -> None:
+    (tmp_path / "t.tsv").write_text("a b c\td\ne f g\th\n", "utf-8")
+    config = data(kind="tsv", train="t.tsv", dev="t.tsv", test="t.tsv", longest_words=2, base=tmp_path)
+    wanted = r"t.tsv: every training pair \(2\) has more than 2 words on a side, .* raise longest_words in \[data\]"
+    with pytest.raises(InputError, match=wanted):
+        load_split(config, "train")
+    assert len(load_split(config, "test").pairs) == 2  # of training alone
 
 
 def test_parallel_files_by_prefix_or_by_path(tmp_path: Path) -> None:

@@ -107,6 +107,14 @@ def test_the_other_direction_must_be_the_other(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"reads the same language as .*: --reverse wants"):
         check_opposite(forward, forward, sides)
     check_opposite(forward, forward, Sides(["x y"], ["y x"]))  # unknown words say nothing
+    data = {"kind": "catalogue", "name": "multi30k", "source": "en", "target": "de"}
+    german, back = (
+        replace(forward, manifest=forward.manifest.model_copy(update={"recipe": {"data": one}}))
+        for one in (data, {**data, "source": "de", "target": "en"})
+    )
+    check_opposite(german, back, Sides(["x y"], ["y x"]))
+    with pytest.raises(InputError, match=r"reads the same language as .*: --reverse wants"):
+        check_opposite(german, german, Sides(["x y"], ["y x"]))  # but their recipes do
 
 
 def test_a_remark_where_words_are_not_what_white_space_separates(random_model: regard.Translator) -> None:

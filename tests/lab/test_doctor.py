@@ -171,7 +171,19 @@ def test_a_corpus_of_the_catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         write(folder / f"{split}.de", f"hallo {split}\n")
     report = said(Path("multi30k"))
     assert f"✓ multi30k in {folder}: en → de; licence: non-commercial research and education only" in report
-    assert "✓ test: 1 pairs, none of their sources in training" in report
+    assert "✓ test: 1 pair, its source not in training" in report
+    assert "1 different word, 1 of them" not in report
+    assert "fr" not in report.split()
+    assert "test_2017" not in report
+    for split in ("train", "val", "test_2016_flickr", "test_2017_flickr"):  # every direction, every other test set
+        write(folder / f"{split}.fr", "salut\n" if split == "train" else f"salut {split}\n")
+    write(folder / "test_2017_flickr.en", "Hello train!\n")
+    report = said(Path("multi30k"))
+    german, french = report.split(": en → fr; licence")
+    assert "test_2017" not in german
+    assert "target: Latin script; 1.0 words on average" in french
+    assert "1 different word, 1 of them only once" in french
+    assert "! test_2017_flickr: 1 of 1 sources are in training too" in french
 
 
 def test_a_recipe_is_taken_before_the_corpus_of_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,7 +196,7 @@ def test_a_recipe_is_taken_before_the_corpus_of_its_name(tmp_path: Path, monkeyp
         write(tmp_path / "tatoeba-en-fr" / f"{split}.tsv", f"hello {split}\tsalut {split}\n")
     report = said(Path("tatoeba-en-fr"))
     assert "✓ a valid recipe: Everyday sentences, English to French" in report
-    assert "✓ test: 1 pairs, none of their sources in training" in report
+    assert "✓ test: 1 pair, its source not in training" in report
 
 
 @pytest.mark.parametrize(
@@ -193,6 +205,7 @@ def test_a_recipe_is_taken_before_the_corpus_of_its_name(tmp_path: Path, monkeyp
         ("empty.tsv", b"", "is empty: wanted lines of source TAB target"),
         ("binary.tsv", b"a\tb\n\xff\xfe\x00", "line 2: byte 4 of the file (0xff) is not UTF-8"),
         ("ragged.tsv", b"a\tb\nc\n", "line 2: no tab"),
+        ("empty.jsonl", b"", "is empty: wanted records with a source and a target"),
     ],
 )
 def test_files_that_cannot_be_used(tmp_path: Path, name: str, content: bytes, message: str) -> None:

@@ -134,4 +134,4 @@ def test_leakage_is_found_through_case_and_punctuation() -> None:
     assert leaked.examples == ("'the cat sat' → 'x'",)
     assert unknown.text == "test: 40.0% of its source words never occur in training"
     fine, _ = check_overlap(train, [Pair("a bird", "z")], "dev")
-    assert (fine.mark, fine.text) == ("✓", "dev: 1 pairs, none of their sources in training")
+    assert (fine.mark, fine.text) == ("✓", "dev: 1 pair, its source not in training")

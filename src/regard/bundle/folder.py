@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from glob import escape
 from pathlib import Path
+from typing import TextIO
 
 from safetensors import SafetensorError
 
@@ -59,6 +60,10 @@ def write_whole(path: Path, text: str) -> None:
     place = Path(os.path.realpath(path))
     draft = place.parent / f".{place.name}.part"
     try:
+        if (stream := standard_stream(place)) is not None:
+            stream.write(text)
+            stream.flush()
+            return
         if place.exists() and not place.is_file() and not place.is_dir():
             place.write_text(text, encoding="utf-8")
             return
@@ -71,6 +76,15 @@ def write_whole(path: Path, text: str) -> None:
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
+
+
+def standard_stream(place: Path) -> TextIO | None:
+    """Standard output or error where it goes into this very file: replaced, what was written to it would be lost."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            if os.path.samestat(os.fstat(stream.fileno()), os.stat(place)):
+                return stream
+    return None
 
 
 def explain(error: OSError | SafetensorError, path: Path) -> InputError:

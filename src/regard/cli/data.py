@@ -114,7 +114,7 @@ def _show(entry: "Entry", as_json: bool) -> None:
         if text:
             typer.echo(f"{name:<12}{text}")
     if place is None:
-        typer.echo(f"{'here':<12}no: `regard data get {entry.name}`")
+        typer.echo(f"{'here':<12}no: `regard data get {entry.name}{'' if entry.public else ' --from DIR'}`")
         return
     wrong = damaged(entry, place)
     typer.echo(
@@ -175,7 +175,17 @@ def _bytes_bar() -> "Iterator[Callable[[str, int, int | None], None]]":
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
+    from regard.cli.screen import warn
+    from regard.data.fetch import WAITING
+
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+    hidden = not sys.stderr.isatty()
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=hidden) as bar:
         task = bar.add_task("", total=None)
-        yield lambda name, done, total: bar.update(task, description=name, completed=done, total=total)
+
+        def watch(name: str, done: int, total: int | None) -> None:
+            bar.update(task, description=name, completed=done, total=total)
+            if hidden and name.startswith(WAITING):
+                warn(name)
+
+        yield watch

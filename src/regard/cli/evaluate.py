@@ -13,6 +13,7 @@ Examples:
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from regard.lab.against import Against
     from regard.lab.evaluate import Measured
     from regard.lab.sides import GoldFile
     from regard.lab.yardstick import Yardstick
@@ -71,16 +73,14 @@ def evaluate(
 ) -> None:
     from regard.bundle.folder import write_whole
     from regard.cli.output import refuse_to_write_over
-    from regard.cli.screen import console, show_against, show_measured, warn
+    from regard.cli.screen import warn
     from regard.lab.against import compare_systems
     from regard.lab.report import report_page
 
     refuse_to_write_over({"--html": html}, (bundle, data, source, target, links, against, *(reference or ())))
     _check_ensemble(bundle, ensemble or [])
-    _check_files(
-        [bundle, *([] if against is None else [against])],
-        {"--beam": beam, "--length-penalty": length_penalty, "--longest-source": longest_source, "--links": links},
-    )
+    for_models = {"beam": beam, "length-penalty": length_penalty, "longest-source": longest_source, "links": links}
+    _check_files([bundle, *([] if against is None else [against])], for_models)
     gold = _gold(links, gold_base, flip_gold)
     yardstick = _yardstick(bundle, data, split, source, target, gold, reference or [], group)
     for note in yardstick.notes:
@@ -98,13 +98,19 @@ def evaluate(
     if as_json:
         typer.echo(_json({**measured.json(), "against": None if other is None else other.json()}))
     else:
-        show_measured(console(), f"{what}, {count:,} sentence{'s' if count > 1 else ''}:", measured)
-        if other is not None:
-            show_against(str(bundle), other)
+        _show(f"{what}, {count:,} sentence{'s' if count > 1 else ''}:", str(bundle), measured, other)
     if html is not None:  # last: a full disk loses no scores
         about = f"of the {name} set" if path is None else f"of {path}"
         write_whole(html, report_page(what, measured, name=str(bundle), about=about, against=other))
         warn(f"written: {html}")
+
+
+def _show(heading: str, name: str, measured: "Measured", other: "Against | None") -> None:
+    from regard.cli.screen import console, show_against, show_measured
+
+    show_measured(console(), heading, measured)
+    if other is not None:
+        show_against(name, other)
 
 
 def _voters(bundle: Path, further: list[Path]) -> str:
@@ -186,11 +192,11 @@ def _check_ensemble(system: Path, further: list[Path]) -> None:
             raise InputError(f"{one} is a file of translations, which cannot vote: --ensemble takes bundles")
 
 
-def _check_files(systems: list[Path], options: dict[str, object]) -> None:
+def _check_files(systems: list[Path], options: Mapping[str, object]) -> None:
     """Refuse what only a model can be asked where there is none, rather than measure something else in silence."""
     from regard.text.errors import InputError
 
-    given = next((f"{name} {value}" for name, value in options.items() if value is not None), None)
+    given = next((f"--{name} {value}" for name, value in options.items() if value is not None), None)
     if given is not None and all(system.is_file() for system in systems):
         raise InputError(f"{given} is for a model, and {systems[0]} is a file of translations: leave it out")
 

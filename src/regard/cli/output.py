@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from regard.bundle.folder import explain
+from regard.bundle.folder import explain, standard_stream
 from regard.cli.screen import warn
 from regard.text.errors import InputError
 
@@ -29,6 +29,9 @@ def open_output(path: Path | None) -> Iterator[Output]:
         yield sys.stdout
         return
     place = Path(os.path.realpath(path))
+    if (stream := standard_stream(place)) is not None:
+        yield stream
+        return
     whole = place.is_file() or not place.exists()
     draft = place.with_name(f"{place.name}.part") if whole else place
     try:

@@ -22,6 +22,8 @@ from regard.text.errors import InputError
 Watch = Callable[[str, int, int | None], None]
 """Called with a file's name, how many of its bytes are done, and how many there are where that is known."""
 How = Literal["kept", "copied", "downloaded"]
+WAITING = "waiting for another process that fetches "
+"""What `Watch` is told instead of a file's name while a lock is held elsewhere."""
 _BLOCK = 1 << 20
 
 
@@ -55,8 +57,7 @@ def get(entry: Entry, origin: Path | None = None, home: Path | None = None, watc
     with ExitStack() as lock:
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            waiting = f"waiting for another process that fetches {entry.name}"
-            lock.enter_context(alone(home / f".{entry.name}.lock", lambda: watch(waiting, 0, None)))
+            lock.enter_context(alone(home / f".{entry.name}.lock", lambda: watch(f"{WAITING}{entry.name}", 0, None)))
         except OSError as problem:
             raise unwritable(folder, problem) from problem
         for name in damaged(entry, folder):

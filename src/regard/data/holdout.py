@@ -42,9 +42,10 @@ def hold_out(sources: Iterable[str], share: float, splits: tuple[str, ...]) -> H
     ranks = np.unique(every)
     size = math.ceil(share * len(ranks))
     if size * len(splits) >= len(ranks):
+        some = "1 source sentence is" if len(ranks) == 1 else f"{len(ranks)} different source sentences are"
         raise InputError(
-            f"{len(ranks)} different source sentences (but for case and punctuation) are too few to hold out a share "
-            f"of {share} for {' and '.join(splits)}: give {' and '.join(splits)} files, or a smaller held_out"
+            f"{some} too few (but for case and punctuation) to hold out a share of {share} for {' and '.join(splits)}: "
+            f"give {' and '.join(splits)} files, or a smaller held_out"
         )
     dev_below = int(ranks[size]) if "dev" in splits else 0
     test_from = int(ranks[-size]) if "test" in splits else 1 << 64

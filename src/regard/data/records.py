@@ -62,7 +62,9 @@ def guess_fields(path: Path) -> tuple[str, str]:
     """Which fields of a file are source and target, from its first record: by name, or the only two texts."""
     path = find_file(path)
     rows = _parquet_rows(path, "", "") if path.name.endswith(".parquet") else _json_rows(path)
-    _, row = next(rows, (0, {}))
+    _, row = next(rows, (0, None))
+    if row is None:
+        raise InputError(f"{path} is empty: wanted records with a source and a target")
     if all(isinstance(row.get(name, 0), str | None) for name in ("source", "target")):
         return "source", "target"
     texts = [name for name in _names(row) if isinstance(_value(row, name), str)]

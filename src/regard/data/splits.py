@@ -92,6 +92,12 @@ class StoredSplit:
                 break
             kept += 1
             yield pair
+        if long and not kept and not self.more:
+            words = "1 word" if longest == 1 else f"{longest} words"
+            raise InputError(
+                f"{self._name}: every training pair ({long:,}) has more than {words} on a side, so none is left to "
+                "learn from: raise longest_words in [data]"
+            )
         if notes is not None:
             notes += self._notes(skipped, long, limited=kept == limit)
         for other in self.more:
@@ -158,8 +164,13 @@ class StoredSplit:
         name = str(folder) if folder.is_dir() else config.name
         return open_dataset(name, config.subset, config.revision, getattr(config, split))
 
+    @property
+    def _name(self) -> str:
+        """What a person calls it: a file, or a dataset."""
+        return self.config.name if isinstance(self.config, HuggingFaceData) else self._files(self._origin)[0].name
+
     def _notes(self, skipped: list[int], long: int, limited: bool) -> Iterator[str]:
-        name = self.config.name if isinstance(self.config, HuggingFaceData) else self._files(self._origin)[0].name
+        name = self._name
         if skipped:
             lines = "1 line" if len(skipped) == 1 else f"{len(skipped):,} lines"
             yield f"{name}: {lines} left out, a side is blank (first: line {skipped[0]})"

@@ -212,6 +212,12 @@ def seen_gold(aligner: Aligner, sides: Sides, gold: Sequence[Links]) -> tuple[li
 
 def check_opposite(forward: Bundle, backward: Bundle, sides: Sides) -> None:
     """Refuse two models of the same direction: what one reads, the other must write."""
+    said = InputError(
+        f"{backward.path} reads the same language as {forward.path}: --reverse wants a model of the other direction"
+    )
+    ours, theirs = _languages(forward), _languages(backward)
+    if ours is not None and ours == theirs:  # one vocabulary for both languages would know every word
+        raise said
     sample = [(s, t) for s, t in zip(sides.sources, sides.targets, strict=True) if s.strip() and t.strip()][:200]
     if not sample:
         return
@@ -224,9 +230,13 @@ def check_opposite(forward: Bundle, backward: Bundle, sides: Sides) -> None:
     right = known(backward.source, targets) + known(backward.target, sources)
     wrong = known(backward.source, sources) + known(backward.target, targets)
     if wrong > right + 0.2:
-        raise InputError(
-            f"{backward.path} reads the same language as {forward.path}: --reverse wants a model of the other direction"
-        )
+        raise said
+
+
+def _languages(bundle: Bundle) -> tuple[str, str] | None:
+    """What a model reads and writes, where its corpus names languages."""
+    data = (bundle.manifest.recipe or {}).get("data", {})
+    return (data["source"], data["target"]) if data.get("kind") == "catalogue" else None
 
 
 def check_same_words(forward: Bundle, backward: Bundle) -> None:

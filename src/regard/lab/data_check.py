@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
-from regard.data.catalogue import Entry, corpus_folder
+from regard.data.catalogue import Entry, corpus_folder, is_here
 from regard.data.corpora import read_parallel, read_tsv
 from regard.data.lines import COMPRESSED, read_lines
 from regard.data.pair import Pair
@@ -46,9 +46,15 @@ def check_parallel(source: Path, target: Path, tell: Tell | None = None) -> list
 
 
 def check_corpus(entry: Entry, tell: Tell | None = None) -> list[Finding]:
-    """A corpus of the catalogue: training text, and the other splits against it."""
+    """A corpus of the catalogue, from its first side to each other one: training text, the other splits against it."""
     folder = corpus_folder(entry)
-    source, target = entry.sides[:2]
+    source, first, *others = entry.sides
+    targets = [first, *(one for one in others if folder is not None and _is_here(entry, folder, entry.train, one))]
+    return [finding for target in targets for finding in _check_direction(entry, folder, (source, target), tell)]
+
+
+def _check_direction(entry: Entry, folder: Path | None, sides: tuple[str, str], tell: Tell | None) -> list[Finding]:
+    source, target = sides
     part = entry.parts[0] if entry.parts else None
     table = CatalogueData(kind="catalogue", name=entry.name, source=source, target=target, part=part)
     notes: list[str] = []
@@ -57,7 +63,21 @@ def check_corpus(entry: Entry, tell: Tell | None = None) -> list[Finding]:
     findings = [Finding("✓", said), *(Finding("·", note) for note in notes), *train.findings()]
     for split in ("dev", "test"):
         findings += check_overlap(train, load_split(table, split).pairs, split)
+    further = set(entry.splits()) - {entry.train, entry.dev, entry.test} if not entry.parts else set()
+    for split in sorted(further):
+        # tok/val is another edition of val
+        if "/" not in split and folder is not None and _is_here(entry, folder, split, target):
+            pairs = load_split(table.model_copy(update={"test": split}), "test").pairs
+            findings += check_overlap(train, pairs, split)
     return findings
+
+
+def _is_here(entry: Entry, folder: Path, split: str, target: str) -> bool:
+    """Whether a copy has the files of a split; those of the published corpora need not be complete."""
+    return all(
+        is_here(folder / f"{split}.{ending}")
+        for ending in ((entry.sides[0], target) if entry.layout == "parallel" else ("tsv",))
+    )
 
 
 def check_folder(folder: Path, tell: Tell | None = None) -> list[Finding]:

@@ -125,7 +125,7 @@ class Side:
         return (
             f"{self.name}: {written}{lengths.mean():.1f} words on average, median {int(np.median(lengths))}, "
             f"{int(np.quantile(lengths, 0.99))} at most in 99 %, longest {lengths.max():,}; "
-            f"{len(counts):,} different words, {once:,} of them only once"
+            f"{len(counts):,} different word{'s' * (len(counts) != 1)}, {once:,} of them only once"
         )
 
     def shortlist(self) -> str | None:

@@ -163,7 +163,8 @@ def check_overlap(train: Survey, held_out: Iterable[Pair], name: str) -> list[Fi
         unknown = 0  # new words are what a dictionary is tested with
     found = [Finding("·", f"{name}: {unknown:.1%} of its source words never occur in training")] if unknown else []
     if not same:
-        return [Finding("✓", f"{name}: {len(pairs):,} pairs, none of their sources in training"), *found]
+        said = "1 pair, its source not" if len(pairs) == 1 else f"{len(pairs):,} pairs, none of their sources"
+        return [Finding("✓", f"{name}: {said} in training"), *found]
     return [
         Finding(
             "!",

@@ -125,7 +125,11 @@ def test_a_run_ends_with_the_comparison_that_started_it(recipe: Path, tmp_path: 
 
 
 def test_two_processes_never_go_on_with_one_comparison(tmp_path: Path) -> None:
-    with claimed(tmp_path), pytest.raises(InputError, match="another process runs the comparison in"), claimed(tmp_path):
+    with (
+        claimed(tmp_path),
+        pytest.raises(InputError, match="another process runs the comparison"),
+        claimed(tmp_path),
+    ):
         pass
     with claimed(tmp_path):
         pass

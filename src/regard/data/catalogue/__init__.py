@@ -48,6 +48,11 @@ class Entry(Table):
     also: dict[str, TextFile] = Field(default_factory=dict)
     """What belongs to it and is no side of a split: gold links, licences, attributions."""
 
+    @property
+    def public(self) -> bool:
+        """Whether every file can be downloaded."""
+        return all(file.address is not None for file in (*self.files.values(), *self.also.values()))
+
     def splits(self) -> dict[str, int]:
         """Each split with the number of its pairs."""
         first = f".{self.sides[0]}" if self.layout == "parallel" else ".tsv"
@@ -102,8 +107,7 @@ def resolve(config: CatalogueData) -> TsvData | ParallelData:
         raise InputError(f"source and target are both '{config.source}': {entry.name} has {', '.join(entry.sides)}")
     folder = corpus_folder(entry)
     if folder is None:
-        public = all(file.address is not None for file in entry.files.values())
-        fetch = f"`regard data get {entry.name}` fetches it, " if public else ""
+        fetch = f"`regard data get {entry.name}` fetches it, " if entry.public else ""
         looked = " and ".join(map(str, data_folders()))
         raise InputError(
             f"the corpus {entry.name} is not here: {fetch}`regard data get {entry.name} --from DIR` takes it from a "
