@@ -1,11 +1,15 @@
 """Where memory is short: which graphs stay, which leave, and what a caller hears of it."""
 
+from collections.abc import Iterator
+from threading import Thread
+from weakref import WeakSet
+
 import pytest
 import torch
 
 from regard import capture
 from regard.models.rnn.fused import replay as replaying
-from regard.models.rnn.fused.replay import Replay
+from regard.models.rnn.fused.replay import Replay, forget_graphs
 
 from .ruined import FULL, ROOMY, Memory, call, fake, sizes
 
@@ -112,3 +116,26 @@ def test_where_memory_runs_out_in_backward_the_caller_hears_of_it(
             late()
     late()
     assert sizes(replay) == [2]
+
+
+def test_graphs_are_let_go_while_another_thread_makes_a_function(
+    replay: Replay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Replay] = []
+    other = Thread(target=lambda: made.append(Replay(replay._plain_forward, replay._plain_backward)))
+
+    class Interrupted(WeakSet[Replay]):
+        def __iter__(self) -> Iterator[Replay]:
+            for one in super().__iter__():
+                if not other.ident:
+                    other.start()
+                    other.join(timeout=0.5)  # or it waits, as it should
+                yield one
+
+    monkeypatch.setattr(replaying, "_replays", Interrupted([replay]))
+    for _ in range(3):
+        call(replay, torch.ones(2))()
+    forget_graphs()
+    other.join()
+    assert not replay.shelf
+    assert set(replaying._replays) == {replay, *made}

@@ -15,7 +15,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from threading import RLock
+from threading import Lock, RLock
 from typing import Any
 from weakref import WeakSet
 
@@ -85,7 +85,8 @@ class Replay:
         self._random, self._shared, self._turns, self._hopeless = random, shared, 0, 0
         self.shelf = Shelf()
         self._turn = RLock()
-        _replays.add(self)
+        with _listing:
+            _replays.add(self)
 
     def forward(self, *given: Given) -> tuple[Tensors, Tensors, Ticket]:
         """Results; what a plain run kept; and the ticket for the gradients."""
@@ -203,11 +204,14 @@ class Replay:
 
 
 _replays: "WeakSet[Replay]" = WeakSet()
+_listing = Lock()
 
 
 def forget_graphs() -> None:
     """Let the graphs of all functions go, and the memory that they work in: for work that does not fit beside them."""
-    for replay in list(_replays):
+    with _listing:
+        replays = list(_replays)
+    for replay in replays:
         replay.forget()
 
 
