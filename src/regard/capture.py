@@ -9,6 +9,11 @@ from typing import Any
 
 import torch
 
+
+class LaunchedWarning(UserWarning):
+    """Something is launched operation by operation that was meant to be replayed: slower, and not wrong."""
+
+
 _one_at_a_time = Lock()
 _streams: dict[int, torch.cuda.Stream] = {}
 

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from pretended import Pretended
+from regard.capture import LaunchedWarning
 from regard.models import RecurrentConfig, Seq2Seq
 from regard.models.rnn.decoder import RecurrentDecoder
 from regard.search import Ensemble, Options, beam_search, few
@@ -126,7 +127,7 @@ def test_a_step_that_cannot_be_recorded_leaves_the_current_stream_as_it_was(monk
     (one,) = few._rounds[model].values()
     device = Pretended(monkeypatch)
     device.breaks = 1
-    with pytest.warns(UserWarning, match="could not be recorded"), torch.no_grad():
+    with pytest.warns(LaunchedWarning, match="could not be recorded"), torch.no_grad():
         assert one._recorded(model) is None
     assert device.current == "default"
 
@@ -291,7 +292,7 @@ def test_a_recording_that_breaks_off_changes_no_word(kind: str, monkeypatch: pyt
 
     with monkeypatch.context() as patch:
         patch.setattr(few.Round, "_step", broken)
-        with nullcontext() if kind == "memory" else pytest.warns(UserWarning, match="could not be recorded"):
+        with nullcontext() if kind == "memory" else pytest.warns(LaunchedWarning, match="could not be recorded"):
             assert by_graph(model, *SOURCES) == right
         assert by_graph(model, *SOURCES) == right
         (one,) = few._rounds[model].values()

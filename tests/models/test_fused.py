@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from interpreter import INTERPRETED, kernels
+from regard.capture import LaunchedWarning
 from regard.models import Seq2Seq
 from regard.models.config import RecurrentConfig
 from regard.models.rnn.fused import decoder
@@ -193,7 +194,7 @@ def test_what_cannot_be_captured_is_launched_and_breaks_no_other_capture() -> No
     looking, one = Looking(), torch.ones(4, device="cuda")
     replay = Replay(looking.forward, looking.backward)
     replay.forward(one)
-    with pytest.warns(UserWarning, match="could not be captured"):
+    with pytest.warns(LaunchedWarning, match="could not be captured"):
         results, kept, ticket = replay.forward(2 * one)
     assert ticket.shape is None
     assert torch.equal(results[0], 4 * one)
@@ -221,7 +222,7 @@ def test_the_memory_of_a_capture_that_broke_off_comes_back() -> None:
     replay.forward(one)
     torch.cuda.empty_cache()
     held = torch.cuda.memory_reserved()
-    with pytest.warns(UserWarning, match="could not be captured .* not permitted"):
+    with pytest.warns(LaunchedWarning, match="could not be captured .* not permitted"):
         assert torch.equal(replay.forward(one)[0][0], one)
     torch.cuda.empty_cache()
     assert torch.cuda.memory_reserved() < held + (1 << 28)
@@ -242,7 +243,7 @@ def test_a_backward_that_looks_at_its_numbers_is_launched_with_the_random_number
     replay.forward(one)
     results, kept, ticket = replay.forward(one)
     other = replay.forward(one)[0]
-    with pytest.warns(UserWarning, match="could not be captured"):
+    with pytest.warns(LaunchedWarning, match="could not be captured"):
         gradients = replay.backward(ticket, [one], [one], kept)
     assert not torch.equal(other[0], results[0])
     assert torch.equal(gradients[0], results[0])

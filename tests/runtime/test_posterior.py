@@ -14,7 +14,7 @@ from regard.models.config import RecurrentConfig
 from regard.models.rnn.decoder import RecurrentDecoder
 from regard.runtime.aligner import Aligner
 from regard.runtime.padded import pad
-from regard.runtime.posterior import Evidence, Posterior, explained, word_posterior
+from regard.runtime.posterior import Evidence, Posterior, _quick_products, explained, word_posterior
 from regard.text.errors import InputError
 
 Make = Callable[..., regard.Translator]
@@ -156,3 +156,25 @@ def test_one_evidence_serves_every_prior(
     texts = ["the black cat"], ["le chat noir"]
     plain, likely, wanted = (next(iter(Aligner(bundle, posterior=one).look(*texts)))[1].attention for one in asked)
     np.testing.assert_allclose(explained(plain, likely, prior, shift), wanted, atol=1e-5)
+
+
+@pytest.mark.skipif(not hasattr(torch.backends.cuda.matmul, "fp32_precision"), reason="torch has one way to say it")
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_precision_that_somebody_chose_in_the_new_way_stays(device: str) -> None:
+    """torch refuses to tell it in the old one."""
+    before = torch.backends.cuda.matmul.fp32_precision
+    try:
+        torch.backends.cuda.matmul.fp32_precision = "tf32"
+        with _quick_products(torch.device(device)):
+            assert torch.backends.cuda.matmul.fp32_precision == "tf32"
+    finally:
+        torch.backends.cuda.matmul.fp32_precision = before
+
+
+def test_products_are_quick_on_a_gpu_and_as_before_afterwards() -> None:
+    before = torch.get_float32_matmul_precision()
+    with _quick_products(torch.device("cpu")):
+        assert torch.get_float32_matmul_precision() == before
+    with _quick_products(torch.device("cuda")):
+        assert torch.get_float32_matmul_precision() == "high"
+    assert torch.get_float32_matmul_precision() == before

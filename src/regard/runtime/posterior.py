@@ -14,7 +14,7 @@ takes one output layer for each source word, not one for each pair of words.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -123,13 +123,16 @@ def explained(
 @contextmanager
 def _quick_products(device: torch.device) -> Iterator[None]:
     """On a GPU float32 products through its tensor cores: three digits are enough to tell words apart."""
-    before = torch.get_float32_matmul_precision()
+    before = None
     if device.type == "cuda":
-        torch.set_float32_matmul_precision("high")
+        with suppress(RuntimeError):  # somebody chose in torch's new way, which cannot be mixed with this
+            before = torch.get_float32_matmul_precision()
+            torch.set_float32_matmul_precision("high")
     try:
         yield
     finally:
-        torch.set_float32_matmul_precision(before)
+        if before is not None:
+            torch.set_float32_matmul_precision(before)
 
 
 def _state_evidence(

@@ -22,7 +22,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from regard.capture import capturing
+from regard.capture import LaunchedWarning, capturing
 from regard.search.options import Options
 from regard.search.protocol import Fixed, State, Stepper
 from regard.search.slots import Moment, Slots, choose
@@ -137,7 +137,8 @@ class Round:
         except torch.OutOfMemoryError:  # slower, and not wrong
             return None
         except RuntimeError as error:  # an operation that cannot be recorded
-            warnings.warn(f"a step of search could not be recorded and is launched: {error}", stacklevel=2)
+            said = f"a step of search could not be recorded and is launched: {error}"
+            warnings.warn(said, LaunchedWarning, stacklevel=2)
             return None
         return graph
 

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from pretended import Pretended
+from regard.capture import LaunchedWarning
 from regard.models.rnn.fused import replay as replaying
 from regard.models.rnn.fused.replay import Replay
 
@@ -201,7 +202,7 @@ def test_what_cannot_be_captured_is_launched(replay: Replay, monkeypatch: pytest
 
     monkeypatch.setattr(replaying, "_capture", refuse)
     call(replay, torch.ones(3))()
-    with pytest.warns(UserWarning, match="could not be captured .* not permitted"):
+    with pytest.warns(LaunchedWarning, match="could not be captured .* not permitted"):
         call(replay, torch.ones(3))()
     for size in (2, 3, 4, 4):
         call(replay, torch.ones(size) * 7)()
@@ -215,9 +216,9 @@ def test_a_backward_that_cannot_be_captured_is_launched(monkeypatch: pytest.Monk
     refuse_backward(memory, monkeypatch)
     call(replay, torch.ones(2))()
     late = call(replay, torch.ones(2) * 2)
-    with pytest.warns(UserWarning, match="could not be captured .* not permitted"):
+    with pytest.warns(LaunchedWarning, match="could not be captured .* not permitted"):
         call(replay, torch.ones(2) * 3)()
-    with pytest.warns(UserWarning, match="could not be captured .* not permitted"):
+    with pytest.warns(LaunchedWarning, match="could not be captured .* not permitted"):
         late()
     for size in (2, 3, 3):
         call(replay, torch.ones(size) * 7)()

@@ -22,7 +22,7 @@ from weakref import WeakSet
 import torch
 from torch import Tensor
 
-from regard.capture import capturing, give_back_cached
+from regard.capture import LaunchedWarning, capturing, give_back_cached
 from regard.models.fixed import settings
 
 MOST = 96
@@ -176,7 +176,8 @@ class Replay:
 
     def _give_up(self, error: RuntimeError) -> None:
         """Launching is slower, and not wrong; no other shape is tried."""
-        warnings.warn(f"a fast path could not be captured in a CUDA graph and is launched: {error}", stacklevel=4)
+        said = f"a fast path could not be captured in a CUDA graph and is launched: {error}"
+        warnings.warn(said, LaunchedWarning, stacklevel=4)
         self.shelf.wasted = PATIENCE
 
     def _pool(self) -> Any:
