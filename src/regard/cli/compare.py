@@ -89,10 +89,18 @@ def compare(
 
 def _asked(recipe: str, axes: dict[str, list[str] | None], changes: list[str], options: dict[str, Any]) -> "Comparison":
     """The comparison that a file or a recipe describes, changed by the options."""
-    from regard.lab.compare.plan import Grid, load_comparison, names
+    from regard.lab.compare.plan import AXES, EXTRAS, Grid, load_comparison, names
+    from regard.text.errors import InputError
 
     found = load_comparison(recipe)
     chosen = {axis: names(values) for axis, values in axes.items() if values}
+    for axis, named in chosen.items():
+        if not named:
+            some = (EXTRAS if axis == "also" else AXES[axis])[0]
+            raise InputError(f"--{axis} names nothing: say which, e.g. --{axis} {some}, or leave it out")
+        for one in named:
+            if named.count(one) > 1:
+                raise InputError(f"--{axis} names '{one}' twice: once is enough")
     update: dict[str, Any] = {"grid": Grid.model_validate(chosen)} if chosen else {}
     update |= {name: value for name, value in options.items() if value is not None}
     return found.model_copy(update={**update, "set": (*found.set, *changes)})

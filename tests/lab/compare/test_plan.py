@@ -101,6 +101,8 @@ def test_a_file_of_its_own(tmp_path: Path, recipe: Path) -> None:
             "no variant can be built: a: variant 'a': model.cell",
         ),
         ("recipe = \n", "is not valid TOML"),
+        ('[grid]\nscore = ["dot"]\n', "wrong.toml has no recipe: a comparison says where every variant starts from"),
+        ("seeds = 2\n", "wrong.toml has no recipe"),
     ],
 )
 def test_what_cannot_be_compared(tmp_path: Path, text: str, message: str) -> None:

@@ -96,6 +96,10 @@ def load_comparison(name: str) -> Comparison:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path} is not valid TOML: {error}") from error
     if "recipe" not in raw:
+        if not raw.keys().isdisjoint(Comparison.model_fields):
+            raise InputError(
+                f'{path.name} has no recipe: a comparison says where every variant starts from, e.g. recipe = "demo"'
+            )
         return Comparison.model_validate({"recipe": name, "grid": DEFAULT})
     try:
         found = Comparison.model_validate(raw)
