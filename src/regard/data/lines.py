@@ -13,6 +13,8 @@ from regard.text.errors import InputError
 
 COMPRESSED = (".gz", ".xz", ".zst")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_NO_TEXT = frozenset(range(32)) - {*b"\t\n\v\f\r\x0e\x0f\x1a\x1b"}
+"""Control characters that text never holds; Japanese encodings shift with some, DOS ends a file with 0x1a."""
 _FOREIGN = {
     b"\xff\xfe\x00\x00": "is UTF-32, not UTF-8: convert it, e.g. iconv -f UTF-32 -t UTF-8",
     b"\x00\x00\xfe\xff": "is UTF-32, not UTF-8: convert it, e.g. iconv -f UTF-32 -t UTF-8",
@@ -86,9 +88,9 @@ def _refuse_zeros(line: bytes, where: str) -> None:
 
 
 def _remedy(line: bytes) -> str:
-    """No encoding of text has bytes below the tabulator, so nothing can be converted where there are some."""
-    if lowest := [byte for byte in line if byte < 9]:
-        return f"this is no text file (it holds the byte 0x{lowest[0]:02x}): name one, plain or packed (gzip, xz, zstd)"
+    """No encoding of text has such bytes, so nothing can be converted where there are some."""
+    if strange := [byte for byte in line if byte in _NO_TEXT]:
+        return f"this is no text file (it holds the byte 0x{strange[0]:02x}): name one, plain or packed (gzip, xz, zstd)"
     return "convert the file, e.g. iconv -f LATIN1 -t UTF-8"
 
 
