@@ -167,6 +167,21 @@ def test_what_runs_warn_of_is_told_once(
     assert "UserWarning: of a library" in slots[0].log()
 
 
+def test_what_a_run_notes_about_its_data_is_told(
+    comparison: Comparison, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "pairs.tsv").write_text("".join(f"{n} 3 4\t4 3 {n}\n" for n in range(60)), encoding="utf-8")
+    slot = open_folder(make_plan(comparison), tmp_path / "out", resume=False)[0]
+    assert slot.variant.recipe is not None
+    tables = slot.variant.recipe.model_dump(mode="json")
+    tables["data"] = {"kind": "tsv", "train": "pairs.tsv", "base": str(tmp_path)}
+    slot.folder.mkdir(parents=True)
+    Task(slot.variant.name, slot.seed, tables, 2, 0).write(slot.folder)
+    assert main([str(slot.folder)]) == 0
+    (slot.folder / LOG).write_text(capsys.readouterr().err, encoding="utf-8")
+    assert [note.split(":")[0] for note in warned([slot])] == ["no dev file", "no test file"]
+
+
 @pytest.mark.parametrize(
     ("code", "reason"),
     [(1, "that was it"), (-9, "the process was killed by SIGKILL (memory that ends"), (-11, "killed by SIGSEGV")],

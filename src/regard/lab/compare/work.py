@@ -95,6 +95,8 @@ def work(folder: Path, task: Task) -> int:
     done = train(recipe, run, resume=(run / "recipe.json").exists())
     if done.reason == "interrupted":
         return INTERRUPTED
+    for note in _started(read_journal(run / NAME)).get("notes", ()):
+        sys.stderr.write(f"{WARNING}{note}\n")
     translator = load(run, recipe.train.device if recipe.train.device != "auto" else _device())
     pairs = load_split(recipe.data, "test").pairs[: task.sentences]
     rule, tuned = _tune(translator, load_split(recipe.data, "dev").pairs[:TUNING])
@@ -139,7 +141,7 @@ def _figures(run: Path) -> dict[str, Any]:
     entries = read_journal(run / NAME)
     steps = [entry for entry in entries if entry["event"] == "step"]
     checks = [entry for entry in entries if entry["event"] == "validated"]
-    started = next(entry for entry in entries if entry["event"] == "started")
+    started = _started(entries)
     return {
         "device": started["device"],
         "steps": steps[-1]["step"],
@@ -151,6 +153,10 @@ def _figures(run: Path) -> dict[str, Any]:
             for one in checks
         ],
     }
+
+
+def _started(entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    return next(entry for entry in entries if entry["event"] == "started")
 
 
 def _memory() -> int:
