@@ -90,7 +90,9 @@ def _refuse_zeros(line: bytes, where: str) -> None:
 def _remedy(line: bytes) -> str:
     """No encoding of text has such bytes, so nothing can be converted where there are some."""
     if strange := [byte for byte in line if byte in _NO_TEXT]:
-        return f"this is no text file (it holds the byte 0x{strange[0]:02x}): name one, plain or packed (gzip, xz, zstd)"
+        return (
+            f"this is no text file (it holds the byte 0x{strange[0]:02x}): name one, plain or packed (gzip, xz, zstd)"
+        )
     return "convert the file, e.g. iconv -f LATIN1 -t UTF-8"
 
 
