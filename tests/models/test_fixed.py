@@ -22,11 +22,15 @@ def test_precision_and_inference_are_settings() -> None:
 @pytest.mark.skipif(not hasattr(torch.backends.cuda.matmul, "fp32_precision"), reason="torch has one way to say it")
 def test_precision_said_in_the_new_way_is_a_setting_too() -> None:
     """Where it was, torch refuses the old question."""
-    here, before = settings(), torch.backends.cuda.matmul.fp32_precision
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("highest")
+    here, exact = settings(), torch.backends.cuda.matmul.fp32_precision
     try:
         torch.backends.cuda.matmul.fp32_precision = "tf32"
         assert settings() == settings()
         assert settings() != here
+        torch.backends.cuda.matmul.fp32_precision = exact
+        assert settings() == here
     finally:
-        torch.backends.cuda.matmul.fp32_precision = before
-    assert settings() == here
+        torch.backends.cuda.matmul.fp32_precision = exact
+        torch.set_float32_matmul_precision(before)
