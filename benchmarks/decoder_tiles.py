@@ -1,30 +1,35 @@
 """Tile sizes of the fused decoder's kernels, one changed at a time: milliseconds of all steps, replayed from a graph.
 
-    python benchmarks/decoder_tiles.py
+    python benchmarks/decoder_tiles.py [--size paper] [--kernel mix] [--float32]
 
-The sizes are those of the paper (batch 80, 50 × 50 words, 1000 units, bfloat16). The best go into `Tiles` in
-src/regard/models/rnn/fused/decoder.py.
+Sizes: the paper's (batch 80, 50 × 50 words, 1000 units), captions in large batches, and long sentences. The best go
+into `Tiles` and `LONG` in src/regard/models/rnn/fused/decoder.py.
 """
 
+import argparse
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import torch
 
 from regard.models.rnn.fused import decoder
-from regard.models.rnn.fused.decoder import Tiles
 
-BATCH, SOURCE, TARGET, UNITS, WIDTH, VALUE = 80, 50, 50, 1000, 1000, 2000
-CHOICES = {
-    "score": [(4, 512, 4), (4, 512, 2), (2, 512, 2), (8, 512, 4), (2, 512, 4), (4, 256, 2), (8, 128, 4), (4, 128, 2)],
-    "mix": [(16, 64, 4), (16, 128, 4), (8, 128, 4), (16, 32, 2), (32, 32, 2), (8, 64, 2), (16, 64, 2), (32, 32, 4)],
-    "mix_back": [(4, 512, 4), (4, 256, 4), (8, 256, 4), (4, 512, 2), (2, 512, 2), (2, 512, 4), (4, 256, 2)],
-    "query_back": [(64, 32, 2), (16, 32, 2), (32, 32, 2), (16, 64, 2), (32, 64, 2), (32, 128, 4), (16, 128, 4)],
+SHORT, LONG = decoder.TILES, decoder.LONG
+SIZES = {"paper": (80, 50, 50, 1000), "captions": (384, 20, 20, 512), "long": (32, 200, 200, 512)}
+"""Rows, source and target words, units; keys are as wide as a state, values twice as wide."""
+CHOICES: dict[str, list[Any]] = {
+    "score": [(4, 512, 4), (4, 512, 2), (2, 512, 2), (2, 256, 1), (1, 1024, 1), (1, 512, 1), (8, 128, 4)],
+    "mix": [(8, 128, 4), (8, 64, 2), (8, 64, 1), (8, 32, 1), (4, 64, 1), (4, 32, 1), (2, 128, 1), (16, 32, 1)],
+    "mix_back": [(4, 512, 2), (4, 512, 4), (4, 256, 1), (2, 512, 1), (2, 256, 1), (1, 1024, 1), (1, 512, 1)],
+    "query_back": [(16, 128, 4), (16, 64, 1), (8, 64, 1), (8, 32, 1), (4, 128, 1), (4, 64, 1), (8, 64, 2)],
+    "cell_back": [(256, 2), (256, 1), (128, 1), (64, 1)],
 }
 
 
-def random(*shape: int) -> torch.Tensor:
-    return torch.randn(*shape, device="cuda", dtype=torch.bfloat16) * 0.1
+def random(*shape: int, dtype: torch.dtype = torch.bfloat16) -> torch.Tensor:
+    return torch.randn(*shape, device="cuda", dtype=dtype) * 0.1
 
 
 def milliseconds(run: Callable[[], object]) -> float:
@@ -45,21 +50,36 @@ def milliseconds(run: Callable[[], object]) -> float:
 
 
 def main() -> None:
-    gates, hidden = random(TARGET, BATCH, 3 * UNITS), random(BATCH, UNITS)
-    keys, values = random(BATCH, SOURCE, WIDTH), random(BATCH, SOURCE, VALUE)
-    real = torch.ones(BATCH, SOURCE, dtype=torch.bool, device="cuda")
-    weights = random(WIDTH + 3 * UNITS, UNITS), random(3 * UNITS), random(WIDTH), random(3 * UNITS, VALUE)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--size", choices=[*SIZES], help="only these")
+    parser.add_argument("--kernel", choices=[*CHOICES], help="only this")
+    parser.add_argument("--float32", action="store_true", help="not in bf16")
+    options = parser.parse_args()
+    dtype = torch.float32 if options.float32 else torch.bfloat16
+    for size in [options.size] if options.size else SIZES:
+        measure(size, [options.kernel] if options.kernel else [*CHOICES], dtype)
+
+
+def measure(size: str, names: list[str], dtype: torch.dtype) -> None:
+    batch, source, target, units = SIZES[size]
+    make = partial(random, dtype=dtype)
+    gates, hidden = make(target, batch, 3 * units), make(batch, units)
+    keys, values = make(batch, source, units), make(batch, source, 2 * units)
+    real = torch.ones(batch, source, dtype=torch.bool, device="cuda")
+    weights = make(4 * units, units), make(3 * units), make(units), make(3 * units, 2 * units)
     given = gates, hidden, None, keys, values, real, *weights
     results, kept = decoder.forward(*given)
-    outside = [random(*result.shape) for result in results]
-    for name, choices in CHOICES.items():
-        for choice in choices:
-            decoder.TILES = replace(Tiles(), **{name: choice})
+    outside = [make(*result.shape) for result in results]
+    tiles = SHORT if source <= decoder.UNROLLED else LONG
+    for name in names:
+        for choice in CHOICES[name]:
+            decoder.TILES = decoder.LONG = replace(tiles, **{name: choice})
             if name in ("score", "mix"):
                 time = milliseconds(lambda: decoder.forward(*given))
             else:
                 time = milliseconds(lambda: decoder.backward(outside, given, kept))
-            print(f"{name:<11} {choice!s:<15} {time:7.3f} ms", flush=True)
+            chosen = " *" if getattr(tiles, name) == choice else ""
+            print(f"{size:<9} {name:<11} {choice!s:<15} {time:7.3f} ms{chosen}", flush=True)
 
 
 if __name__ == "__main__":

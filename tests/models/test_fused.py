@@ -1,5 +1,6 @@
 """The fused recurrences, run by Triton's interpreter: what the plain paths compute, and their gradients."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -79,11 +80,22 @@ def test_products_in_parts_and_loops_that_are_not_unrolled(
     plain = run(model, sentences(7, 1, 4, 0))
     with kernels():
         if not unrolled:
-            from regard.models.rnn.fused import decoder_kernel
-
-            monkeypatch.setattr(decoder_kernel, "UNROLLED", 4)
-            monkeypatch.setattr(decoder, "TILES", decoder.Tiles(mix_back=(4, 2, 2)))
+            monkeypatch.setattr(decoder, "UNROLLED", 4)
+            monkeypatch.setattr(decoder, "LONG", replace(decoder.LONG, mix_back=(4, 2, 2)))
         compare(run(model, sentences(7, 1, 4, 0)), plain, 2e-5)
+
+
+@interpreted
+@pytest.mark.parametrize("cell", ["gru", "lstm"])
+@pytest.mark.parametrize("unrolled", [True, False])
+def test_every_sentence_in_several_tiles(cell: str, unrolled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in models whose states and sentences are larger than a tile; the last tile of each is not full."""
+    tiles = decoder.Tiles((2, 4, 1), (2, 8, 1), (2, 4, 1), (2, 4, 1), (8, 1), unrolled)
+    model, source = build(cell=cell), sentences(7, 1, 4, 9, 0)
+    plain = run(model, source)
+    monkeypatch.setattr(decoder, "TILES", tiles)
+    with kernels():
+        compare(run(model, source), plain, 2e-5)
 
 
 @interpreted

@@ -16,15 +16,24 @@ from regard.attention.additive.launch_backward import key_gradients, padded_sour
 
 @dataclass(frozen=True)
 class Tiles:
-    """Rows and columns of each kernel's tile, and its warps, as benchmarks/decoder_tiles.py found them best."""
+    """Rows and columns of each kernel's tile, and its warps, as benchmarks/decoder_tiles.py found them best.
+
+    Small ones: sums over keys that one warp holds whole need no barrier.
+    """
 
     score: tuple[int, int, int] = (4, 512, 4)
-    mix: tuple[int, int, int] = (8, 128, 4)
+    mix: tuple[int, int, int] = (8, 32, 1)
     mix_back: tuple[int, int, int] = (4, 512, 2)
-    query_back: tuple[int, int, int] = (16, 128, 4)
+    query_back: tuple[int, int, int] = (16, 64, 1)
+    cell_back: tuple[int, int] = (128, 1)
+    unrolled: bool = True
+    """Whether loops over keys are, so that all reads are on their way at once."""
 
 
 TILES = Tiles()
+LONG = Tiles(mix=(16, 32, 1), query_back=(16, 128, 4), unrolled=False)
+UNROLLED = 128
+"""The longest source that does not count as long."""
 PARTS = (4, 3, 2)
 """Parts of backward's product to choose from."""
 
@@ -58,17 +67,18 @@ def forward(
     weights = torch.empty(batch, target, source, dtype=torch.float32, device=hidden.device)
     scores = torch.empty(batch, source, dtype=torch.float32, device=hidden.device)
     mixed, turned, visible = values @ W_c.t(), both.t(), as_bytes(real)
-    block, size, tiles = power(source), both.shape[0], TILES
+    block, size, tiles = power(source), both.shape[0], _tiles(source)
     for t in range(target):
         torch.mm(states[t], turned, out=product[t])
-        kernel.score_kernel[(batch, upwards(source, tiles.score[0]))](
+        kernel.score_kernel[(batch * upwards(source, tiles.score[0]),)](
             product[t], keys, v, visible, scores, source, width, size,
             KEYS=tiles.score[0], WIDTH=tiles.score[1], APPROXIMATE=_approximate(keys), num_warps=tiles.score[2],
         )  # fmt: skip
-        kernel.mix_kernel[(batch, upwards(units, tiles.mix[1]))](
+        kernel.mix_kernel[(batch * upwards(units, tiles.mix[1]),)](
             scores, mixed, gates[t], product[t], bias, states[t:], kept[t], cells[t:] if lstm else scores,
             weights[:, t], source, units, width, size, weights.stride(0),
-            LSTM=lstm, BLOCK=block, KEYS=min(tiles.mix[0], block), UNITS=tiles.mix[1], num_warps=tiles.mix[2],
+            LSTM=lstm, BLOCK=block, KEYS=min(tiles.mix[0], block), UNITS=tiles.mix[1], UNROLLED=tiles.unrolled,
+            num_warps=tiles.mix[2],
         )  # fmt: skip
     contexts = weights.to(values.dtype) @ values
     return (states[1:], contexts, weights), (states, weights, product, kept, mixed, cells)
@@ -91,20 +101,22 @@ def backward(
     d_given, d_product = torch.empty_like(kept), torch.empty_like(product)
     d_mixing = (d_contexts @ values.transpose(1, 2)).float() + d_weights
     d_scores = torch.zeros(batch, target, padded_source(source), dtype=torch.float32, device=keys.device)
-    visible, block, size, tiles = as_bytes(real), power(source), both.shape[0], TILES
+    visible, block, size, tiles = as_bytes(real), power(source), both.shape[0], _tiles(source)
     for t in reversed(range(target)):
-        kernel.cell_backward_kernel[(batch, upwards(units, 256))](
+        kernel.cell_backward_kernel[(batch, upwards(units, tiles.cell_back[0]))](
             product[t], bias, states[t], kept[t], cells[t:] if lstm else carried, carried, past, d_cells, d_states[t],
-            d_given[t], d_product[t], units, width, size, LSTM=lstm, PARTS=parts, UNITS=256, num_warps=2,
+            d_given[t], d_product[t], units, width, size,
+            LSTM=lstm, PARTS=parts, UNITS=tiles.cell_back[0], num_warps=tiles.cell_back[1],
         )  # fmt: skip
-        kernel.mix_backward_kernel[(batch, upwards(source, tiles.mix_back[0]))](
+        kernel.mix_backward_kernel[(batch * upwards(source, tiles.mix_back[0]),)](
             mixed, d_given[t], visible, d_mixing[:, t], source, kept.shape[2], d_mixing.stride(0),
             KEYS=tiles.mix_back[0], GATES=tiles.mix_back[1], num_warps=tiles.mix_back[2],
         )  # fmt: skip
-        kernel.query_backward_kernel[(batch, upwards(width, tiles.query_back[1]))](
+        kernel.query_backward_kernel[(batch * upwards(width, tiles.query_back[1]),)](
             product[t], keys, v, weights[:, t], d_mixing[:, t], d_scores[:, t], d_product[t], source, width,
             size, weights.stride(0), d_scores.stride(0), BLOCK=block, KEYS=min(tiles.query_back[0], block),
-            WIDTH=tiles.query_back[1], APPROXIMATE=_approximate(keys), num_warps=tiles.query_back[2],
+            WIDTH=tiles.query_back[1], APPROXIMATE=_approximate(keys), UNROLLED=tiles.unrolled,
+            num_warps=tiles.query_back[2],
         )  # fmt: skip
         torch.bmm(d_product[t].view(batch, parts, -1).transpose(0, 1), both.view(parts, -1, units), out=carried)
     flat = d_product.view(target * batch, -1)
@@ -126,6 +138,10 @@ def backward(
         d_v,
         d_mixed.view(batch * source, -1).t() @ values.reshape(batch * source, -1),
     )
+
+
+def _tiles(source: int) -> Tiles:
+    return TILES if source <= UNROLLED else LONG
 
 
 def _parts(size: int) -> int:

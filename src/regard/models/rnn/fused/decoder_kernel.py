@@ -21,8 +21,14 @@ from regard.models.rnn.fused.cells import gru, gru_backward, lstm, lstm_backward
 
 HIDDEN = tl.constexpr(-1e38)
 """The score of a position that may not be seen."""
-UNROLLED = tl.constexpr(128)
-"""The longest source whose loop over keys is unrolled."""
+
+
+@triton.jit
+@no_type_check
+def _row_and_tile(tiles):
+    """A sentence, and which part of it: programs that run at the same time read what lies together."""
+    program = tl.program_id(0)
+    return (program // tiles).to(tl.int64), program % tiles
 
 
 @triton.jit
@@ -32,8 +38,8 @@ def score_kernel(
     KEYS: tl.constexpr, WIDTH: tl.constexpr, APPROXIMATE: tl.constexpr,
 ):  # fmt: skip
     """scores[b, s] = v · tanh(q_b + k_bs) for a tile of keys; padding is not read and counts as hidden."""
-    batch = tl.program_id(0).to(tl.int64)
-    place = tl.program_id(1) * KEYS + tl.arange(0, KEYS)
+    batch, tile = _row_and_tile(tl.cdiv(source, KEYS))
+    place = tile * KEYS + tl.arange(0, KEYS)
     seen = tl.load(real + batch * source + place, mask=place < source, other=0) != 0
     total = tl.zeros([KEYS, WIDTH], tl.float32)
     stop = tl.where(tl.max(seen.to(tl.int32), 0) != 0, width, 0)
@@ -53,14 +59,15 @@ def score_kernel(
 def mix_kernel(
     scores, mixed, gates, product, bias, states, kept, cells, weights,
     source, units: tl.constexpr, width: tl.constexpr, product_width: tl.constexpr, stride_batch,
-    LSTM: tl.constexpr, BLOCK: tl.constexpr, KEYS: tl.constexpr, UNITS: tl.constexpr,
+    LSTM: tl.constexpr, BLOCK: tl.constexpr, KEYS: tl.constexpr, UNITS: tl.constexpr, UNROLLED: tl.constexpr,
 ):  # fmt: skip
     """weights = softmax(scores); the cell on gates + Σ_s weight_s M_s; this step's slices, `states` from s_{t-1} on.
 
     Reads of M wait for nothing, and nothing is stored between them: a short source's are all on their way at once.
     """
-    row, tile = tl.program_id(0), tl.program_id(1)
-    batch, rows = row.to(tl.int64), tl.num_programs(0)
+    tiles: tl.constexpr = (units + UNITS - 1) // UNITS
+    batch, tile = _row_and_tile(tiles)
+    rows = tl.num_programs(0) // tiles
     count: tl.constexpr = 4 if LSTM else 3
     scores += batch * source
     whole = tl.arange(0, BLOCK)
@@ -76,7 +83,7 @@ def mix_kernel(
     x2 = tl.zeros([KEYS, UNITS], tl.float32)
     x3 = tl.zeros([KEYS, UNITS], tl.float32)
     mixed += batch * source * count * units + column
-    if BLOCK <= UNROLLED:
+    if UNROLLED:
         for start in tl.static_range(0, BLOCK, KEYS):
             x0, x1, x2, x3 = _mix(x0, x1, x2, x3, scores, mixed, start, inside, source, largest, scale,
                                   units, LSTM, KEYS)  # fmt: skip
@@ -206,8 +213,8 @@ def mix_backward_kernel(
     KEYS: tl.constexpr, GATES: tl.constexpr,
 ):  # fmt: skip
     """δα_s = M_s · δx for a tile of keys, added to what `d_weights` already holds from outside."""
-    batch = tl.program_id(0).to(tl.int64)
-    place = tl.program_id(1) * KEYS + tl.arange(0, KEYS)
+    batch, tile = _row_and_tile(tl.cdiv(source, KEYS))
+    place = tile * KEYS + tl.arange(0, KEYS)
     seen = tl.load(real + batch * source + place, mask=place < source, other=0) != 0
     mixed += (batch * source + place)[:, None] * gates
     d_given += batch * gates
@@ -237,10 +244,10 @@ def _mix_back(mixed, d_given, left, place, source, gates: tl.constexpr, GATES: t
 def query_backward_kernel(
     product, keys, v, weights, d_weights, d_scores, d_product, source, width: tl.constexpr,
     product_width: tl.constexpr, stride_batch, padded_batch,
-    BLOCK: tl.constexpr, KEYS: tl.constexpr, WIDTH: tl.constexpr, APPROXIMATE: tl.constexpr,
+    BLOCK: tl.constexpr, KEYS: tl.constexpr, WIDTH: tl.constexpr, APPROXIMATE: tl.constexpr, UNROLLED: tl.constexpr,
 ):  # fmt: skip
     """δe = α (δα - α·δα), and δq = v Σ_s δe_s (1 - tanh²(q + k_s)) for a tile of widths."""
-    batch, tile = tl.program_id(0).to(tl.int64), tl.program_id(1)
+    batch, tile = _row_and_tile((width + WIDTH - 1) // WIDTH)
     weights += batch * stride_batch
     d_weights += batch * stride_batch
     whole = tl.arange(0, BLOCK)
@@ -252,7 +259,7 @@ def query_backward_kernel(
     q = tl.load(product + batch * product_width + column, mask=inside, other=0.0).to(tl.float32)
     keys += batch * source * width + column
     total = tl.zeros([KEYS, WIDTH], tl.float32)
-    if BLOCK <= UNROLLED:
+    if UNROLLED:
         for start in tl.static_range(0, BLOCK, KEYS):
             total += _query_back(q, keys, weights, d_weights, inner, start, inside, source, width, KEYS, APPROXIMATE)
     else:
