@@ -1,10 +1,13 @@
 """Output layer and cross-entropy in pieces: torch's own loss and gradients, whatever the pieces, on either device."""
 
+from collections.abc import Iterator, Sequence
+
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from interpreter import INTERPRETED, kernels
 from regard.train import cross_entropy
 from regard.train.cross_entropy import linear_cross_entropy
 
@@ -81,6 +84,82 @@ def test_autocast_runs_the_products_in_its_precision_and_sums_in_float32() -> No
     assert own.dtype == torch.float32
     assert 0 < abs(own - exact) < 0.01 * exact
     assert all(gradient.dtype == torch.float32 for gradient in torch.autograd.grad(own, given))
+
+
+def near(found: Sequence[Tensor], right: Sequence[Tensor], tolerance: float) -> None:
+    for one, other in zip(found, right, strict=True):
+        assert one.shape == other.shape
+        torch.testing.assert_close(one.double(), other.double(), rtol=0, atol=tolerance * float(other.abs().max()))
+
+
+@pytest.fixture
+def poisoned() -> Iterator[None]:
+    """What nobody has written to is NaN."""
+    torch.use_deterministic_algorithms(True)
+    yield
+    torch.use_deterministic_algorithms(False)
+
+
+interpreted = pytest.mark.skipif(not INTERPRETED, reason="on a GPU, a test of its own runs the kernels")
+
+
+@interpreted
+@pytest.mark.usefixtures("poisoned")
+@pytest.mark.parametrize("piece", [2 * VOCABULARY * 7, 2**20])
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize(("kind", "tolerance"), [(torch.float32, 1e-5), (torch.float16, 5e-3), (torch.bfloat16, 3e-2)])
+@pytest.mark.parametrize("factor", [1.0, 3.0])
+def test_the_interpreted_kernels_give_torchs_loss_and_gradients(
+    factor: float,
+    kind: torch.dtype,
+    tolerance: float,
+    smoothing: float,
+    piece: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Padded to widths that suit a GPU, and not a number of the padding gets out."""
+    monkeypatch.setattr(cross_entropy, "PIECE", piece)
+    exact, wanted = draw()
+    loss = 0.5 * torchs_own(exact, wanted, smoothing)
+    right = torch.autograd.grad(loss * factor, exact)
+    given, _ = draw(torch.float32)
+    with kernels():
+        with torch.autocast("cpu", dtype=kind, enabled=kind != torch.float32):
+            own, plain = linear_cross_entropy(*given, wanted, smoothing, scale=0.5)
+        found = torch.autograd.grad(own * factor, given)
+    near([own.detach(), plain], [loss.detach(), torchs_own(exact, wanted, 0.0).detach()], tolerance)
+    near(found, right, tolerance)
+    assert all(gradient.dtype == torch.float32 for gradient in found)
+
+
+@interpreted
+@pytest.mark.usefixtures("poisoned")
+def test_a_model_in_half_precision_gets_its_gradients_whole() -> None:
+    """Features and their gradient keep the padding, and the bias's gradient lies between the weights'."""
+    exact, wanted = draw()
+    right = torch.autograd.grad(3 * torchs_own(exact, wanted, 0.0), exact)
+    given, _ = draw(torch.bfloat16)
+    with kernels():
+        found = torch.autograd.grad(3 * linear_cross_entropy(*given, wanted)[0], given)
+    near(found, right, 3e-2)
+    assert all(gradient.dtype == torch.bfloat16 for gradient in found)
+
+
+@interpreted
+def test_float64_stays_exact_where_there_are_kernels() -> None:
+    given, wanted = draw()
+    with kernels():
+        own, _ = linear_cross_entropy(*given, wanted, 0.1)
+        torch.testing.assert_close(own, torchs_own(given, wanted, 0.1), rtol=1e-14, atol=0)
+
+
+@interpreted
+def test_no_rows_are_no_loss_in_the_kernels_either() -> None:
+    given, wanted = draw(torch.bfloat16)
+    with kernels():
+        own, plain = linear_cross_entropy(given[0][:0], *given[1:], wanted[:0])
+        assert own == plain == 0
+        assert not any(gradient.any() for gradient in torch.autograd.grad(own, given))
 
 
 @pytest.mark.gpu

@@ -5,7 +5,7 @@ softmax, and its gradient. Here a piece's logits turn into their own gradient in
 backward pass follow at once, while they are at hand.
 """
 
-from importlib.util import find_spec
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -13,14 +13,14 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from regard.models.rnn.fused.precision import once, plain_wanted, working_dtype
+from regard.models.rnn.fused.precision import DTYPES, kernels_run_on, once, plain_wanted, working_dtype
 
 PIECE = 256 * 2**20
 """Bytes of logits at a time."""
 CACHED = 2**21
 """Bytes of logits that a CPU turns into gradients at a time: a second pass over them should find them in its cache."""
-
-_TRITON = find_spec("triton") is not None
+MOST_PROGRAMS = 1024
+"""Of a kernel that mostly has nothing to do."""
 
 
 def linear_cross_entropy(
@@ -69,27 +69,28 @@ class _LinearCrossEntropy(torch.autograd.Function):
         with torch.cuda.device_of(features), torch.autocast(features.device.type, enabled=False):  # type: ignore[no-untyped-call]
             small, small_weight, small_bias = _aligned(features, weight, bias, dtype)
             rows = max(1, PIECE // (dtype.itemsize * len(weight)))
-            width, vocabulary, factor = features.size(1), len(weight), scale if learns else None
-            wide = torch.promote_types(dtype, torch.float32)
-            loss, plain = features.new_zeros(2, dtype=wide).unbind()
-            d_features = torch.empty_like(features if learns else features[:0])
-            d_weight, d_bias = None, None
+            width, vocabulary = features.size(1), len(weight)
+            d_small = torch.empty_like(small if learns else small[:0])
+            sums, d_weight, d_bias = None, None, None
             for start in range(0, max(len(features), 1), rows):
                 piece = slice(start, start + rows)
                 logits = _product(small[piece], small_weight, small_bias)
-                likelihood, smooth, columns = _differentiate(logits, vocabulary, wanted[piece], smoothing, factor)
-                plain += likelihood
-                loss += scale * ((1 - smoothing) * likelihood + smoothing * smooth)
+                found, columns = _differentiate(logits, vocabulary, wanted[piece], smoothing, scale, learns=learns)
+                sums = _more(sums, found)
                 if learns:
-                    d_features[piece] = (logits @ small_weight)[:, :width]
+                    torch.mm(logits, small_weight, out=d_small[piece])
                     steep = logits.t() @ small[piece]
-                    d_weight = _more(d_weight, _cast(steep, torch.empty_like(weight)))
+                    d_weight = _more(d_weight, _cast(steep, weight.new_empty(weight.shape)))
                     if columns is None:
                         columns = logits.sum(dim=0, dtype=bias.dtype) if small_bias is not None else steep[:, width]
-                    d_bias = _more(d_bias, columns[:vocabulary].to(bias.dtype))
-        if learns:
-            ctx.save_for_backward(d_features, d_weight, d_bias)
-        ctx.spent = False
+                    d_bias = _more(d_bias, columns[:vocabulary].to(bias.dtype).contiguous())
+            assert sums is not None
+            loss, plain = sums.unbind()
+            if learns:
+                # In another precision than that of the products it is copied anyway, and then without its padding.
+                alike = d_small.dtype == features.dtype
+                ctx.save_for_backward(d_small if alike else d_small[:, :width].to(features.dtype), d_weight, d_bias)
+        ctx.spent, ctx.width = False, width
         ctx.mark_non_differentiable(plain)
         return loss, plain
 
@@ -102,20 +103,26 @@ class _LinearCrossEntropy(torch.autograd.Function):
                 "through it twice"
             )
         ctx.spent = True
+        d_features, d_weight, d_bias = ctx.saved_tensors
         with torch.cuda.device_of(d_loss):  # type: ignore[no-untyped-call]
-            d_features, d_weight, d_bias = (_multiply(gradient, d_loss) for gradient in ctx.saved_tensors)
-        return d_features, d_weight, d_bias, None, None, None, None
+            _multiply(ctx.saved_tensors, d_loss)
+        return d_features[:, : ctx.width], d_weight, d_bias, None, None, None, None
+
+
+def _kernels(tensor: Tensor, dtype: torch.dtype) -> bool:
+    """Whether they run where this tensor is, in this precision."""
+    return kernels_run_on(tensor.device.type) and dtype in DTYPES
 
 
 def _cast(x: Tensor, y: Tensor) -> Tensor:
-    """Fill the part of y that x reaches, in y's precision."""
-    rows, columns = min(len(x), len(y)), min(x.size(1), y.size(1))
-    if _TRITON and x.device.type == "cuda":
+    """Fill y from x, which may be larger, in y's precision."""
+    rows, columns = y.shape
+    if _kernels(x, x.dtype):
         from regard.train.cross_entropy_kernel import cast_kernel
 
         cast_kernel[(rows, -(-columns // 1024))](x, y, columns, x.stride(0), y.stride(0), BLOCK=1024)
     else:
-        y[:rows, :columns] = x[:rows, :columns]
+        y.copy_(x[:rows, :columns])
     return y
 
 
@@ -124,18 +131,21 @@ def _more(total: Tensor | None, more: Tensor) -> Tensor:
     return more if total is None else total.add_(more)
 
 
-def _multiply(gradient: Tensor, factor: Tensor) -> Tensor:
+def _multiply(gradients: Sequence[Tensor], factor: Tensor) -> None:
     """In place; a factor of one, the usual, costs nothing (on a GPU: the launch of a kernel that looks at it)."""
-    if _TRITON and gradient.device.type == "cuda":
+    if _kernels(factor, factor.dtype):
         from regard.train.cross_entropy_kernel import multiply_kernel
 
-        multiply_kernel[(-(-gradient.numel() // 4096),)](gradient, factor, gradient.numel(), BLOCK=4096, num_warps=8)
-        return gradient
-    return gradient if float(factor) == 1.0 else gradient.mul_(factor)
+        counts = [gradient.numel() for gradient in gradients]
+        programs = min(MOST_PROGRAMS, -(-max(counts) // 4096))
+        multiply_kernel[(programs,)](*gradients, factor, *counts, BLOCK=4096, num_warps=8)
+    elif float(factor) != 1.0:
+        for gradient in gradients:
+            gradient.mul_(factor)
 
 
-def _padded(device: torch.device, dtype: torch.dtype) -> bool:
-    return device.type == "cuda" and dtype.itemsize <= 2
+def _padded(tensor: Tensor, dtype: torch.dtype) -> bool:
+    return _kernels(tensor, dtype) and dtype.itemsize <= 2
 
 
 def _product(features: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
@@ -151,45 +161,63 @@ def _aligned(
     of the padding holds the bias, beside a feature that is always one: its gradient then comes with the weights'
     instead of from another look at all logits.
     """
-    if not _padded(features.device, dtype):
+    if not _padded(features, dtype):
         return features.to(dtype), weight.to(dtype), bias.to(dtype)
     (rows, width), (vocabulary, _) = features.shape, weight.shape
     columns = width + 1 + -(width + 1) % 8
     small = features.new_empty(rows, columns, dtype=dtype)
-    small[:, :width], small[:, width:], small[:, width] = features, 0, 1
     small_weight = weight.new_empty(vocabulary + -vocabulary % 8, columns, dtype=dtype)
-    _cast(weight, small_weight)
-    small_weight[:, width:], small_weight[vocabulary:] = 0, 0
-    small_weight[:vocabulary, width] = bias
-    return small, small_weight, None
+    return _pad(features, None, small), _pad(weight, bias, small_weight), None
+
+
+def _pad(x: Tensor, last: Tensor | None, y: Tensor) -> Tensor:
+    """Fill y with x, in the column behind it with these numbers or ones, and else with zeros."""
+    (rows, columns), x = x.shape, x.contiguous()
+    if _kernels(x, y.dtype):
+        from regard.train.cross_entropy_kernel import pad_kernel
+
+        if len(y):
+            pad_kernel[(len(y), -(-y.size(1) // 1024))](
+                x,
+                x if last is None else last,
+                y,
+                rows,
+                columns,
+                x.stride(0),
+                y.stride(0),
+                ONES=last is None,
+                BLOCK=1024,
+            )
+    else:
+        y.zero_()
+        y[:rows, :columns], y[:rows, columns] = x, 1 if last is None else last
+    return y
 
 
 def _differentiate(
-    logits: Tensor, vocabulary: int, wanted: Tensor, smoothing: float, scale: float | None
-) -> tuple[Tensor, Tensor, Tensor | None]:
-    """-log p(wanted) and the mean -log p, both summed over the rows; with a scale the logits become their gradient.
+    logits: Tensor, vocabulary: int, wanted: Tensor, smoothing: float, scale: float, *, learns: bool
+) -> tuple[Float[Tensor, " 2"], Tensor | None]:
+    """Objective and -log p(wanted), both summed over the rows; where something learns, the logits become the gradient.
 
-    Third, on the CPU, that gradient summed over the rows, which is the bias's, while it is at hand. Columns beyond the
+    Second, on the CPU, that gradient summed over the rows, which is the bias's, while it is at hand. Columns beyond the
     vocabulary are padding: they meet zeros in one product and are dropped from the other.
     """
+    if _kernels(logits, logits.dtype):
+        return _in_one_kernel(logits, vocabulary, wanted, smoothing, scale, learns=learns), None
     wide = torch.promote_types(logits.dtype, torch.float32)
-    if _TRITON and logits.device.type == "cuda":
-        likelihood, smooth = _in_one_kernel(logits, vocabulary, wanted, smoothing, scale)
-        return likelihood, smooth, None
     logits = logits[:, :vocabulary]
     sums, columns = logits.new_zeros(2, dtype=wide), logits.new_zeros(vocabulary, dtype=wide)
     rows = max(1, CACHED // (wide.itemsize * max(1, logits.size(1))))
     for piece, targets in zip(torch.split(logits, rows), torch.split(wanted, rows), strict=True):
-        found, chances = _differentiate_piece(piece, targets, smoothing, scale, wide)
+        found, chances = _differentiate_piece(piece, targets, smoothing, scale, wide, learns=learns)
         sums += found
-        if scale is not None:
+        if learns:
             columns += chances.sum(dim=0)
-    likelihood, smooth = sums.unbind()
-    return likelihood, smooth, columns
+    return sums, columns
 
 
 def _differentiate_piece(
-    logits: Tensor, wanted: Tensor, smoothing: float, scale: float | None, dtype: torch.dtype
+    logits: Tensor, wanted: Tensor, smoothing: float, scale: float, dtype: torch.dtype, *, learns: bool
 ) -> tuple[Tensor, Tensor]:
     """The two sums and the gradient of rows that stay in the processor's cache while it works on them."""
     wide, places = logits.to(dtype), wanted[:, None]
@@ -198,26 +226,26 @@ def _differentiate_piece(
     normaliser = wide.amax(dim=-1) - chances.amax(dim=-1).log_()
     likelihood = (normaliser - wide.gather(1, places)[:, 0]).sum()
     smooth = (normaliser - wide.mean(dim=-1)).sum() if smoothing else likelihood
-    if scale is not None:
+    if learns:
         if smoothing:
             chances.sub_(smoothing / logits.size(1))
         chances.scatter_add_(1, places, chances.new_full((len(chances), 1), smoothing - 1))
         if scale != 1.0:
             chances.mul_(scale)
         logits.copy_(chances)
-    return torch.stack([likelihood, smooth]), chances
+    return torch.stack([scale * ((1 - smoothing) * likelihood + smoothing * smooth), likelihood]), chances
 
 
 def _in_one_kernel(
-    logits: Tensor, vocabulary: int, wanted: Tensor, smoothing: float, scale: float | None
-) -> tuple[Tensor, Tensor]:
+    logits: Tensor, vocabulary: int, wanted: Tensor, smoothing: float, scale: float, *, learns: bool
+) -> Tensor:
     from regard.train.cross_entropy_kernel import cross_entropy_kernel
 
     rows, columns = logits.shape
-    likelihoods, smooth = torch.empty(2, rows, dtype=torch.float32, device=logits.device).unbind()
+    found = torch.empty(2, rows, dtype=torch.float32, device=logits.device)
     if rows:
         cross_entropy_kernel[(rows,)](
-            logits, wanted.contiguous(), likelihoods, smooth, vocabulary, columns, smoothing, scale or 0.0,
-            WITH_GRADIENT=scale is not None, BLOCK=4096, num_warps=8,
+            logits, wanted.contiguous(), *found, vocabulary, columns, smoothing, scale,
+            WITH_GRADIENT=learns, BLOCK=4096, num_warps=8,
         )  # fmt: skip
-    return likelihoods.sum(), smooth.sum()
+    return found.sum(dim=1)

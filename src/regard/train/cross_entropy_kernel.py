@@ -12,49 +12,79 @@ import triton.language as tl
 @triton.jit
 @no_type_check
 def cross_entropy_kernel(
-    logits, wanted, likelihoods, smooth, vocabulary, columns, smoothing, scale,
+    logits, wanted, objective, plain, vocabulary, columns, smoothing, scale,
     WITH_GRADIENT: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """One row: -log p(wanted), the mean of -log p, and, in the logits' place, δ = p - (1 - ε) [wanted] - ε / V,
-    scaled."""
+    """One row: -log p(wanted); with smoothing and scale what is minimised; and, in the logits' place, its gradient
+    δ = p - (1 - ε) [wanted] - ε / V, scaled."""
     row = tl.program_id(0).to(tl.int64)
     logits += row * columns
     word = tl.load(wanted + row)
     largest = tl.full([BLOCK], -1e38, tl.float32)
     total = tl.zeros([BLOCK], tl.float32)
-    plain = tl.zeros([BLOCK], tl.float32)
+    every = tl.zeros([BLOCK], tl.float32)
     for start in range(0, vocabulary, BLOCK):
         column = start + tl.arange(0, BLOCK)
         inside = column < vocabulary
-        x = tl.load(logits + column, mask=inside, other=-1e38).to(tl.float32)
+        x = tl.where(inside, tl.load(logits + column, mask=inside, other=0.0).to(tl.float32), -1e38)
         new = tl.maximum(largest, x)
         total = total * tl.exp(largest - new) + tl.where(inside, tl.exp(x - new), 0.0)
-        plain += tl.where(inside, x, 0.0)
+        every += tl.where(inside, x, 0.0)
         largest = new
     peak = tl.max(largest, 0)
     normaliser = peak + tl.log(tl.sum(total * tl.exp(largest - peak), 0))
-    mean = tl.sum(plain, 0) / vocabulary
-    tl.store(likelihoods + row, normaliser - tl.load(logits + word).to(tl.float32))
-    tl.store(smooth + row, normaliser - mean)
+    likelihood = normaliser - tl.load(logits + word).to(tl.float32)
+    smooth = normaliser - tl.sum(every, 0) / vocabulary
+    tl.store(plain + row, likelihood)
+    tl.store(objective + row, scale * ((1.0 - smoothing) * likelihood + smoothing * smooth))
     if WITH_GRADIENT:
         tl.debug_barrier()  # the wanted logit was read by all before it is written over
         for start in range(0, vocabulary, BLOCK):
             column = start + tl.arange(0, BLOCK)
             inside = column < vocabulary
-            x = tl.load(logits + column, mask=inside, other=-1e38).to(tl.float32)
+            x = tl.load(logits + column, mask=inside, other=0.0).to(tl.float32)
             d = tl.exp(x - normaliser) - smoothing / vocabulary - tl.where(column == word, 1.0 - smoothing, 0.0)
             tl.store(logits + column, (d * scale).to(logits.dtype.element_ty), mask=inside)
 
 
 @triton.jit
 @no_type_check
-def multiply_kernel(x, factor, count, BLOCK: tl.constexpr):
-    """x times one number on the device, which nobody has to wait for; nothing is read or written if it is 1."""
+def multiply_kernel(x, y, z, factor, x_count, y_count, z_count, BLOCK: tl.constexpr):
+    """All three times one number on the device, which nobody has to wait for; it is 1 as a rule, and nothing is read.
+
+    The programs are few and go in strides: thousands that have nothing to do would take longer than some that have.
+    """
     f = tl.load(factor).to(tl.float32)
     if f != 1.0:
-        place = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-        y = tl.load(x + place, mask=place < count, other=0.0).to(tl.float32)
-        tl.store(x + place, (y * f).to(x.dtype.element_ty), mask=place < count)
+        _multiply(x, x_count, f, BLOCK)
+        _multiply(y, y_count, f, BLOCK)
+        _multiply(z, z_count, f, BLOCK)
+
+
+@triton.jit
+@no_type_check
+def _multiply(x, count, f, BLOCK: tl.constexpr):
+    first, stride = tl.program_id(0).to(tl.int64) * BLOCK, tl.num_programs(0).to(tl.int64) * BLOCK
+    for start in range(first, count, stride):
+        place = start + tl.arange(0, BLOCK)
+        values = tl.load(x + place, mask=place < count, other=0.0).to(tl.float32)
+        tl.store(x + place, (values * f).to(x.dtype.element_ty), mask=place < count)
+
+
+@triton.jit
+@no_type_check
+def pad_kernel(
+    x, last, y, rows, columns: tl.constexpr, x_stride: tl.constexpr, y_stride: tl.constexpr,
+    ONES: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """A row of y: that of x in y's precision, one number more (its of `last`, or 1), zeros; below x only zeros."""
+    row = tl.program_id(0).to(tl.int64)
+    column = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    end = tl.where(row < rows, columns, -1)
+    values = tl.load(x + row * x_stride + column, mask=column < end, other=0.0).to(tl.float32)
+    more = 1.0 if ONES else tl.load(last + tl.minimum(row, rows - 1)).to(tl.float32)
+    values = tl.where(column == end, more, values)
+    tl.store(y + row * y_stride + column, values.to(y.dtype.element_ty), mask=column < y_stride)
 
 
 @triton.jit
