@@ -74,12 +74,10 @@ def test_memory_that_runs_out_splits_the_batch(tmp_path: Path) -> None:
     keys = {**CUDA, "deterministic": False, "steps": 2, "batch_sentences": 256}
     heard: list[Any] = []
     forget_graphs()
-    torch.cuda.empty_cache()
     torch.cuda.reset_peak_memory_stats()
     train(tiny(data=data, model=model, train=keys), tmp_path / "fits", listener=heard.append)
     needed, whole = torch.cuda.max_memory_allocated(), torch.cuda.get_device_properties(0).total_memory
     forget_graphs()
-    torch.cuda.empty_cache()
     torch.cuda.set_per_process_memory_fraction(0.6 * needed / whole)
     try:
         result = train(tiny(data=data, model=model, train=keys), tmp_path / "split", listener=heard.append)

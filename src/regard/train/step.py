@@ -161,7 +161,6 @@ def gradients(
         warn(room.shrink(too_large))
         if device.type == "cuda":
             forget_graphs()
-            torch.cuda.empty_cache()
 
 
 def _too_late(batch: Batch) -> str:

@@ -68,6 +68,10 @@ def test_where_emptying_the_cache_helps_it_is_emptied_for_every_shape(
         for _ in range(2):
             call(replay, torch.ones(size))()
     assert all(replay.shelf.values())
+    room = False
+    forget_graphs()
+    assert room
+    assert not replay.shelf
 
 
 def test_where_memory_is_nearly_full_idle_graphs_make_room(replay: Replay, monkeypatch: pytest.MonkeyPatch) -> None:

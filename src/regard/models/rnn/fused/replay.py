@@ -214,6 +214,7 @@ def forget_graphs() -> None:
         replays = list(_replays)
     for replay in replays:
         replay.forget()
+    give_back_cached()
 
 
 class Shelf(OrderedDict[object, _Shape | None]):
