@@ -6,6 +6,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.utils.checkpoint import checkpoint
 
 from interpreter import INTERPRETED, kernels
 from regard.train import cross_entropy
@@ -184,6 +185,17 @@ def test_a_second_backward_is_refused_instead_of_scaling_twice() -> None:
     torch.autograd.grad(own * 3, given, retain_graph=True)
     with pytest.raises(RuntimeError, match="compute the loss again"):
         torch.autograd.grad(own * 3, given)
+
+
+def test_gradients_that_hooks_have_packed_away_are_scaled_all_the_same() -> None:
+    """As a checkpoint does, which hands each out once."""
+    given, wanted = draw()
+    right = torch.autograd.grad(3 * linear_cross_entropy(*given, wanted)[0], given)
+    with torch.autograd.graph.saved_tensors_hooks(Tensor.clone, Tensor.clone):
+        hooked, _ = linear_cross_entropy(*given, wanted)
+    torch.testing.assert_close(torch.autograd.grad(3 * hooked, given), right)
+    again, _ = checkpoint(linear_cross_entropy, *given, wanted, use_reentrant=False)
+    torch.testing.assert_close(torch.autograd.grad(3 * again, given), right)
 
 
 def test_gradients_of_gradients_are_refused() -> None:

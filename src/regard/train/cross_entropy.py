@@ -103,9 +103,10 @@ class _LinearCrossEntropy(torch.autograd.Function):
                 "through it twice"
             )
         ctx.spent = True
-        d_features, d_weight, d_bias = ctx.saved_tensors
+        gradients = ctx.saved_tensors  # once: behind somebody's hooks these are others every time
         with torch.cuda.device_of(d_loss):  # type: ignore[no-untyped-call]
-            _multiply(ctx.saved_tensors, d_loss)
+            _multiply(gradients, d_loss)
+        d_features, d_weight, d_bias = gradients
         return d_features[:, : ctx.width], d_weight, d_bias, None, None, None, None
 
 
