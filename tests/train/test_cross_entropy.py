@@ -147,6 +147,25 @@ def test_a_model_in_half_precision_gets_its_gradients_whole() -> None:
 
 
 @interpreted
+@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
+def test_the_kernels_take_inputs_that_lie_anyhow(kind: torch.dtype) -> None:
+    """Transposed, with gaps, or one number for all."""
+    given, wanted = draw(kind)
+    features, weight, bias = (x.detach() for x in given)
+    gaps = torch.stack([bias, torch.full_like(bias, torch.nan)], dim=1)[:, 0]
+    for strange in (
+        [features.t().contiguous().t(), weight.t().contiguous().t(), gaps],
+        [features[:1].expand(ROWS, -1), weight[:1].expand(VOCABULARY, -1), bias[:1].expand(VOCABULARY)],
+    ):
+        plain = [x.contiguous().requires_grad_() for x in strange]
+        strange = [x.requires_grad_() for x in strange]
+        with kernels():
+            right = torch.autograd.grad(3 * linear_cross_entropy(*plain, wanted, 0.1)[0], plain)
+            found = torch.autograd.grad(3 * linear_cross_entropy(*strange, wanted, 0.1)[0], strange)
+        near(found, right, 1e-5)
+
+
+@interpreted
 def test_float64_stays_exact_where_there_are_kernels() -> None:
     given, wanted = draw()
     with kernels():

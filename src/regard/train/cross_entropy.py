@@ -180,7 +180,7 @@ def _pad(x: Tensor, last: Tensor | None, y: Tensor) -> Tensor:
         if len(y):
             pad_kernel[(len(y), -(-y.size(1) // 1024))](
                 x,
-                x if last is None else last,
+                x if last is None else last.contiguous(),
                 y,
                 rows,
                 columns,
