@@ -166,6 +166,21 @@ def test_the_kernels_take_inputs_that_lie_anyhow(kind: torch.dtype) -> None:
 
 
 @interpreted
+@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
+def test_without_smoothing_words_may_be_impossible_in_the_kernels_too(kind: torch.dtype) -> None:
+    """A bias of -∞: nothing is multiplied with their mean."""
+    given, wanted = draw(kind)
+    impossible = next(word for word in range(VOCABULARY) if word not in wanted)
+    with torch.no_grad():
+        given[2][impossible] = -torch.inf
+    right = linear_cross_entropy(*given, wanted)[0]
+    with kernels():
+        found = linear_cross_entropy(*given, wanted)[0]
+        near([found.detach()], [right.detach()], 3e-2)
+        near(torch.autograd.grad(found, given), torch.autograd.grad(right, given), 3e-2)
+
+
+@interpreted
 def test_float64_stays_exact_where_there_are_kernels() -> None:
     given, wanted = draw()
     with kernels():

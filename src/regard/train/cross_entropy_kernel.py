@@ -34,7 +34,7 @@ def cross_entropy_kernel(
     peak = tl.max(largest, 0)
     normaliser = peak + tl.log(tl.sum(total * tl.exp(largest - peak), 0))
     likelihood = normaliser - tl.load(logits + word).to(tl.float32)
-    smooth = normaliser - tl.sum(every, 0) / vocabulary
+    smooth = tl.where(smoothing > 0.0, normaliser - tl.sum(every, 0) / vocabulary, likelihood)
     tl.store(plain + row, likelihood)
     tl.store(objective + row, scale * ((1.0 - smoothing) * likelihood + smoothing * smooth))
     if WITH_GRADIENT:
