@@ -15,11 +15,17 @@ from regard.train.cross_entropy import linear_cross_entropy
 ROWS, WIDTH, VOCABULARY = 23, 13, 101
 
 
-def draw(dtype: torch.dtype = torch.float64, device: str = "cpu") -> tuple[list[Tensor], Tensor]:
+def draw(
+    dtype: torch.dtype = torch.float64,
+    device: str = "cpu",
+    rows: int = ROWS,
+    width: int = WIDTH,
+    vocabulary: int = VOCABULARY,
+) -> tuple[list[Tensor], Tensor]:
     random = torch.Generator().manual_seed(0)
-    shapes = (ROWS, WIDTH), (VOCABULARY, WIDTH), (VOCABULARY,)
+    shapes = (rows, width), (vocabulary, width), (vocabulary,)
     given = [torch.randn(shape, generator=random, dtype=torch.float64).to(device, dtype) for shape in shapes]
-    return [x.requires_grad_() for x in given], torch.randint(VOCABULARY, (ROWS,), generator=random).to(device)
+    return [x.requires_grad_() for x in given], torch.randint(vocabulary, (rows,), generator=random).to(device)
 
 
 def torchs_own(given: list[Tensor], wanted: Tensor, smoothing: float) -> Tensor:
@@ -144,6 +150,49 @@ def test_a_model_in_half_precision_gets_its_gradients_whole() -> None:
         found = torch.autograd.grad(3 * linear_cross_entropy(*given, wanted)[0], given)
     near(found, right, 3e-2)
     assert all(gradient.dtype == torch.bfloat16 for gradient in found)
+
+
+@interpreted
+@pytest.mark.usefixtures("poisoned")
+@pytest.mark.parametrize("programs", [1, 1024])
+@pytest.mark.parametrize(
+    ("kind", "rows", "width", "vocabulary"),
+    [
+        (torch.float32, 1, 1, 1),
+        (torch.float16, 1, 1, 1),
+        (torch.float16, 3, 8, 9),
+        (torch.float16, 2, 1030, 5),
+        (torch.float32, 3, 2, 4100),
+    ],
+)
+def test_the_kernels_take_sizes_below_and_beyond_their_blocks(
+    kind: torch.dtype, rows: int, width: int, vocabulary: int, programs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All gradients are multiplied by one program, or by one for each block."""
+    monkeypatch.setattr(cross_entropy, "MOST_PROGRAMS", programs)
+    tolerance = 1e-5 if kind == torch.float32 else 5e-3
+    exact, wanted = draw(rows=rows, width=width, vocabulary=vocabulary)
+    with torch.no_grad():
+        exact[1].div_(width**0.5)
+    loss = torchs_own(exact, wanted, 0.5)
+    given = [x.detach().to(kind).requires_grad_() for x in exact]
+    with kernels():
+        own, _ = linear_cross_entropy(*given, wanted, 0.5)
+        found = torch.autograd.grad(3 * own, given)
+    torch.testing.assert_close(own.double(), loss, rtol=tolerance, atol=tolerance)
+    for one, right in zip(found, torch.autograd.grad(3 * loss, exact), strict=True):
+        torch.testing.assert_close(one.double(), right, rtol=0, atol=tolerance * max(1e-3, float(right.abs().max())))
+
+
+@interpreted
+def test_logits_far_below_zero_do_not_vanish_in_the_kernels() -> None:
+    """What is not read at the end of a row counts as less than they."""
+    given, wanted = draw(torch.float32)
+    features, weight, bias = (x.detach() for x in given)
+    below = [features, weight, bias - 1000]
+    with kernels():
+        own, _ = linear_cross_entropy(*below, wanted)
+    torch.testing.assert_close(own, torchs_own(below, wanted, 0.0), rtol=1e-4, atol=0)
 
 
 @interpreted
