@@ -39,6 +39,8 @@ def linear_cross_entropy(
     if plain_wanted():
         return _by_torch(features, weight, bias, wanted, smoothing, scale)
     dtype = working_dtype(features)
+    if not torch.is_grad_enabled():  # whatever requires gradients, an autograd function is told so even here
+        features, weight, bias = features.detach(), weight.detach(), bias.detach()
     loss, plain = _LinearCrossEntropy.apply(features, weight, bias, wanted, smoothing, scale, dtype)  # type: ignore[no-untyped-call]
     return loss, plain
 
