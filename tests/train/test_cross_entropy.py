@@ -6,6 +6,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch._subclasses import FakeTensorMode
 from torch.utils.checkpoint import checkpoint
 
 from interpreter import INTERPRETED, kernels
@@ -47,6 +48,14 @@ def test_any_pieces_give_torchs_loss_and_gradients(
     torch.testing.assert_close(plain, torchs_own(given, wanted, 0.0).detach())
     found = torch.autograd.grad(own * 3, given)
     torch.testing.assert_close(found, torch.autograd.grad(torchs_own(given, wanted, smoothing) * 3, given))
+
+
+def test_a_gpu_without_triton_gets_padded_products_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cross_entropy, "kernels_run_on", lambda _: False)
+    with FakeTensorMode():
+        features = torch.empty(2, 3, device="cuda")
+    assert cross_entropy._padded(features, torch.bfloat16)
+    assert not cross_entropy._padded(features, torch.float32)
 
 
 def test_the_scale_is_in_the_loss_and_in_its_gradients() -> None:
