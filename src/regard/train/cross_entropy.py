@@ -181,16 +181,9 @@ def _pad(x: Tensor, last: Tensor | None, y: Tensor) -> Tensor:
         from regard.train.cross_entropy_kernel import pad_kernel
 
         if len(y):
-            pad_kernel[(len(y), -(-y.size(1) // 1024))](
-                x,
-                x if last is None else last.contiguous(),
-                y,
-                rows,
-                columns,
-                x.stride(0),
-                y.stride(0),
-                ONES=last is None,
-                BLOCK=1024,
+            width, more = y.size(1), x if last is None else last.contiguous()
+            pad_kernel[(len(y), -(-width // 1024))](
+                x, more, y, rows, columns, x.stride(0), y.stride(0), ONES=last is None, BLOCK=1024
             )
     else:
         y.zero_()
