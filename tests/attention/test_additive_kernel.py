@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 from torch.autograd import forward_ad
+from torch.utils.checkpoint import checkpoint
 
 from interpreter import INTERPRETED, kernels
 from regard.attention import additive_attention
@@ -329,6 +330,24 @@ def test_registered_as_torch_wants_it(gaussian: bool, dynamic: str) -> None:
         tensor.requires_grad_()
     checks = ["test_schema", "test_autograd_registration", "test_faketensor"]
     torch.library.opcheck(torch.ops.regard.additive_attention.default, (*inputs, False), test_utils=[*checks, dynamic])
+
+
+@pytest.mark.parametrize("registered", [False, True])
+def test_a_checkpoint_may_compute_it_again(registered: bool) -> None:
+    """Which hands out what was saved once; called by itself, and as torch's compiler calls it."""
+    given = problem()
+
+    def call(query: Tensor) -> Tensor:
+        fixed = given.keys, given.v, given.values
+        if not registered:
+            return additive_attention(query, *fixed, given.mask)[0]
+        context: Tensor = torch.ops.regard.additive_attention(query, *fixed, given.mask, None, False)[0]
+        return context
+
+    query = given.query.requires_grad_()
+    right = torch.autograd.grad(call(query).square().sum(), query)
+    found = torch.autograd.grad(checkpoint(call, query, use_reentrant=False).square().sum(), query)
+    torch.testing.assert_close(found, right)
 
 
 def test_a_batch_larger_than_cudas_grids(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
+from torch.utils.checkpoint import checkpoint
 
 from interpreter import INTERPRETED, kernels
 from regard.capture import LaunchedWarning
@@ -96,6 +97,22 @@ def test_every_sentence_in_several_tiles(cell: str, unrolled: bool, monkeypatch:
     monkeypatch.setattr(decoder, "TILES", tiles)
     with kernels():
         compare(run(model, source), plain, 2e-5)
+
+
+@interpreted
+def test_a_checkpoint_may_compute_a_model_again() -> None:
+    model, source = build(), sentences(7, 1, 4)
+    tokens = torch.randint(4, 21, (3, TARGET), generator=torch.Generator().manual_seed(2))
+
+    def gradients(features: Tensor) -> list[Tensor]:
+        model.zero_grad()
+        features.square().sum().backward()
+        return [x.grad for x in model.parameters() if x.grad is not None]
+
+    with kernels():
+        plain = gradients(model(source, tokens).features)
+        again = gradients(checkpoint(lambda: model(source, tokens).features, use_reentrant=False))
+    torch.testing.assert_close(again, plain)
 
 
 @interpreted

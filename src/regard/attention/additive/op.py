@@ -265,10 +265,11 @@ def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tenso
 
 
 def _differentiate(ctx: Any, d_context: Tensor | None, d_weights: Tensor | None, _: None) -> tuple[Tensor | None, ...]:
+    saved = ctx.saved_tensors  # once: a checkpoint hands each out once
     *gradients, d_gaussian = torch.ops.regard.additive_attention_backward(
-        *ctx.saved_tensors, d_context, d_weights, ctx.deterministic
+        *saved, d_context, d_weights, ctx.deterministic
     )
-    gaussian = ctx.saved_tensors[5]
+    gaussian = saved[5]
     return (*gradients, None, None if gaussian is None else d_gaussian, None)
 
 

@@ -18,7 +18,7 @@ from regard.attention.additive.launch_backward import key_gradients, padded_sour
 class Tiles:
     """Rows and columns of each kernel's tile, and its warps, as benchmarks/decoder_tiles.py found them best.
 
-    Small ones: sums over keys that one warp holds whole need no barrier.
+    Mixing and the queries' gradients are sums over keys: those that one warp holds whole need no barrier.
     """
 
     score: tuple[int, int, int] = (4, 512, 4)

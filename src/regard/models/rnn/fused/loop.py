@@ -119,7 +119,8 @@ class _Walk(torch.autograd.Function):
     @staticmethod
     @once
     def backward(ctx: Any, *outside: Tensor) -> tuple[Tensor | None, ...]:
-        given, kept = ctx.saved_tensors[: ctx.inputs], ctx.saved_tensors[ctx.inputs :]
+        saved = ctx.saved_tensors  # once: a checkpoint hands each out once
+        given, kept = saved[: ctx.inputs], saved[ctx.inputs :]
         replay: Replay = ctx.replay
         ticket: Ticket = ctx.ticket
         with torch.cuda.device_of(given[0]):  # type: ignore[no-untyped-call]

@@ -59,6 +59,7 @@ def _forward(ctx: Any, replay: Replay, given: tuple[Tensor | None, ...]) -> tupl
 
 
 def _backward(ctx: Any, replay: Replay, outside: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-    given, kept = ctx.saved_tensors[: ctx.inputs], ctx.saved_tensors[ctx.inputs :]
+    saved = ctx.saved_tensors  # once: a checkpoint hands each out once
+    given, kept = saved[: ctx.inputs], saved[ctx.inputs :]
     with _on_its_device(given):
         return replay.backward(ctx.ticket, outside, given, kept)
