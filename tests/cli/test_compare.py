@@ -43,6 +43,42 @@ def test_a_comparison_and_going_on_with_it(command: Command, recipe: Path, tmp_p
     assert "training" not in resumed.err
 
 
+def own_pairs(tmp_path: Path, **files: str) -> Path:
+    for name, text in files.items():
+        (tmp_path / f"{name}.tsv").write_text(text, encoding="utf-8")
+    path = tmp_path / "own.toml"
+    data = '[data]\nkind = "tsv"\ntrain = "train.tsv"\ndev = "dev.tsv"\ntest = "test.tsv"\n[model]'
+    path.write_text(data + RECIPE.partition("[model]")[2], encoding="utf-8")
+    return path
+
+
+def test_data_that_is_not_there_is_said_once_and_nothing_is_written(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REGARD_DATA", str(tmp_path / "nowhere"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "nowhere"))
+    out = tmp_path / "out"
+    outcome = command("compare", "multi30k-en-de", "--score", "additive,dot", "--out", out)
+    assert outcome.code == 2
+    assert "the corpus multi30k is not here" in outcome.complaint
+    recipe = own_pairs(tmp_path, train="a\tb\n", test="a\tb\n")
+    outcome = command("compare", recipe, "--score", "additive,dot", "--out", out)
+    assert outcome.code == 2
+    assert "dev.tsv" in outcome.complaint
+    assert not out.exists()
+
+
+@pytest.mark.slow
+def test_what_all_runs_fail_for_is_said_once(command: Command, tmp_path: Path) -> None:
+    pair = "one two\tthree four\n"
+    recipe = own_pairs(tmp_path, train=pair, dev=pair, test=pair)
+    options = ["--score", "additive,general", "--seeds", 1, "--set", "data.longest_words=1", "--out", tmp_path / "out"]
+    outcome = command("compare", recipe, *options)
+    assert outcome.code == 1
+    assert "failed: additive, seed 0 and 1 more: " in outcome.err
+    assert outcome.err.count("every training pair (1) has more than 1 word on a side") == 1
+
+
 @pytest.mark.slow
 def test_ctrl_c_saves_and_says_how_to_go_on(recipe: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"

@@ -53,12 +53,13 @@ def compare(
     from regard.lab.compare.machine import default_jobs, describe_machine
     from regard.lab.compare.plan import make_plan
     from regard.lab.compare.results import gather
-    from regard.lab.compare.run import claimed, open_folder, warned
+    from regard.lab.compare.run import check_data, claimed, open_folder, warned
     from regard.lab.compare.write import write_report
 
     axes = {"score": score, "window": window, "placement": placement, "cell": cell, "also": also}
     options = {"seeds": seeds, "sentences": sentences, "protocol": protocol}
     plan = make_plan(_asked(recipe, axes, set_ or [], options))
+    check_data(plan)
     folder = out or Path("runs") / f"compare-{Path(recipe).stem}"
     slots = open_folder(plan, folder, resume=resume)
     for variant in plan.variants:
@@ -70,9 +71,12 @@ def compare(
         failed, stopped = _run(plan, slots, count, folder)
     rows = gather(plan, slots, failed)
     for line, names in warned(slots).items():
-        warn(f"{names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''}: {line}")
+        warn(f"{_first(names)}: {line}")
+    alike: dict[str, list[str]] = {}
     for name, reason in failed.items():
-        warn(f"failed: {name}: {reason}")
+        alike.setdefault(reason.rpartition(" (")[0], []).append(name)  # but for the log where there is more to read
+    for names in alike.values():
+        warn(f"failed: {_first(names)}: {failed[names[0]]}")
     if any(row.runs for row in rows):
         found = write_report(plan, rows, describe_machine(count), folder)
         if as_json:
@@ -85,6 +89,10 @@ def compare(
         warn(f"{stopped}. Go on with: {shlex.join([*again, '--resume'])}")
     if stopped or failed:
         raise typer.Exit(130 if stopped else 1)
+
+
+def _first(names: list[str]) -> str:
+    return f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else names[0]
 
 
 def _asked(recipe: str, axes: dict[str, list[str] | None], changes: list[str], options: dict[str, Any]) -> "Comparison":

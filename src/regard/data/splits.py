@@ -67,6 +67,14 @@ def open_split(config: StoredData, split: Split) -> "StoredSplit":
     return StoredSplit(resolve(config), split, tuple(StoredSplit(one, "train") for one in added))
 
 
+def check_readable(config: DataConfig) -> None:
+    """Raise at once what is wrong with the first pair of a split: a file that is not there, a line that is no pair."""
+    if not isinstance(config, (PhrasebookData, SyntheticData)):
+        splits: tuple[Split, ...] = ("train", "dev", "test")
+        for split in splits:
+            open_split(config, split).peek()
+
+
 @dataclass(frozen=True)
 class StoredSplit:
     """Pairs that are read anew, one at a time, whenever they are asked for."""
@@ -102,6 +110,12 @@ class StoredSplit:
             notes += self._notes(skipped, long, limited=kept == limit)
         for other in self.more:
             yield from other.pairs(notes)
+
+    def peek(self) -> None:
+        """Look at the first pair and no further, whichever split it falls to."""
+        next(self._read(self._origin, []), None)
+        for other in self.more:
+            other.peek()
 
     @cached_property
     def key(self) -> str:

@@ -15,6 +15,7 @@ from types import FrameType
 from typing import Any
 
 from regard.bundle.folder import write_whole
+from regard.data.splits import check_readable
 from regard.lab.compare.plan import Plan, Variant, save_form
 from regard.lab.compare.work import INTERRUPTED, RESULT, TASK, WARNING, Task
 from regard.text.errors import InputError
@@ -67,6 +68,13 @@ class State:
 
 class Stopped(RuntimeError):
     """Somebody interrupted the comparison; every run was saved."""
+
+
+def check_data(plan: Plan) -> None:
+    """Say once, before anything is written, what every run would fail for."""
+    recipes = (variant.recipe for variant in plan.possible if variant.recipe is not None)
+    for data in {recipe.data.model_dump_json(): recipe.data for recipe in recipes}.values():
+        check_readable(data)
 
 
 def open_folder(plan: Plan, folder: Path, *, resume: bool) -> list[Slot]:
