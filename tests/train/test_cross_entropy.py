@@ -51,7 +51,7 @@ def test_any_pieces_give_torchs_loss_and_gradients(
 
 
 def test_a_gpu_without_triton_gets_padded_products_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cross_entropy, "kernels_run_on", lambda _: False)
+    monkeypatch.setattr(cross_entropy, "fusible", lambda _: False)
     with FakeTensorMode():
         features = torch.empty(2, 3, device="cuda")
     assert cross_entropy._padded(features, torch.bfloat16)

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from regard.models.rnn.fused.precision import DTYPES, kernels_run_on, once, plain_wanted, working_dtype
+from regard.models.rnn.fused.precision import fusible, once, plain_wanted, working_dtype
 
 PIECE = 256 * 2**20
 """Bytes of logits at a time."""
@@ -112,15 +112,10 @@ class _LinearCrossEntropy(torch.autograd.Function):
         return d_features[:, : ctx.width], d_weight, d_bias, None, None, None, None
 
 
-def _kernels(tensor: Tensor, dtype: torch.dtype) -> bool:
-    """Whether they run where this tensor is, in this precision."""
-    return kernels_run_on(tensor.device.type) and dtype in DTYPES
-
-
 def _cast(x: Tensor, y: Tensor) -> Tensor:
     """Fill y from x, which may be larger, in y's precision."""
     rows, columns = y.shape
-    if _kernels(x, x.dtype):
+    if fusible(x):
         from regard.train.cross_entropy_kernel import cast_kernel
 
         cast_kernel[(rows, -(-columns // 1024))](x, y, columns, x.stride(0), y.stride(0), BLOCK=1024)
@@ -136,7 +131,7 @@ def _more(total: Tensor | None, more: Tensor) -> Tensor:
 
 def _multiply(gradients: Sequence[Tensor], factor: Tensor) -> None:
     """In place; a factor of one, the usual, costs nothing (on a GPU: the launch of a kernel that looks at it)."""
-    if _kernels(factor, factor.dtype):
+    if fusible(factor):
         from regard.train.cross_entropy_kernel import multiply_kernel
 
         counts = [gradient.numel() for gradient in gradients]
@@ -149,7 +144,7 @@ def _multiply(gradients: Sequence[Tensor], factor: Tensor) -> None:
 
 def _padded(tensor: Tensor, dtype: torch.dtype) -> bool:
     """On a GPU the products gain from it with and without Triton."""
-    return dtype.itemsize <= 2 and (tensor.device.type == "cuda" or _kernels(tensor, dtype))
+    return dtype.itemsize <= 2 and (tensor.device.type == "cuda" or fusible(tensor))
 
 
 def _product(features: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
@@ -177,7 +172,7 @@ def _aligned(
 def _pad(x: Tensor, last: Tensor | None, y: Tensor) -> Tensor:
     """Fill y with x, in the column behind it with these numbers or ones, and else with zeros."""
     (rows, columns), x = x.shape, x.contiguous()
-    if _kernels(x, y.dtype):
+    if fusible(y):
         from regard.train.cross_entropy_kernel import pad_kernel
 
         if len(y):
@@ -199,7 +194,7 @@ def _differentiate(
     Second, on the CPU, that gradient summed over the rows, which is the bias's, while it is at hand. Columns beyond the
     vocabulary are padding: they meet zeros in one product and are dropped from the other.
     """
-    if _kernels(logits, logits.dtype):
+    if fusible(logits):
         return _in_one_kernel(logits, vocabulary, wanted, smoothing, scale, learns=learns), None
     wide = torch.promote_types(logits.dtype, torch.float32)
     logits = logits[:, :vocabulary]

@@ -2,8 +2,7 @@
 
 from torch import Tensor
 
-from regard.attention.additive.launch import DTYPES as DTYPES
-from regard.attention.additive.launch import kernels_run_on as kernels_run_on
+from regard.attention.additive.launch import DTYPES, kernels_run_on
 from regard.attention.once import once as once
 from regard.attention.plain import plain_wanted as plain_wanted
 from regard.attention.precision import working_dtype as working_dtype
