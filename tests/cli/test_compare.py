@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from lab.compare.conftest import RECIPE
+from regard.lab.compare.plan import Comparison, Grid, make_plan
+from regard.lab.compare.run import open_folder
 
 from .conftest import Command
 
@@ -66,6 +68,16 @@ def test_data_that_is_not_there_is_said_once_and_nothing_is_written(
     assert outcome.code == 2
     assert "dev.tsv" in outcome.complaint
     assert not out.exists()
+
+
+def test_what_was_begun_is_opened_again_without_its_data(tmp_path: Path) -> None:
+    pair = "one two\tthree four\n"
+    recipe = own_pairs(tmp_path, train=pair, dev=pair, test=pair)
+    out = tmp_path / "out"
+    plan = make_plan(Comparison(recipe=str(recipe), seeds=1, grid=Grid(score=("additive",))))
+    slots = open_folder(plan, out, resume=False)
+    (tmp_path / "train.tsv").unlink()
+    assert open_folder(plan, out, resume=True) == slots
 
 
 @pytest.mark.slow

@@ -53,13 +53,12 @@ def compare(
     from regard.lab.compare.machine import default_jobs, describe_machine
     from regard.lab.compare.plan import make_plan
     from regard.lab.compare.results import gather
-    from regard.lab.compare.run import check_data, claimed, open_folder, warned
+    from regard.lab.compare.run import LOG, claimed, open_folder, together, warned
     from regard.lab.compare.write import write_report
 
     axes = {"score": score, "window": window, "placement": placement, "cell": cell, "also": also}
     options = {"seeds": seeds, "sentences": sentences, "protocol": protocol}
     plan = make_plan(_asked(recipe, axes, set_ or [], options))
-    check_data(plan)
     folder = out or Path("runs") / f"compare-{Path(recipe).stem}"
     slots = open_folder(plan, folder, resume=resume)
     for variant in plan.variants:
@@ -72,11 +71,9 @@ def compare(
     rows = gather(plan, slots, failed)
     for line, names in warned(slots).items():
         warn(f"{_first(names)}: {line}")
-    alike: dict[str, list[str]] = {}
-    for name, reason in failed.items():
-        alike.setdefault(reason.rpartition(" (")[0], []).append(name)  # but for the log where there is more to read
-    for names in alike.values():
-        warn(f"failed: {_first(names)}: {failed[names[0]]}")
+    logs = {slot.name: slot.folder / LOG for slot in slots}
+    for reason, names in together(failed.items()).items():
+        warn(f"failed: {_first(names)}: {reason} ({logs[names[0]]})")
     if any(row.runs for row in rows):
         found = write_report(plan, rows, describe_machine(count), folder)
         if as_json:

@@ -82,7 +82,7 @@ def gather(plan: Plan, slots: Sequence[Slot], failed: dict[str, str]) -> list[Ro
             values = [float(value) for run in runs if (value := get(run)) is not None]
             if values:
                 figures[figure] = Spread.of(values)
-        problem = variant.skipped or "; ".join(problems)
+        problem = variant.skipped or "; ".join(dict.fromkeys(problems))
         rows.append(Row(variant.name, runs, figures, tuple(changes.get(variant.name, ())), problem))
     return rows
 

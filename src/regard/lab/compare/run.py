@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,15 +70,11 @@ class Stopped(RuntimeError):
     """Somebody interrupted the comparison; every run was saved."""
 
 
-def check_data(plan: Plan) -> None:
-    """Say once, before anything is written, what every run would fail for."""
-    recipes = (variant.recipe for variant in plan.possible if variant.recipe is not None)
-    for data in {recipe.data.model_dump_json(): recipe.data for recipe in recipes}.values():
-        check_readable(data)
-
-
 def open_folder(plan: Plan, folder: Path, *, resume: bool) -> list[Slot]:
-    """Claim the folder for this plan; refuses one that holds another comparison, or anything else."""
+    """Claim the folder for this plan; refuses one that holds another comparison, or anything else.
+
+    What every run of a new one would fail for, data that is not there, is said before anything is written.
+    """
     kept, form = folder / PLAN, save_form(plan.comparison)
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file: name a folder with --out")
@@ -92,6 +88,9 @@ def open_folder(plan: Plan, folder: Path, *, resume: bool) -> list[Slot]:
     elif resume:
         raise InputError(f"nothing to resume in {folder}: leave --resume out to start")
     else:
+        recipes = [variant.recipe for variant in plan.possible if variant.recipe is not None]
+        for data in {recipe.data.model_dump_json(): recipe.data for recipe in recipes}.values():
+            check_readable(data)
         write_whole(kept, form)
     slots = [
         Slot(variant, seed, folder / "variants" / variant.slug / f"seed-{seed}")
@@ -131,11 +130,15 @@ def claimed(folder: Path) -> Iterator[None]:
 
 def warned(slots: list[Slot]) -> dict[str, list[str]]:
     """What the runs warned of, once, with the names of those that did."""
+    lines = [(slot.name, line) for slot in slots for line in dict.fromkeys(slot.log()) if line.startswith(WARNING)]
+    return together((name, line.removeprefix(WARNING)) for name, line in lines)
+
+
+def together(said: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """Each thing that was said, once, with the names of those that said it."""
     found: dict[str, list[str]] = {}
-    for slot in slots:
-        for line in dict.fromkeys(slot.log()):
-            if line.startswith(WARNING):
-                found.setdefault(line.removeprefix(WARNING), []).append(slot.name)
+    for name, what in said:
+        found.setdefault(what, []).append(name)
     return found
 
 
@@ -170,8 +173,8 @@ def run_plan(
         if before is not None:
             signal.signal(signal.SIGTERM, before)
     tell(_state(slots, running, failed))
-    done = {slot.name for slot in slots if slot.result() is not None}  # another process may have been at it meanwhile
-    return {name: reason for name, reason in failed.items() if name not in done}
+    # In the plan's order, whichever ended first; another process may have been at it meanwhile.
+    return {slot.name: failed[slot.name] for slot in slots if slot.name in failed and slot.result() is None}
 
 
 def _in_main_thread() -> bool:
@@ -213,13 +216,13 @@ def _stop(processes: "list[subprocess.Popen[bytes]]") -> None:
 
 
 def why_failed(slot: Slot, code: int) -> str:
-    """In one line, with where to read more."""
+    """In one line; where there is more to read, in its log."""
     lines = slot.log()
     said = lines[-1] if lines and code > 0 else f"the process ended with code {code}"
     if code < 0:  # what it wrote before is not why
         said = f"the process was killed by {signal.Signals(-code).name}"
         said += " (memory that ends is one reason: --jobs 1)" if -code == signal.SIGKILL else ""
-    return f"{said} ({slot.folder / LOG})"
+    return said
 
 
 def _state(slots: list[Slot], running: "dict[str, Any]", failed: dict[str, str]) -> State:
