@@ -28,6 +28,7 @@ def test_everything_in_the_package_is_in_the_wheel(contents: set[str]) -> None:
     assert not wanted - contents
     assert "regard/py.typed" in contents
     assert "regard/recipes/demo.toml" in contents
+    assert {"regard/plot/typefaces/devanagari.ttf", "regard/plot/typefaces/OFL.txt"} <= contents
 
 
 def test_nothing_else_is_in_it(contents: set[str]) -> None:

@@ -5,9 +5,14 @@ import hashlib
 import json
 import re
 from html.parser import HTMLParser
+from io import BytesIO
+from pathlib import Path
 
 import numpy as np
 import pytest
+from fontTools.ttLib import TTFont
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import TextPath
 
 from regard.plot import AttentionMap, LengthQuality, Score, System, alignment_html, report_html
 
@@ -160,3 +165,44 @@ def test_a_page_without_sentences_is_refused() -> None:
 
 def test_missing_mass_is_told() -> None:
     assert "up to 40% of a row" in alignment_html([AttentionMap.of(np.array([[0.6]]), ["a"], ["x"])])
+
+
+def embedded(page: str) -> list[TTFont]:
+    """The fonts inside a page, as a browser reads them."""
+    found = re.findall(r"url\(data:font/woff;base64,([A-Za-z0-9+/=]+)\) format\(\"woff\"\)", page)
+    return [TTFont(BytesIO(base64.b64decode(data, validate=True))) for data in found]
+
+
+def test_a_page_brings_the_glyphs_of_its_own_text_and_no_more(cat: AttentionMap, lights: AttentionMap) -> None:
+    page = alignment_html([lights])
+    (font,) = embedded(page)
+    assert {chr(point) for point in font.getBestCmap()} == {*"लाइटबंदकरो", "\u200c", "\u200d", "◌"}
+    assert "font-src data:" in page
+    assert "font: 1rem/1.5 regard, " in page
+    assert len(page) - len(alignment_html([cat])) < 30_000
+    for other in (alignment_html([cat]), alignment_html([cat], title="Ελληνικά, адыгэ")):
+        assert not embedded(other)
+        assert "font-src" not in other
+
+
+@pytest.mark.parametrize(
+    ("text", "fonts"),
+    [("है।", 1), ("ひらがな。", 1), ("한글", 1), ("한글 ひ है \x1b", 4), ("\uac02", 0), ("猫", 0)],
+    ids=["hindi", "kana", "hangul", "all", "rare-syllable", "kanji"],
+)
+def test_each_script_brings_its_own_font(text: str, fonts: int) -> None:
+    page = alignment_html([AttentionMap.of(np.eye(1), ["a"], [text])])
+    assert len(embedded(page)) == fonts
+    ranges = re.findall(r"unicode-range: ([^;]*);", page)
+    assert len(ranges) == fonts
+    assert all(re.fullmatch(r"U\+[0-9A-F]+(,U\+[0-9A-F]+)*", one) for one in ranges)
+
+
+def test_an_embedded_font_forms_conjuncts(tmp_path: Path) -> None:
+    """Drawn by matplotlib with nothing but the page's own font."""
+    (font,) = embedded(alignment_html([AttentionMap.of(np.eye(1), ["a"], ["क्ष"])]))
+    font.flavor = None
+    font.save(tmp_path / "embedded.ttf")
+    prop = FontProperties(fname=tmp_path / "embedded.ttf")
+    width = {text: np.ptp(TextPath((0, 0), text, prop=prop).vertices[:, 0]) for text in ("क्ष", "क", "ष")}
+    assert width["क्ष"] < 0.9 * (width["क"] + width["ष"])

@@ -86,8 +86,8 @@ def _disk() -> Finding:
 def _font() -> Finding:
     from regard.plot import choose_fonts
 
-    missing = choose_fonts(["लाइट"]).message
-    return Finding("·", missing) if missing else Finding("✓", "a font for Devanagari")
+    missing = choose_fonts(["लाइट", "かな", "한글"]).message
+    return Finding("·", missing) if missing else Finding("✓", "fonts for Devanagari, kana and Hangul")
 
 
 def _nothing(path: Path) -> str:

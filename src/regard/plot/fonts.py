@@ -1,4 +1,4 @@
-"""Fonts that have the glyphs of the words to be drawn, and what to install where none has."""
+"""Fonts that have the glyphs of the words to be drawn: our own first, then installed ones, else what to install."""
 
 import unicodedata
 import warnings
@@ -6,8 +6,12 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
-BASE_FAMILY = "DejaVu Sans"  # comes with matplotlib: Latin with all accents, Greek, Cyrillic, Arabic, our own symbols
+TYPEFACES = Path(__file__).parent / "typefaces"
+"""Subsets of Noto fonts for what the base family lacks; benchmarks/typefaces.py makes them."""
+OWN_FAMILIES = "Regard "  # how their names begin
+BASE_FAMILY = "DejaVu Sans"  # comes with matplotlib: Latin, phonetic letters, Greek, Cyrillic, Arabic, our symbols
 BOXES_FAMILY = "Last Resort High-Efficiency"  # comes with matplotlib too: a box for every character there is
 
 _EAST_ASIAN = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO")
@@ -62,7 +66,7 @@ class FontChoice:
 def choose_fonts(texts: Iterable[str], fonts: Sequence[FontFile] | None = None) -> FontChoice:
     """The families that together have every character of `texts`, as few as possible; `fonts` instead of the installed.
 
-    Whole scripts are given to one font: conjuncts and vowel signs are shaped only inside a single font.
+    A script is given to one font if one has it all: conjuncts and vowel signs are shaped only inside a single font.
     """
     available = installed_fonts() if fonts is None else tuple(fonts)
     wanted = {character for text in texts for character in text if _has_ink(character)}
@@ -79,10 +83,13 @@ def choose_fonts(texts: Iterable[str], fonts: Sequence[FontFile] | None = None) 
             _add_new_fonts()
             available = installed_fonts()
             continue
-        if best is not None:
-            families.append(best)
-        missing |= of_script - covered
-        wanted -= of_script
+        if best is None:
+            missing |= of_script
+            wanted -= of_script
+        else:
+            # Ours have no Latin and go first: a joiner must come from the font that shapes the letters around it.
+            families.insert(0 if best.startswith(OWN_FAMILIES) else len(families), best)
+            wanted -= covered
     if any(font.family == BOXES_FAMILY for font in installed_fonts()):
         # Named here, matplotlib draws its boxes without one warning for each character.
         families.append(BOXES_FAMILY)
@@ -97,9 +104,13 @@ def warn_if_missing(choice: FontChoice) -> None:
 
 
 def installed_fonts() -> tuple[FontFile, ...]:
-    """Upright faces of normal weight that matplotlib knows."""
+    """Upright faces of normal weight: those that matplotlib knows, and ours, which it knows from now on."""
     from matplotlib.font_manager import fontManager
 
+    known = {entry.fname for entry in fontManager.ttflist}
+    for path in sorted(TYPEFACES.glob("*.[ot]tf")):
+        if str(path) not in known:
+            fontManager.addfont(str(path))
     upright = (e for e in fontManager.ttflist if e.style == "normal" and e.weight in (400, "normal", "regular"))
     return tuple(FontFile(entry.name, entry.fname, entry.index) for entry in upright)
 
@@ -115,12 +126,21 @@ def _add_new_fonts() -> None:
 
 
 def _best_font(script: str, wanted: set[str], fonts: Sequence[FontFile]) -> tuple[str | None, set[str]]:
-    """The first font in order of preference that has all of `wanted`, or else the one that has most."""
+    """The first font in order of preference that has all of `wanted`, or else the one that has most.
+
+    Ours come first: a picture looks the same on every machine.
+    """
     preferred = (*_PREFERRED.get(script, ()), _font_to_install(script)[0])
 
-    def order(font: FontFile) -> tuple[int, bool, bool, str]:
+    def order(font: FontFile) -> tuple[bool, int, bool, bool, str]:
         rank = preferred.index(font.family) if font.family in preferred else len(preferred)
-        return rank, script.lower() not in font.family.lower(), "sans" not in font.family.lower(), font.family
+        return (
+            not font.family.startswith(OWN_FAMILIES),
+            rank,
+            script.lower() not in font.family.lower(),
+            "sans" not in font.family.lower(),
+            font.family,
+        )
 
     best: str | None = None
     covered: set[str] = set()

@@ -12,6 +12,7 @@ from importlib import resources
 from regard.plot.attention_map import AttentionMap, Label, visible
 from regard.plot.chart import chart_html
 from regard.plot.curves import LengthQuality
+from regard.plot.embedded import font_faces
 
 NO_ATTENTION = "One fixed vector, no alignment exists: this model has no attention."
 OPENS = "▁"
@@ -85,24 +86,26 @@ def _page(
     title: str, meta: Mapping[str, str] | None, sections: Sequence[str], attentions: Sequence[AttentionMap]
 ) -> str:
     script, style = _asset("page.js"), _asset("page.css")
-    body = "\n".join(sections)
+    body, payload = "\n".join(sections), _payload(attentions)
+    head = f'<header><h1 dir="auto">{escape(title)}</h1>{_facts((meta or {}).items())}</header>'
+    fonts = font_faces(head + body + payload)
     return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{_policy(script)}">
+<meta http-equiv="Content-Security-Policy" content="{_policy(script, fonts)}">
 <meta name="generator" content="regard">
 <title>{escape(title)}</title>
 <style>
-{style}</style>
+{fonts}{style}</style>
 </head>
 <body>
-<header><h1 dir="auto">{escape(title)}</h1>{_facts((meta or {}).items())}</header>
+{head}
 <main>
 {body}
 </main>
-<script type="application/json" id="sentences">{_payload(attentions)}</script>
+<script type="application/json" id="sentences">{payload}</script>
 <script>{script}</script>
 </body>
 </html>
@@ -113,10 +116,11 @@ def _asset(name: str) -> str:
     return resources.files("regard.plot").joinpath(name).read_text(encoding="utf-8")
 
 
-def _policy(script: str) -> str:
-    """Nothing from the network, and no script but ours: its hash is its permission."""
+def _policy(script: str, fonts: str) -> str:
+    """Nothing from the network, no script but ours: its hash is its permission, and no fonts but the page's own."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     allowed = f"style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    allowed += "; font-src data:" if fonts else ""
     return f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
 
 
