@@ -25,10 +25,10 @@ check: $(INSTALLED)  ## lint, types and import rules
 	$(BIN)/lint-imports
 
 test: check  ## everything that must hold
-	$(BIN)/pytest -n 2
+	PYTHONDONTWRITEBYTECODE=1 $(BIN)/pytest -n 2
 
 quick: $(INSTALLED)  ## the tests that train nothing
-	$(BIN)/pytest -n 2 -m "not slow"
+	PYTHONDONTWRITEBYTECODE=1 $(BIN)/pytest -n 2 -m "not slow"
 
 bench: $(INSTALLED)  ## the figures in docs/results.md
 	$(BIN)/regard bench

@@ -1,7 +1,12 @@
 """Every test runs with the shapes in our signatures checked: jaxtyping and beartype watch the whole package."""
 
+import compileall
 import os
+import sys
+import sysconfig
 from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -9,10 +14,28 @@ import pytest
 from hypothesis import settings
 from jaxtyping import install_import_hook
 
+from environment import EnvironmentCheck
+
+# Tests limit the size of files and fill disks, here and in processes they start. Python's import system does not notice
+# short writes: it would leave compiled files that are cut short in the environment, and later imports would fail.
+sys.dont_write_bytecode = True
+os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+
 install_import_hook("regard", "beartype.beartype")
 
 settings.register_profile("house", deadline=None, derandomize=True)
 settings.load_profile("house")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Once, not in each worker of xdist."""
+    if hasattr(config, "workerinput"):
+        return
+    config.pluginmanager.register(EnvironmentCheck(Path(sysconfig.get_path("purelib"))))
+    package = find_spec("regard")
+    assert package is not None
+    for folder in package.submodule_search_locations or ():  # or each process that a test starts would compile it anew
+        compileall.compile_dir(folder, quiet=2)
 
 
 @pytest.fixture(autouse=True, scope="session")

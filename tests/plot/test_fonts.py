@@ -43,7 +43,7 @@ def test_what_the_package_draws_needs_no_installed_font(text: str) -> None:
     not CORPORA.is_dir(), reason="no copy of g2p-sigmorphon2020: set REGARD_DATA to a folder of corpora"
 )
 def test_words_and_phones_of_fifteen_languages_need_no_installed_font() -> None:
-    words = [path.read_text(encoding="utf-8") for path in sorted(CORPORA.glob("*.tsv"))]
+    words = ["".join(sorted({*path.read_text(encoding="utf-8")})) for path in CORPORA.glob("*.tsv")]
     assert len(words) == 45
     assert choose_fonts(words, bare()).missing == ""
 

@@ -24,11 +24,15 @@ def doctor(
         Path | None, typer.Argument(metavar="OTHER", help="The other side of a parallel corpus, line by line.")
     ] = None,
 ) -> None:
-    from regard.cli.screen import progress
-    from regard.lab.doctor import examine
+    from regard.lab.bytecode import check_bytecode
 
-    with progress("looking", None, wanted=path is not None) as tell:
-        findings = examine(path, other, tell)
+    findings = [check_bytecode()] if path is None else []
+    if not any(finding.bad for finding in findings):  # the imports below would fail
+        from regard.cli.screen import progress
+        from regard.lab.doctor import examine
+
+        with progress("looking", None, wanted=path is not None) as tell:
+            findings = [*examine(path, other, tell), *findings]
     for finding in findings:
         typer.echo("\n".join(finding.lines()))
     if any(finding.bad for finding in findings):

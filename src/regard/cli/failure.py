@@ -19,6 +19,12 @@ def describe_failure(error: Exception, verb: str = "") -> tuple[str, int]:
         return str(error), 1 if _disk_failed(error) else 2
     if isinstance(error, OSError):
         return f"{error.filename or 'standard output'}: {error.strerror or error}", 1
+    if damaged := _damaged_bytecode(error):
+        return (
+            f"{damaged} is cut short, as by a full disk: free some space and delete it, Python writes it anew;"
+            " `regard doctor` finds others",
+            1,
+        )
     if isinstance(error, MemoryError) or _out_of_memory(error):
         return "out of memory: translate fewer or shorter lines at once, or use a smaller batch", 1
     if type(error).__module__.startswith("regard.") or type(error) is ValueError:
@@ -28,6 +34,16 @@ def describe_failure(error: Exception, verb: str = "") -> tuple[str, int]:
         return f"the package '{package}' is missing: pip install regard brings everything that it needs", 1
     first = str(error).strip().splitlines()[0] if str(error).strip() else "no reason given"
     return f"unexpected {type(error).__name__}: {first} (REGARD_DEBUG=1 shows where)", 1
+
+
+def _damaged_bytecode(error: Exception) -> str:
+    """The compiled file that Python could not load: its import system knows the path, the error does not."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    if place is None or place.tb_frame.f_code.co_name != "_compile_bytecode":
+        return ""
+    return str(place.tb_frame.f_locals.get("bytecode_path") or "")
 
 
 def _out_of_memory(error: Exception) -> bool:

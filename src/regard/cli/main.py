@@ -10,8 +10,6 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
-import typer
-
 from regard.cli.failure import describe_failure
 from regard.cli.usage import command_help, command_list
 
@@ -46,7 +44,7 @@ def run(arguments: Sequence[str]) -> int:
         code = _run_verb(verb, arguments[1:]) if verb in VERBS else _run_alone(arguments)
         sys.stdout.flush()
         return code
-    except (KeyboardInterrupt, typer.Abort):
+    except KeyboardInterrupt:
         return _say("interrupted", 130)
     except BrokenPipeError:
         _drop_output()
@@ -61,6 +59,8 @@ def run(arguments: Sequence[str]) -> int:
 
 def _run_verb(verb: str, arguments: Sequence[str]) -> int:
     """A verb's file is imported when the verb is used: `regard --help` waits for nothing."""
+    import typer
+
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
     module: Any = import_module(f"regard.cli.{verb}")
     app.command(verb, add_help_option=False)(getattr(module, verb))
@@ -74,11 +74,15 @@ def _run_verb(verb: str, arguments: Sequence[str]) -> int:
             command.invoke(context)
     except typer.Exit as stop:
         return stop.exit_code
+    except typer.Abort:
+        raise KeyboardInterrupt from None
     return 0
 
 
 def _run_alone(arguments: Sequence[str]) -> int:
     """`regard` without a verb: help, the version, or the verb that was meant."""
+    import typer
+
     first = arguments[0] if arguments else ""
     if first == "help" and len(arguments) > 1 and arguments[1] in VERBS:
         return _run_verb(arguments[1], HELP[:1])
