@@ -231,6 +231,7 @@
 
   document.addEventListener("toggle", openScrollers, true);
   addEventListener("resize", () => repaint());
+  document.fonts.addEventListener("loadingdone", () => repaint()); // embedded fonts arrive after the first measurement
   if (!articles.length) {
     repaint = openScrollers;
     repaint();
