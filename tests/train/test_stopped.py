@@ -3,13 +3,14 @@
 import os
 import shlex
 import signal
-import subprocess
 import sys
-import time
+from collections.abc import Iterator
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 
+from processes import completed, default_signals, started, wait_until
 from regard.bundle.store import load_bundle
 from regard.text.errors import InputError
 from regard.train import run
@@ -19,18 +20,19 @@ from regard.train.run import train
 
 from .tiny import equal, tiny, weights
 
-ROOT = Path(__file__).parents[2]
-ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+
+@pytest.fixture(autouse=True)
+def signals() -> Iterator[None]:
+    """Ctrl-C reaches this process, too, where the test runner was started without it."""
+    with default_signals():
+        yield
 
 
 @pytest.mark.parametrize(("how", "moments"), [("kill", 7), ("fail", 4)])
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_run_goes_on_to_the_same_bits_whenever_it_was_stopped(how: str, moments: int, tmp_path: Path) -> None:
     program = Path(__file__).with_name("stopped.py")
-    done = subprocess.run(
-        [sys.executable, str(program), str(tmp_path / "runs"), how, str(moments)],
-        capture_output=True, text=True, env=ENVIRONMENT, check=False,
-    )  # fmt: skip
+    done = completed([sys.executable, program, tmp_path / "runs", how, str(moments)], seconds=300)
     assert done.returncode == 0, done.stderr[-2000:]
     assert ("-9: " if how == "kill" else "3: ") in done.stdout, "nothing was ever stopped"
 
@@ -51,12 +53,10 @@ def journal(folder: Path) -> list[dict[str, object]]:
 
 def test_ctrl_c_saves_a_checkpoint_and_says_how_to_go_on(command: list[str], tmp_path: Path) -> None:
     folder = tmp_path / "a run"
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
-    deadline = time.monotonic() + 120
-    while len(journal(folder)) < 5 and time.monotonic() < deadline:
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=120)
+    with started(command, stdout=PIPE, stderr=PIPE, text=True) as process:
+        wait_until(lambda: len(journal(folder)) >= 5, process, "it trained")
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate()
     assert process.returncode == 130, errors
     step = journal(folder)[-1]["step"]
     last = errors.strip().splitlines()[-1]
