@@ -80,9 +80,11 @@ def completed(
 
 
 def wait_until(condition: Callable[[], object], process: "subprocess.Popen[Any]", what: str) -> None:
-    """Return once the condition holds; a program that ends before, or is killed because it took too long, fails."""
+    """Return once the condition holds; fail where the program ends before, or takes too long."""
+    deadline = time.monotonic() + LIMIT
     while not condition():
         assert process.poll() is None, f"the program ended with code {process.returncode} before {what}"
+        assert time.monotonic() < deadline, f"{LIMIT:.0f} seconds were over before {what}"
         time.sleep(0.02)
 
 

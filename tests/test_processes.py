@@ -25,7 +25,7 @@ def ignored() -> Iterator[None]:
 
 @pytest.mark.usefixtures("ignored")
 @pytest.mark.parametrize("number", SIGNALS, ids=lambda number: number.name)
-def test_trust_8_a_signal_reaches_a_program_whatever_the_test_runner_ignores(number: signal.Signals) -> None:
+def test_item_8_a_signal_reaches_a_program_whatever_the_test_runner_ignores(number: signal.Signals) -> None:
     with started([sys.executable, "-c", SLEEP], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdout.readline() == b"ready\n"
         process.send_signal(number)
@@ -33,7 +33,7 @@ def test_trust_8_a_signal_reaches_a_program_whatever_the_test_runner_ignores(num
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds processes in /proc")
-def test_trust_8_nothing_outlives_its_test() -> None:
+def test_item_8_nothing_outlives_its_test() -> None:
     """The program ignores every signal it can; so do its children, one of which leaves the process group."""
     code = f"""
 import signal, subprocess, sys
@@ -53,7 +53,7 @@ child.wait()
     assert not [child for child in children if _runs(child)]
 
 
-def test_trust_8_a_program_that_hangs_ends_every_wait_for_it() -> None:
+def test_item_8_a_program_that_hangs_ends_every_wait_for_it() -> None:
     assert completed([sys.executable, "-c", SLEEP], seconds=1.0).returncode == -signal.SIGKILL
     with (
         started([sys.executable, "-c", SLEEP], seconds=0.5, stdout=subprocess.DEVNULL) as process,

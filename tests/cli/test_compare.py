@@ -8,6 +8,7 @@ from subprocess import DEVNULL, PIPE
 
 import pytest
 
+from course.terminal import Terminal
 from lab.compare.conftest import RECIPE
 from processes import started, wait_until
 from regard.lab.compare.plan import Comparison, Grid, make_plan
@@ -108,13 +109,33 @@ def test_ctrl_c_saves_and_says_how_to_go_on(recipe: Path, tmp_path: Path) -> Non
     words = [sys.executable, "-m", "regard", "compare", str(recipe), *options]
     journal = out / "variants" / "additive" / "seed-0" / "run" / "journal.jsonl"
     with started(words, stdout=PIPE, stderr=PIPE) as process:
-        wait_until(lambda: journal.exists() and b'"step"' in journal.read_bytes(), process, "it trained")
+        wait_until(lambda: b'"step"' in _read(journal), process, "it trained")
         process.send_signal(signal.SIGINT)
         _, said = process.communicate()
     assert process.returncode == 130
     assert b"interrupted; 1 of 1 runs are not done. Go on with: regard compare" in said
     assert b"--resume" in said
     assert (journal.parent / "last" / "manifest.json").exists()
+
+
+@pytest.mark.slow
+def test_item_8_a_closed_terminal_ends_a_comparison_whose_runs_were_saved(recipe: Path, tmp_path: Path) -> None:
+    run = tmp_path / "out" / "variants" / "additive" / "seed-0" / "run"
+    words = ["compare", str(recipe), "--score", "additive", "--seeds", "1", "--set", "train.steps=30000"]
+    terminal = Terminal([sys.executable, "-m", "regard", *words, "--out", str(tmp_path / "out")], tmp_path)
+    try:
+        terminal.wait_for("training additive", seconds=60)
+        wait_until(lambda: b'"step"' in _read(run / "journal.jsonl"), terminal.process, "it trained")
+        terminal.hang_up()
+        assert terminal.process.wait(timeout=120) == 130
+    finally:
+        terminal.close()
+    assert b'"interrupted"' in _read(run / "journal.jsonl")
+    assert (run / "last" / "manifest.json").exists()
+
+
+def _read(path: Path) -> bytes:
+    return path.read_bytes() if path.exists() else b""
 
 
 @pytest.mark.slow

@@ -121,7 +121,7 @@ def _prose(page: Path) -> list[tuple[int, str]]:
     return found
 
 
-def test_trust_8_one_file_starts_the_programs_that_tests_send_signals_to() -> None:
+def test_item_8_one_file_starts_the_programs_that_tests_send_signals_to() -> None:
     """A child started otherwise ignores Ctrl-C wherever the test runner does, and may outlive its test."""
     tests = ROOT / "tests"
     starting = [path for path in sorted(tests.rglob("*.py")) if "Popen(" in _without_strings(path)]

@@ -1,6 +1,9 @@
 """What went wrong, as one line and an exit code: 1 where the machine failed, 2 where the command was wrong."""
 
 import errno
+import os
+from contextlib import suppress
+from typing import TextIO
 
 MISNAMED = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG)
 """Errors of the system that say the path is wrong; the others (disk full, read-only, no permission) are failures."""
@@ -28,6 +31,12 @@ def describe_failure(error: Exception, verb: str = "") -> tuple[str, int]:
         return f"the package '{package}' is missing: pip install regard brings everything that it needs", 1
     first = str(error).strip().splitlines()[0] if str(error).strip() else "no reason given"
     return f"unexpected {type(error).__name__}: {first} (REGARD_DEBUG=1 shows where)", 1
+
+
+def silence(stream: TextIO) -> None:
+    """Discard what a stream did not take and what is written to it from now on: its reader or terminal is gone."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _out_of_memory(error: Exception) -> bool:
