@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -129,10 +130,45 @@ def test_validation_that_stands_still_ends_the_run_early_and_stays_ended(tmp_pat
 
 
 def test_the_rate_falls_on_a_plateau(tmp_path: Path) -> None:
-    keys = {"metric": "exact_match", "schedule": "plateau", "plateau_patience": 0, "validate_every": 2, "steps": 8}
+    keys = {"schedule": "plateau", "plateau_patience": 0, "validate_every": 2, "steps": 8, "learning_rate": 1e-12}
     heard = Listener()
     train(tiny(train=keys), tmp_path / "run", listener=heard)
-    assert [event.rate for event in heard.of(Stepped)] == pytest.approx([1e-3] * 4 + [5e-4] * 2 + [2.5e-4] * 2)
+    assert [1e12 * event.rate for event in heard.of(Stepped)] == pytest.approx([1] * 4 + [0.5] * 2 + [0.25] * 2)
+
+
+def test_item_9_a_falling_loss_is_progress_while_the_score_stands_still(tmp_path: Path) -> None:
+    """Most scores are 0 at first: the run must not stop early, nor keep its first and worst weights."""
+    keys = {"validate_every": 2, "patience": 1, "average": 2, "learning_rate": 1e-4, "steps": 8}
+    recipe, heard = tiny(train={**keys, "schedule": "plateau", "plateau_patience": 0}), Listener()
+    result = train(recipe, tmp_path / "run", listener=heard)
+    checks = heard.of(Validated)
+    assert {check.score for check in checks} == {0.0}
+    assert [check.loss for check in checks] == sorted((check.loss for check in checks), reverse=True)
+    assert (result.reason, result.progress.best_step, result.progress.plateau) == ("steps", 8, 0)
+    assert result.progress.best_loss == checks[-1].loss
+    assert [check.best for check in checks] == [True] * 4
+    (event,) = heard.of(Averaged)
+    assert not event.best, "older weights have a higher loss"
+    assert equal(weights(tmp_path / "run", "best"), weights(tmp_path / "run"))
+
+
+def test_item_9_a_resumed_run_decides_between_equal_scores_as_an_uninterrupted_one(tmp_path: Path) -> None:
+    keys = {"validate_every": 2, "learning_rate": 0.3, "clip": None, "steps": 12}
+    whole = train(tiny(train=keys), tmp_path / "whole").progress
+    assert (whole.best_score, whole.stale > 0) == (0.0, True), "a rate this high makes the loss rise again"
+    checks = [one for one in read_journal(tmp_path / "whole" / "journal.jsonl") if one["event"] == "validated"]
+    assert whole.best_step == min(checks, key=lambda check: check["loss"])["step"] > 2
+
+    def stop(event: Event) -> None:
+        if isinstance(event, Stepped) and event.step == whole.best_step + 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(tiny(train=keys), tmp_path / "run", listener=stop)
+    resumed = train(tiny(train=keys), tmp_path / "run", resume=True).progress
+    assert replace(resumed, seconds=0.0) == replace(whole, seconds=0.0)
+    for name in ("last", "best"):
+        assert equal(weights(tmp_path / "run", name), weights(tmp_path / "whole", name))
 
 
 def test_averaged_weights_become_the_bundle_where_they_are_better(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def keep_weights(job: Job, step: int) -> None:
 
 
 def forget_after(folder: Path, step: int) -> None:
-    """Drop kept weights that a resumed run will make again, and drafts that a killed one left (safetensors' as well)."""
+    """Drop kept weights that a resumed run will make again, and drafts of a killed one, safetensors' too."""
     drafts = [path for pattern in ("*.part", ".tmp*") for path in (folder / FOLDER).glob(pattern)]
     for path in (*drafts, *(path for path in _kept(folder) if int(path.stem) > step)):
         path.unlink()

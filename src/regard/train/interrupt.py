@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from types import FrameType, TracebackType
 from typing import Any
 
-
 SIGNALS = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 
 
