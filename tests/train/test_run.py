@@ -10,14 +10,18 @@ import pytest
 import torch
 
 import regard
-from regard.bundle.store import load_bundle
+from regard.bundle.store import load_bundle, save_bundle
+from regard.models.seq2seq import Seq2Seq
+from regard.text.config import TokenizerConfig
 from regard.text.errors import InputError
+from regard.text.tokenizer import Tokenizer
 from regard.train import loop, step, validate
 from regard.train.average import mean_weights
 from regard.train.journal import Averaged, Event, Finished, Started, Stepped, Validated, Warned, read_journal
 from regard.train.loop import Diverged
 from regard.train.loss import Losses
-from regard.train.recipe import parse_recipe
+from regard.train.prepare import prepare
+from regard.train.recipe import Recipe, parse_recipe
 from regard.train.run import train
 
 from .tiny import TABLES, equal, tiny, weights
@@ -242,8 +246,54 @@ def test_a_device_that_cannot_be_used_is_refused_in_one_line(device: str, tmp_pa
 
 def test_a_model_that_cannot_be_built_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     model = {"tie": "all", "readout": "attentional", "readout_width": 6}
-    with pytest.raises(InputError, match=r"^\[model\] cannot be built: tie = 'all' shares one vocabulary"):
+    with pytest.raises(InputError, match=r"^tie = 'all' in \[model\] shares .*13 pieces in the source and 14 in the"):
         train(tiny(text={"target": {"kind": "character"}}, model=model), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+TIED = {"tie": "all", "readout": "attentional", "readout_width": 6}
+
+
+def own_pairs(folder: Path, lines: str, **tables: Any) -> Recipe:
+    """The tiny recipe on pairs of two languages."""
+    path = folder / "pairs.tsv"
+    path.write_text(lines * 8, encoding="utf-8")
+    data = {"kind": "tsv", **dict.fromkeys(("train", "dev", "test"), str(path))}
+    return parse_recipe({**tiny(**tables).model_dump(), "data": data})
+
+
+def test_item_10_tied_embeddings_need_equal_pieces_not_only_equal_sizes(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as it:
+        train(own_pairs(tmp_path, "the cat\tle chat\n", model=TIED), tmp_path / "run")
+    assert str(it.value) == (
+        "tie = 'all' in [model] shares one vocabulary, but piece 4 is 'cat' in the source and 'chat' in the target: "
+        "set joint = true in [text], or tie = 'target'"
+    )
+    assert not (tmp_path / "run").exists()
+    joint = prepare(own_pairs(tmp_path, "the cat\tle chat\n", model=TIED, text={"joint": True}))
+    assert joint.source.pieces == joint.target.pieces
+    prepare(own_pairs(tmp_path, "the cat\tthe cat\n", model=TIED))  # one vocabulary all the same
+
+
+@pytest.mark.parametrize(
+    ("model", "text", "claim"),
+    [(TIED, {}, "tie = 'all' in [model]"), ({}, {"joint": True}, "joint = true in [text]")],
+)
+def test_item_10_start_from_brings_vocabularies_that_the_recipe_can_share(
+    model: dict[str, Any], text: dict[str, Any], claim: str, tmp_path: Path
+) -> None:
+    """Runs of earlier versions may hold two vocabularies of one size behind one embedding."""
+    recipe = own_pairs(tmp_path, "the cat\tle chat\n", model=model)
+    source, target = (Tokenizer.train([text], TokenizerConfig()) for text in ("the cat", "le chat"))
+    save_bundle(
+        tmp_path / "first", Seq2Seq(recipe.model, len(source), len(target)), source, target, source_eos=False,
+        longest_source=9,
+    )  # fmt: skip
+    keys = {"start_from": str(tmp_path / "first")}
+    with pytest.raises(InputError) as it:
+        train(own_pairs(tmp_path, "the cat\tle chat\n", model=model, text=text, train=keys), tmp_path / "run")
+    assert str(it.value).startswith(f"{claim} shares one vocabulary, but piece 4 is 'cat' in the source and 'chat' in")
+    assert str(it.value).endswith(f"in the target of {tmp_path / 'first'}: train a new model, without its vocabularies")
     assert not (tmp_path / "run").exists()
 
 

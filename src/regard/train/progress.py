@@ -48,7 +48,7 @@ class Progress:
     def improved(self, metric: Metric, score: float, loss: float) -> bool:
         """Whether a validation is better than the best; of equal scores, the lower validation loss is better.
 
-        A BLEU of 0.00 says nothing about the first steps, and 100 % exact matches nothing about the last: the loss does.
+        A BLEU of 0.00 cannot tell the first validations apart, nor an exact match of 100 % the last: their loss can.
         """
         if math.isnan(score) or self.best_score is None:
             return not math.isnan(score)
