@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import threading
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from processes import completed
 from regard.bundle import find_bundle, load_bundle
 from regard.bundle.folder import recover, whole_folder
 from regard.bundle.manifest import FileEntry
@@ -24,9 +24,7 @@ from .conftest import Save, add, first_weights, names, small_files, somebody_els
 @pytest.mark.parametrize("how", ["kill", "fail"])
 def test_stopped_at_any_moment_the_old_or_the_new_one_is_whole(tmp_path: Path, how: str) -> None:
     script = Path(__file__).with_name("every_moment.py")
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", script, tmp_path / "runs" / "bundle", how], capture_output=True, text=True
-    )
+    done = completed([sys.executable, "-W", "ignore", script, tmp_path / "runs" / "bundle", how], seconds=300)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout.split()[0]) >= (30 if how == "kill" else 8), done.stdout
 

@@ -1,16 +1,16 @@
 """`regard compare`: a table on stdout, a report in the folder, going on, and wrong use."""
 
 import json
-import os
 import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
+from subprocess import DEVNULL, PIPE
 
 import pytest
 
+from course.terminal import Terminal
 from lab.compare.conftest import RECIPE
+from processes import started, wait_until
 from regard.lab.compare.plan import Comparison, Grid, make_plan
 from regard.lab.compare.run import open_folder
 
@@ -107,19 +107,35 @@ def test_ctrl_c_saves_and_says_how_to_go_on(recipe: Path, tmp_path: Path) -> Non
         str(out),
     ]
     words = [sys.executable, "-m", "regard", "compare", str(recipe), *options]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     journal = out / "variants" / "additive" / "seed-0" / "run" / "journal.jsonl"
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
-        for _ in range(600):
-            if journal.exists() and b'"step"' in journal.read_bytes():
-                break
-            time.sleep(0.1)
+    with started(words, stdout=PIPE, stderr=PIPE) as process:
+        wait_until(lambda: b'"step"' in _read(journal), process, "it trained")
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate()
     assert process.returncode == 130
     assert b"interrupted; 1 of 1 runs are not done. Go on with: regard compare" in said
     assert b"--resume" in said
     assert (journal.parent / "last" / "manifest.json").exists()
+
+
+@pytest.mark.slow
+def test_item_8_a_closed_terminal_ends_a_comparison_whose_runs_were_saved(recipe: Path, tmp_path: Path) -> None:
+    run = tmp_path / "out" / "variants" / "additive" / "seed-0" / "run"
+    words = ["compare", str(recipe), "--score", "additive", "--seeds", "1", "--set", "train.steps=30000"]
+    terminal = Terminal([sys.executable, "-m", "regard", *words, "--out", str(tmp_path / "out")], tmp_path)
+    try:
+        terminal.wait_for("training additive", seconds=60)
+        wait_until(lambda: b'"step"' in _read(run / "journal.jsonl"), terminal.process, "it trained")
+        terminal.hang_up()
+        assert terminal.process.wait(timeout=120) == 130
+    finally:
+        terminal.close()
+    assert b'"interrupted"' in _read(run / "journal.jsonl")
+    assert (run / "last" / "manifest.json").exists()
+
+
+def _read(path: Path) -> bytes:
+    return path.read_bytes() if path.exists() else b""
 
 
 @pytest.mark.slow
@@ -131,15 +147,12 @@ def test_the_report_follows_every_run_that_is_done(recipe: Path, tmp_path: Path)
         encoding="utf-8",
     )
     words = [sys.executable, "-m", "regard", "compare", str(tmp_path / "two.toml"), *options]
-    with subprocess.Popen(words, stderr=subprocess.DEVNULL, env={**os.environ, "OMP_NUM_THREADS": "1"}) as process:
-        journal = out / "variants" / "slow" / "seed-0" / "run" / "journal.jsonl"
-        for _ in range(600):
-            if (out / "report.json").exists() and journal.exists():
-                break
-            time.sleep(0.1)
+    journal = out / "variants" / "slow" / "seed-0" / "run" / "journal.jsonl"
+    with started(words, stderr=DEVNULL) as process:
+        wait_until(lambda: (out / "report.json").exists() and journal.exists(), process, "one run was done")
         claimed = json.loads((out / "report.json").read_text(encoding="utf-8"))
         process.send_signal(signal.SIGINT)
-        process.wait(timeout=60)
+        assert process.wait() == 130
     assert [len(one["runs"]) for one in claimed["variants"]] == [1, 0]
 
 

@@ -5,17 +5,20 @@ import os
 import pty
 import select
 import signal
-import subprocess
 import sys
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
-from subprocess import PIPE
+from subprocess import PIPE, Popen
+from typing import Any
 
 import pytest
 
+from processes import started, wait_until
+
 from .conftest import Command, Outcome
 
-ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "TERM": "xterm", "COLUMNS": "80"}
+ENVIRONMENT = {"TERM": "xterm", "COLUMNS": "80"}
 
 
 def test_arguments_become_lines(command: Command, run_folder: Path) -> None:
@@ -158,9 +161,9 @@ def test_impossible_wishes_are_refused(command: Command, run_folder: Path, argum
     assert message in outcome.complaint
 
 
-def start(*arguments: object, **options: object) -> "subprocess.Popen[bytes]":
+def start(*arguments: object, **options: Any) -> "AbstractContextManager[Popen[bytes]]":
     line = [sys.executable, "-m", "regard", *(str(argument) for argument in arguments)]
-    return subprocess.Popen(line, env=ENVIRONMENT, **options)  # type: ignore[call-overload, no-any-return]
+    return started(line, environment=ENVIRONMENT, **options)
 
 
 def test_a_reader_that_has_seen_enough_ends_it_quietly(run_folder: Path, tmp_path: Path) -> None:
@@ -182,10 +185,7 @@ def test_ctrl_c_keeps_what_was_translated(run_folder: Path, tmp_path: Path) -> N
         assert process.stderr is not None
         process.stdin.write(b"3 4 5\n" * 300)
         process.stdin.flush()
-        deadline = time.monotonic() + 60
-        while not (draft.exists() and draft.stat().st_size):
-            assert time.monotonic() < deadline, "nothing was translated"
-            time.sleep(0.05)
+        wait_until(lambda: draft.exists() and draft.stat().st_size, process, "anything was translated")
         process.send_signal(signal.SIGINT)
         said = process.stderr.read().decode()
         assert process.wait(60) == 130
@@ -207,19 +207,19 @@ def test_a_full_disk_behind_standard_output(run_folder: Path) -> None:
 
 def test_a_prompt_on_a_terminal(run_folder: Path) -> None:
     terminal, side = pty.openpty()
-    process = start("translate", run_folder, stdin=side, stdout=side, stderr=side)
-    os.close(side)
-    seen = _read_until(terminal, "> ")
-    assert "Type a sentence; an empty line ends." in seen
-    os.write(terminal, b"3 4 5\n")
-    seen = _read_until(terminal, "> ")
-    assert "5 4 3" in seen
-    assert "rows: written, columns: read" in seen
-    assert "\x1b[" in seen
-    os.write(terminal, b"7 zebra\n")
-    assert "unknown to this model: 'zebra'" in _read_until(terminal, "> ")
-    os.write(terminal, b"\n")
-    assert process.wait(60) == 0
+    with start("translate", run_folder, stdin=side, stdout=side, stderr=side) as process:
+        os.close(side)
+        seen = _read_until(terminal, "> ")
+        assert "Type a sentence; an empty line ends." in seen
+        os.write(terminal, b"3 4 5\n")
+        seen = _read_until(terminal, "> ")
+        assert "5 4 3" in seen
+        assert "rows: written, columns: read" in seen
+        assert "\x1b[" in seen
+        os.write(terminal, b"7 zebra\n")
+        assert "unknown to this model: 'zebra'" in _read_until(terminal, "> ")
+        os.write(terminal, b"\n")
+        assert process.wait(60) == 0
     os.close(terminal)
 
 

@@ -7,12 +7,13 @@ import pty
 import re
 import select
 import struct
-import subprocess
 import sys
 import termios
 import time
 from collections.abc import Mapping
 from pathlib import Path
+
+from processes import end, launch
 
 CLEAR = "\x1b[H\x1b[2J"
 
@@ -26,18 +27,15 @@ class Terminal:
     def __init__(self, command: list[str], folder: Path, environment: Mapping[str, str] | None = None) -> None:
         self.master, slave = pty.openpty()
         self.set_size(slave, 40, 100)
-        variables = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "", "LINES": "", **(environment or {})}
-        variables = {name: value for name, value in variables.items() if value}
-        self.process = subprocess.Popen(
+        self.process = launch(
             command,
             stdin=slave,
             stdout=slave,
             stderr=slave,
             cwd=folder,
-            env=variables,
-            start_new_session=True,
+            environment={"TERM": "xterm-256color", "COLUMNS": "", "LINES": "", **(environment or {})},
             # Ours is the terminal that sends Ctrl-C, window sizes and hang-ups to the program.
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            preexec=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
         )
         os.close(slave)
         self.output = ""
@@ -83,9 +81,8 @@ class Terminal:
         self.master = -1
 
     def close(self) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
+        end(self.process)
+        self.process.wait(timeout=10)
         if self.master >= 0:
             os.close(self.master)
 

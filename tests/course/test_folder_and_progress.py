@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from processes import started, wait_until
 from regard.course import folder as folder_module
 from regard.course import progress as progress_module
 from regard.course.catalogue import entries, find
@@ -154,12 +154,9 @@ while True:
     progress.save()
 """
     for attempt in range(4):
-        process = subprocess.Popen([sys.executable, "-c", code])
-        while not (tmp_path / NAME).exists():
-            time.sleep(0.01)
-        time.sleep(0.05 * attempt)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+        with started([sys.executable, "-c", code]) as process:
+            wait_until((tmp_path / NAME).exists, process, "it saved")
+            time.sleep(0.05 * attempt)
         progress = load_progress(tmp_path)
         assert progress.notes == ()
         assert len(set(progress.attempts.values())) == 1

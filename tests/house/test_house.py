@@ -2,10 +2,12 @@
 
 import ast
 import inspect
+import io
 import re
 import shutil
 import subprocess
 import sys
+import tokenize
 from pathlib import Path
 
 import pytest
@@ -120,3 +122,16 @@ def _prose(page: Path) -> list[tuple[int, str]]:
         if not code and not line.startswith(("|", "    ", "[←", "#", "![")):
             found.append((number, line))
     return found
+
+
+def test_item_8_one_file_starts_the_programs_that_tests_send_signals_to() -> None:
+    """A child started otherwise ignores Ctrl-C wherever the test runner does, and may outlive its test."""
+    tests = ROOT / "tests"
+    starting = [path for path in sorted(tests.rglob("*.py")) if "Popen(" in _without_strings(path)]
+    assert [str(path.relative_to(tests)) for path in starting] == ["processes.py"]
+
+
+def _without_strings(path: Path) -> str:
+    """The code of a file; what learners' files in a test's strings do is not its own doing."""
+    tokens = tokenize.generate_tokens(io.StringIO(path.read_text(encoding="utf-8")).readline)
+    return "".join(token.string for token in tokens if token.type in (tokenize.NAME, tokenize.OP))

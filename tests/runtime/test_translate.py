@@ -11,12 +11,14 @@ import torch
 from torch import Tensor
 
 import regard
+from regard.bundle import load_bundle, save_bundle
 from regard.runtime.aligner import Aligner
 from regard.runtime.padded import pad
 from regard.runtime.reading import read
 from regard.runtime.translator import WIDER, _groups
 from regard.text.errors import InputError
 from regard.text.special import BOS
+from regard.text.tokenizer import Tokenizer
 
 from .bundles import KINDS, LONGEST, MODELS, untrained
 
@@ -297,6 +299,29 @@ def test_what_is_not_text_is_refused(random_model: Make) -> None:
         random_model().translate(iter(["a", b"b"]))  # type: ignore[list-item]
     with pytest.raises(InputError, match="half of a surrogate pair"):
         random_model().translate("caf\udce9")
+
+
+def test_item_10_an_ensemble_needs_equal_pieces_not_only_equal_sizes(tmp_path: Path) -> None:
+    """The message names the first difference."""
+    first = load_bundle(untrained(tmp_path / "first"))
+    texts = [" ".join(first.target.pieces[4:]).replace("tapis", "zzz"), *[f"{one} " * 9 for one in ("noir", "jane")]]
+    other = Tokenizer.train(texts, first.target.config)
+    assert len(other) == len(first.target)
+    about = {"source_eos": first.manifest.source_eos, "longest_source": 9}
+    save_bundle(tmp_path / "other", first.model, first.source, other, **about)
+    number = next(i for i, pair in enumerate(zip(first.target.pieces, other.pieces, strict=True)) if len({*pair}) > 1)
+    difference = (
+        f"of the targets, piece {number} is {other.pieces[number]!r} in {tmp_path / 'other'} and "
+        f"{first.target.pieces[number]!r} in {tmp_path / 'first'}"
+    )
+    with pytest.raises(InputError) as it:
+        regard.load([tmp_path / "first", tmp_path / "other"])
+    assert "have different vocabularies: an ensemble needs models" in str(it.value)
+    assert str(it.value).endswith(difference)
+    save_bundle(tmp_path / "eos", first.model, first.source, first.target, **{**about, "source_eos": True})
+    save_bundle(tmp_path / "none", first.model, first.source, first.target, **{**about, "source_eos": False})
+    with pytest.raises(InputError, match=r"source_eos = true in .*eos and false in .*none$"):
+        regard.load([tmp_path / "none", tmp_path / "eos"])
 
 
 def test_impossible_loads_are_refused(tmp_path: Path) -> None:

@@ -93,8 +93,8 @@ def compare(folder: Path, whole: Path, what: str) -> None:
         assert (folder / name).read_bytes() == (whole / name).read_bytes(), f"{what}: {name} differs"
     assert losses(folder) == losses(whole), f"{what}: the journal differs"
     assert (folder / "curve.png").exists(), f"{what}: no curve"
-    hidden = [path.name for path in folder.iterdir() if path.name.startswith(".")]
-    assert not hidden, f"{what}: {hidden} left behind"
+    ours, theirs = ({str(path.relative_to(place)) for path in place.rglob("*")} for place in (folder, whole))
+    assert ours == theirs, f"{what}: {ours ^ theirs} left behind or missing"
 
 
 def main(root: Path, how: str, moments: int) -> None:

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +10,18 @@ import pytest
 import torch
 
 import regard
-from regard.bundle.store import load_bundle
+from regard.bundle.store import load_bundle, save_bundle
+from regard.models.seq2seq import Seq2Seq
+from regard.text.config import TokenizerConfig
 from regard.text.errors import InputError
+from regard.text.tokenizer import Tokenizer
 from regard.train import loop, step, validate
 from regard.train.average import mean_weights
 from regard.train.journal import Averaged, Event, Finished, Started, Stepped, Validated, Warned, read_journal
 from regard.train.loop import Diverged
 from regard.train.loss import Losses
-from regard.train.recipe import parse_recipe
+from regard.train.prepare import prepare
+from regard.train.recipe import Recipe, parse_recipe
 from regard.train.run import train
 
 from .tiny import TABLES, equal, tiny, weights
@@ -129,10 +134,45 @@ def test_validation_that_stands_still_ends_the_run_early_and_stays_ended(tmp_pat
 
 
 def test_the_rate_falls_on_a_plateau(tmp_path: Path) -> None:
-    keys = {"metric": "exact_match", "schedule": "plateau", "plateau_patience": 0, "validate_every": 2, "steps": 8}
+    keys = {"schedule": "plateau", "plateau_patience": 0, "validate_every": 2, "steps": 8, "learning_rate": 1e-12}
     heard = Listener()
     train(tiny(train=keys), tmp_path / "run", listener=heard)
-    assert [event.rate for event in heard.of(Stepped)] == pytest.approx([1e-3] * 4 + [5e-4] * 2 + [2.5e-4] * 2)
+    assert [1e12 * event.rate for event in heard.of(Stepped)] == pytest.approx([1] * 4 + [0.5] * 2 + [0.25] * 2)
+
+
+def test_item_9_a_falling_loss_is_progress_while_the_score_stands_still(tmp_path: Path) -> None:
+    """Most scores are 0 at first: the run must not stop early, nor keep its first and worst weights."""
+    keys = {"validate_every": 2, "patience": 1, "average": 2, "learning_rate": 1e-4, "steps": 8}
+    recipe, heard = tiny(train={**keys, "schedule": "plateau", "plateau_patience": 0}), Listener()
+    result = train(recipe, tmp_path / "run", listener=heard)
+    checks = heard.of(Validated)
+    assert {check.score for check in checks} == {0.0}
+    assert [check.loss for check in checks] == sorted((check.loss for check in checks), reverse=True)
+    assert (result.reason, result.progress.best_step, result.progress.plateau) == ("steps", 8, 0)
+    assert result.progress.best_loss == checks[-1].loss
+    assert [check.best for check in checks] == [True] * 4
+    (event,) = heard.of(Averaged)
+    assert not event.best, "older weights have a higher loss"
+    assert equal(weights(tmp_path / "run", "best"), weights(tmp_path / "run"))
+
+
+def test_item_9_a_resumed_run_decides_between_equal_scores_as_an_uninterrupted_one(tmp_path: Path) -> None:
+    keys = {"validate_every": 2, "learning_rate": 0.3, "clip": None, "steps": 12}
+    whole = train(tiny(train=keys), tmp_path / "whole").progress
+    assert (whole.best_score, whole.stale > 0) == (0.0, True), "a rate this high makes the loss rise again"
+    checks = [one for one in read_journal(tmp_path / "whole" / "journal.jsonl") if one["event"] == "validated"]
+    assert whole.best_step == min(checks, key=lambda check: check["loss"])["step"] > 2
+
+    def stop(event: Event) -> None:
+        if isinstance(event, Stepped) and event.step == whole.best_step + 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(tiny(train=keys), tmp_path / "run", listener=stop)
+    resumed = train(tiny(train=keys), tmp_path / "run", resume=True).progress
+    assert replace(resumed, seconds=0.0) == replace(whole, seconds=0.0)
+    for name in ("last", "best"):
+        assert equal(weights(tmp_path / "run", name), weights(tmp_path / "whole", name))
 
 
 def test_averaged_weights_become_the_bundle_where_they_are_better(tmp_path: Path) -> None:
@@ -206,8 +246,54 @@ def test_a_device_that_cannot_be_used_is_refused_in_one_line(device: str, tmp_pa
 
 def test_a_model_that_cannot_be_built_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     model = {"tie": "all", "readout": "attentional", "readout_width": 6}
-    with pytest.raises(InputError, match=r"^\[model\] cannot be built: tie = 'all' shares one vocabulary"):
+    with pytest.raises(InputError, match=r"^tie = 'all' in \[model\] shares .*13 pieces in the source and 14 in the"):
         train(tiny(text={"target": {"kind": "character"}}, model=model), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+TIED = {"tie": "all", "readout": "attentional", "readout_width": 6}
+
+
+def own_pairs(folder: Path, lines: str, **tables: Any) -> Recipe:
+    """The tiny recipe on pairs of two languages."""
+    path = folder / "pairs.tsv"
+    path.write_text(lines * 8, encoding="utf-8")
+    data = {"kind": "tsv", **dict.fromkeys(("train", "dev", "test"), str(path))}
+    return parse_recipe({**tiny(**tables).model_dump(), "data": data})
+
+
+def test_item_10_tied_embeddings_need_equal_pieces_not_only_equal_sizes(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as it:
+        train(own_pairs(tmp_path, "the cat\tle chat\n", model=TIED), tmp_path / "run")
+    assert str(it.value) == (
+        "tie = 'all' in [model] shares one vocabulary, but piece 4 is 'cat' in the source and 'chat' in the target: "
+        "set joint = true in [text], or tie = 'target'"
+    )
+    assert not (tmp_path / "run").exists()
+    joint = prepare(own_pairs(tmp_path, "the cat\tle chat\n", model=TIED, text={"joint": True}))
+    assert joint.source.pieces == joint.target.pieces
+    prepare(own_pairs(tmp_path, "the cat\tthe cat\n", model=TIED))  # one vocabulary all the same
+
+
+@pytest.mark.parametrize(
+    ("model", "text", "claim"),
+    [(TIED, {}, "tie = 'all' in [model]"), ({}, {"joint": True}, "joint = true in [text]")],
+)
+def test_item_10_start_from_brings_vocabularies_that_the_recipe_can_share(
+    model: dict[str, Any], text: dict[str, Any], claim: str, tmp_path: Path
+) -> None:
+    """Runs of earlier versions may hold two vocabularies of one size behind one embedding."""
+    recipe = own_pairs(tmp_path, "the cat\tle chat\n", model=model)
+    source, target = (Tokenizer.train([text], TokenizerConfig()) for text in ("the cat", "le chat"))
+    save_bundle(
+        tmp_path / "first", Seq2Seq(recipe.model, len(source), len(target)), source, target, source_eos=False,
+        longest_source=9,
+    )  # fmt: skip
+    keys = {"start_from": str(tmp_path / "first")}
+    with pytest.raises(InputError) as it:
+        train(own_pairs(tmp_path, "the cat\tle chat\n", model=model, text=text, train=keys), tmp_path / "run")
+    assert str(it.value).startswith(f"{claim} shares one vocabulary, but piece 4 is 'cat' in the source and 'chat' in")
+    assert str(it.value).endswith(f"in the target of {tmp_path / 'first'}: train a new model, without its vocabularies")
     assert not (tmp_path / "run").exists()
 
 

@@ -3,13 +3,15 @@
 import os
 import shlex
 import signal
-import subprocess
 import sys
-import time
+from collections.abc import Iterator
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 
+from course.terminal import Terminal
+from processes import completed, default_signals, started, wait_until
 from regard.bundle.store import load_bundle
 from regard.text.errors import InputError
 from regard.train import run
@@ -19,18 +21,19 @@ from regard.train.run import train
 
 from .tiny import equal, tiny, weights
 
-ROOT = Path(__file__).parents[2]
-ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+
+@pytest.fixture(autouse=True)
+def signals() -> Iterator[None]:
+    """Ctrl-C reaches this process, too, where the test runner was started without it."""
+    with default_signals():
+        yield
 
 
 @pytest.mark.parametrize(("how", "moments"), [("kill", 7), ("fail", 4)])
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_run_goes_on_to_the_same_bits_whenever_it_was_stopped(how: str, moments: int, tmp_path: Path) -> None:
     program = Path(__file__).with_name("stopped.py")
-    done = subprocess.run(
-        [sys.executable, str(program), str(tmp_path / "runs"), how, str(moments)],
-        capture_output=True, text=True, env=ENVIRONMENT, check=False,
-    )  # fmt: skip
+    done = completed([sys.executable, program, tmp_path / "runs", how, str(moments)], seconds=300)
     assert done.returncode == 0, done.stderr[-2000:]
     assert ("-9: " if how == "kill" else "3: ") in done.stdout, "nothing was ever stopped"
 
@@ -49,14 +52,21 @@ def journal(folder: Path) -> list[dict[str, object]]:
     return read_journal(folder / "journal.jsonl")
 
 
-def test_ctrl_c_saves_a_checkpoint_and_says_how_to_go_on(command: list[str], tmp_path: Path) -> None:
+def steps(folder: Path) -> int:
+    return len([entry for entry in journal(folder) if entry["event"] == "step"])
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP], ids=lambda number: number.name)
+def test_item_8_a_signal_saves_a_checkpoint_and_says_how_to_go_on(
+    number: signal.Signals, command: list[str], tmp_path: Path
+) -> None:
     folder = tmp_path / "a run"
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
-    deadline = time.monotonic() + 120
-    while len(journal(folder)) < 5 and time.monotonic() < deadline:
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=120)
+    with started(command, stdout=PIPE, stderr=PIPE, text=True) as process:
+        wait_until(lambda: steps(folder) >= 4, process, "it trained")
+        process.send_signal(number)
+        if number == signal.SIGHUP:  # from the shell and again from the system, when a terminal is closed
+            process.send_signal(number)
+        _, errors = process.communicate()
     assert process.returncode == 130, errors
     step = journal(folder)[-1]["step"]
     last = errors.strip().splitlines()[-1]
@@ -64,6 +74,36 @@ def test_ctrl_c_saves_a_checkpoint_and_says_how_to_go_on(command: list[str], tmp
     words = shlex.split(last.partition("Go on with: ")[2])
     assert words == ["regard", *command[3:], "--resume"]
     assert [entry["event"] for entry in journal(folder)][-2:] == ["step", "finished"]
+    assert load_bundle(folder / "last").manifest.trained["steps"] == step
+
+
+def test_item_8_a_signal_that_is_ignored_at_the_start_stays_ignored(command: list[str], tmp_path: Path) -> None:
+    """`nohup regard train` outlives its terminal; Ctrl-C in a script's terminal is not for its background jobs."""
+    folder = tmp_path / "a run"
+    with started(command, ignore=[signal.SIGINT, signal.SIGHUP], stdout=PIPE, stderr=PIPE) as process:
+        wait_until(lambda: steps(folder) >= 4, process, "it trained")
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGHUP)
+        before = steps(folder)
+        wait_until(lambda: steps(folder) >= before + 4, process, "it went on")
+        process.send_signal(signal.SIGTERM)
+        assert process.wait() == 130
+    assert journal(folder)[-1]["reason"] == "interrupted"
+
+
+def test_item_8_a_closed_terminal_ends_a_run_that_was_saved(command: list[str], tmp_path: Path) -> None:
+    """Whatever is written to a terminal that is gone fails, and must not keep the run from saving."""
+    folder = tmp_path / "a run"
+    terminal = Terminal(command, tmp_path)
+    try:
+        terminal.wait_for("training", seconds=60)
+        wait_until(lambda: steps(folder) >= 4, terminal.process, "it trained")
+        terminal.hang_up()
+        assert terminal.process.wait(timeout=120) == 130
+    finally:
+        terminal.close()
+    assert [entry["event"] for entry in journal(folder)][-2:] == ["step", "finished"]
+    assert load_bundle(folder / "last").manifest.trained["steps"] == journal(folder)[-1]["step"]
 
 
 def test_an_interrupted_run_goes_on_to_the_same_bits(tmp_path: Path) -> None:
@@ -118,6 +158,16 @@ def test_a_second_ctrl_c_acts_at_once() -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+def test_item_8_a_handler_is_installed_only_where_the_signal_is_not_ignored() -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    with Interrupt() as interrupt:
+        os.kill(os.getpid(), signal.SIGHUP)
+        assert not interrupt.asked
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert interrupt.asked
+    assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+
+
 def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
@@ -158,6 +208,18 @@ def stop_after(step: int) -> object:
             raise StopAsking
 
     return listener
+
+
+def test_item_8_what_a_killed_averaging_left_is_removed(tmp_path: Path) -> None:
+    """safetensors writes to a hidden file of its own, which a kill leaves behind, as it does our draft."""
+    recipe = tiny(train={"steps": 6, "validate_every": 2, "average": 2})
+    folder = tmp_path / "run"
+    with pytest.raises(StopAsking):
+        train(recipe, folder, listener=stop_after(3))
+    for name in (".tmpcTfXem", "000000003.part"):
+        (folder / "average" / name).write_bytes(b"half of the weights")
+    train(recipe, folder, resume=True)
+    assert sorted(os.listdir(folder / "average")) == ["000000004.safetensors", "000000006.safetensors"]
 
 
 def test_a_full_disk_ends_the_run_with_one_message_and_keeps_the_checkpoint(tmp_path: Path) -> None:

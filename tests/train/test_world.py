@@ -5,29 +5,24 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 import torch
 
+from processes import completed, started, wait_until
 from regard.text.errors import InputError
 from regard.train.device import DeviceWarning, pick_device
 from regard.train.journal import read_journal
 from regard.train.world import Elsewhere, World, find_world, join
-
-ROOT = Path(__file__).parents[2]
-ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_every_scene_with_several_workers_holds(tmp_path: Path) -> None:
     program = Path(__file__).with_name("workers.py")
-    done = subprocess.run(
-        [sys.executable, "-W", "error", str(program), str(tmp_path / "scenes")],
-        capture_output=True, text=True, env=ENVIRONMENT, check=False, timeout=300,
-    )  # fmt: skip
+    done = completed([sys.executable, "-W", "error", program, tmp_path / "scenes"], seconds=300)
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.count("scene_") == program.read_text(encoding="utf-8").count("\ndef scene_") > 5
 
@@ -42,10 +37,8 @@ def command(tmp_path: Path) -> list[str]:
     return [*start, "-m", "regard", "train", "reverse", *changes, "--out", str(tmp_path / "a run")]
 
 
-def wait_for(folder: Path, events: int) -> None:
-    deadline = time.monotonic() + 120
-    while len(read_journal(folder / "journal.jsonl")) < events and time.monotonic() < deadline:
-        time.sleep(0.02)
+def wait_for(folder: Path, events: int, process: subprocess.Popen[str]) -> None:
+    wait_until(lambda: len(read_journal(folder / "journal.jsonl")) >= events, process, "it trained")
 
 
 def workers_of(process: subprocess.Popen[str]) -> list[int]:
@@ -62,17 +55,17 @@ def workers_of(process: subprocess.Popen[str]) -> list[int]:
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds the workers in /proc")
 def test_torchrun_starts_a_killed_run_again_and_it_goes_on(command: list[str], tmp_path: Path) -> None:
     folder = tmp_path / "a run"
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
-    wait_for(folder, 12)
-    os.kill(workers_of(process)[1], signal.SIGKILL)
-    output, errors = process.communicate(timeout=120)
+    with started(command, stdout=PIPE, stderr=PIPE, text=True, seconds=240) as process:
+        wait_for(folder, 12, process)
+        os.kill(workers_of(process)[1], signal.SIGKILL)
+        output, errors = process.communicate()
     assert process.returncode == 0, errors[-3000:]
     assert "worker 0 of 2" in errors
     assert "lost another one, so the run ends here" in errors
     assert output == f"{folder}\n", "one worker speaks"
-    started = [entry for entry in read_journal(folder / "journal.jsonl") if entry["event"] == "started"]
-    assert [entry["workers"] for entry in started] == [2, 2]
-    assert started[0]["first_step"] == 1 < started[1]["first_step"]
+    starts = [entry for entry in read_journal(folder / "journal.jsonl") if entry["event"] == "started"]
+    assert [entry["workers"] for entry in starts] == [2, 2]
+    assert starts[0]["first_step"] == 1 < starts[1]["first_step"]
     steps = [entry["step"] for entry in read_journal(folder / "journal.jsonl") if entry["event"] == "step"]
     assert steps == list(range(1, 81))
 
@@ -81,10 +74,10 @@ def test_torchrun_starts_a_killed_run_again_and_it_goes_on(command: list[str], t
 def test_ctrl_c_under_torchrun_saves_and_one_worker_says_how_to_go_on(command: list[str], tmp_path: Path) -> None:
     folder = tmp_path / "a run"
     longer = [word.replace("steps=80", "steps=100000") for word in command]
-    process = subprocess.Popen(longer, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
-    wait_for(folder, 5)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=120)
+    with started(longer, stdout=PIPE, stderr=PIPE, text=True, seconds=240) as process:
+        wait_for(folder, 5, process)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate()
     finished = read_journal(folder / "journal.jsonl")[-1]
     assert (finished["event"], finished["reason"]) == ("finished", "interrupted"), errors[-3000:]
     (line,) = [line for line in errors.splitlines() if line.startswith("interrupted at step")]

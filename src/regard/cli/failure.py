@@ -1,6 +1,9 @@
 """What went wrong, as one line and an exit code: 1 where the machine failed, 2 where the command was wrong."""
 
 import errno
+import os
+from contextlib import suppress
+from typing import TextIO
 
 MISNAMED = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG)
 """Errors of the system that say the path is wrong; the others (disk full, read-only, no permission) are failures."""
@@ -44,6 +47,12 @@ def _damaged_bytecode(error: Exception) -> str:
     if place is None or place.tb_frame.f_code.co_name != "_compile_bytecode":
         return ""
     return str(place.tb_frame.f_locals.get("bytecode_path") or "")
+
+
+def silence(stream: TextIO) -> None:
+    """Discard what a stream did not take and what is written to it from now on: its reader or terminal is gone."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _out_of_memory(error: Exception) -> bool:

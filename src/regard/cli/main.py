@@ -6,11 +6,10 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
-from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
-from regard.cli.failure import describe_failure
+from regard.cli.failure import describe_failure, silence
 from regard.cli.usage import command_help, command_list
 
 VERBS = {
@@ -47,13 +46,13 @@ def run(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return _say("interrupted", 130)
     except BrokenPipeError:
-        _drop_output()
+        silence(sys.stdout)
         return 0  # whoever read our output has seen enough: `| head -1`
     except Exception as error:
         if os.environ.get("REGARD_DEBUG"):
             raise
         if isinstance(error, OSError):
-            _drop_output()
+            silence(sys.stdout)  # what it did not take must not be tried again when Python ends
         return _say(*describe_failure(error, verb))
 
 
@@ -108,12 +107,6 @@ def _prepare_streams() -> None:
             else:
                 stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     warnings.showwarning = _show_warning
-
-
-def _drop_output() -> None:
-    """What standard output did not take must not be tried again when Python ends."""
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:

@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from regard.cli.failure import silence
 from regard.evaluation import LengthScores
 from regard.lab.against import Against, verdict
 from regard.lab.evaluate import Measured, length_name
@@ -25,7 +26,10 @@ def console() -> Console:
 
 
 def warn(message: str) -> None:
-    sys.stderr.write(f"regard: {message}\n")
+    try:
+        sys.stderr.write(f"regard: {message}\n")
+    except OSError:
+        silence(sys.stderr)
 
 
 class Warnings:
@@ -52,9 +56,16 @@ def progress(what: str, total: int | None, wanted: bool = True) -> Iterator[Call
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     hidden = not (wanted and sys.stderr.isatty())
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=hidden) as bar:
-        task = bar.add_task(what, total=total)
+    bar = Progress(*columns, console=Console(stderr=True), transient=True, disable=hidden)
+    task = bar.add_task(what, total=total)
+    bar.start()
+    try:
         yield lambda done: bar.update(task, completed=done)
+    finally:
+        try:
+            bar.stop()
+        except OSError:
+            silence(sys.stderr)
 
 
 def show_map(screen: Console, translation: Translation) -> None:

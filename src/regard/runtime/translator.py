@@ -19,6 +19,7 @@ from regard.search import Ensemble, SearchConfig, Stepper, decode, forced_search
 from regard.text.complaint import complain, nearest
 from regard.text.encoding import Encoding
 from regard.text.errors import InputError
+from regard.text.shared import first_difference
 
 ROWS, PIECES = 64, 4096
 """Sentences decoded together, and source pieces with padding: long sentences go in smaller groups."""
@@ -65,7 +66,7 @@ class Translator:
             if _reads_and_writes(other) != _reads_and_writes(first):
                 raise InputError(
                     f"{other.path} and {first.path} have different vocabularies: an ensemble needs models that were "
-                    "trained with the same tokenizers (train.start_from shares them)"
+                    f"trained with the same tokenizers (train.start_from shares them); {_difference(other, first)}"
                 )
         self._head = guided_head(first) if len(self.bundles) == 1 else None
         self._shift = guided_shift(first) if len(self.bundles) == 1 else 0
@@ -228,6 +229,19 @@ class Translator:
 
 def _reads_and_writes(bundle: Bundle) -> tuple[str, str, bool]:
     return bundle.source.fingerprint, bundle.target.fingerprint, bundle.manifest.source_eos
+
+
+def _difference(one: Bundle, other: Bundle) -> str:
+    """The first difference between two bundles that read or write differently."""
+    here, there = f"in {one.path}", f"in {other.path}"
+    for side in ("source", "target"):
+        found = first_difference(getattr(one, side), getattr(other, side), here, there)
+        if found is not None:
+            return f"of the {side}s, {found}"
+    ends = [str(bundle.manifest.source_eos).lower() for bundle in (one, other)]
+    if len(set(ends)) > 1:
+        return f"source_eos = {ends[0]} {here} and {ends[1]} {there}"
+    return "their pieces are equal, but text is cut into them in another way"
 
 
 def _texts(text: str | Iterable[str]) -> list[str]:

@@ -32,10 +32,10 @@ def keep_weights(job: Job, step: int) -> None:
 
 
 def forget_after(folder: Path, step: int) -> None:
-    """Drop kept weights that a resumed run will make again."""
-    for path in _kept(folder):
-        if int(path.stem) > step:
-            path.unlink()
+    """Drop kept weights that a resumed run will make again, and drafts of a killed one, safetensors' too."""
+    drafts = [path for pattern in ("*.part", ".tmp*") for path in (folder / FOLDER).glob(pattern)]
+    for path in (*drafts, *(path for path in _kept(folder) if int(path.stem) > step)):
+        path.unlink()
 
 
 def averaged(job: Job) -> tuple[Seq2Seq, int] | None:

@@ -62,7 +62,7 @@ class TrainConfig(BaseModel):
 
     validate_every: int | None = Field(None, ge=1, description="steps; once an epoch if left out")
     validate_sentences: int = Field(500, ge=1)
-    metric: Metric = "bleu"
+    metric: Metric = Field("bleu", description="chooses the best model; equal scores: the lower validation loss")
     patience: int | None = Field(None, ge=1, description="validations without improvement before the run ends early")
     checkpoint_every: int | None = Field(None, ge=1, description="steps, besides every validation")
     average: int = Field(0, ge=0, description="how many of the last validated weights to average at the end")

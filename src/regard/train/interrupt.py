@@ -1,13 +1,20 @@
-"""Ctrl-C that waits for the step in hand: the run saves a checkpoint and says how to go on."""
+"""Signals that wait for the current step: the run saves a checkpoint and reports how to go on."""
 
 import signal
 import threading
+from collections.abc import Iterable
 from types import FrameType, TracebackType
 from typing import Any
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
+
 
 class Interrupt:
-    """While active, the first SIGINT or SIGTERM only sets `asked`; a second one acts at once."""
+    """While active, the first SIGINT, SIGTERM or SIGHUP only sets `asked`; a second SIGINT or SIGTERM acts at once.
+
+    A signal that is ignored stays ignored: `nohup` and a shell's `&` set that up for their programs. A further SIGHUP
+    does nothing: a terminal that is closed sends it twice, through the shell and from the kernel.
+    """
 
     def __init__(self) -> None:
         self.asked = False
@@ -15,20 +22,21 @@ class Interrupt:
 
     def __enter__(self) -> "Interrupt":
         if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
-                self._before[number] = signal.signal(number, self._ask)
+            for number in SIGNALS:
+                if signal.getsignal(number) not in (signal.SIG_IGN, None):  # None: a handler that Python cannot restore
+                    self._before[number] = signal.signal(number, self._ask)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._restore()
+        self._restore(SIGNALS)
 
     def _ask(self, number: int, frame: FrameType | None) -> None:
         self.asked = True
-        self._restore()
+        self._restore((signal.SIGINT, signal.SIGTERM))
 
-    def _restore(self) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-        self._before = {}
+    def _restore(self, numbers: Iterable[int]) -> None:
+        for number in numbers:
+            if number in self._before:
+                signal.signal(number, self._before.pop(number))

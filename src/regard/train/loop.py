@@ -18,7 +18,7 @@ from regard.train.checkpoint import save_checkpoint
 from regard.train.job import Job
 from regard.train.journal import Averaged, Stepped, Validated, Warned
 from regard.train.optimizer import set_learning_rate
-from regard.train.progress import Progress, better
+from regard.train.progress import Progress
 from regard.train.schedule import learning_rate, teacher_forcing
 from regard.train.step import Outcome, Portion, train_step
 from regard.train.validate import validate
@@ -161,7 +161,7 @@ def _lose(job: Job, step: int, lost: int) -> int:
 def _validate(job: Job, progress: Progress) -> Progress:
     config = job.config
     verdict = validate(job.model, job.data, config.metric, job.recipe.search, job.world)
-    judged = progress.judged(verdict.score, config)
+    judged = progress.judged(verdict.score, verdict.loss, config)
     best = judged.best_step == progress.step
     if best and job.world.writer:
         _save_best(job, job.model, steps=progress.step, **{config.metric: verdict.score})
@@ -191,10 +191,10 @@ def _average(job: Job, progress: Progress) -> Progress:
     model, count = mean
     metric = job.config.metric
     verdict = validate(model, job.data, metric, job.recipe.search)
-    best = better(metric, verdict.score, progress.best_score)
+    best = progress.improved(metric, verdict.score, verdict.loss)
     if best:
         _save_best(job, model, steps=progress.step, averaged=count, **{metric: verdict.score})
-        progress = replace(progress, best_score=verdict.score, best_step=progress.step)
+        progress = replace(progress, best_score=verdict.score, best_step=progress.step, best_loss=verdict.loss)
     job.journal.tell(Averaged(progress.step, count, verdict.loss, metric, verdict.score, best))
     return progress
 

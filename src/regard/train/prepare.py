@@ -13,6 +13,7 @@ from regard.data.pair import Pair
 from regard.data.pipeline import Watch, encode_corpus, open_training, train_tokenizers
 from regard.data.splits import Corpus, StoredSplit, load_split
 from regard.text.errors import InputError
+from regard.text.shared import first_difference
 from regard.text.tokenizer import Tokenizer
 from regard.train.guide import build_guide
 from regard.train.hide import hide_words
@@ -63,6 +64,7 @@ def prepare(recipe: Recipe, known: Bundle | None = None, watch: Watch | None = N
     train, dev = open_training(recipe.data), load_split(recipe.data, "dev")
     told = {} if watch is None else {"watch": watch}
     source, target = (known.source, known.target) if known else train_tokenizers(train, recipe.text, **told)
+    _check_shared(recipe, source, target, known)
     encoded, notes = _encode(recipe, train, source, target, epoch=0, **told)
     text = recipe.text
     chosen = dev.pairs[: recipe.train.validate_sentences]
@@ -79,6 +81,20 @@ def prepare(recipe: Recipe, known: Bundle | None = None, watch: Watch | None = N
         Batcher(dev_encoded, sentences=VALIDATION_SENTENCES, shuffle=False, source_eos=text.source_eos),
         (*notes, *encoded.notes, *dev.notes),
     )
+
+
+def _check_shared(recipe: Recipe, source: Tokenizer, target: Tokenizer, known: Bundle | None) -> None:
+    """Refuse two vocabularies where the recipe needs one: a shared embedding gives each id one meaning."""
+    tied = recipe.model.tie == "all"
+    if not tied and not recipe.text.joint:
+        return
+    different = first_difference(source, target, "in the source", "in the target")
+    if different is not None:
+        claim = "tie = 'all' in [model]" if tied else "joint = true in [text]"
+        remedy = ": set joint = true in [text], or tie = 'target'"
+        if known is not None:
+            remedy = f" of {known.path}: train a new model, without its vocabularies"
+        raise InputError(f"{claim} shares one vocabulary, but {different}{remedy}")
 
 
 def _check_positions(pairs: EncodedPairs, recipe: Recipe) -> None:

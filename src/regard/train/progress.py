@@ -18,6 +18,7 @@ class Progress:
     batch: int = 0
     best_score: float | None = None
     best_step: int | None = None
+    best_loss: float | None = None
     stale: int = 0
     plateau: int = 0
     plateau_stale: int = 0
@@ -33,19 +34,28 @@ class Progress:
         """The mean loss of the steps since the last validation."""
         return self.loss_sum / self.loss_steps if self.loss_steps else float("nan")
 
-    def judged(self, score: float, config: TrainConfig) -> "Progress":
+    def judged(self, score: float, loss: float, config: TrainConfig) -> "Progress":
         """After a validation: is it the best, has it stood still, does the plateau schedule fall?"""
-        if better(config.metric, score, self.best_score):
-            counted = replace(self, best_score=score, best_step=self.step, stale=0, plateau_stale=0)
+        if self.improved(config.metric, score, loss):
+            best = replace(self, best_score=score, best_step=self.step, best_loss=loss)
+            counted = replace(best, stale=0, plateau_stale=0)
         else:
             counted = replace(self, stale=self.stale + 1, plateau_stale=self.plateau_stale + 1)
         if counted.plateau_stale > config.plateau_patience:
             counted = replace(counted, plateau=counted.plateau + 1, plateau_stale=0)
         return replace(counted, loss_sum=0.0, loss_steps=0)
 
+    def improved(self, metric: Metric, score: float, loss: float) -> bool:
+        """Whether a validation is better than the best; of equal scores, the lower validation loss is better.
 
-def better(metric: Metric, score: float, best: float | None) -> bool:
-    """Loss falls, everything else rises; what is not a number is never better."""
-    if math.isnan(score) or best is None:
-        return not math.isnan(score)
-    return score < best if metric == "loss" else score > best
+        A BLEU of 0.00 cannot tell the first validations apart, nor an exact match of 100 % the last: their loss can.
+        """
+        if math.isnan(score) or self.best_score is None:
+            return not math.isnan(score)
+        return _rank(metric, score, loss) > _rank(metric, self.best_score, self.best_loss)
+
+
+def _rank(metric: Metric, score: float, loss: float | None) -> tuple[float, float]:
+    """Larger is better; a loss that is not a number, or that an older checkpoint did not record, comes last."""
+    known = math.inf if loss is None or math.isnan(loss) else loss
+    return (-score if metric == "loss" else score), -known

@@ -5,13 +5,11 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from regard.bundle.folder import write_whole
@@ -20,6 +18,7 @@ from regard.lab.compare.plan import Plan, Variant, save_form
 from regard.lab.compare.work import INTERRUPTED, RESULT, TASK, WARNING, Task
 from regard.text.errors import InputError
 from regard.train.folder import differences, hold_folder
+from regard.train.interrupt import Interrupt
 from regard.train.recipe import parse_recipe
 
 PLAN, LOG = "comparison.json", "log.txt"
@@ -149,8 +148,7 @@ def run_plan(
     waiting = [slot for slot in slots if slot.result() is None]
     running: dict[str, tuple[Slot, subprocess.Popen[bytes]]] = {}
     failed: dict[str, str] = {}
-    before = signal.signal(signal.SIGTERM, _interrupt) if _in_main_thread() else None
-    try:
+    with Interrupt() as interrupt:
         while waiting or running:
             while waiting and len(running) < jobs:
                 slot = waiting.pop(0)
@@ -161,28 +159,18 @@ def run_plan(
                 code = process.poll()
                 if code is None:
                     continue
-                del running[name]
                 if code in (INTERRUPTED, -signal.SIGINT):
-                    raise KeyboardInterrupt
+                    interrupt.asked = True
+                    continue
+                del running[name]
                 if code or slot.result() is None:
                     failed[name] = why_failed(slot, code)
-    except KeyboardInterrupt:
-        _stop([process for _, process in running.values()])
-        raise Stopped(f"interrupted; {len(waiting) + len(running)} of {len(slots)} runs are not done") from None
-    finally:
-        if before is not None:
-            signal.signal(signal.SIGTERM, before)
+            if interrupt.asked and (waiting or running):
+                _stop([process for _, process in running.values()])
+                raise Stopped(f"interrupted; {len(waiting) + len(running)} of {len(slots)} runs are not done")
     tell(_state(slots, running, failed))
     # In the plan's order, whichever ended first; another process may have been at it meanwhile.
     return {slot.name: failed[slot.name] for slot in slots if slot.name in failed and slot.result() is None}
-
-
-def _in_main_thread() -> bool:
-    return threading.current_thread() is threading.main_thread()
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
 
 
 def _start(plan: Plan, slot: Slot, *, alone: bool) -> "subprocess.Popen[bytes]":

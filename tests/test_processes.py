@@ -1,0 +1,69 @@
+"""The programs that tests start: signals reach them whatever the test runner ignores, and nothing is left behind."""
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from processes import SIGNALS, completed, default_signals, started, wait_until
+
+SLEEP = "import time; print('ready', flush=True); time.sleep(600)"
+
+
+@pytest.fixture
+def ignored() -> Iterator[None]:
+    """As under `nohup make test &`."""
+    with default_signals():
+        for number in SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+        yield
+
+
+@pytest.mark.usefixtures("ignored")
+@pytest.mark.parametrize("number", SIGNALS, ids=lambda number: number.name)
+def test_item_8_a_signal_reaches_a_program_whatever_the_test_runner_ignores(number: signal.Signals) -> None:
+    with started([sys.executable, "-c", SLEEP], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout.readline() == b"ready\n"
+        process.send_signal(number)
+        assert process.wait() == -number
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds processes in /proc")
+def test_item_8_nothing_outlives_its_test() -> None:
+    """The program ignores every signal it can; so do its children, one of which leaves the process group."""
+    code = f"""
+import signal, subprocess, sys
+for number in {[int(number) for number in SIGNALS]}:
+    signal.signal(number, signal.SIG_IGN)
+for session in (False, True):
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=session)
+    print(child.pid, flush=True)
+child.wait()
+"""
+    with started([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
+        children = [int(process.stdout.readline()) for _ in range(2)]
+    assert process.returncode == -signal.SIGKILL
+    deadline = time.monotonic() + 10
+    while any(_runs(child) for child in children) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not [child for child in children if _runs(child)]
+
+
+def test_item_8_a_program_that_hangs_ends_every_wait_for_it() -> None:
+    assert completed([sys.executable, "-c", SLEEP], seconds=1.0).returncode == -signal.SIGKILL
+    with (
+        started([sys.executable, "-c", SLEEP], seconds=0.5, stdout=subprocess.DEVNULL) as process,
+        pytest.raises(AssertionError, match="ended with code -9 before it was done"),
+    ):
+        wait_until(lambda: False, process, "it was done")
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
+    except OSError:
+        return False
