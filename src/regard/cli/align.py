@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from regard.cli.trust import Trust
+
 if TYPE_CHECKING:
     from regard.lab.align_job import Outcome
 
@@ -93,6 +95,7 @@ def align(
     html: Annotated[Path | None, _file(f"Write a page with the first {DRAWN} heat-maps.")] = None,
     longest_source: Longest = None,
     device: Annotated[str, _how("Where to compute; cpu if left out.", metavar="NAME")] = "cpu",
+    trust: Trust = None,
 ) -> None:
     from regard.cli.output import refuse_to_write_over
     from regard.cli.screen import progress, warn
@@ -108,7 +111,7 @@ def align(
         spaces=words == "spaces", rule=rule, heads=heads, shift=shift, tune=tune,
         dev=(dev_source, dev_target, dev_gold), gold=gold, gold_base=gold_base, flip_gold=flip_gold, entropy=entropy,
         posteriors=ask_posteriors(posterior, evidence, reading), reading=reading, longest_source=longest_source,
-        device=device,
+        device=device, trust=tuple(trust or ()),
     )  # fmt: skip
     job = prepare(asked)
     with progress("aligning", len(job.sides) * (1 if reverse is None else 2)) as tell:

@@ -200,7 +200,7 @@ def _start(plan: Plan, slot: Slot, *, alone: bool) -> "subprocess.Popen[bytes]":
     threads = {} if alone else {"OMP_NUM_THREADS": "1"}
     with (slot.folder / LOG).open("ab") as log:
         return subprocess.Popen(
-            [sys.executable, "-m", "regard.lab.compare.work", str(slot.folder), str(os.getpid())],
+            [sys.executable, "-m", "regard.lab.compare.work", str(slot.folder), str(os.getpid()), *plan.trust],
             stdin=subprocess.DEVNULL, stdout=log, stderr=log, env={**os.environ, **threads},
             start_new_session=True,  # a terminal's Ctrl-C reaches us alone; we pass it on once, for a second one kills
         )  # fmt: skip
