@@ -102,6 +102,7 @@ def test_item_1_train_takes_trust_for_a_recipe_of_a_bundle(
     assert command("train", recipe, "--out", tmp_path / "run", "--trust", MINE).code == 0
 
 
+@pytest.mark.slow
 def test_item_1_compare_runs_what_the_user_s_recipe_names_and_no_task_file_s(
     command: Command, tmp_path: Path, strange: Path
 ) -> None:
