@@ -14,6 +14,7 @@ Examples:
 """
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -160,10 +161,11 @@ def _write(outcome: "Outcome", path: Path | None, form: str, base: int) -> None:
 
 def _show(outcome: "Outcome") -> None:
     """Rules, scores and entropy, for people: on stderr, where links are not."""
-    from rich.console import Console
     from rich.table import Table
 
-    screen = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
+    from regard.cli.terminal import terminal_console
+
+    screen = terminal_console(sys.stderr, soft_wrap=True)
     directions = {"forward": outcome.job.forward, "backward": outcome.job.backward}
     for name, tuned in outcome.tuned.items():
         direction = directions[name]

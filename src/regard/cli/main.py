@@ -13,6 +13,7 @@ from typing import Any
 import typer
 
 from regard.cli.failure import describe_failure
+from regard.cli.terminal import escaped
 from regard.cli.usage import command_help, command_list
 
 VERBS = {
@@ -41,6 +42,11 @@ def main() -> None:
 def run(arguments: Sequence[str]) -> int:
     """Exit codes: 0 done, 1 failed, 2 wrong use, 130 interrupted. REGARD_DEBUG=1 shows tracebacks."""
     _prepare_streams()
+    with escaped():
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str]) -> int:
     verb = arguments[0] if arguments else ""
     try:
         code = _run_verb(verb, arguments[1:]) if verb in VERBS else _run_alone(arguments)

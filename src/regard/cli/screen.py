@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from regard.cli.terminal import escaped, terminal_console
 from regard.evaluation import LengthScores
 from regard.lab.against import Against, verdict
 from regard.lab.evaluate import Measured, length_name
@@ -21,11 +22,11 @@ SHOWN = 10
 def console() -> Console:
     """Standard output; plain text where it is piped, whatever FORCE_COLOR says."""
     terminal = sys.stdout.isatty()
-    return Console(highlight=False, markup=False, emoji=False, force_terminal=terminal, soft_wrap=not terminal)
+    return terminal_console(sys.stdout, force_terminal=terminal, soft_wrap=not terminal)
 
 
 def warn(message: str) -> None:
-    sys.stderr.write(f"regard: {message}\n")
+    sys.stderr.write("regard: " + message.replace("\n", " ") + "\n")
 
 
 class Warnings:
@@ -50,9 +51,9 @@ def progress(what: str, total: int | None, wanted: bool = True) -> Iterator[Call
     """A bar on stderr while the block runs; the function it gives says how much is done."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     hidden = not (wanted and sys.stderr.isatty())
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=hidden) as bar:
+    with Progress(*columns, console=terminal_console(sys.stderr), transient=True, disable=hidden) as bar, escaped():
         task = bar.add_task(what, total=total)
         yield lambda done: bar.update(task, completed=done)
 

@@ -24,6 +24,7 @@ from regard.lab.tuning import tune_directions
 from regard.models.config import RecurrentConfig
 from regard.runtime.aligner import Aligner
 from regard.runtime.translator import Translator, load
+from regard.text.controls import escape_controls
 from regard.text.errors import InputError
 from regard.train.journal import NAME, read_journal
 from regard.train.recipe import parse_recipe
@@ -73,7 +74,7 @@ def main(arguments: Sequence[str]) -> int:
             warnings.showwarning = _log_warning
             return work(folder, Task.read(folder), arguments[2:])
     except (InputError, ValueError, RuntimeError, OSError, MemoryError) as error:
-        sys.stderr.write(" ".join(str(error).split()) + "\n")
+        _log(str(error))
         return 1
 
 
@@ -86,7 +87,12 @@ def _end_with(parent: int) -> None:
 def _log_warning(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
     """Our own warnings are for people, as at the command line; those of libraries stay in the log."""
     ours = category.__module__.startswith("regard.")
-    sys.stderr.write(f"{WARNING if ours else f'{category.__name__}: '}{' '.join(str(message).split())}\n")
+    _log(f"{WARNING if ours else f'{category.__name__}: '}{message}")
+
+
+def _log(message: str) -> None:
+    """One line; people look at logs in terminals."""
+    sys.stderr.write(escape_controls(" ".join(message.split())) + "\n")
 
 
 def work(folder: Path, task: Task, trust: Collection[str] = ()) -> int:
@@ -97,7 +103,7 @@ def work(folder: Path, task: Task, trust: Collection[str] = ()) -> int:
     if done.reason == "interrupted":
         return INTERRUPTED
     for note in _started(read_journal(run / NAME)).get("notes", ()):
-        sys.stderr.write(f"{WARNING}{note}\n")
+        _log(f"{WARNING}{note}")
     translator = load(run, recipe.train.device if recipe.train.device != "auto" else _device(), trust=trust)
     pairs = load_split(recipe.data, "test").pairs[: task.sentences]
     rule, tuned = _tune(translator, load_split(recipe.data, "dev").pairs[:TUNING])
