@@ -90,9 +90,8 @@ def evaluate(
         warn(note)
     options: dict[str, Any] = {"tokenize": tokenize, "phones": phones, "with_ter": True, "protocol": protocol}
     options |= _chosen(beam=beam, length_penalty=length_penalty)
-    where = {"device": device, "longest_source": longest_source, "trust": trust or ()}
+    where, other = {"device": device, "longest_source": longest_source, "trust": trust or ()}, None
     measured = _measure([bundle, *(ensemble or [])], yardstick, where, options)
-    other = None
     if against is not None:
         same = {**options, "protocol": measured.protocol.name if protocol is None else protocol}
         other = compare_systems(measured, _measure([against], yardstick, where, same), str(against))
