@@ -56,16 +56,19 @@ def test_width_is_the_query_width_by_default_and_reach_is_luongs() -> None:
         ({"width": 0}, "width is 0, but it must be at least 1"),
         ({"window": "local-m", "reach": 0}, "reach is 0, but it must be at least 1"),
         ({"dropout": 1.0}, r"dropout is 1.0, but it must lie in \[0, 1\)"),
-        ({"score": "no_such_package:Thing"}, 'module "no_such_package", which cannot be imported .* PYTHONPATH'),
-        ({"score": ":Thing"}, "cannot be imported"),
+        (
+            {"score": "no_such_package:Thing"},
+            'module "no_such_package", which cannot be imported .* PYTHONPATH, not in the current folder',
+        ),
+        ({"score": ":Thing"}, "wanted package.module:Class"),
         ({"score": "torch.nn:Liner"}, r'module "torch.nn" has no class "Liner"; did you mean "Linear"\?'),
         ({"score": "torch.nn:Linear"}, r'"torch.nn:Linear" could not be built .*in_features.*may take query_width'),
         (
             {"score": "torch.nn:Identity"},
             r"does not satisfy regard.attention.Attention: it has no query_width, .*prepare",
         ),
-        ({"score": "collections:OrderedDict"}, "is not a class whose constructor can be read"),
-        ({"score": "math:pi"}, "is not a class whose constructor can be read"),
+        ({"score": "collections:OrderedDict"}, "is not a class of attention modules"),
+        ({"score": "math:pi"}, "is not a class of attention modules"),
         ({"score": "own:Own", "window": "local-m"}, '"own:Own" takes no argument "window", so window "local-m"'),
         ({"score": "own:Own", "heads": 2}, '"own:Own" takes no argument "heads", so heads=2'),
     ],
@@ -74,7 +77,7 @@ def test_the_impossible_is_refused_with_the_reason(
     options: dict[str, object], message: str, own_module: types.ModuleType
 ) -> None:
     with pytest.raises(ValueError, match=message):
-        build_attention(**{**SIZES, **options})
+        build_attention(**{**SIZES, "trust": [options.get("score", "")], **options})
 
 
 @pytest.fixture
@@ -103,11 +106,11 @@ def own_module(monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
 
 
 def test_a_mechanism_of_your_own(own_module: types.ModuleType) -> None:
-    module = build_attention("own:Own", **SIZES)
+    module = build_attention("own:Own", **SIZES, trust=["own:Own"])
     assert isinstance(module, own_module.Own)
     seen = module(torch.ones(2, 3, 8), module.prepare(torch.ones(2, 5, 8), torch.ones(2, 5, dtype=torch.bool)))
     assert seen.context.shape == (2, 3, 8)
-    everything = build_attention("own:Open", "local-m", **SIZES, heads=2, dropout=0.1).given
+    everything = build_attention("own:Open", "local-m", **SIZES, heads=2, dropout=0.1, trust=["own:Open"]).given
     assert set(everything) == {"query_width", "state_width", "width", "heads", "window", "dropout"}
 
 

@@ -135,6 +135,24 @@ def test_a_missing_extra_is_answered_with_the_line_that_installs_it(
         open_dataset("some/thing", None, None, "train")
 
 
+def test_item_1_a_dataset_s_script_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    script = tmp_path / "corpus" / "corpus.py"
+    script.parent.mkdir()
+    script.write_text(f"from pathlib import Path\nPath({str(tmp_path / 'ran')!r}).touch()\n", encoding="utf-8")
+    for name in (script.parent, script):
+        with pytest.raises(InputError, match="cannot open split"):
+            open_dataset(str(name), None, None, "train")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_item_1_older_versions_of_datasets_are_told_to_run_no_script(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, object] = {}
+    monkeypatch.setattr(datasets, "load_dataset", lambda *given, **options: asked.update(options))
+    open_dataset("somebody/corpus", None, None, "train")
+    assert asked["trust_remote_code"] is False
+
+
 def test_a_recipe_reads_a_dataset_in_a_folder(tmp_path: Path) -> None:
     rows = [{"en": f"w{i}", "fr": f"m{i}"} for i in range(40)]
     whole = datasets.Dataset.from_list(rows)

@@ -5,12 +5,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import matplotlib
 import pytest
 import torch
 
 from regard.cli.main import run
 from regard.lab.bench import training
-from regard.lab.bench.growth import measure_growth
+from regard.lab.bench.growth import Point, Size, draw_growth, measure_growth
 from regard.lab.bench.measure import rows, take_turns
 from regard.lab.bench.textbook import Textbook, disagreement, ours_with
 from regard.lab.bench.training import Disagreement, measure_training
@@ -142,6 +143,13 @@ def test_rows_relate_time_and_limit() -> None:
 
 
 @pytest.mark.slow
+def test_item_1_a_picture_runs_no_hook_of_the_current_folder_s_matplotlibrc(tmp_path: Path) -> None:
+    points = [Point(axis, Size(1, 2, 4), "plain", 1.0, 2.0) for axis in ("length", "width", "batch")]
+    with matplotlib.rc_context({"figure.hooks": ["os:abort"]}):
+        draw_growth(points, tmp_path / "growth.png", "a machine")
+    assert (tmp_path / "growth.png").stat().st_size > 1000
+
+
 def test_growth_is_measured_along_each_axis() -> None:
     points = measure_growth(CPU, repeats=1)
     assert {point.axis for point in points} == {"length", "width", "batch"}

@@ -1,10 +1,12 @@
 """From the names in a recipe to a mechanism: any score with any window, and a reason where a choice is impossible."""
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
+
+from torch import nn
 
 from regard.attention.additive.module import BahdanauAttention
 from regard.attention.local.module import LocalM, LocalP
@@ -31,12 +33,14 @@ def build_attention(
     reach: int = DEFAULT_REACH,
     dropout: float = 0.0,
     bidirectional: bool = False,
+    trust: Collection[str] = (),
 ) -> Attention:
     """Build the mechanism that `score` and `window` name.
 
     `width` is the alignment width (additive, concat, local-p) or the width of all heads together (multi-head), by
     default `query_width`; `reach` is the D of a local window; `bidirectional` tells `none` that a state has two halves.
-    A score of the form `package.module:Class` builds somebody's own mechanism.
+    A score of the form `package.module:Class` builds somebody's own mechanism, if `trust` names it: a name may come
+    from a file that somebody else wrote, and importing a module runs its code.
     """
     _check_numbers(query_width=query_width, state_width=state_width, width=width, heads=heads, reach=reach)
     if not 0.0 <= dropout < 1.0:
@@ -52,7 +56,7 @@ def build_attention(
     looks = _build_window(window, reach, query_width, width)
     if foreign:
         sizes = {"query_width": query_width, "state_width": state_width, "width": width, "heads": heads}
-        return _build_foreign(score, window, {**sizes, "window": looks, "dropout": dropout})
+        return _build_foreign(score, window, {**sizes, "window": looks, "dropout": dropout}, trust)
     if score == "additive":
         return BahdanauAttention(query_width, state_width, width, window=looks, dropout=dropout)
     if score == "concat":
@@ -107,13 +111,11 @@ def _check_combination(score: str, window: str, query_width: int, state_width: i
         )
 
 
-def _build_foreign(score: str, window: str, offered: dict[str, Any]) -> Attention:
+def _build_foreign(score: str, window: str, offered: dict[str, Any], trust: Collection[str]) -> Attention:
     """Call a user's class with those of the offered arguments that its constructor names."""
+    _check_trusted(score, trust)
     found = _import_class(score)
-    try:
-        wanted = inspect.signature(found).parameters
-    except (TypeError, ValueError) as error:
-        raise ValueError(f'attention: "{score}" is not a class whose constructor can be read ({error})') from error
+    wanted = inspect.signature(found).parameters
     takes_all = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in wanted.values())
     arguments = {name: value for name, value in offered.items() if takes_all or name in wanted}
     if window != "global" and "window" not in arguments:
@@ -123,13 +125,13 @@ def _build_foreign(score: str, window: str, offered: dict[str, Any]) -> Attentio
             f'attention: "{score}" takes no argument "heads", so heads={offered["heads"]} cannot be given to it'
         )
     try:
-        module = found(**arguments)
+        module: Any = found(**arguments)
     except TypeError as error:
         raise ValueError(
             f'attention: "{score}" could not be built with {", ".join(arguments) or "no arguments"} ({error}); '
             f"its constructor may take {', '.join(offered)}"
         ) from error
-    missing = [name for name in ("query_width", "value_width", "prepare", "__call__") if not hasattr(module, name)]
+    missing = [name for name in ("query_width", "value_width", "prepare") if not hasattr(module, name)]
     if missing:
         raise ValueError(
             f'attention: "{score}" does not satisfy regard.attention.Attention: it has no {", ".join(missing)}; '
@@ -139,18 +141,37 @@ def _build_foreign(score: str, window: str, offered: dict[str, Any]) -> Attentio
     return built
 
 
-def _import_class(score: str) -> Any:
+def _check_trusted(score: str, trust: Collection[str]) -> None:
+    """The one place that decides whether a module outside regard may be imported."""
+    module, _, name = score.partition(":")
+    if not all(part.isidentifier() for part in (*module.split("."), name)):
+        raise ValueError(f"attention: score {score!r} is not the name of a class: wanted package.module:Class")
+    if score not in ({trust} if isinstance(trust, str) else trust):
+        raise ValueError(
+            f'attention: score "{score}" is code from outside regard, which was not imported or run; if you know and '
+            f'trust it, allow it by its name: --trust {score}, in Python trust=["{score}"]'
+        )
+
+
+def _import_class(score: str) -> type[nn.Module]:
     module_name, _, class_name = score.partition(":")
     try:
         module = import_module(module_name)
-    except (ImportError, ValueError) as error:
+    except Exception as error:  # whatever the module raises while it runs
+        missing = isinstance(error, ModuleNotFoundError)
+        where = "; it is looked for in installed packages and on PYTHONPATH, not in the current folder"
         raise ValueError(
-            f'attention: score "{score}" names module "{module_name}", which cannot be imported ({error}); '
-            "is it installed, or its folder on PYTHONPATH?"
+            f'attention: score "{score}" names module "{module_name}", which cannot be imported '
+            f"({type(error).__name__}: {error}){where if missing else ''}"
         ) from error
     if not hasattr(module, class_name):
         classes = [name for name, value in vars(module).items() if inspect.isclass(value)]
         nearest = get_close_matches(class_name, classes, n=1)
         meant = f'; did you mean "{nearest[0]}"?' if nearest else ""
         raise ValueError(f'attention: score "{score}": module "{module_name}" has no class "{class_name}"{meant}')
-    return getattr(module, class_name)
+    found = getattr(module, class_name)
+    if not (inspect.isclass(found) and issubclass(found, nn.Module)):
+        raise ValueError(
+            f'attention: score "{score}" is not a class of attention modules (a subclass of torch.nn.Module)'
+        )
+    return found

@@ -1,6 +1,7 @@
 """Write a bundle, find it, and read it back with every reason why it might not be one."""
 
 import os
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -133,14 +134,17 @@ def _bundles_in(place: Path) -> list[Path]:
     return []
 
 
-def load_bundle(path: Path | str, device: torch.device | str = "cpu") -> Bundle:
-    """Read a bundle or a run folder; every file is checked against the manifest first."""
+def load_bundle(path: Path | str, device: torch.device | str = "cpu", *, trust: Collection[str] = ()) -> Bundle:
+    """Read a bundle or a run folder; every file is checked against the manifest first.
+
+    No code comes from a bundle: a class outside regard that it names is imported only where `trust` names it too.
+    """
     while True:
         folder = find_bundle(path)
         before = _identity(folder)
         outcome: Bundle | InputError
         try:
-            outcome = _read(folder, device)
+            outcome = _read(folder, device, trust)
         except InputError as error:
             outcome = error
         if _identity(folder) != before:
@@ -171,7 +175,7 @@ def load_weights(model: Seq2Seq, path: Path) -> None:
     model.load_state_dict(weights, strict=False)  # the other names of tied parameters are missing
 
 
-def _read(folder: Path, device: torch.device | str) -> Bundle:
+def _read(folder: Path, device: torch.device | str, trust: Collection[str]) -> Bundle:
     manifest = read_manifest(folder / NAME)
     for name in (WEIGHTS, SOURCE, TARGET):
         _check_file(folder / name, manifest)
@@ -187,7 +191,7 @@ def _read(folder: Path, device: torch.device | str) -> Bundle:
             )
     try:
         with torch.random.fork_rng(devices=[]):  # the weights it draws are replaced at once
-            model = Seq2Seq(manifest.model, len(source), len(target))
+            model = Seq2Seq(manifest.model, len(source), len(target), trust=trust)
     except ValueError as error:
         raise BundleError(f"the model of {folder / NAME} cannot be built: {error}") from error
     load_weights(model, folder / WEIGHTS)

@@ -14,10 +14,13 @@ Examples:
 """
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from regard.cli.trust import Trust
 
 if TYPE_CHECKING:
     from regard.lab.align_job import Outcome
@@ -93,6 +96,7 @@ def align(
     html: Annotated[Path | None, _file(f"Write a page with the first {DRAWN} heat-maps.")] = None,
     longest_source: Longest = None,
     device: Annotated[str, _how("Where to compute; cpu if left out.", metavar="NAME")] = "cpu",
+    trust: Trust = None,
 ) -> None:
     from regard.cli.output import refuse_to_write_over
     from regard.cli.screen import progress, warn
@@ -108,7 +112,7 @@ def align(
         spaces=words == "spaces", rule=rule, heads=heads, shift=shift, tune=tune,
         dev=(dev_source, dev_target, dev_gold), gold=gold, gold_base=gold_base, flip_gold=flip_gold, entropy=entropy,
         posteriors=ask_posteriors(posterior, evidence, reading), reading=reading, longest_source=longest_source,
-        device=device,
+        device=device, trust=tuple(trust or ()),
     )  # fmt: skip
     job = prepare(asked)
     with progress("aligning", len(job.sides) * (1 if reverse is None else 2)) as tell:
@@ -157,10 +161,11 @@ def _write(outcome: "Outcome", path: Path | None, form: str, base: int) -> None:
 
 def _show(outcome: "Outcome") -> None:
     """Rules, scores and entropy, for people: on stderr, where links are not."""
-    from rich.console import Console
     from rich.table import Table
 
-    screen = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
+    from regard.cli.terminal import terminal_console
+
+    screen = terminal_console(sys.stderr, soft_wrap=True)
     directions = {"forward": outcome.job.forward, "backward": outcome.job.backward}
     for name, tuned in outcome.tuned.items():
         direction = directions[name]

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from regard.cli.trust import Trust
+
 if TYPE_CHECKING:
     from regard.lab.compare.plan import Comparison, Plan
     from regard.lab.compare.results import Row
@@ -48,6 +50,7 @@ def compare(
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="runs/compare-RECIPE if left out.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the comparison in the folder.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print report.json instead of the table.")] = False,
+    trust: Trust = None,
 ) -> None:
     from regard.cli.screen import warn
     from regard.lab.compare.machine import default_jobs, describe_machine
@@ -58,7 +61,7 @@ def compare(
 
     axes = {"score": score, "window": window, "placement": placement, "cell": cell, "also": also}
     options = {"seeds": seeds, "sentences": sentences, "protocol": protocol}
-    plan = make_plan(_asked(recipe, axes, set_ or [], options))
+    plan = make_plan(_asked(recipe, axes, set_ or [], options), recipe, trust or ())
     folder = out or Path("runs") / f"compare-{Path(recipe).stem}"
     slots = open_folder(plan, folder, resume=resume)
     for variant in plan.variants:
@@ -82,7 +85,7 @@ def compare(
             _show(rows)
         warn(f"written: {folder / 'report.html'}, {folder / 'report.json'}")
     if stopped:
-        again = ["regard", "compare", recipe, *_again(axes, set_ or [], options), "--out", str(folder)]
+        again = ["regard", "compare", recipe, *_again(axes, set_ or [], options, trust or []), "--out", str(folder)]
         warn(f"{stopped}. Go on with: {shlex.join([*again, '--resume'])}")
     if stopped or failed:
         raise typer.Exit(130 if stopped else 1)
@@ -111,10 +114,13 @@ def _asked(recipe: str, axes: dict[str, list[str] | None], changes: list[str], o
     return found.model_copy(update={**update, "set": (*found.set, *changes)})
 
 
-def _again(axes: dict[str, list[str] | None], changes: list[str], options: dict[str, Any]) -> list[str]:
+def _again(
+    axes: dict[str, list[str] | None], changes: list[str], options: dict[str, Any], trust: list[str]
+) -> list[str]:
     """The options once more, for the command that goes on."""
     words = [word for axis, values in axes.items() for value in values or () for word in (f"--{axis}", value)]
     words += [word for one in changes for word in ("--set", one)]
+    words += [word for one in trust for word in ("--trust", one)]
     return words + [word for name, value in options.items() if value is not None for word in (f"--{name}", str(value))]
 
 

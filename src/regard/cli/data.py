@@ -172,15 +172,15 @@ def _short(text: str, most: int = 60) -> str:
 @contextmanager
 def _bytes_bar() -> "Iterator[Callable[[str, int, int | None], None]]":
     """A bar on stderr for the file that is being fetched."""
-    from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
     from regard.cli.screen import warn
+    from regard.cli.terminal import escaped, terminal_console
     from regard.data.fetch import WAITING
 
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TransferSpeedColumn())
     hidden = not sys.stderr.isatty()
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=hidden) as bar:
+    with Progress(*columns, console=terminal_console(sys.stderr), transient=True, disable=hidden) as bar, escaped():
         task = bar.add_task("", total=None)
 
         def watch(name: str, done: int, total: int | None) -> None:

@@ -12,6 +12,8 @@ from typing import Annotated
 
 import typer
 
+from regard.cli.trust import Trust
+
 
 def doctor(
     path: Annotated[
@@ -23,6 +25,7 @@ def doctor(
     other: Annotated[
         Path | None, typer.Argument(metavar="OTHER", help="The other side of a parallel corpus, line by line.")
     ] = None,
+    trust: Trust = None,
 ) -> None:
     from regard.lab.bytecode import check_bytecode
 
@@ -32,7 +35,7 @@ def doctor(
         from regard.lab.doctor import examine
 
         with progress("looking", None, wanted=path is not None) as tell:
-            findings = [*examine(path, other, tell), *findings]
+            findings = [*examine(path, other, tell, trust or ()), *findings]
     for finding in findings:
         typer.echo("\n".join(finding.lines()))
     if any(finding.bad for finding in findings):

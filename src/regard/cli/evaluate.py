@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from regard.cli.trust import Trust
+
 if TYPE_CHECKING:
     from regard.lab.against import Against
     from regard.lab.evaluate import Measured
@@ -70,6 +72,7 @@ def evaluate(
         int | None, typer.Option(metavar="N", help="Read up to N pieces of a text; as in training if left out.")
     ] = None,
     device: Annotated[str, typer.Option(metavar="NAME", help="Where to compute; cpu if left out.")] = "cpu",
+    trust: Trust = None,
 ) -> None:
     from regard.bundle.folder import write_whole
     from regard.cli.output import refuse_to_write_over
@@ -82,14 +85,13 @@ def evaluate(
     for_models = {"beam": beam, "length-penalty": length_penalty, "longest-source": longest_source, "links": links}
     _check_files([bundle, *([] if against is None else [against])], for_models)
     gold = _gold(links, gold_base, flip_gold)
-    yardstick = _yardstick(bundle, data, split, source, target, gold, reference or [], group)
+    yardstick = _yardstick(bundle, data, split, source, target, gold, reference or [], group, trust or [])
     for note in yardstick.notes:
         warn(note)
     options: dict[str, Any] = {"tokenize": tokenize, "phones": phones, "with_ter": True, "protocol": protocol}
     options |= _chosen(beam=beam, length_penalty=length_penalty)
-    where = {"device": device, "longest_source": longest_source}
+    where, other = {"device": device, "longest_source": longest_source, "trust": trust or ()}, None
     measured = _measure([bundle, *(ensemble or [])], yardstick, where, options)
-    other = None
     if against is not None:
         same = {**options, "protocol": measured.protocol.name if protocol is None else protocol}
         other = compare_systems(measured, _measure([against], yardstick, where, same), str(against))
@@ -144,6 +146,7 @@ def _yardstick(
     links: "GoldFile | None",
     references: list[Path],
     group: bool,
+    trust: list[str],
 ) -> "Yardstick":
     """What to measure on, from whatever was named."""
     from regard.bundle.store import load_bundle
@@ -161,26 +164,27 @@ def _yardstick(
     if path is not None:
         found = read_yardstick(path, target, links)
         if links is not None and not system.is_file():
-            found = replace(found, notes=(*found.notes, *_word_note(system, found)))
+            found = replace(found, notes=(*found.notes, *_word_note(system, found, trust)))
     elif system.is_file():
         raise InputError(
             f"{system} is a file of translations: name what it translates, with DATA or --source, --target"
         )
     else:
-        corpus = recipe_pairs(load_bundle(system), split or "test")
+        corpus = recipe_pairs(load_bundle(system, trust=trust), split or "test")
         found = Yardstick.of(corpus.pairs, corpus.notes)
     if references:
         found = found.with_references(references)
     return found.grouped() if group else found
 
 
-def _word_note(system: Path, yardstick: "Yardstick") -> tuple[str, ...]:
+def _word_note(system: Path, yardstick: "Yardstick", trust: list[str]) -> tuple[str, ...]:
     """Gold of tokenised text counts what white space separates, which a model may split further."""
     from regard.bundle.store import load_bundle
     from regard.lab.align import word_note
     from regard.lab.sides import Sides
 
-    remark = word_note(Sides.of(yardstick.pairs), load_bundle(system), "regard align --gold with --words spaces")
+    bundle = load_bundle(system, trust=trust)
+    remark = word_note(Sides.of(yardstick.pairs), bundle, "regard align --gold with --words spaces")
     return () if remark is None else (remark,)
 
 

@@ -5,15 +5,18 @@ from typing import Annotated
 
 import typer
 
+from regard.cli.trust import Trust
+
 
 def info(
     bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="A bundle or run folder.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the manifest as JSON, checksums included.")] = False,
+    trust: Trust = None,
 ) -> None:
     from regard.bundle.store import load_bundle
     from regard.lab.describe import describe
 
-    loaded = load_bundle(bundle)
+    loaded = load_bundle(bundle, trust=trust or ())
     if as_json:
         typer.echo(loaded.manifest.model_dump_json(indent=2))
         return

@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from regard.cli.terminal import bare
+
 if TYPE_CHECKING:
     from regard.course.catalogue import Entry
     from regard.course.report import Paint
@@ -97,7 +99,7 @@ def _watch(session: "Session", entry: "Entry | None") -> None:
 
     if entry is not None:
         session.choose(entry)
-    watch(session, Keys(), Screen())
+    watch(session, Keys(), Screen(bare(sys.stdout)))
 
 
 def _run(session: "Session", entry: "Entry", as_json: bool) -> None:
@@ -109,7 +111,7 @@ def _run(session: "Session", entry: "Entry", as_json: bool) -> None:
         typer.echo(json.dumps({"exercise": entry.name, **verdict.json()}, ensure_ascii=False, indent=2))
     else:
         lines = verdict_lines(entry, verdict, _paint(), shutil.get_terminal_size().columns)
-        typer.echo(plain(lines, sys.stdout.encoding))
+        typer.echo(plain(lines, sys.stdout.encoding), file=bare(sys.stdout))
     if not verdict.passed:
         raise typer.Exit(1)
 
@@ -122,7 +124,7 @@ def _waiting(what: str, done: int, total: int) -> None:
     if sys.stderr.isatty():
         width = shutil.get_terminal_size().columns
         line = plain([bar(what, done, total, width)], sys.stderr.encoding) if done < total else ""
-        typer.echo(f"\r{line:<{width - 1}}" + ("" if line else "\r"), err=True, nl=False)
+        typer.echo(f"\r{line:<{width - 1}}" + ("" if line else "\r"), file=bare(sys.stderr), nl=False)
 
 
 def _list(session: "Session", as_json: bool) -> None:
@@ -146,7 +148,7 @@ def _list(session: "Session", as_json: bool) -> None:
         return
     paint = _paint()
     lines = [*list_lines(progress, paint), progress_line(progress, paint, shutil.get_terminal_size().columns)]
-    typer.echo(plain(lines, sys.stdout.encoding))
+    typer.echo(plain(lines, sys.stdout.encoding), file=bare(sys.stdout))
 
 
 def _grade_class(directory: Path, as_json: bool) -> None:

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from regard.cli.failure import describe_failure, silence
+from regard.cli.terminal import escaped
 from regard.cli.usage import command_help, command_list
 
 VERBS = {
@@ -38,6 +39,11 @@ def main() -> None:
 def run(arguments: Sequence[str]) -> int:
     """Exit codes: 0 done, 1 failed, 2 wrong use, 130 interrupted. REGARD_DEBUG=1 shows tracebacks."""
     _prepare_streams()
+    with escaped():
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str]) -> int:
     verb = arguments[0] if arguments else ""
     try:
         code = _run_verb(verb, arguments[1:]) if verb in VERBS else _run_alone(arguments)

@@ -10,6 +10,8 @@ from typing import Annotated
 
 import typer
 
+from regard.cli.trust import Trust
+
 
 def plot(
     bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="A bundle or run folder.")],
@@ -27,6 +29,7 @@ def plot(
         int | None, typer.Option(metavar="N", help="A layer, from 0; the mean of all if left out.")
     ] = None,
     head: Annotated[int | None, typer.Option(metavar="N", help="A head, from 0; the mean of all if left out.")] = None,
+    trust: Trust = None,
 ) -> None:
     from regard.cli.picture import check_picture, write_picture
 
@@ -46,7 +49,7 @@ def plot(
 
     if target is not None and len(texts) > 1:
         raise InputError(f"--target forces one translation, but {len(texts)} sentences were given")
-    translations = load(bundle).translate(texts, target=None if target is None else [target])
+    translations = load(bundle, trust=trust or ()).translate(texts, target=None if target is None else [target])
     for number, one in enumerate(translations, start=1):
         Warnings().tell(one, number if len(texts) > 1 else None)
     drawn = [one for one in translations if one.source_words]

@@ -2,12 +2,14 @@
 
 import sys
 import time
+from contextlib import ExitStack
 from types import TracebackType
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from regard.cli.failure import silence
+from regard.cli.terminal import escaped, terminal_console
 from regard.train.journal import Averaged, Event, Finished, Preparing, Started, Stepped, Validated, Warned
 
 LOG_SECONDS = 15.0
@@ -20,12 +22,13 @@ class TrainingDisplay:
     """A listener for `regard.train`; everything goes to stderr, and a run goes on where that cannot be written to."""
 
     def __init__(self, console: Console | None = None) -> None:
-        self.console = console or Console(stderr=True, highlight=False, markup=False, emoji=False)
+        self.console = console or terminal_console(sys.stderr)
+        self.open = ExitStack()
         self.bar = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[figures]}"),
+            TextColumn("{task.fields[figures]}", markup=False),
             TimeRemainingColumn(),
             console=self.console,
             disable=not self.console.is_terminal,
@@ -39,6 +42,7 @@ class TrainingDisplay:
 
     def __enter__(self) -> "TrainingDisplay":
         self.bar.start()
+        self.open.enter_context(escaped())
         return self
 
     def __exit__(
@@ -46,6 +50,7 @@ class TrainingDisplay:
     ) -> None:
         if self.total == 0:  # nothing was trained: what is printed next says why
             self.bar.remove_task(self.task)
+        self.open.close()
         try:
             self.bar.stop()
         except OSError:

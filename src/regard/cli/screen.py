@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from regard.cli.failure import silence
+from regard.cli.terminal import escaped, terminal_console
 from regard.evaluation import LengthScores
 from regard.lab.against import Against, verdict
 from regard.lab.evaluate import Measured, length_name
@@ -22,12 +23,12 @@ SHOWN = 10
 def console() -> Console:
     """Standard output; plain text where it is piped, whatever FORCE_COLOR says."""
     terminal = sys.stdout.isatty()
-    return Console(highlight=False, markup=False, emoji=False, force_terminal=terminal, soft_wrap=not terminal)
+    return terminal_console(sys.stdout, force_terminal=terminal, soft_wrap=not terminal)
 
 
 def warn(message: str) -> None:
     try:
-        sys.stderr.write(f"regard: {message}\n")
+        sys.stderr.write("regard: " + message.replace("\n", " ") + "\n")
     except OSError:
         silence(sys.stderr)
 
@@ -54,13 +55,14 @@ def progress(what: str, total: int | None, wanted: bool = True) -> Iterator[Call
     """A bar on stderr while the block runs; the function it gives says how much is done."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     hidden = not (wanted and sys.stderr.isatty())
-    bar = Progress(*columns, console=Console(stderr=True), transient=True, disable=hidden)
+    bar = Progress(*columns, console=terminal_console(sys.stderr), transient=True, disable=hidden)
     task = bar.add_task(what, total=total)
     bar.start()
     try:
-        yield lambda done: bar.update(task, completed=done)
+        with escaped():
+            yield lambda done: bar.update(task, completed=done)
     finally:
         try:
             bar.stop()

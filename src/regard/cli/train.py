@@ -16,6 +16,8 @@ from typing import Annotated
 
 import typer
 
+from regard.cli.trust import Trust
+
 
 def train(
     recipe: Annotated[
@@ -26,6 +28,7 @@ def train(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in the folder.")] = False,
     deterministic: Annotated[bool, typer.Option("--deterministic", help="Bit-equal runs from equal seeds.")] = False,
+    trust: Trust = None,
 ) -> None:
     from regard.cli.progress import TrainingDisplay, show_score
     from regard.train.run import train as run
@@ -37,13 +40,16 @@ def train(
     world = find_world()
     overrides = [*set_, *(["train.deterministic=true"] if deterministic else [])]
     with TrainingDisplay() if world.writer else nullcontext() as display:
-        result = run(recipe, out, overrides=overrides, resume=resume, overwrite=overwrite, listener=display)
+        result = run(
+            recipe, out, overrides=overrides, resume=resume, overwrite=overwrite, listener=display, trust=trust or ()
+        )
     if not world.writer:
         raise typer.Exit(130 if result.reason == "interrupted" else 0)
     progress = result.progress
     if result.reason == "interrupted":
         start = ["regard"] if world.size == 1 else ["torchrun", f"--nproc-per-node={world.local_size}", "-m", "regard"]
         changes = [word for one in set_ for word in ("--set", one)] + ["--deterministic"] * deterministic
+        changes += [word for one in trust or () for word in ("--trust", one)]
         command = shlex.join([*start, "train", recipe, *changes, "--out", str(result.folder), "--resume"])
         typer.echo(f"interrupted at step {progress.step:,}; saved. Go on with: {command}", err=True)
         raise typer.Exit(130)

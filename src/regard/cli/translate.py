@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from regard.cli.trust import Trust
+
 if TYPE_CHECKING:
     from regard.cli.output import Output
     from regard.runtime.translation import Translation
@@ -53,6 +55,7 @@ def translate(
         int | None, typer.Option(metavar="N", help="Read up to N pieces of a text; as in training if left out.")
     ] = None,
     device: Annotated[str, typer.Option(metavar="NAME", help="Where to compute; cpu if left out.")] = "cpu",
+    trust: Trust = None,
 ) -> None:
     from regard.cli.converse import converse
     from regard.cli.output import open_output, refuse_one_file, refuse_to_write_over
@@ -68,7 +71,7 @@ def translate(
     refuse_one_file({"--output": output, "--html": html})
     total = None if input_ is None else _count(input_)
     search: dict[str, Any] = {name: value for name, value in (("beam", beam), ("nbest", nbest)) if value is not None}
-    translator = load([bundle, *(ensemble or [])], device, longest_source=longest_source)
+    translator = load([bundle, *(ensemble or [])], device, longest_source=longest_source, trust=trust or ())
     form = Form(as_json, alignment, walk, (nbest or 1) > 1)
     shown: list[Translation] = []
     if not texts and input_ is None and output is None and sys.stdin.isatty() and sys.stdout.isatty():

@@ -8,7 +8,6 @@ import select
 import selectors
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Collection
@@ -18,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
+from regard.child import python
 from regard.course.catalogue import Entry
 from regard.course.descendants import MARK, adopting, end_all, family_of
 from regard.course.folder import spare_place
@@ -61,9 +61,8 @@ class Grader:
         self.trace: IO[bytes] = os.fdopen(_nameless_file(), "r+b")
         events, events_child = os.pipe()
         self.events = events
-        command = [sys.executable, "-P", "-m", "regard.course.child", entry.home.name]
         self.process = subprocess.Popen(
-            [*command, str(events_child), str(self.trace.fileno())],
+            python("regard.course.child", entry.home.name, str(events_child), str(self.trace.fileno())),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

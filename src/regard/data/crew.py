@@ -3,7 +3,6 @@
 import os
 import pickle
 import subprocess
-import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -12,6 +11,7 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import Any
 
+from regard.child import environment, python
 from regard.text.errors import InputError
 from regard.text.labour import Labourer
 
@@ -32,12 +32,8 @@ class Crew:
         self._workers: list[subprocess.Popen[bytes]] = []
 
     def __enter__(self) -> "Crew":
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-        command = [sys.executable, "-m", "regard.text.labour"]
-        pipe = subprocess.PIPE
-        self._workers = [
-            subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment) for _ in range(self.processes)
-        ]
+        command, given, pipe = python("regard.text.labour"), environment(), subprocess.PIPE
+        self._workers = [subprocess.Popen(command, stdin=pipe, stdout=pipe, env=given) for _ in range(self.processes)]
         self._idle: SimpleQueue[subprocess.Popen[bytes]] = SimpleQueue()
         for worker in self._workers:
             self._idle.put(worker)

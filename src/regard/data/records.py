@@ -50,7 +50,8 @@ def open_dataset(name: str, subset: str | None, revision: str | None, split: str
             if split not in splits:
                 raise InputError(f'the dataset in {name} has no split "{split}"; it has {", ".join(splits)}')
             return splits[split]
-        return library.load_dataset(name, subset, revision=revision, split=split)
+        # Before version 4, datasets could bring Python code: it is refused, and nobody is asked.
+        return library.load_dataset(name, subset, revision=revision, split=split, trust_remote_code=False)
     except InputError:
         raise
     except Exception as problem:  # the library raises whatever the network, the hub or a file came up with

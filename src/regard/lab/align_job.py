@@ -114,10 +114,10 @@ def prepare(asked: Asked, progress: Progress = lambda done: None) -> Job:
     """Load the models, read the text (translating it where there is no target) and the gold."""
     asked.check()
     reading = None if asked.reading is None else load_reading(asked.reading)
-    translator = load(asked.bundle, asked.device, longest_source=asked.longest_source)
+    translator = load(asked.bundle, asked.device, longest_source=asked.longest_source, trust=asked.trust)
     backward = None
     if asked.reverse is not None:
-        other = load(asked.reverse, asked.device, longest_source=asked.longest_source)
+        other = load(asked.reverse, asked.device, longest_source=asked.longest_source, trust=asked.trust)
         backward = _direction(other.bundle, asked)
     forward = _direction(translator.bundle, asked)
     if reading is not None:

@@ -43,6 +43,8 @@ class Asked:
     """A file that says all this about the rules, as tuning found it."""
     longest_source: int | None = None
     device: str = "cpu"
+    trust: tuple[str, ...] = ()
+    """The classes outside regard that a bundle may name."""
 
     def check(self) -> None:
         """Refuse what does not go together before any model is loaded."""

@@ -25,7 +25,7 @@ def describe(bundle: Bundle) -> list[tuple[str, str]]:
         ("data", ", ".join([*([str(data["kind"])] if "kind" in data else []), *_pairs(data)])),
         ("made with", f"regard {manifest.regard}, torch {manifest.torch}"),
     ]
-    return [(name, value) for name, value in lines if value]
+    return [(name, value.replace("\n", " ")) for name, value in lines if value]
 
 
 def describe_model(config: RecurrentConfig | TransformerConfig) -> str:

@@ -4,6 +4,7 @@ import difflib
 import os
 import platform
 import shutil
+from collections.abc import Collection
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -21,25 +22,31 @@ from regard.lab.survey import Survey, check_overlap
 from regard.text.complaint import nearest
 from regard.text.errors import InputError
 from regard.text.special import UNK
+from regard.train.own import own_classes
 from regard.train.recipe import Recipe, find_recipe, load_recipe, recipe_names
 
 PACKAGES = ("torch", "numpy", "tokenizers", "safetensors", "sacrebleu", "pydantic", "matplotlib", "rich", "typer")
 EXTRAS = {"triton": "gpu", "tensorboard": "tensorboard", "zstandard": "data", "pyarrow": "data", "datasets": "data"}
 
 
-def examine(path: Path | None, other: Path | None = None, tell: Tell | None = None) -> list[Finding]:
-    """Look at whatever `path` is, at two files whose lines belong together, or at the machine."""
+def examine(
+    path: Path | None, other: Path | None = None, tell: Tell | None = None, trust: Collection[str] = ()
+) -> list[Finding]:
+    """Look at whatever `path` is, at two files whose lines belong together, or at the machine.
+
+    `trust` names the class outside regard that a bundle's model may be built with.
+    """
     if path is None:
         return _machine()
     try:
         if other is not None:
             return check_parallel(path, other, tell)
         if path.is_dir():
-            return _bundle(path) if _holds_run(path) else check_folder(path, tell)
+            return _bundle(path, trust) if _holds_run(path) else check_folder(path, tell)
         if path.suffix == ".toml" or not path.exists():
             known = catalogue()
             corpus = str(path) in known and str(path) not in recipe_names()  # a recipe tells of its corpus too
-            return check_corpus(known[str(path)], tell) if corpus else _recipe(path, tell)
+            return check_corpus(known[str(path)], tell) if corpus else _recipe(path, tell, trust)
         if not path.is_file():
             raise InputError(f"{path} is neither a file nor a folder: there is nothing to look at")
         return check_file(path, tell)
@@ -100,7 +107,7 @@ def _nothing(path: Path) -> str:
     return f"no file or folder {path}" + (f"; did you mean {near[0]}?" if near else "")
 
 
-def _recipe(path: Path, tell: Tell | None) -> list[Finding]:
+def _recipe(path: Path, tell: Tell | None, trust: Collection[str]) -> list[Finding]:
     if not path.exists() and str(path) not in recipe_names():
         raise InputError(_nothing(path))
     recipe = load_recipe(find_recipe(str(path)))
@@ -119,10 +126,11 @@ def _recipe(path: Path, tell: Tell | None) -> list[Finding]:
     held_out = {split: load_split(recipe.data, split).pairs for split in ("dev", "test")}
     for split, found in held_out.items():
         findings += check_overlap(survey, found, split)
-    return [*findings, *_fit(recipe, train, held_out["dev"])]
+    named = own_classes([recipe], path, trust=trust)
+    return [*findings, *_fit(recipe, train, held_out["dev"], named)]
 
 
-def _fit(recipe: Recipe, train: Corpus | StoredSplit, dev: list[Pair]) -> list[Finding]:
+def _fit(recipe: Recipe, train: Corpus | StoredSplit, dev: list[Pair], trust: Collection[str]) -> list[Finding]:
     """Whether the model can be built for this data and computed here, and how much its vocabulary does not know."""
     import torch
 
@@ -142,7 +150,7 @@ def _fit(recipe: Recipe, train: Corpus | StoredSplit, dev: list[Pair]) -> list[F
             )
     try:
         with torch.device("meta"):
-            model = Seq2Seq(recipe.model, len(source), len(target))
+            model = Seq2Seq(recipe.model, len(source), len(target), trust=trust)
         findings.append(Finding("✓", f"{model.parameters_count:,} parameters"))
     except ValueError as error:
         findings.append(Finding("✗", f"model: {error}"))
@@ -151,6 +159,6 @@ def _fit(recipe: Recipe, train: Corpus | StoredSplit, dev: list[Pair]) -> list[F
     return findings
 
 
-def _bundle(path: Path) -> list[Finding]:
-    findings = [Finding("✓", f"{name}: {value}") for name, value in describe(load_bundle(path))]
+def _bundle(path: Path, trust: Collection[str]) -> list[Finding]:
+    findings = [Finding("✓", f"{name}: {value}") for name, value in describe(load_bundle(path, trust=trust))]
     return [*findings, Finding("✓", "every file matches its checksum, and the weights fit the model")]

@@ -22,4 +22,5 @@ class Finding:
     def lines(self) -> list[str]:
         """As it is printed: the finding, its examples, what to do."""
         below = [*self.examples, *([f"→ {self.remedy}"] if self.remedy else [])]
-        return [f"{self.mark} {self.text}", *(f"    {line}" for line in below)]
+        found = [f"{self.mark} {self.text}", *(f"    {line}" for line in below)]
+        return [line.replace("\n", " ") for line in found]

@@ -1,5 +1,6 @@
 """A source becomes a target: one interface over the recurrent and the Transformer models."""
 
+from collections.abc import Collection
 from typing import Any, Protocol, runtime_checkable
 
 import torch
@@ -38,10 +39,18 @@ class Source(Protocol):
 
 
 class Seq2Seq(nn.Module):
-    """An encoder, a decoder, and the two ways to run them: whole batches to learn from, single steps to search with."""
+    """An encoder, a decoder, and the two ways to run them: whole batches to learn from, single steps to search with.
+
+    `trust` names the class outside regard that `config.score` may be.
+    """
 
     def __init__(
-        self, config: RecurrentConfig | TransformerConfig, source_vocabulary: int, target_vocabulary: int
+        self,
+        config: RecurrentConfig | TransformerConfig,
+        source_vocabulary: int,
+        target_vocabulary: int,
+        *,
+        trust: Collection[str] = (),
     ) -> None:
         super().__init__()
         if config.tie == "all" and source_vocabulary != target_vocabulary:
@@ -57,7 +66,7 @@ class Seq2Seq(nn.Module):
         self.decoder: RecurrentDecoder | TransformerDecoder
         if isinstance(config, RecurrentConfig):
             self.encoder = RecurrentEncoder(config, source)
-            self.decoder = RecurrentDecoder(config, target, target_vocabulary)
+            self.decoder = RecurrentDecoder(config, target, target_vocabulary, trust)
         else:
             self.encoder = TransformerEncoder(config, source)
             self.decoder = TransformerDecoder(config, target, target_vocabulary)

@@ -1,6 +1,6 @@
 """`regard.load(path).translate(text)`: the Python API over a bundle."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, overload
@@ -30,7 +30,11 @@ ALSO = ("prefix", "target", "copy")
 
 
 def load(
-    path: str | Path | Sequence[str | Path], device: str | torch.device = "cpu", *, longest_source: int | None = None
+    path: str | Path | Sequence[str | Path],
+    device: str | torch.device = "cpu",
+    *,
+    longest_source: int | None = None,
+    trust: Collection[str] = (),
 ) -> "Translator":
     """A translator from a bundle or run folder; several paths make an ensemble over one vocabulary.
 
@@ -38,7 +42,8 @@ def load(
         regard.load("runs/demo").translate("The black cat sat on the mat.").text
 
     A text is read up to as many pieces as training was shown, or up to `longest_source`; what is longer is cut, and the
-    translation's warnings say so.
+    translation's warnings say so. A class outside regard that a bundle names, as in `score = "mymod:Mine"`, is imported
+    only if `trust` names it: regard.load("runs/mine", trust=["mymod:Mine"]).
     """
     paths = [path] if isinstance(path, str | Path) else list(path)
     try:
@@ -50,7 +55,7 @@ def load(
         raise InputError(
             f"device '{device}' cannot be used here ({reason}): cpu always can, cuda, cuda:1 or mps with a GPU"
         ) from None
-    bundles = [load_bundle(one, where) for one in paths]
+    bundles = [load_bundle(one, where, trust=trust) for one in paths]
     return Translator(bundles if longest_source is None else [one.that_reads(longest_source) for one in bundles])
 
 

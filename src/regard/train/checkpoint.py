@@ -1,6 +1,7 @@
 """Everything a run needs to go on to bit-equal weights: a bundle, plus optimizer, progress and random states."""
 
 import json
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -44,12 +45,12 @@ def save_checkpoint(job: Job, progress: Progress) -> None:
         (draft / PROGRESS).write_text(json.dumps(state), encoding="utf-8")
 
 
-def load_checkpoint(folder: Path, device: torch.device) -> Checkpoint | None:
+def load_checkpoint(folder: Path, device: torch.device, trust: Collection[str] = ()) -> Checkpoint | None:
     """The checkpoint in `folder`; None where a run was stopped before its first."""
     recover(folder)
     if not folder.exists():
         return None
-    bundle = load_bundle(folder, device)
+    bundle = load_bundle(folder, device, trust=trust)
     try:
         state: dict[str, Any] = json.loads((folder / PROGRESS).read_text(encoding="utf-8"))
         return Checkpoint(bundle, Progress(**state["progress"]), load_file(folder / TENSORS), state["data"])

@@ -29,11 +29,11 @@ def check_folder(folder: Path, recipe: Recipe, *, resume: bool, overwrite: bool)
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file: name a folder with --out")
     if resume:
-        if not _is_run(folder):
+        if not is_run(folder):
             raise InputError(f"nothing to resume in {folder}: there is no run; leave --resume out to start one")
         _refuse_changes(folder, recipe)
     elif not _is_empty(folder):
-        if not _is_run(folder):
+        if not is_run(folder):
             raise InputError(f"{folder} holds something else than a run, which is left alone: name another with --out")
         if not overwrite:
             raise InputError(
@@ -112,11 +112,11 @@ def _is_empty(folder: Path) -> bool:
     return not folder.exists() or all(path.name == f".{RECIPE}.part" for path in folder.iterdir())
 
 
-def _is_run(folder: Path) -> bool:
+def is_run(folder: Path) -> bool:
     """Whether we wrote its recipe: another program's recipe.json has no such tables."""
     try:
         written = json.loads((folder / RECIPE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return False
     return isinstance(written, dict) and {"data", "text", "model", "train", "search"} <= written.keys()
 

@@ -1,6 +1,6 @@
 """`regard.train`: a recipe becomes a run folder with the best model in it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +23,7 @@ from regard.train.job import Job
 from regard.train.journal import NAME, Finished, Journal, Listener, Preparing, Started, Warned, read_journal
 from regard.train.loop import run_loop
 from regard.train.optimizer import build_optimizer
+from regard.train.own import own_classes
 from regard.train.picture import draw_curve
 from regard.train.prepare import Prepared, fingerprint, prepare
 from regard.train.progress import Progress
@@ -55,11 +56,13 @@ def train(
     resume: bool = False,
     overwrite: bool = False,
     listener: Listener | None = None,
+    trust: Collection[str] = (),
 ) -> Result:
     """Train what `recipe` describes into the folder `out`; `regard.load(out)` then translates with it.
 
     Until everything is ready for the first step, nothing on the disk changes. Started by torchrun, several workers
-    train one model; the first of them writes it.
+    train one model; the first of them writes it. A recipe file of the user's own may name a class outside regard as its
+    score; one that a recipe from elsewhere or a checkpoint names is imported only if `trust` names it.
     """
     with join() as world:
         with world.together():
@@ -67,7 +70,8 @@ def train(
             if isinstance(recipe, Recipe):
                 recipe = parse_recipe(recipe.model_dump(), overrides=overrides)
             else:
-                recipe = load_recipe(recipe, overrides)
+                file, recipe = recipe, load_recipe(recipe, overrides)
+                trust = own_classes([recipe], file, trust=trust)
             folder = Path(out) if out is not None else Path("runs") / name
             if world.writer:
                 if _began(folder, world):
@@ -79,13 +83,21 @@ def train(
                 listeners.append(Board(folder))
             journal = Journal(folder, listeners, writes=world.writer)
         with surroundings(recipe.train.seed, device, recipe.train.deterministic):
-            result = _train(recipe, folder, journal, device, world, world.tell(resume))
+            result = _train(recipe, folder, journal, device, world, world.tell(resume), trust)
         world.gather(None)  # what the writer wrote is there for everybody
         return result
 
 
-def _train(recipe: Recipe, folder: Path, journal: Journal, device: torch.device, world: World, resume: bool) -> Result:
-    checkpoint = _read_checkpoint(folder, device, world) if resume else None
+def _train(
+    recipe: Recipe,
+    folder: Path,
+    journal: Journal,
+    device: torch.device,
+    world: World,
+    resume: bool,
+    trust: Collection[str],
+) -> Result:
+    checkpoint = _read_checkpoint(folder, device, world, trust) if resume else None
     if checkpoint is not None and checkpoint.progress.finished:
         with _writing(folder, recipe, world, resume=True):
             if world.writer:
@@ -93,7 +105,7 @@ def _train(recipe: Recipe, folder: Path, journal: Journal, device: torch.device,
             return _end(folder, recipe, journal, checkpoint.progress, steps=0)
     progress = checkpoint.progress if checkpoint else Progress()
     with world.together():
-        job = _set_up(recipe, folder, journal, device, world, checkpoint)
+        job = _set_up(recipe, folder, journal, device, world, checkpoint, trust)
         same_workers = checkpoint is not None and progress.workers == world.size
         rehearsal = rehearse(job, progress.threads if same_workers else None)
     _check_same(job)
@@ -120,12 +132,12 @@ def _began(folder: Path, world: World) -> bool:
     return bool(started) and started[-1].get("launch") == world.launch
 
 
-def _read_checkpoint(folder: Path, device: torch.device, world: World) -> Checkpoint | None:
+def _read_checkpoint(folder: Path, device: torch.device, world: World, trust: Collection[str]) -> Checkpoint | None:
     """The writer reads it, and hands it to the others, whose machines need not see the folder."""
     if world.size == 1:
-        return load_checkpoint(folder / "last", device)
+        return load_checkpoint(folder / "last", device, trust)
     with world.together():
-        found = load_checkpoint(folder / "last", torch.device("cpu")) if world.writer else None
+        found = load_checkpoint(folder / "last", torch.device("cpu"), trust) if world.writer else None
     return world.tell(found)
 
 
@@ -140,10 +152,18 @@ def _writing(folder: Path, recipe: Recipe, world: World, *, resume: bool) -> Ite
 
 
 def _set_up(
-    recipe: Recipe, folder: Path, journal: Journal, device: torch.device, world: World, checkpoint: Checkpoint | None
+    recipe: Recipe,
+    folder: Path,
+    journal: Journal,
+    device: torch.device,
+    world: World,
+    checkpoint: Checkpoint | None,
+    trust: Collection[str],
 ) -> Job:
     config = recipe.train
-    known = checkpoint.bundle if checkpoint else load_bundle(config.start_from, device) if config.start_from else None
+    known = checkpoint.bundle if checkpoint else None
+    if known is None and config.start_from:
+        known = load_bundle(config.start_from, device, trust=trust)
     if known is not None:
         _check_known(known, recipe)
     data = prepare(recipe, known, lambda what, pairs: journal.show(Preparing(what, pairs)))
@@ -152,7 +172,7 @@ def _set_up(
             f"the training pairs are not those that {folder} was started with: put the old data back, or start a new "
             f"run with --out (train.start_from={folder} begins with its weights)"
         )
-    model = known.model.to(device) if known is not None else _new_model(recipe, data, device)
+    model = known.model.to(device) if known is not None else _new_model(recipe, data, device, trust)
     if known is None:
         files = config.source_vectors, config.target_vectors
         data = replace(data, notes=(*data.notes, *start_vectors(model, data.source, data.target, files)))
@@ -207,9 +227,9 @@ def _shape(model: BaseModel, source: BaseModel, target: BaseModel, source_eos: b
     return {"model": model.model_dump(mode="json"), "text": {**sides, "source_eos": source_eos}}
 
 
-def _new_model(recipe: Recipe, data: Prepared, device: torch.device) -> Seq2Seq:
+def _new_model(recipe: Recipe, data: Prepared, device: torch.device, trust: Collection[str]) -> Seq2Seq:
     try:
-        return Seq2Seq(recipe.model, len(data.source), len(data.target)).to(device)
+        return Seq2Seq(recipe.model, len(data.source), len(data.target), trust=trust).to(device)
     except ValueError as error:
         raise InputError(f"[model] cannot be built: {error}") from error
 

@@ -68,16 +68,12 @@ def _run(attend: Attend, size: Size, dtype: torch.dtype, device: torch.device) -
 
 def draw_growth(points: list[Point], path: Path, machine: str) -> None:
     """Time, and memory where it was counted, over each axis, on doubly logarithmic paper."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
+    from matplotlib.figure import Figure  # pyplot would run the hooks of a matplotlibrc in the current folder
 
     counted = any(point.mebibytes is not None for point in points)
     axes = ("length", "width", "batch")
-    figure, grid = pyplot.subplots(
-        2 if counted else 1, 3, figsize=(11, 6.4 if counted else 3.4), squeeze=False, layout="constrained"
-    )
+    figure = Figure(figsize=(11, 6.4 if counted else 3.4), layout="constrained")
+    grid = figure.subplots(2 if counted else 1, 3, squeeze=False)
     for column, axis in enumerate(axes):
         mine = [point for point in points if point.axis == axis]
         for system in dict.fromkeys(point.system for point in mine):
@@ -98,4 +94,3 @@ def draw_growth(points: list[Point], path: Path, machine: str) -> None:
     figure.suptitle(f"Additive attention, {machine}")
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=130)
-    pyplot.close(figure)

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, Literal, get_args
@@ -15,6 +15,7 @@ from regard.models.config import RecurrentConfig, TransformerConfig
 from regard.models.presets import preset
 from regard.text.complaint import complain, nearest
 from regard.text.errors import InputError
+from regard.train.own import own_classes
 from regard.train.recipe import Recipe, find_recipe, load_recipe, parse_recipe
 
 Placement = Literal["input", "output", "output-fed"]
@@ -78,10 +79,11 @@ class Variant:
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that will be trained."""
+    """Everything that will be trained; `trust` names the classes outside regard that its runs may import."""
 
     comparison: Comparison
     variants: tuple[Variant, ...]
+    trust: tuple[str, ...] = ()
 
     @property
     def possible(self) -> list[Variant]:
@@ -109,8 +111,11 @@ def load_comparison(name: str) -> Comparison:
     return found.model_copy(update={"recipe": str(beside)}) if beside.is_file() else found
 
 
-def make_plan(comparison: Comparison) -> Plan:
-    """The variants, each as a whole recipe; what cannot be built is kept with the reason."""
+def make_plan(comparison: Comparison, file: str | None = None, trust: Collection[str] = ()) -> Plan:
+    """The variants, each as a whole recipe; what cannot be built is kept with the reason.
+
+    `file` is where the comparison was read from: the user's own files may name classes outside regard.
+    """
     base = load_recipe(comparison.recipe, comparison.set)
     _check(comparison.grid)
     find_protocol(comparison.protocol)
@@ -123,7 +128,9 @@ def make_plan(comparison: Comparison) -> Plan:
             raise InputError(f"two variants would share the folder {name}: {' and '.join(same)}; rename one")
     if not any(one.recipe is not None for one in variants):
         raise InputError(f"no variant can be built: {variants[0].name}: {variants[0].skipped}")
-    return Plan(comparison, tuple(variants))
+    recipes = [one.recipe for one in variants if one.recipe is not None]
+    files = [comparison.recipe, *([] if file is None else [file])]
+    return Plan(comparison, tuple(variants), own_classes(recipes, *files, trust=trust))
 
 
 def _check(grid: Grid) -> None:

@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.bundle.folder import write_whole
+from regard.child import environment, python
 from regard.data.splits import check_readable
 from regard.lab.compare.plan import Plan, Variant, save_form
 from regard.lab.compare.work import INTERRUPTED, RESULT, TASK, WARNING, Task
@@ -188,8 +188,8 @@ def _start(plan: Plan, slot: Slot, *, alone: bool) -> "subprocess.Popen[bytes]":
     threads = {} if alone else {"OMP_NUM_THREADS": "1"}
     with (slot.folder / LOG).open("ab") as log:
         return subprocess.Popen(
-            [sys.executable, "-m", "regard.lab.compare.work", str(slot.folder), str(os.getpid())],
-            stdin=subprocess.DEVNULL, stdout=log, stderr=log, env={**os.environ, **threads},
+            python("regard.lab.compare.work", str(slot.folder), str(os.getpid()), *plan.trust),
+            stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment(**threads),
             start_new_session=True,  # a terminal's Ctrl-C reaches us alone; we pass it on once, for a second one kills
         )  # fmt: skip
 

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from regard.lab.tuning import tune_directions
 from regard.models.config import RecurrentConfig
 from regard.runtime.aligner import Aligner
 from regard.runtime.translator import Translator, load
+from regard.text.controls import escape_controls
 from regard.text.errors import InputError
 from regard.train.journal import NAME, read_journal
 from regard.train.recipe import parse_recipe
@@ -59,9 +60,10 @@ class Task:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The process: `python -m regard.lab.compare.work FOLDER [PARENT]`; what goes wrong is the last line on stderr.
+    """The process: `python -P -m regard.lab.compare.work FOLDER [PARENT [CLASS...]]`; the last line says what failed.
 
-    PARENT is the process that waits for the result: where that is killed, this one saves and ends.
+    PARENT is the process that waits for the result: where that is killed, this one saves and ends. CLASS is one from
+    outside regard that may be imported: the folder may be somebody else's, so the name in it is not enough.
     """
     folder = Path(arguments[0])
     if len(arguments) > 1:
@@ -70,9 +72,9 @@ def main(arguments: Sequence[str]) -> int:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _log_warning
-            return work(folder, Task.read(folder))
+            return work(folder, Task.read(folder), arguments[2:])
     except (InputError, ValueError, RuntimeError, OSError, MemoryError) as error:
-        sys.stderr.write(" ".join(str(error).split()) + "\n")
+        _log(str(error))
         return 1
 
 
@@ -85,19 +87,24 @@ def _end_with(parent: int) -> None:
 def _log_warning(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
     """Our own warnings are for people, as at the command line; those of libraries stay in the log."""
     ours = category.__module__.startswith("regard.")
-    sys.stderr.write(f"{WARNING if ours else f'{category.__name__}: '}{' '.join(str(message).split())}\n")
+    _log(f"{WARNING if ours else f'{category.__name__}: '}{message}")
 
 
-def work(folder: Path, task: Task) -> int:
+def _log(message: str) -> None:
+    """One line; people look at logs in terminals."""
+    sys.stderr.write(escape_controls(" ".join(message.split())) + "\n")
+
+
+def work(folder: Path, task: Task, trust: Collection[str] = ()) -> int:
     """Train what is not trained yet, measure, and write the result; INTERRUPTED where somebody stopped it."""
     run = folder / "run"
     recipe = parse_recipe(task.recipe, f"the recipe of {folder}")
-    done = train(recipe, run, resume=(run / "recipe.json").exists())
+    done = train(recipe, run, resume=(run / "recipe.json").exists(), trust=trust)
     if done.reason == "interrupted":
         return INTERRUPTED
     for note in _started(read_journal(run / NAME)).get("notes", ()):
-        sys.stderr.write(f"{WARNING}{note}\n")
-    translator = load(run, recipe.train.device if recipe.train.device != "auto" else _device())
+        _log(f"{WARNING}{note}")
+    translator = load(run, recipe.train.device if recipe.train.device != "auto" else _device(), trust=trust)
     pairs = load_split(recipe.data, "test").pairs[: task.sentences]
     rule, tuned = _tune(translator, load_split(recipe.data, "dev").pairs[:TUNING])
     measured = measure(translator, pairs, rule=rule, protocol=task.protocol)

@@ -1,5 +1,6 @@
 """The writer: a recurrent decoder that looks at the memory before (Bahdanau) or after (Luong) its recurrence."""
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -40,7 +41,9 @@ class RecurrentDecoder(nn.Module):
     product for all steps; W_c c and W_f feed are added inside it.
     """
 
-    def __init__(self, config: RecurrentConfig, embedding: nn.Embedding, vocabulary: int) -> None:
+    def __init__(
+        self, config: RecurrentConfig, embedding: nn.Embedding, vocabulary: int, trust: Collection[str] = ()
+    ) -> None:
         super().__init__()
         self.embedding = embedding
         self.embedding_dropout = nn.Dropout(config.embedding_dropout)
@@ -54,6 +57,7 @@ class RecurrentDecoder(nn.Module):
             heads=config.heads,
             reach=config.reach,
             bidirectional=config.bidirectional,
+            trust=trust,
         )
         self.readout = Readout(config, self.attention.value_width, vocabulary)
         self.context_width = self.attention.value_width if config.placement == "input" else 0

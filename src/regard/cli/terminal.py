@@ -1,0 +1,70 @@
+"""The terminal: control characters in text are written out there, whoever prints it; only our own colours are obeyed.
+
+While a verb runs, `sys.stderr`, and `sys.stdout` where it is a terminal, write text out with `escape_controls`. In a
+file or pipe standard output is data and stays as it is. What draws with escape sequences of its own writes to the
+`bare` stream, from text that was escaped before.
+"""
+
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+
+from regard.text.controls import escape_controls
+
+
+class EscapedStream:
+    """A text stream whose control characters are written out; everything else is the stream's behind it."""
+
+    def __init__(self, behind: Any) -> None:
+        self.behind = behind
+
+    def write(self, text: str) -> int:
+        self.behind.write(escape_controls(text))
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("buffer", "behind"):  # bytes would go around it; `typer.echo` looks for a way to write them
+            raise AttributeError(name)
+        return getattr(self.behind, name)
+
+
+class EscapedConsole(Console):
+    """rich's console, which draws with escape sequences; those in the text that it is given are written out."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=escape_controls(segment.text))
+
+
+def terminal_console(stream: Any, **options: Any) -> Console:
+    """A console that prints text as it is, for people: no markup in it, no highlighting."""
+    return EscapedConsole(file=bare(stream), highlight=False, markup=False, emoji=False, **options)
+
+
+def bare(stream: Any) -> Any:
+    """The stream behind all that escapes, or that rich redirects while it draws a bar."""
+    while behind := getattr(stream, "behind", None) or getattr(stream, "rich_proxied_file", None):
+        stream = behind
+    return stream
+
+
+@contextmanager
+def escaped() -> Iterator[None]:
+    """Controls are written out while the block runs; once more inside a bar, for rich puts its own streams on top."""
+    before = sys.stdout, sys.stderr
+    if sys.stdout is not None and sys.stdout.isatty():
+        sys.stdout = EscapedStream(sys.stdout)
+    if sys.stderr is not None:
+        sys.stderr = EscapedStream(sys.stderr)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
