@@ -1,11 +1,13 @@
 """Write a bundle, find it, and read it back with every reason why it might not be one."""
 
 import os
+import shutil
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from safetensors import SafetensorError
@@ -14,7 +16,7 @@ from safetensors.torch import load_file, save_file
 import regard
 from regard.bundle.errors import BundleError
 from regard.bundle.folder import recover, whole_folder
-from regard.bundle.manifest import NAME, FileEntry, Manifest, read_manifest
+from regard.bundle.manifest import NAME, VERSION, FileEntry, Manifest, read_manifest, write_manifest
 from regard.models.seq2seq import Seq2Seq
 from regard.text.errors import InputError
 from regard.text.tokenizer import Tokenizer
@@ -22,6 +24,7 @@ from regard.text.tokenizer import Tokenizer
 WEIGHTS, SOURCE, TARGET = "model.safetensors", "source.tokenizer.json", "target.tokenizer.json"
 SHOWN = 8
 """Trained models that a message names."""
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ def save_bundle(folder: Path | str, model: Seq2Seq, source: Tokenizer, target: T
 
 
 def write_bundle(draft: Path, model: Seq2Seq, source: Tokenizer, target: Tokenizer, **about: Any) -> Manifest:
-    """Write the files of a bundle into a folder that somebody else makes whole."""
+    """Write the files of a bundle into a folder that somebody else makes whole; what is there already belongs to it."""
     save_file(weights_of(model), draft / WEIGHTS)
     source.save(draft / SOURCE)
     target.save(draft / TARGET)
@@ -71,11 +74,21 @@ def write_bundle(draft: Path, model: Seq2Seq, source: Tokenizer, target: Tokeniz
         model=model.config,
         source_vocabulary=len(source),
         target_vocabulary=len(target),
-        files={name: FileEntry.of(draft / name) for name in (WEIGHTS, SOURCE, TARGET)},
+        files={path.name: FileEntry.of(path) for path in sorted(draft.iterdir())},
         **about,
     )
-    (draft / NAME).write_text(manifest.model_dump_json(indent=2), encoding="utf-8")
-    return manifest
+    return write_manifest(draft / NAME, manifest)
+
+
+def copy_bundle(bundle: Path, folder: Path, **trained: Any) -> None:
+    """The model and tokenizers of a bundle as another one; `trained` is what its manifest says about the weights."""
+    manifest = read_manifest(bundle / NAME)
+    kept = {name: check_file(bundle / name, manifest) for name in (WEIGHTS, SOURCE, TARGET)}
+    with whole_folder(folder) as draft:
+        for name in kept:
+            shutil.copyfile(bundle / name, draft / name)
+        about = {"version": VERSION, "files": kept, "trained": trained}
+        write_manifest(draft / NAME, manifest.model_copy(update=about))
 
 
 def weights_of(model: Seq2Seq) -> dict[str, torch.Tensor]:
@@ -135,16 +148,21 @@ def _bundles_in(place: Path) -> list[Path]:
 
 def load_bundle(path: Path | str, device: torch.device | str = "cpu") -> Bundle:
     """Read a bundle or a run folder; every file is checked against the manifest first."""
+    return read_settled(lambda: find_bundle(path), lambda folder: _read(folder, device))
+
+
+def read_settled(find: Callable[[], Path], read: Callable[[Path], Found]) -> Found:
+    """What is read from the folder that is found; again, where a training run put a newer one there meanwhile."""
     while True:
-        folder = find_bundle(path)
-        before = _identity(folder)
-        outcome: Bundle | InputError
+        folder = find()
+        before = identity(folder)
+        outcome: Found | InputError
         try:
-            outcome = _read(folder, device)
+            outcome = read(folder)
         except InputError as error:
             outcome = error
-        if _identity(folder) != before:
-            continue  # a training run put a newer bundle here while this one was being read: read that one
+        if identity(folder) != before:
+            continue
         if isinstance(outcome, InputError):
             raise outcome
         return outcome
@@ -174,7 +192,7 @@ def load_weights(model: Seq2Seq, path: Path) -> None:
 def _read(folder: Path, device: torch.device | str) -> Bundle:
     manifest = read_manifest(folder / NAME)
     for name in (WEIGHTS, SOURCE, TARGET):
-        _check_file(folder / name, manifest)
+        check_file(folder / name, manifest)
     source, target = Tokenizer.load(folder / SOURCE), Tokenizer.load(folder / TARGET)
     for name, tokenizer, expected in (
         (SOURCE, source, manifest.source_vocabulary),
@@ -194,7 +212,8 @@ def _read(folder: Path, device: torch.device | str) -> Bundle:
     return Bundle(model.to(device).eval(), source, target, manifest, folder)
 
 
-def _check_file(path: Path, manifest: Manifest) -> None:
+def check_file(path: Path, manifest: Manifest) -> FileEntry:
+    """The manifest's entry for this file; refuses one that is missing or has another content."""
     entry = manifest.files.get(path.name)
     if entry is None:
         raise BundleError(
@@ -218,6 +237,7 @@ def _check_file(path: Path, manifest: Manifest) -> None:
         )
     if found != entry:
         raise BundleError(f"{path} is damaged (its checksum is not the manifest's): copy the whole bundle again")
+    return entry
 
 
 def _is_tokenizer(path: Path) -> bool:
@@ -237,13 +257,13 @@ def _holds_manifest(folder: Path) -> bool:
     return False
 
 
-def _identity(folder: Path) -> tuple[int, int] | None:
-    """Changes when another folder takes this one's name."""
+def identity(path: Path) -> tuple[int, int, int] | None:
+    """Changes when another folder or file takes this one's name, and when a file is written to."""
     try:
-        found = os.stat(folder)
+        found = os.stat(path)
     except OSError:
         return None
-    return found.st_ino, found.st_mtime_ns
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def _shape(shape: torch.Size | None) -> str:
