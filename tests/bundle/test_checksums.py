@@ -53,8 +53,8 @@ def test_item_5_an_edited_manifest_is_refused_with_the_way_to_keep_the_edit(fold
     with pytest.raises(BundleError) as caught:
         load_bundle(folder)
     assert str(caught.value) == (
-        f"{path} is not as it was saved (its checksum, the last \"sha256\", does not match): copy the whole bundle "
-        'again; if you edited it yourself, write null in place of that checksum'
+        f'{path} is not as it was saved (its checksum, the last "sha256", does not match): copy the whole bundle '
+        "again; if you edited it yourself, write null in place of that checksum"
     )
     digest = json.loads(text)["sha256"]
     path.write_text(edited.replace(f'"{digest}"', "null"), encoding="utf-8")
