@@ -212,6 +212,14 @@ def _read(folder: Path, device: torch.device | str) -> Bundle:
     return Bundle(model.to(device).eval(), source, target, manifest, folder)
 
 
+def check_files(folder: Path) -> None:
+    """Refuse a bundle or checkpoint with a file that is not as it was saved; nothing outside the folder is read."""
+    manifest = read_manifest(folder / NAME)
+    for name in manifest.files:
+        if name == Path(name).name:
+            check_file(folder / name, manifest)
+
+
 def check_file(path: Path, manifest: Manifest) -> FileEntry:
     """The manifest's entry for this file; refuses one that is missing or has another content."""
     entry = manifest.files.get(path.name)
