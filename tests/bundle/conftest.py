@@ -5,6 +5,7 @@ import resource
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -88,3 +89,10 @@ def add(model: Seq2Seq, amount: float) -> Seq2Seq:
 
 def first_weights(folder: Path) -> torch.Tensor:
     return next(load_bundle(folder).model.parameters()).detach().clone()
+
+
+def flip_bit(data: bytes, random: Random) -> bytes:
+    """The same but for one bit."""
+    changed = bytearray(data)
+    changed[random.randrange(len(data))] ^= 1 << random.randrange(8)
+    return bytes(changed)

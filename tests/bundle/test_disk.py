@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from regard.bundle import load_bundle
-from regard.bundle.folder import explain, write_whole
+from regard.bundle.folder import explain, whole_folder, write_whole
 from regard.models import Seq2Seq
 from regard.text.errors import InputError
 
@@ -106,6 +106,19 @@ def test_somebody_s_other_folder_is_not_replaced(tmp_path: Path, model: Seq2Seq,
     (tmp_path / "empty").mkdir()
     save(tmp_path / "empty", model)
     assert names(tmp_path) == ["empty", "thesis"]
+
+
+def test_item_6_files_that_appear_while_a_bundle_is_written_are_not_replaced(tmp_path: Path) -> None:
+    def write() -> None:
+        with whole_folder(tmp_path / "thesis") as draft:
+            (draft / "manifest.json").write_text("{}")
+            (tmp_path / "thesis").mkdir()
+            (tmp_path / "thesis" / "chapter.tex").write_text("mine")
+
+    with pytest.raises(InputError, match=r"holds something else than a bundle, which would be lost: name another"):
+        write()
+    assert names(tmp_path) == ["thesis"]
+    assert names(tmp_path / "thesis") == ["chapter.tex"]
 
 
 @pytest.mark.parametrize("name", ["[1] a*b?", "été", "a b", ".hidden", "x" * 200])

@@ -33,9 +33,11 @@ def refusal(folder: Path) -> str:
 
 
 def edit(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """As somebody who knows that null stands for a manifest's checksum after an edit."""
     path = folder / "manifest.json"
     manifest = json.loads(path.read_text(encoding="utf-8"))
     change(manifest)
+    manifest["sha256"] = None
     path.write_text(json.dumps(manifest), encoding="utf-8")
 
 
@@ -114,10 +116,10 @@ def test_a_foreign_manifest(folder: Path, content: str) -> None:
 
 
 def test_a_newer_version(folder: Path) -> None:
-    edit(folder, lambda manifest: manifest.update(version=2, regard="9.1", surprise=1))
+    edit(folder, lambda manifest: manifest.update(version=3, regard="9.1", surprise=1))
     assert refusal(folder) == (
-        f"{folder / 'manifest.json'} has bundle version 2, written by regard 9.1; this is regard {version('regard')}, "
-        "which reads up to version 1: upgrade regard"
+        f"{folder / 'manifest.json'} has bundle version 3, written by regard 9.1; this is regard {version('regard')}, "
+        "which reads up to version 2: upgrade regard"
     )
 
 

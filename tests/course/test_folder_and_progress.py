@@ -75,6 +75,25 @@ def test_reset_keeps_what_was_there(tmp_path: Path) -> None:
     assert course.file(entry).read_text(encoding="utf-8") == entry.starter
 
 
+def test_item_6_what_a_learner_or_another_process_just_wrote_is_never_overwritten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between a look for a file and its writing, somebody else makes it: here every look finds nothing."""
+    course = open_folder(tmp_path / "course")
+    entry = find("1")
+    course.file(entry).write_text("# version 1\n")
+    reset(course, entry)
+    course.file(entry).write_text("# version 2\n")
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "exists", lambda path, **_: False)
+        open_folder(tmp_path / "course")
+        assert course.file(entry).read_text() == "# version 2\n"
+        kept = reset(course, entry)
+    assert kept is not None
+    assert kept.read_text() == "# version 2\n"
+    assert kept.with_name("exercise.before-reset-1.py").read_text() == "# version 1\n"
+
+
 def refuse(*_: object, **__: object) -> None:
     raise OSError(30, "Read-only file system")
 

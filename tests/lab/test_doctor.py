@@ -47,6 +47,21 @@ def test_a_damaged_bundle(run_folder: Path, tmp_path: Path) -> None:
     assert "is damaged (its checksum is not the manifest's)" in finding.text
 
 
+@pytest.mark.parametrize("name", ["training.json", "training.safetensors", "model.safetensors"])
+def test_item_5_a_damaged_checkpoint_beside_a_good_model_is_found(name: str, run_folder: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(run_folder, folder)
+    path = folder / "last" / name
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    for place in (folder, folder / "last"):
+        (finding,) = examine(place)
+        assert finding.bad
+        assert f"{path} is damaged (its checksum is not the manifest's)" in finding.text
+    assert not any(finding.bad for finding in examine(folder / "best"))
+
+
 def test_a_published_recipe_by_its_name() -> None:
     report = said(Path("reverse"))
     assert "✓ a valid recipe: Reverse a sequence of numbers" in report

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from regard.bundle.errors import BundleError
+from regard.bundle.manifest import FileEntry
 from regard.bundle.store import load_bundle
 from regard.text.errors import InputError
-from regard.train.folder import claimed
+from regard.train.folder import check_folder, claimed
 from regard.train.journal import read_journal
 from regard.train.run import train
 
@@ -133,7 +134,8 @@ def test_resuming_needs_the_pairs_that_the_run_was_started_with(tmp_path: Path) 
     with pytest.raises(KeyboardInterrupt):
         train(recipe, tmp_path / "run", listener=stop)
     corpus.write_text("\n".join(reversed(lines)) + "\n")
-    with pytest.raises(InputError, match=r"the training pairs are not those that .*run was started with: put the old"):
+    both = "the training pairs and the development pairs"  # which were held out from them
+    with pytest.raises(InputError, match=rf"{both} are not those that .*run was started with: put the old"):
         train(recipe, tmp_path / "run", resume=True)
     corpus.write_text("\n".join(lines) + "\n")
     assert train(recipe, tmp_path / "run", resume=True).steps == 4
@@ -156,6 +158,9 @@ def test_a_checkpoint_of_another_version_is_refused(folder: Path) -> None:
     path = folder / "last" / "training.json"
     state = json.loads(path.read_text())
     path.write_text(json.dumps({**state, "progress": {**state["progress"], "mood": "good"}}))
+    manifest = json.loads((folder / "last" / "manifest.json").read_text())
+    manifest["files"]["training.json"] = FileEntry.of(path).model_dump()
+    (folder / "last" / "manifest.json").write_text(json.dumps({**manifest, "sha256": None}))
     with pytest.raises(BundleError, match=r"cannot resume .*mood"):
         train(SHORT, folder, resume=True)
 
@@ -164,7 +169,7 @@ def test_two_processes_never_train_into_one_folder(folder: Path) -> None:
     if os.name == "nt":
         pytest.skip("no locks there")
     with (
-        claimed(folder, SHORT, resume=True),
+        claimed(check_folder(folder, SHORT, resume=True, overwrite=False)),
         pytest.raises(InputError, match=r"another process is training in .*run: wait for it, or stop it first"),
     ):
         train(SHORT, folder, overwrite=True)

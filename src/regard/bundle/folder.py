@@ -38,6 +38,7 @@ def whole_folder(target: Path) -> Iterator[Path]:
             draft = _new_draft(place, lock)
             yield draft
             _settle(draft)
+            _check_replaceable(place, target)  # writing took a while: somebody may have put other files there
             _swap(draft, place)
     except (OSError, SafetensorError) as error:
         raise explain(error, target) from error

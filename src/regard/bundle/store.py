@@ -1,12 +1,13 @@
 """Write a bundle, find it, and read it back with every reason why it might not be one."""
 
 import os
-from collections.abc import Collection
+import shutil
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from safetensors import SafetensorError
@@ -15,7 +16,7 @@ from safetensors.torch import load_file, save_file
 import regard
 from regard.bundle.errors import BundleError
 from regard.bundle.folder import recover, whole_folder
-from regard.bundle.manifest import NAME, FileEntry, Manifest, read_manifest
+from regard.bundle.manifest import NAME, VERSION, FileEntry, Manifest, read_manifest, write_manifest
 from regard.models.seq2seq import Seq2Seq
 from regard.text.errors import InputError
 from regard.text.tokenizer import Tokenizer
@@ -23,6 +24,7 @@ from regard.text.tokenizer import Tokenizer
 WEIGHTS, SOURCE, TARGET = "model.safetensors", "source.tokenizer.json", "target.tokenizer.json"
 SHOWN = 8
 """Trained models that a message names."""
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ def save_bundle(folder: Path | str, model: Seq2Seq, source: Tokenizer, target: T
 
 
 def write_bundle(draft: Path, model: Seq2Seq, source: Tokenizer, target: Tokenizer, **about: Any) -> Manifest:
-    """Write the files of a bundle into a folder that somebody else makes whole."""
+    """Write the files of a bundle into a folder that somebody else makes whole; what is there already belongs to it."""
     save_file(weights_of(model), draft / WEIGHTS)
     source.save(draft / SOURCE)
     target.save(draft / TARGET)
@@ -72,11 +74,21 @@ def write_bundle(draft: Path, model: Seq2Seq, source: Tokenizer, target: Tokeniz
         model=model.config,
         source_vocabulary=len(source),
         target_vocabulary=len(target),
-        files={name: FileEntry.of(draft / name) for name in (WEIGHTS, SOURCE, TARGET)},
+        files={path.name: FileEntry.of(path) for path in sorted(draft.iterdir())},
         **about,
     )
-    (draft / NAME).write_text(manifest.model_dump_json(indent=2), encoding="utf-8")
-    return manifest
+    return write_manifest(draft / NAME, manifest)
+
+
+def copy_bundle(bundle: Path, folder: Path, **trained: Any) -> None:
+    """The model and tokenizers of a bundle as another one; `trained` is what its manifest says about the weights."""
+    manifest = read_manifest(bundle / NAME)
+    kept = {name: check_file(bundle / name, manifest) for name in (WEIGHTS, SOURCE, TARGET)}
+    with whole_folder(folder) as draft:
+        for name in kept:
+            shutil.copyfile(bundle / name, draft / name)
+        about = {"version": VERSION, "files": kept, "trained": trained}
+        write_manifest(draft / NAME, manifest.model_copy(update=about))
 
 
 def weights_of(model: Seq2Seq) -> dict[str, torch.Tensor]:
@@ -139,16 +151,21 @@ def load_bundle(path: Path | str, device: torch.device | str = "cpu", *, trust: 
 
     No code comes from a bundle: a class outside regard that it names is imported only where `trust` names it too.
     """
+    return read_settled(lambda: find_bundle(path), lambda folder: _read(folder, device, trust))
+
+
+def read_settled(find: Callable[[], Path], read: Callable[[Path], Found]) -> Found:
+    """What is read from the folder that is found; again, where a training run put a newer one there meanwhile."""
     while True:
-        folder = find_bundle(path)
-        before = _identity(folder)
-        outcome: Bundle | InputError
+        folder = find()
+        before = identity(folder)
+        outcome: Found | InputError
         try:
-            outcome = _read(folder, device, trust)
+            outcome = read(folder)
         except InputError as error:
             outcome = error
-        if _identity(folder) != before:
-            continue  # a training run put a newer bundle here while this one was being read: read that one
+        if identity(folder) != before:
+            continue
         if isinstance(outcome, InputError):
             raise outcome
         return outcome
@@ -178,7 +195,7 @@ def load_weights(model: Seq2Seq, path: Path) -> None:
 def _read(folder: Path, device: torch.device | str, trust: Collection[str]) -> Bundle:
     manifest = read_manifest(folder / NAME)
     for name in (WEIGHTS, SOURCE, TARGET):
-        _check_file(folder / name, manifest)
+        check_file(folder / name, manifest)
     source, target = Tokenizer.load(folder / SOURCE), Tokenizer.load(folder / TARGET)
     for name, tokenizer, expected in (
         (SOURCE, source, manifest.source_vocabulary),
@@ -198,7 +215,16 @@ def _read(folder: Path, device: torch.device | str, trust: Collection[str]) -> B
     return Bundle(model.to(device).eval(), source, target, manifest, folder)
 
 
-def _check_file(path: Path, manifest: Manifest) -> None:
+def check_files(folder: Path) -> None:
+    """Refuse a bundle or checkpoint with a file that is not as it was saved; nothing outside the folder is read."""
+    manifest = read_manifest(folder / NAME)
+    for name in manifest.files:
+        if name == Path(name).name:
+            check_file(folder / name, manifest)
+
+
+def check_file(path: Path, manifest: Manifest) -> FileEntry:
+    """The manifest's entry for this file; refuses one that is missing or has another content."""
     entry = manifest.files.get(path.name)
     if entry is None:
         raise BundleError(
@@ -222,6 +248,7 @@ def _check_file(path: Path, manifest: Manifest) -> None:
         )
     if found != entry:
         raise BundleError(f"{path} is damaged (its checksum is not the manifest's): copy the whole bundle again")
+    return entry
 
 
 def _is_tokenizer(path: Path) -> bool:
@@ -241,13 +268,13 @@ def _holds_manifest(folder: Path) -> bool:
     return False
 
 
-def _identity(folder: Path) -> tuple[int, int] | None:
-    """Changes when another folder takes this one's name."""
+def identity(path: Path) -> tuple[int, int, int] | None:
+    """Changes when another folder or file takes this one's name, and when a file is written to."""
     try:
-        found = os.stat(folder)
+        found = os.stat(path)
     except OSError:
         return None
-    return found.st_ino, found.st_mtime_ns
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def _shape(shape: torch.Size | None) -> str:

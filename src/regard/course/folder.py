@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -88,11 +89,20 @@ def reset(folder: CourseFolder, entry: Entry) -> Path | None:
     path.parent.mkdir(parents=True, exist_ok=True)
     kept: Path | None = None
     if path.is_file() and path.read_bytes() != entry.starter.encode():
-        names = (path.with_name(f"exercise.before-reset-{number}.py") for number in count(1))
-        kept = next(name for name in names if not name.exists())
+        kept = _new_name(path)
         path.replace(kept)
     path.write_text(entry.starter, encoding="utf-8")
     return kept
+
+
+def _new_name(path: Path) -> Path:
+    """An empty file beside the exercise, made by us: two resets at once never take the same one."""
+    for number in count(1):
+        name = path.with_name(f"exercise.before-reset-{number}.py")
+        with suppress(FileExistsError):
+            name.touch(exist_ok=False)
+            break
+    return name
 
 
 def _fill(path: Path) -> bool:
@@ -106,7 +116,7 @@ def _fill(path: Path) -> bool:
     _write_new(path / "README.md", WELCOME.format(table=rows))
     for entry in entries():
         place = path / entry.name
-        if not place.exists():
+        with suppress(FileExistsError):
             place.mkdir()
             _write_new(place / "exercise.py", entry.starter)
         _write_new(place / "README.md", entry.readme)
@@ -115,5 +125,5 @@ def _fill(path: Path) -> bool:
 
 
 def _write_new(path: Path, text: str) -> None:
-    if not path.exists():
-        path.write_text(text, encoding="utf-8")
+    with suppress(FileExistsError), path.open("x", encoding="utf-8") as file:
+        file.write(text)

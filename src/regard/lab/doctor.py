@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from regard.bundle.manifest import NAME as MANIFEST
-from regard.bundle.store import load_bundle
+from regard.bundle.store import check_files, load_bundle
 from regard.data.catalogue import catalogue
 from regard.data.config import load_split
 from regard.data.pair import Pair
@@ -160,5 +160,9 @@ def _fit(recipe: Recipe, train: Corpus | StoredSplit, dev: list[Pair], trust: Co
 
 
 def _bundle(path: Path, trust: Collection[str]) -> list[Finding]:
-    findings = [Finding("✓", f"{name}: {value}") for name, value in describe(load_bundle(path, trust=trust))]
+    bundle = load_bundle(path, trust=trust)
+    for folder in dict.fromkeys((bundle.path, path / "last")):
+        if (folder / MANIFEST).exists():
+            check_files(folder)
+    findings = [Finding("✓", f"{name}: {value}") for name, value in describe(bundle)]
     return [*findings, Finding("✓", "every file matches its checksum, and the weights fit the model")]

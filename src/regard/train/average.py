@@ -1,5 +1,6 @@
 """The mean of the last few validated weights, often a little better than any of them."""
 
+from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from regard.bundle.folder import explain
+from regard.bundle.manifest import FileEntry
 from regard.bundle.store import weights_of
 from regard.models.seq2seq import Seq2Seq
 from regard.train.job import Job
@@ -23,7 +25,7 @@ def keep_weights(job: Job, step: int) -> None:
     try:
         path.parent.mkdir(exist_ok=True)
         save_file(weights_of(job.model), draft)
-        draft.replace(path)
+        draft.replace(path.with_stem(f"{path.stem}-{_checksum(draft)}"))
         for old in _kept(job.folder)[: -job.config.average]:
             old.unlink()
     except (OSError, SafetensorError) as error:
@@ -34,13 +36,22 @@ def keep_weights(job: Job, step: int) -> None:
 def forget_after(folder: Path, step: int) -> None:
     """Drop kept weights that a resumed run will make again, and drafts of a killed one, safetensors' too."""
     drafts = [path for pattern in ("*.part", ".tmp*") for path in (folder / FOLDER).glob(pattern)]
-    for path in (*drafts, *(path for path in _kept(folder) if int(path.stem) > step)):
+    for path in (*drafts, *(path for path in _kept(folder) if int(path.stem.partition("-")[0]) > step)):
         path.unlink()
 
 
-def averaged(job: Job) -> tuple[Seq2Seq, int] | None:
-    """A model with the mean of the kept weights, and how many they are; None where there are fewer than two."""
-    paths = _kept(job.folder)
+def averaged(job: Job, warn: Callable[[str], None]) -> tuple[Seq2Seq, int] | None:
+    """A model with the mean of the kept weights, and how many they are; None where there are fewer than two.
+
+    Files whose checksum does not match their name are left out, with a warning.
+    """
+    paths = []
+    for path in _kept(job.folder):
+        checksum = path.stem.partition("-")[2]
+        if checksum and checksum != _checksum(path):
+            warn(f"{path} is damaged: the average leaves it out")
+        else:
+            paths.append(path)
     if len(paths) < 2:
         return None
     model = deepcopy(job.model)
@@ -51,6 +62,10 @@ def averaged(job: Job) -> tuple[Seq2Seq, int] | None:
 def mean_weights(parts: list[dict[str, Tensor]]) -> dict[str, Tensor]:
     """Each weight's mean over the parts."""
     return {name: torch.stack([part[name] for part in parts]).mean(dim=0) for name in parts[0]}
+
+
+def _checksum(path: Path) -> str:
+    return FileEntry.of(path).sha256[:16]
 
 
 def _kept(folder: Path) -> list[Path]:

@@ -14,8 +14,9 @@ from torch.optim import Optimizer
 
 from regard.bundle.errors import BundleError
 from regard.bundle.folder import recover, whole_folder
-from regard.bundle.store import Bundle, load_bundle, write_bundle
+from regard.bundle.store import Bundle, check_file, copy_bundle, load_bundle, read_settled, write_bundle
 from regard.train.job import Job
+from regard.train.prepare import TRAINING
 from regard.train.progress import Progress
 
 TENSORS, PROGRESS = "training.safetensors", "training.json"
@@ -23,26 +24,42 @@ TENSORS, PROGRESS = "training.safetensors", "training.json"
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A checkpoint read back; `data` is the fingerprint of the pairs it was trained on."""
+    """A checkpoint read back; `data` holds the fingerprints of what it was trained on, `device` its name if known."""
 
     bundle: Bundle
     progress: Progress
     tensors: dict[str, Tensor]
-    data: str
+    data: dict[str, str | None]
+    device: str | None
 
 
 def save_checkpoint(job: Job, progress: Progress) -> None:
     """Write the run's `last/` whole: a bundle that also knows how to go on."""
     with whole_folder(job.last) as draft:
-        write_bundle(draft, job.model, job.data.source, job.data.target, **job.about(steps=progress.step))
         tensors = _pack(job.optimizer)
         tensors["random.torch"] = torch.get_rng_state()
         tensors["random.forcing"] = job.generator.get_state()
         if job.device.type == "cuda":
             tensors["random.cuda"] = torch.cuda.get_rng_state(job.device)
         save_file(tensors, draft / TENSORS)
-        state = {"progress": asdict(progress), "data": job.data.fingerprint}
+        state = {"progress": asdict(progress), "data": job.data.fingerprints, "device": device_name(job.device)}
         (draft / PROGRESS).write_text(json.dumps(state), encoding="utf-8")
+        write_bundle(draft, job.model, job.data.source, job.data.target, **job.about(steps=progress.step))
+
+
+def save_first_best(folder: Path, progress: Progress, metric: str) -> None:
+    """Make the run's `best/` from its checkpoint, where there is none yet and that step is the best so far.
+
+    The first checkpoint is thus there before the first `best/`: one without the other was never left by a kill.
+    """
+    best = folder / "best"
+    if progress.best_step == progress.step and not progress.averaged and not best.exists():
+        copy_bundle(folder / "last", best, steps=progress.step, **{metric: progress.best_score})
+
+
+def device_name(device: torch.device) -> str:
+    """What decides the bits that a device computes."""
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
 
 
 def load_checkpoint(folder: Path, device: torch.device, trust: Collection[str] = ()) -> Checkpoint | None:
@@ -50,14 +67,26 @@ def load_checkpoint(folder: Path, device: torch.device, trust: Collection[str] =
     recover(folder)
     if not folder.exists():
         return None
+    return read_settled(lambda: folder, lambda place: _read(place, device, trust))
+
+
+def _read(folder: Path, device: torch.device, trust: Collection[str]) -> Checkpoint:
     bundle = load_bundle(folder, device, trust=trust)
+    usable = f"the model in it can still be used, with train.start_from = '{folder}'"
+    if bundle.manifest.version > 1:  # version 1 knew the checksums of the bundle's own files only
+        try:
+            for name in (PROGRESS, TENSORS):
+                check_file(folder / name, bundle.manifest)
+        except BundleError as error:
+            raise BundleError(f"cannot resume from {folder}: {error}; {usable}") from error
     try:
         state: dict[str, Any] = json.loads((folder / PROGRESS).read_text(encoding="utf-8"))
-        return Checkpoint(bundle, Progress(**state["progress"]), load_file(folder / TENSORS), state["data"])
+        data = state["data"] if isinstance(state["data"], dict) else {TRAINING: state["data"]}
+        tensors = load_file(folder / TENSORS)
+        return Checkpoint(bundle, Progress(**state["progress"]), tensors, data, state.get("device"))
     except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
         raise BundleError(
-            f"cannot resume from {folder}: its {PROGRESS} or {TENSORS} is missing or damaged ({error}); "
-            f"the model in it can still be used, with train.start_from = '{folder}'"
+            f"cannot resume from {folder}: its {PROGRESS} or {TENSORS} is missing or damaged ({error}); {usable}"
         ) from error
 
 

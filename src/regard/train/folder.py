@@ -5,24 +5,41 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
 from regard.bundle.folder import explain, recover, write_whole
+from regard.bundle.manifest import NAME as MANIFEST
+from regard.bundle.manifest import read_manifest
+from regard.bundle.store import identity
 from regard.text.errors import InputError
+from regard.train.journal import NAME as JOURNAL
+from regard.train.journal import read_journal
 from regard.train.recipe import Recipe, parse_recipe
 
 if sys.platform != "win32":
     import fcntl
 
 RECIPE = "recipe.json"
-OURS = ("last", "best", "average", "tensorboard", "journal.jsonl", "curve.png")
+OURS = ("last", "best", "average", "tensorboard", JOURNAL, "curve.png")
 """What a run leaves behind, besides its recipe."""
 
 
-def check_folder(folder: Path, recipe: Recipe, *, resume: bool, overwrite: bool) -> None:
+@dataclass(frozen=True)
+class Checked:
+    """A folder that a run may use, and what another process changes when it trains there: identities of its files."""
+
+    folder: Path
+    recipe: Recipe
+    resume: bool
+    overwrite: bool
+    state: tuple[object, ...]
+
+
+def check_folder(folder: Path, recipe: Recipe, *, resume: bool, overwrite: bool) -> Checked:
     """Refuse a folder that a run must not touch; nothing is written yet."""
     if resume and overwrite:
         raise InputError("--resume goes on with a run and --overwrite replaces it: choose one")
@@ -32,6 +49,7 @@ def check_folder(folder: Path, recipe: Recipe, *, resume: bool, overwrite: bool)
         if not is_run(folder):
             raise InputError(f"nothing to resume in {folder}: there is no run; leave --resume out to start one")
         _refuse_changes(folder, recipe)
+        _refuse_lost_checkpoint(folder)
     elif not _is_empty(folder):
         if not is_run(folder):
             raise InputError(f"{folder} holds something else than a run, which is left alone: name another with --out")
@@ -41,6 +59,26 @@ def check_folder(folder: Path, recipe: Recipe, *, resume: bool, overwrite: bool)
                 "--out names another folder"
             )
     _check_writable(folder)
+    state = tuple(identity(folder / name) for name in (RECIPE, JOURNAL, "last", "best"))
+    return Checked(folder, recipe, resume, overwrite, state)
+
+
+def _refuse_lost_checkpoint(folder: Path) -> None:
+    """A run without a checkpoint starts anew: right where it was stopped before its first, else work would be lost."""
+    recover(folder / "last")
+    recover(folder / "best")
+    ended = any(entry["event"] == "finished" for entry in read_journal(folder / JOURNAL))
+    if (folder / "last").exists() or not ((folder / "best").exists() or ended):
+        return
+    there = [f"{name}/" if (folder / name).is_dir() else name for name in OURS if (folder / name).exists()]
+    with suppress(InputError):
+        step = read_manifest(folder / "best" / MANIFEST).trained.get("steps")
+        there = [f"best/ of step {step}" if name == "best/" else name for name in there]
+    raise InputError(
+        f"cannot resume in {folder}: its checkpoint last/ is missing, and a new start would replace what is there "
+        f"({', '.join(there)}): put last/ back, begin a new run with these weights (--out NEW --set "
+        f"train.start_from={folder}), or replace them with --overwrite"
+    )
 
 
 def _check_writable(folder: Path) -> None:
@@ -54,17 +92,24 @@ def _check_writable(folder: Path) -> None:
 
 
 @contextmanager
-def claimed(folder: Path, recipe: Recipe, *, resume: bool) -> Iterator[None]:
+def claimed(checked: Checked) -> Iterator[None]:
     """The folder is ours alone while the block runs; a new run first removes what an old one left, and only that.
 
-    The recipe is written last and never missing in between, so a kill leaves a run that can be overwritten again.
+    Once it is locked it is checked again: another process may have trained there since. The recipe is written last and
+    never missing in between, so a kill leaves a run that can be overwritten again.
     """
+    folder, recipe, resume = checked.folder, checked.recipe, checked.resume
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = hold_folder(folder, f"another process is training in {folder}")
     except OSError as error:
         raise explain(error, folder) from error
     try:
+        if check_folder(folder, recipe, resume=resume, overwrite=checked.overwrite) != checked:
+            raise InputError(
+                f"another process trained in {folder} while this one got ready: look at what it left there, and "
+                "start again"
+            )
         _clear(folder, everything=not resume)
         if not resume:
             write_whole(folder / RECIPE, recipe.model_dump_json(indent=2))

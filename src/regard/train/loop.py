@@ -14,7 +14,7 @@ from regard.bundle.store import save_bundle
 from regard.data.batching import Batcher, Indices
 from regard.models.seq2seq import Seq2Seq
 from regard.train.average import averaged, keep_weights
-from regard.train.checkpoint import save_checkpoint
+from regard.train.checkpoint import save_checkpoint, save_first_best
 from regard.train.job import Job
 from regard.train.journal import Averaged, Stepped, Validated, Warned
 from regard.train.optimizer import set_learning_rate
@@ -79,6 +79,7 @@ def run_loop(job: Job, progress: Progress) -> Progress:
         saving = validating or interrupted or _is_due(progress.step, config.checkpoint_every, False)
         if saving and job.world.writer:
             save_checkpoint(job, progress)
+            save_first_best(job.folder, progress, config.metric)
         if progress.finished or interrupted:
             break
     return progress
@@ -163,7 +164,7 @@ def _validate(job: Job, progress: Progress) -> Progress:
     verdict = validate(job.model, job.data, config.metric, job.recipe.search, job.world)
     judged = progress.judged(verdict.score, verdict.loss, config)
     best = judged.best_step == progress.step
-    if best and job.world.writer:
+    if best and job.world.writer and (job.last.exists() or job.best.exists()):  # the first one follows its checkpoint
         _save_best(job, job.model, steps=progress.step, **{config.metric: verdict.score})
     if config.average and job.world.writer:
         keep_weights(job, progress.step)
@@ -185,7 +186,7 @@ def _validate(job: Job, progress: Progress) -> Progress:
 
 def _average(job: Job, progress: Progress) -> Progress:
     """Put the averaged weights into `best/` where they beat it on the development set."""
-    mean = averaged(job)
+    mean = averaged(job, partial(_warn, job, progress.step))
     if mean is None:
         return progress
     model, count = mean
@@ -194,7 +195,9 @@ def _average(job: Job, progress: Progress) -> Progress:
     best = progress.improved(metric, verdict.score, verdict.loss)
     if best:
         _save_best(job, model, steps=progress.step, averaged=count, **{metric: verdict.score})
-        progress = replace(progress, best_score=verdict.score, best_step=progress.step, best_loss=verdict.loss)
+        progress = replace(
+            progress, best_score=verdict.score, best_step=progress.step, best_loss=verdict.loss, averaged=True
+        )
     job.journal.tell(Averaged(progress.step, count, verdict.loss, metric, verdict.score, best))
     return progress
 

@@ -1,7 +1,7 @@
 """From a recipe to what the loop needs: pairs read, tokenizers trained, sentences encoded and batched."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,6 +19,7 @@ from regard.train.guide import build_guide
 from regard.train.hide import hide_words
 from regard.train.recipe import Recipe
 
+TRAINING, DEVELOPMENT, LINKS = "training pairs", "development pairs", "word links"
 VALIDATION_SENTENCES = 256
 """Rows of a validation batch: decoding keeps no gradients, so more fit than in training."""
 
@@ -45,17 +46,22 @@ class Prepared:
         return _batcher(encoded, self.recipe, self.batcher.guide)
 
     @cached_property
-    def fingerprint(self) -> str:
-        """Changes with the training pairs and with how they are encoded."""
-        return fingerprint(self.batcher.data)
+    def fingerprints(self) -> dict[str, str | None]:
+        """Change with the training pairs and how they are encoded, the text of the development pairs, the links."""
+        sides = (self.batcher.data.source, self.batcher.data.target)
+        guide = self.batcher.guide
+        links = None if guide is None else guide.links
+        return {
+            TRAINING: _digest(part for side in sides for part in (side.ids.data, side.offsets.data)),
+            DEVELOPMENT: _digest(f"{pair.source}\0{pair.target}\0".encode(errors="surrogatepass") for pair in self.dev),
+            LINKS: None if links is None else _digest((links.sources.data, links.targets.data, links.offsets.data)),
+        }
 
 
-def fingerprint(pairs: EncodedPairs) -> str:
-    """Of all ids of all pairs, in their order."""
+def _digest(parts: Iterable[bytes | memoryview]) -> str:
     digest = hashlib.sha256()
-    for side in (pairs.source, pairs.target):
-        digest.update(side.ids.data)
-        digest.update(side.offsets.data)
+    for part in parts:
+        digest.update(part)
     return digest.hexdigest()
 
 

@@ -27,6 +27,8 @@ class Progress:
     seconds: float = 0.0
     threads: int = 1
     workers: int = 1
+    averaged: bool = False
+    """Whether the best model is the mean of several."""
     finished: Ending | None = None
 
     @property

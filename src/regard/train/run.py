@@ -9,15 +9,16 @@ from typing import Any
 import torch
 from pydantic import BaseModel
 
+import regard
 from regard.bundle.store import Bundle, load_bundle
 from regard.models.seq2seq import Seq2Seq
 from regard.text.errors import InputError
 from regard.train.average import forget_after
 from regard.train.board import Board
-from regard.train.checkpoint import Checkpoint, load_checkpoint, restore
+from regard.train.checkpoint import Checkpoint, device_name, load_checkpoint, restore, save_first_best
 from regard.train.config import Metric
 from regard.train.device import pick_device, pick_precision, surroundings
-from regard.train.folder import check_folder, claimed, differences
+from regard.train.folder import Checked, check_folder, claimed, differences
 from regard.train.interrupt import Interrupt
 from regard.train.job import Job
 from regard.train.journal import NAME, Finished, Journal, Listener, Preparing, Started, Warned, read_journal
@@ -25,7 +26,7 @@ from regard.train.loop import run_loop
 from regard.train.optimizer import build_optimizer
 from regard.train.own import own_classes
 from regard.train.picture import draw_curve
-from regard.train.prepare import Prepared, fingerprint, prepare
+from regard.train.prepare import Prepared, prepare
 from regard.train.progress import Progress
 from regard.train.recipe import Recipe, load_recipe, parse_recipe
 from regard.train.rehearse import rehearse
@@ -73,17 +74,18 @@ def train(
                 file, recipe = recipe, load_recipe(recipe, overrides)
                 trust = own_classes([recipe], file, trust=trust)
             folder = Path(out) if out is not None else Path("runs") / name
+            checked = None
             if world.writer:
                 if _began(folder, world):
                     resume, overwrite = True, False
-                check_folder(folder, recipe, resume=resume, overwrite=overwrite)
+                checked = check_folder(folder, recipe, resume=resume, overwrite=overwrite)
             device = pick_device(recipe.train.device, world)
             listeners: list[Listener] = [] if listener is None else [listener]
             if recipe.train.tensorboard and world.writer:
                 listeners.append(Board(folder))
             journal = Journal(folder, listeners, writes=world.writer)
         with surroundings(recipe.train.seed, device, recipe.train.deterministic):
-            result = _train(recipe, folder, journal, device, world, world.tell(resume), trust)
+            result = _train(recipe, folder, checked, journal, device, world, world.tell(resume), trust)
         world.gather(None)  # what the writer wrote is there for everybody
         return result
 
@@ -91,6 +93,7 @@ def train(
 def _train(
     recipe: Recipe,
     folder: Path,
+    checked: Checked | None,
     journal: Journal,
     device: torch.device,
     world: World,
@@ -99,9 +102,9 @@ def _train(
 ) -> Result:
     checkpoint = _read_checkpoint(folder, device, world, trust) if resume else None
     if checkpoint is not None and checkpoint.progress.finished:
-        with _writing(folder, recipe, world, resume=True):
-            if world.writer:
-                journal.rewind(checkpoint.progress.step)
+        with _writing(checked, world):
+            for note in _rewind(folder, recipe, journal, checkpoint.progress):
+                journal.show(Warned(checkpoint.progress.step, note))
             return _end(folder, recipe, journal, checkpoint.progress, steps=0)
     progress = checkpoint.progress if checkpoint else Progress()
     with world.together():
@@ -114,14 +117,43 @@ def _train(
     if checkpoint is not None:
         restore(checkpoint, job)
     torch.set_num_threads(rehearsal.threads)
-    with job.interrupt, _writing(folder, recipe, world, resume=resume):
-        if world.writer:
-            journal.rewind(progress.step)
-            forget_after(folder, progress.step)
+    with job.interrupt, _writing(checked, world):
+        notes = (*_rewind(folder, recipe, journal, progress), *_other_bits(checkpoint, job))
         before, progress = progress.step, replace(progress, threads=rehearsal.threads, workers=world.size)
-        journal.tell(_started(job, progress, rehearsal.warnings))
+        journal.tell(_started(job, progress, (*notes, *rehearsal.warnings)))
         progress = run_loop(job, progress)
         return _end(folder, recipe, journal, progress, steps=progress.step - before)
+
+
+def _rewind(folder: Path, recipe: Recipe, journal: Journal, progress: Progress) -> tuple[str, ...]:
+    """The folder as it was when the checkpoint was written; the writer does it. What to tell about it."""
+    if not journal.writes:
+        return ()
+    journal.rewind(progress.step)
+    forget_after(folder, progress.step)
+    save_first_best(folder, progress, recipe.train.metric)
+    best = folder / "best"
+    if progress.best_step is None or best.exists():
+        return ()
+    told = f"{best}, the best model so far (step {progress.best_step:,}), is missing"
+    return (f"{told}: last/ takes its place until there is a better one",)
+
+
+def _other_bits(checkpoint: Checkpoint | None, job: Job) -> tuple[str, ...]:
+    """A warning, where a run goes on under other conditions than those that repeat its bits."""
+    if checkpoint is None:
+        return ()
+    manifest, device = checkpoint.bundle.manifest, device_name(job.device)
+    conditions = {
+        "regard": (manifest.regard, regard.__version__),
+        "torch": (manifest.torch, torch.__version__),
+        "device": (checkpoint.device or device, device),
+        "workers": (checkpoint.progress.workers, job.world.size),
+    }
+    changed = [f"{what} {before} (now {now})" for what, (before, now) in conditions.items() if before != now]
+    if not changed:
+        return ()
+    return (f"the checkpoint was written with {', '.join(changed)}: the run goes on, but not to bit-equal weights",)
 
 
 def _began(folder: Path, world: World) -> bool:
@@ -142,12 +174,12 @@ def _read_checkpoint(folder: Path, device: torch.device, world: World, trust: Co
 
 
 @contextmanager
-def _writing(folder: Path, recipe: Recipe, world: World, *, resume: bool) -> Iterator[None]:
+def _writing(checked: Checked | None, world: World) -> Iterator[None]:
     """The folder is the writer's while the block runs."""
     with ExitStack() as held:
         with world.together():
-            if world.writer:
-                held.enter_context(claimed(folder, recipe, resume=resume))
+            if checked is not None:
+                held.enter_context(claimed(checked))
         yield
 
 
@@ -167,10 +199,12 @@ def _set_up(
     if known is not None:
         _check_known(known, recipe)
     data = prepare(recipe, known, lambda what, pairs: journal.show(Preparing(what, pairs)))
-    if checkpoint is not None and checkpoint.data != data.fingerprint:
+    before = checkpoint.data if checkpoint else {}
+    changed = [what for what, digest in data.fingerprints.items() if before.get(what, digest) != digest]
+    if changed:
         raise InputError(
-            f"the training pairs are not those that {folder} was started with: put the old data back, or start a new "
-            f"run with --out (train.start_from={folder} begins with its weights)"
+            f"the {' and the '.join(changed)} are not those that {folder} was started with: put the old data back, or "
+            f"start a new run with --out (train.start_from={folder} begins with its weights)"
         )
     model = known.model.to(device) if known is not None else _new_model(recipe, data, device, trust)
     if known is None:
@@ -199,8 +233,8 @@ def _check_same(job: Job) -> None:
     if job.world.size == 1:
         return
     data, rest = job.data, job.recipe.model_dump_json(exclude={"description", "data"})
-    mine = {"recipe": rest, "vocabularies": (data.source.fingerprint, data.target.fingerprint)}
-    mine |= {"training pairs": data.fingerprint, "development pairs": fingerprint(data.dev_batcher.data)}
+    vocabularies = (data.source.fingerprint, data.target.fingerprint)
+    mine: dict[str, Any] = {"recipe": rest, "vocabularies": vocabularies, **data.fingerprints}
     first = job.world.tell(mine)
     with job.world.together():
         different = [what for what in mine if mine[what] != first[what]]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from regard.bundle.folder import write_whole
+from regard.bundle.folder import explain, write_whole
 from regard.child import environment, python
 from regard.data.splits import check_readable
 from regard.lab.compare.plan import Plan, Variant, save_form
@@ -74,23 +74,14 @@ def open_folder(plan: Plan, folder: Path, *, resume: bool) -> list[Slot]:
 
     What every run of a new one would fail for, data that is not there, is said before anything is written.
     """
-    kept, form = folder / PLAN, save_form(plan.comparison)
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder} is a file: name a folder with --out")
-    if kept.exists():
-        if not resume:
-            raise InputError(f"{folder} holds a comparison: --resume goes on with it, --out names another folder")
-        if kept.read_text(encoding="utf-8") != form:
-            raise InputError(f"{folder} was started with another comparison: resume with the same one, or name --out")
-    elif folder.exists() and any(folder.iterdir()):
-        raise InputError(f"{folder} holds something else than a comparison: name another folder with --out")
-    elif resume:
-        raise InputError(f"nothing to resume in {folder}: leave --resume out to start")
-    else:
+    form = save_form(plan.comparison)
+    if not _begun(folder, form, resume=resume):
         recipes = [variant.recipe for variant in plan.possible if variant.recipe is not None]
         for data in {recipe.data.model_dump_json(): recipe.data for recipe in recipes}.values():
             check_readable(data)
-        write_whole(kept, form)
+        with claimed(folder):
+            _begun(folder, form, resume=resume)  # once more: another process may have begun here since
+            write_whole(folder / PLAN, form)
     slots = [
         Slot(variant, seed, folder / "variants" / variant.slug / f"seed-{seed}")
         for seed in range(plan.comparison.seeds)  # one seed of everything first: an early report compares fairly
@@ -99,6 +90,24 @@ def open_folder(plan: Plan, folder: Path, *, resume: bool) -> list[Slot]:
     for slot in slots if resume else ():
         _refuse_changes(slot, folder)
     return slots
+
+
+def _begun(folder: Path, form: str, *, resume: bool) -> bool:
+    """Whether this comparison goes on there; False where it begins. Refuses what is neither."""
+    kept = folder / PLAN
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file: name a folder with --out")
+    if kept.exists():
+        if not resume:
+            raise InputError(f"{folder} holds a comparison: --resume goes on with it, --out names another folder")
+        if kept.read_text(encoding="utf-8") != form:
+            raise InputError(f"{folder} was started with another comparison: resume with the same one, or name --out")
+        return True
+    if folder.exists() and any(folder.iterdir()):
+        raise InputError(f"{folder} holds something else than a comparison: name another folder with --out")
+    if resume:
+        raise InputError(f"nothing to resume in {folder}: leave --resume out to start")
+    return False
 
 
 def _refuse_changes(slot: Slot, folder: Path) -> None:
@@ -118,8 +127,12 @@ def _refuse_changes(slot: Slot, folder: Path) -> None:
 
 @contextmanager
 def claimed(folder: Path) -> Iterator[None]:
-    """Nobody else goes on with the comparison in this folder while the block runs."""
-    lock = hold_folder(folder, f"another process runs the comparison in {folder}")
+    """Nobody else goes on with the comparison in this folder, which is made if need be, while the block runs."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = hold_folder(folder, f"another process runs the comparison in {folder}")
+    except OSError as error:
+        raise explain(error, folder) from error
     try:
         yield
     finally:
