@@ -193,7 +193,9 @@ def test_somebody_s_own_mechanism_that_is_not_installed_here(folder: Path) -> No
     edit(folder, lambda manifest: manifest["model"].update(score="nowhere.to_be:Found"))
     message = refusal(folder)
     assert message.startswith(f"the model of {folder / 'manifest.json'} cannot be built: ")
-    assert 'module "nowhere.to_be", which cannot be imported' in message
+    assert "--trust nowhere.to_be:Found" in message
+    with pytest.raises(BundleError, match='module "nowhere.to_be", which cannot be imported'):
+        load_bundle(folder, trust=["nowhere.to_be:Found"])
 
 
 def test_no_such_folder(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
