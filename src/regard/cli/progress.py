@@ -1,13 +1,11 @@
 """What a person sees while a model trains: a bar on a terminal, plain lines in a log."""
 
-import sys
 import time
 from types import TracebackType
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from regard.cli.failure import silence
 from regard.train.journal import Averaged, Event, Finished, Preparing, Started, Stepped, Validated, Warned
 
 LOG_SECONDS = 15.0
@@ -17,7 +15,7 @@ MEMORY = 0.95
 
 
 class TrainingDisplay:
-    """A listener for `regard.train`; everything goes to stderr, and a run goes on where that cannot be written to."""
+    """A listener for `regard.train`; everything goes to stderr."""
 
     def __init__(self, console: Console | None = None) -> None:
         self.console = console or Console(stderr=True, highlight=False, markup=False, emoji=False)
@@ -46,18 +44,9 @@ class TrainingDisplay:
     ) -> None:
         if self.total == 0:  # nothing was trained: what is printed next says why
             self.bar.remove_task(self.task)
-        try:
-            self.bar.stop()
-        except OSError:
-            silence(sys.stderr)
+        self.bar.stop()
 
     def __call__(self, event: Event) -> None:
-        try:
-            self._show(event)
-        except OSError:
-            silence(sys.stderr)
-
-    def _show(self, event: Event) -> None:
         match event:
             case Preparing():
                 self._preparing(event)

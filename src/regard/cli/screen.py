@@ -8,7 +8,6 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from regard.cli.failure import silence
 from regard.evaluation import LengthScores
 from regard.lab.against import Against, verdict
 from regard.lab.evaluate import Measured, length_name
@@ -26,10 +25,7 @@ def console() -> Console:
 
 
 def warn(message: str) -> None:
-    try:
-        sys.stderr.write(f"regard: {message}\n")
-    except OSError:
-        silence(sys.stderr)
+    sys.stderr.write(f"regard: {message}\n")
 
 
 class Warnings:
@@ -56,16 +52,9 @@ def progress(what: str, total: int | None, wanted: bool = True) -> Iterator[Call
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     hidden = not (wanted and sys.stderr.isatty())
-    bar = Progress(*columns, console=Console(stderr=True), transient=True, disable=hidden)
-    task = bar.add_task(what, total=total)
-    bar.start()
-    try:
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=hidden) as bar:
+        task = bar.add_task(what, total=total)
         yield lambda done: bar.update(task, completed=done)
-    finally:
-        try:
-            bar.stop()
-        except OSError:
-            silence(sys.stderr)
 
 
 def show_map(screen: Console, translation: Translation) -> None:
