@@ -1,5 +1,6 @@
 """Starts the programs that tests send signals to: none ignores Ctrl-C, none runs too long, none outlives its test."""
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -11,10 +12,12 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
+from regard.course.child import PR_SET_PDEATHSIG
 from regard.course.descendants import family_of
 
 LIMIT = 120.0
 """Seconds that a program may run; then it is killed, which ends every wait for it and for its output."""
+_LIBC = ctypes.CDLL(None)
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -35,6 +38,8 @@ def launch(
     def prepare() -> None:
         for number in SIGNALS:
             signal.signal(number, signal.SIG_IGN if number in ignore else signal.SIG_DFL)
+        if sys.platform == "linux":  # a test runner that is killed takes its programs with it
+            _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         preexec()
 
     path = os.pathsep.join(folder for folder in sys.path if folder)

@@ -1,5 +1,6 @@
 """The programs that tests start: signals reach them whatever the test runner ignores, and nothing is left behind."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -51,6 +52,26 @@ child.wait()
     while any(_runs(child) for child in children) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert not [child for child in children if _runs(child)]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux kills a program with its parent")
+def test_item_8_a_killed_test_runner_takes_its_programs_with_it() -> None:
+    tests = str(Path(__file__).parent)
+    code = f"""
+import sys, time
+sys.path.insert(0, {tests!r})
+from processes import launch
+print(launch([sys.executable, "-c", "import time; time.sleep(600)"]).pid, flush=True)
+time.sleep(600)
+"""
+    with started([sys.executable, "-c", code], stdout=subprocess.PIPE) as runner:
+        child = int(runner.stdout.readline())
+        os.kill(runner.pid, signal.SIGKILL)
+        runner.wait()
+        deadline = time.monotonic() + 10
+        while _runs(child) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert not _runs(child)
 
 
 def test_item_8_a_program_that_hangs_ends_every_wait_for_it() -> None:

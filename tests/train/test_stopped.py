@@ -91,6 +91,20 @@ def test_item_8_a_signal_that_is_ignored_at_the_start_stays_ignored(command: lis
     assert journal(folder)[-1]["reason"] == "interrupted"
 
 
+def test_item_8_a_log_whose_reader_is_gone_does_not_end_a_run(command: list[str], tmp_path: Path) -> None:
+    """`regard train 2>&1 | tee log` in a terminal that is closed: `tee` may end first."""
+    folder, frequent = tmp_path / "a run", [word.replace("validate_every=20000", "validate_every=2") for word in command]
+    with started(frequent, stdout=PIPE, stderr=PIPE) as process:
+        wait_until(lambda: steps(folder) >= 4, process, "it trained")
+        process.stderr.close()
+        before = steps(folder)
+        wait_until(lambda: steps(folder) >= before + 4, process, "it went on")
+        process.send_signal(signal.SIGHUP)
+        assert process.wait() == 130
+    assert journal(folder)[-1]["reason"] == "interrupted"
+    assert load_bundle(folder / "last").manifest.trained["steps"] == journal(folder)[-1]["step"]
+
+
 def test_item_8_a_closed_terminal_ends_a_run_that_was_saved(command: list[str], tmp_path: Path) -> None:
     """Whatever is written to a terminal that is gone fails, and must not keep the run from saving."""
     folder = tmp_path / "a run"

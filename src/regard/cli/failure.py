@@ -3,7 +3,7 @@
 import errno
 import os
 from contextlib import suppress
-from typing import TextIO
+from typing import Any, TextIO
 
 MISNAMED = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG)
 """Errors of the system that say the path is wrong; the others (disk full, read-only, no permission) are failures."""
@@ -53,6 +53,29 @@ def silence(stream: TextIO) -> None:
     """Discard what a stream did not take and what is written to it from now on: its reader or terminal is gone."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+class Unfailing:
+    """A stream whose reader may go away: a closed terminal or pipe is no reason to end a run before it has saved."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        try:
+            return self._stream.write(text)
+        except OSError:
+            silence(self._stream)
+            return len(text)
+
+    def flush(self) -> None:
+        try:
+            self._stream.flush()
+        except OSError:
+            silence(self._stream)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 def _out_of_memory(error: Exception) -> bool:

@@ -7,9 +7,9 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, TextIO, cast
 
-from regard.cli.failure import describe_failure, silence
+from regard.cli.failure import Unfailing, describe_failure, silence
 from regard.cli.terminal import escaped
 from regard.cli.usage import command_help, command_list
 
@@ -112,6 +112,8 @@ def _prepare_streams() -> None:
                 stream.reconfigure(errors="replace")
             else:
                 stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    if sys.stderr is sys.__stderr__ and sys.stderr is not None:
+        sys.stderr = cast(TextIO, Unfailing(sys.stderr))
     warnings.showwarning = _show_warning
 
 

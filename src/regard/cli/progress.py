@@ -8,7 +8,6 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from regard.cli.failure import silence
 from regard.cli.terminal import escaped, terminal_console
 from regard.train.journal import Averaged, Event, Finished, Preparing, Started, Stepped, Validated, Warned
 
@@ -19,7 +18,7 @@ MEMORY = 0.95
 
 
 class TrainingDisplay:
-    """A listener for `regard.train`; everything goes to stderr, and a run goes on where that cannot be written to."""
+    """A listener for `regard.train`; everything goes to stderr."""
 
     def __init__(self, console: Console | None = None) -> None:
         self.console = console or terminal_console(sys.stderr)
@@ -51,18 +50,9 @@ class TrainingDisplay:
         if self.total == 0:  # nothing was trained: what is printed next says why
             self.bar.remove_task(self.task)
         self.open.close()
-        try:
-            self.bar.stop()
-        except OSError:
-            silence(sys.stderr)
+        self.bar.stop()
 
     def __call__(self, event: Event) -> None:
-        try:
-            self._show(event)
-        except OSError:
-            silence(sys.stderr)
-
-    def _show(self, event: Event) -> None:
         match event:
             case Preparing():
                 self._preparing(event)

@@ -8,7 +8,6 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from regard.cli.failure import silence
 from regard.cli.terminal import escaped, terminal_console
 from regard.evaluation import LengthScores
 from regard.lab.against import Against, verdict
@@ -27,10 +26,7 @@ def console() -> Console:
 
 
 def warn(message: str) -> None:
-    try:
-        sys.stderr.write("regard: " + message.replace("\n", " ") + "\n")
-    except OSError:
-        silence(sys.stderr)
+    sys.stderr.write("regard: " + message.replace("\n", " ") + "\n")
 
 
 class Warnings:
@@ -57,17 +53,9 @@ def progress(what: str, total: int | None, wanted: bool = True) -> Iterator[Call
 
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     hidden = not (wanted and sys.stderr.isatty())
-    bar = Progress(*columns, console=terminal_console(sys.stderr), transient=True, disable=hidden)
-    task = bar.add_task(what, total=total)
-    bar.start()
-    try:
-        with escaped():
-            yield lambda done: bar.update(task, completed=done)
-    finally:
-        try:
-            bar.stop()
-        except OSError:
-            silence(sys.stderr)
+    with Progress(*columns, console=terminal_console(sys.stderr), transient=True, disable=hidden) as bar, escaped():
+        task = bar.add_task(what, total=total)
+        yield lambda done: bar.update(task, completed=done)
 
 
 def show_map(screen: Console, translation: Translation) -> None:
