@@ -24,9 +24,9 @@ from .conftest import SMALL, Save, somebody_else
 AGAIN = "copy the whole bundle again"
 
 
-def refusal(folder: Path) -> str:
+def refusal(folder: Path, *trust: str) -> str:
     with pytest.raises(InputError) as caught:
-        load_bundle(folder)
+        load_bundle(folder, trust=trust)
     message = str(caught.value)
     assert "\n" not in message
     return message
@@ -191,7 +191,7 @@ def test_weights_that_are_no_safetensors(folder: Path) -> None:
 
 def test_somebody_s_own_mechanism_that_is_not_installed_here(folder: Path) -> None:
     edit(folder, lambda manifest: manifest["model"].update(score="nowhere.to_be:Found"))
-    message = refusal(folder)
+    message = refusal(folder, "nowhere.to_be:Found")
     assert message.startswith(f"the model of {folder / 'manifest.json'} cannot be built: ")
     assert "--trust nowhere.to_be:Found" in message
     with pytest.raises(BundleError, match='module "nowhere.to_be", which cannot be imported'):

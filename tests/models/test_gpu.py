@@ -9,7 +9,7 @@ import torch
 from regard.models import Seq2Seq
 from regard.models.presets import preset
 
-from .zoo import MECHANISMS, SOURCE, TOKENS, Config, Sentences, build, sentences
+from .zoo import MECHANISMS, OWN, SOURCE, TOKENS, Config, Sentences, build, sentences
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")]
 every = pytest.mark.parametrize("config", MECHANISMS.values(), ids=MECHANISMS.keys())
@@ -52,7 +52,7 @@ def test_steps_are_the_sequence(config: Config) -> None:
 @every
 def test_bf16_trains(config: Config) -> None:
     torch.manual_seed(0)
-    model = Seq2Seq(config, 11, 11).cuda()
+    model = Seq2Seq(config, 11, 11, trust=[OWN]).cuda()
     source, tokens = on_gpu(sentences(*SOURCE)), TOKENS.cuda()
     exact = model.logits(model(source, tokens).features)
     with torch.autocast("cuda", dtype=torch.bfloat16):

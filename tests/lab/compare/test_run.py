@@ -158,7 +158,7 @@ def test_what_runs_warn_of_is_told_once(
         Task(slot.variant.name, slot.seed, tables, 2, 0).write(slot.folder)
         with warnings.catch_warnings():
             warnings.simplefilter("default")
-            main([str(slot.folder)])
+            main([str(slot.folder), "warning_score:Score"])
         (slot.folder / LOG).write_text(capsys.readouterr().err, encoding="utf-8")
     assert warned(slots) == {"look here": [slots[0].name, slots[1].name]}
     assert "UserWarning: of a library" in slots[0].log()

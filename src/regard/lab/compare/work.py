@@ -60,19 +60,21 @@ class Task:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The process: `python -P -m regard.lab.compare.work FOLDER [PARENT [CLASS...]]`; the last line says what failed.
+    """The process: `python -P -m regard.lab.compare.work FOLDER [PARENT] [CLASS...]`; the last line says what failed.
 
     PARENT is the process that waits for the result: where that is killed, this one saves and ends. CLASS is one from
     outside regard that may be imported: the folder may be somebody else's, so the name in it is not enough.
     """
     folder = Path(arguments[0])
-    if len(arguments) > 1:
+    trust = [one for one in arguments[1:] if ":" in one]
+    parents = [int(one) for one in arguments[1:] if ":" not in one]
+    if parents:
         signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's & makes its processes deaf to it
-        threading.Thread(target=_end_with, args=(int(arguments[1]),), daemon=True).start()
+        threading.Thread(target=_end_with, args=(parents[0],), daemon=True).start()
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _log_warning
-            return work(folder, Task.read(folder), arguments[2:])
+            return work(folder, Task.read(folder), trust)
     except (InputError, ValueError, RuntimeError, OSError, MemoryError) as error:
         _log(str(error))
         return 1
