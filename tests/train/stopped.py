@@ -79,6 +79,11 @@ def run(folder: Path, resume: bool, moment: int = 0, how: str = "", seconds: flo
         os._exit(status)
 
 
+def begun(folder: Path) -> bool:
+    """Whether there is a run to resume; one that was stopped before its recipe was written starts anew."""
+    return (folder / "recipe.json").exists()
+
+
 def losses(folder: Path) -> list[tuple[int, float]]:
     return [
         (entry["step"], entry["loss"]) for entry in read_journal(folder / "journal.jsonl") if entry["event"] == "step"
@@ -115,11 +120,11 @@ def main(root: Path, how: str, moments: int) -> None:
         seconds = random.uniform(0, took) if how == "kill" and number % 4 == 3 else 0.0
         for moment in (first, random.randrange(1, total)):
             if seconds:
-                outcomes[run(folder, resume=folder.exists(), seconds=seconds)] += 1
+                outcomes[run(folder, resume=begun(folder), seconds=seconds)] += 1
             else:
-                outcomes[run(folder, resume=folder.exists(), moment=moment, how=how)] += 1
+                outcomes[run(folder, resume=begun(folder), moment=moment, how=how)] += 1
         for _ in range(2 if number == 0 else 1):  # the second time there is nothing left to do
-            assert run(folder, resume=folder.exists()) == FINISHED, f"moment {first}: cannot go on"
+            assert run(folder, resume=begun(folder)) == FINISHED, f"moment {first}: cannot go on"
         compare(folder, whole, f"moment {first} of {total}")
     assert BROKEN not in outcomes, outcomes
     sys.stdout.write(f"{total} moments; {dict(outcomes)}\n")

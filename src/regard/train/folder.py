@@ -41,6 +41,12 @@ class Checked:
 
 def check_folder(folder: Path, recipe: Recipe, *, resume: bool, overwrite: bool) -> Checked:
     """Refuse a folder that a run must not touch; nothing is written yet."""
+    checked = _look(folder, recipe, resume=resume, overwrite=overwrite)
+    _check_writable(folder)
+    return checked
+
+
+def _look(folder: Path, recipe: Recipe, *, resume: bool, overwrite: bool) -> Checked:
     if resume and overwrite:
         raise InputError("--resume goes on with a run and --overwrite replaces it: choose one")
     if folder.exists() and not folder.is_dir():
@@ -58,7 +64,6 @@ def check_folder(folder: Path, recipe: Recipe, *, resume: bool, overwrite: bool)
                 f"{folder} exists already: --resume goes on with that run, --overwrite starts anew, "
                 "--out names another folder"
             )
-    _check_writable(folder)
     state = tuple(identity(folder / name) for name in (RECIPE, JOURNAL, "last", "best"))
     return Checked(folder, recipe, resume, overwrite, state)
 
@@ -105,7 +110,7 @@ def claimed(checked: Checked) -> Iterator[None]:
     except OSError as error:
         raise explain(error, folder) from error
     try:
-        if check_folder(folder, recipe, resume=resume, overwrite=checked.overwrite) != checked:
+        if _look(folder, recipe, resume=resume, overwrite=checked.overwrite) != checked:
             raise InputError(
                 f"another process trained in {folder} while this one got ready: look at what it left there, and "
                 "start again"
