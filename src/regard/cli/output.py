@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from regard.bundle.folder import explain, standard_stream
+from regard.bundle.folder import explain
 from regard.cli.screen import warn
+from regard.files import standard_stream
 from regard.text.errors import InputError
 
 

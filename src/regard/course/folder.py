@@ -7,6 +7,7 @@ from itertools import count
 from pathlib import Path
 
 from regard.course.catalogue import Entry, entries
+from regard.files import write_whole
 from regard.text.errors import InputError
 
 DEFAULT = Path("regard-course")
@@ -91,7 +92,7 @@ def reset(folder: CourseFolder, entry: Entry) -> Path | None:
         names = (path.with_name(f"exercise.before-reset-{number}.py") for number in count(1))
         kept = next(name for name in names if not name.exists())
         path.replace(kept)
-    path.write_text(entry.starter, encoding="utf-8")
+    write_whole(path, entry.starter)
     return kept
 
 
@@ -116,4 +117,4 @@ def _fill(path: Path) -> bool:
 
 def _write_new(path: Path, text: str) -> None:
     if not path.exists():
-        path.write_text(text, encoding="utf-8")
+        write_whole(path, text)

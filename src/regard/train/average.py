@@ -4,11 +4,10 @@ from copy import deepcopy
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 from torch import Tensor
 
-from regard.bundle.folder import explain
+from regard.bundle.folder import explain, write_whole
 from regard.bundle.store import weights_of
 from regard.models.seq2seq import Seq2Seq
 from regard.train.job import Job
@@ -19,15 +18,11 @@ FOLDER = "average"
 def keep_weights(job: Job, step: int) -> None:
     """Add this step's weights to the run's folder and drop all but the last `train.average`."""
     path = job.folder / FOLDER / f"{step:09d}.safetensors"
-    draft = path.with_suffix(".part")
+    write_whole(path, save(weights_of(job.model)))
     try:
-        path.parent.mkdir(exist_ok=True)
-        save_file(weights_of(job.model), draft)
-        draft.replace(path)
         for old in _kept(job.folder)[: -job.config.average]:
             old.unlink()
-    except (OSError, SafetensorError) as error:
-        draft.unlink(missing_ok=True)
+    except OSError as error:
         raise explain(error, path) from error
 
 
