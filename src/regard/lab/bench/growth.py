@@ -101,4 +101,4 @@ def draw_growth(points: list[Point], path: Path, machine: str) -> None:
     drawn = BytesIO()
     figure.savefig(drawn, format=path.suffix.lower().removeprefix("."), dpi=130)
     pyplot.close(figure)
-    write_whole(path, drawn.getvalue())
+    write_whole(path, drawn.getvalue(), parents=True)
