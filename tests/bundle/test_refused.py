@@ -194,7 +194,7 @@ def test_somebody_s_own_mechanism_that_is_not_installed_here(folder: Path) -> No
     message = refusal(folder, "nowhere.to_be:Found")
     assert message.startswith(f"the model of {folder / 'manifest.json'} cannot be built: ")
     assert "--trust nowhere.to_be:Found" in message
-    with pytest.raises(BundleError, match='module "nowhere.to_be", which cannot be imported'):
+    with pytest.raises(BundleError, match=r'module "nowhere\.to_be", which cannot be imported'):
         load_bundle(folder, trust=["nowhere.to_be:Found"])
 
 

@@ -138,7 +138,7 @@ def test_what_cannot_be_written_is_refused_before_anything_is_aligned(
 ) -> None:
     for option in ("--output", "--html", "--save-reading"):
         folder = command("align", run_folder, data, option, tmp_path)
-        assert (folder.code, folder.complaint) == (2, f"cannot write {tmp_path}: this is a folder: name a file")
+        assert (folder.code, folder.complaint) == (2, f"{option}: {tmp_path} is a folder; name a file in it")
         inside = command("align", run_folder, data, option, data / "deep" / "x")
         assert (inside.code, "a part of this path is a file, not a folder" in inside.complaint) == (2, True)
         long = command("align", run_folder, data, option, tmp_path / ("x" * 300))
@@ -203,7 +203,7 @@ def test_what_is_read_is_never_written_over(command: Command, run_folder: Path, 
     before = data.read_bytes()
     for option in ("--output", "--html"):
         outcome = command("align", run_folder, data, option, data)
-        assert (outcome.code, outcome.err) == (2, f"regard: {option} {data} is what is read: name another file\n")
+        assert (outcome.code, outcome.err) == (2, f"regard: {option} {data} is also an input: name another file\n")
     assert data.read_bytes() == before
 
 

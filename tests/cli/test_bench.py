@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.cli.record import check_writable
+from regard.cli.output import check_outputs
 from regard.lab.bench.growth import Point, Size
 from regard.text.errors import InputError
 
@@ -21,13 +21,16 @@ QUICK = ("bench", "--work", "tutorial", "--repeats", 1)
     ("options", "complaint"),
     [
         (["--work", "nonsense"], "no work 'nonsense' to measure: valid choices are tutorial, multi30k, paper"),
-        (["--json", "nowhere/x.json"], "--json: there is no folder nowhere to write x.json into"),
+        (["--json", "nowhere/x.json"], "--json: there is no folder nowhere to write x.json into; --parents creates it"),
         (["--json", "."], "--json: . is a folder; name a file in it"),
         (
             ["--json", "both.png", "--picture", "./both.png"],
-            "--json and --picture: both name both.png, and one would overwrite the other; name two",
+            "--picture and --json name one file, both.png: name two",
         ),
-        (["--picture", "nowhere/x.png"], "--picture: there is no folder nowhere to write x.png into"),
+        (
+            ["--picture", "nowhere/x.png"],
+            "--picture: there is no folder nowhere to write x.png into; --parents creates it",
+        ),
         (["--picture", "x.txt"], "x.txt ends in .txt; wanted .png, .svg or .pdf"),
     ],
 )
@@ -68,7 +71,7 @@ def nobody() -> Iterator[None]:
     os.seteuid(0)
 
 
-def test_a_file_may_be_there_in_a_folder_that_takes_no_other(
+def test_a_folder_that_takes_no_file_is_refused_even_where_the_file_could_be_written_in_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     """By names that begin here: others may not look into the folders above."""
@@ -79,10 +82,9 @@ def test_a_file_may_be_there_in_a_folder_that_takes_no_other(
     Path("locked.json").chmod(0o400)
     tmp_path.chmod(0o555)
     request.getfixturevalue("nobody")
-    check_writable(Path("figures.json"), "--json")
-    for name in ("locked.json", "new.json"):
+    for name in ("figures.json", "locked.json", "new.json"):
         with pytest.raises(InputError, match="permission denied"):
-            check_writable(Path(name), "--json")
+            check_outputs({"--json": Path(name)}, parents=False)
     assert Path("figures.json").read_text(encoding="utf-8") == "last week's"
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from regard.data import catalogue as module
-from regard.data.cache import alone
 from regard.data.catalogue import Entry
 from regard.data.fetch import text_digest
+from regard.files import locked
 
 from .conftest import Command
 
@@ -68,7 +68,7 @@ def test_a_public_corpus_can_be_fetched(command: Command) -> None:
 def test_who_waits_for_another_process_is_told_without_a_terminal(command: Command, origin: Path, home: Path) -> None:
     home.mkdir(parents=True)
     with ExitStack() as other:
-        other.enter_context(alone(home / ".little.lock"))
+        other.enter_context(locked(home / ".little.lock"))
         release = threading.Timer(1, other.close)
         release.start()
         outcome = command("data", "get", "little", "--from", origin)

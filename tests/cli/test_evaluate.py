@@ -122,7 +122,7 @@ def test_bad_input(command: Command, run_folder: Path, data: Path, tmp_path: Pat
 def test_what_is_read_is_never_written_over(command: Command, run_folder: Path, data: Path) -> None:
     before = data.read_bytes()
     outcome = command("evaluate", run_folder, data, "--html", data)
-    assert (outcome.code, outcome.err) == (2, f"regard: --html {data} is what is read: name another file\n")
+    assert (outcome.code, outcome.err) == (2, f"regard: --html {data} is also an input: name another file\n")
     assert data.read_bytes() == before
 
 

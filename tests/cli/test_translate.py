@@ -8,6 +8,7 @@ import signal
 import sys
 import time
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from subprocess import PIPE, Popen
 from typing import Any
@@ -36,6 +37,7 @@ def test_standard_input_becomes_lines_one_for_each(command: Command, run_folder:
 
 def test_files_in_and_out(command: Command, run_folder: Path, tmp_path: Path) -> None:
     source, target = tmp_path / "in.txt", tmp_path / "new" / "out.txt"
+    target.parent.mkdir()
     source.write_text("".join(f"{i % 9 + 3} 4 5\n" for i in range(600)), encoding="utf-8")
     outcome = command("translate", run_folder, "--input", source, "--output", target)
     assert (outcome.code, outcome.out) == (0, "")
@@ -44,7 +46,7 @@ def test_files_in_and_out(command: Command, run_folder: Path, tmp_path: Path) ->
     assert lines[:3] == ["5 4 3", "5 4 4", "5 4 5"]
     assert list(target.parent.iterdir()) == [target]
     # A file may be replaced by its own translation.
-    assert command("translate", run_folder, "--input", target, "--output", target).code == 0
+    assert command("translate", run_folder, "--input", target, "--in-place").code == 0
     assert target.read_text(encoding="utf-8").split("\n")[:3] == ["3 4 5", "4 4 5", "5 4 5"]
 
 
@@ -54,7 +56,7 @@ def test_a_page_never_replaces_what_is_read(command: Command, run_folder: Path, 
     other_name.symlink_to(source)
     outcome = command("translate", run_folder, "--input", source, "--html", other_name)
     assert (outcome.code, outcome.out) == (2, "")
-    assert outcome.err == f"regard: --html {other_name} is what is read: name another file\n"
+    assert outcome.err == f"regard: --html {other_name} is also an input: name another file\n"
     assert source.read_text(encoding="utf-8") == "3 4 5\n"
 
 
@@ -185,7 +187,8 @@ def test_ctrl_c_keeps_what_was_translated(run_folder: Path, tmp_path: Path) -> N
         assert process.stderr is not None
         process.stdin.write(b"3 4 5\n" * 300)
         process.stdin.flush()
-        wait_until(lambda: draft.exists() and draft.stat().st_size, process, "anything was translated")
+        drafts = partial(tmp_path.glob, ".out.txt-*.part")
+        wait_until(lambda: any(path.stat().st_size for path in drafts()), process, "anything was translated")
         process.send_signal(signal.SIGINT)
         said = process.stderr.read().decode()
         assert process.wait(60) == 130

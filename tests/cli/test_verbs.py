@@ -101,7 +101,7 @@ class TestInfo:
 class TestPlot:
     def test_sentences_as_a_picture_or_a_page(self, command: Command, run_folder: Path, tmp_path: Path) -> None:
         for name, begins in (("a.png", PNG), ("a.svg", b"<?xml"), ("a.pdf", b"%PDF"), ("a.html", b"<!doctype html>")):
-            path = tmp_path / "new" / name
+            path = tmp_path / name
             outcome = command("plot", run_folder, "3 4 5", "6 7 8", "--out", path)
             assert outcome == Outcome(0, f"{path}\n", "regard: 3 4 5 → 5 4 3\nregard: 6 7 8 → 8 7 6\n")
             assert path.read_bytes().startswith(begins)

@@ -115,14 +115,14 @@ def test_progress_goes_elsewhere_where_the_folder_cannot_be_written(
     monkeypatch.setattr(folder_module.tempfile, "gettempdir", lambda: str(tmp_path))
     open_folder(tmp_path / "course")
     progress = load_progress(tmp_path / "course")
-    write = progress_module._write
+    write = progress_module.write_whole
 
-    def only_elsewhere(place: Path, text: str) -> None:
+    def only_elsewhere(place: Path, text: str, **options: bool) -> None:
         if place.parent == tmp_path / "course":
             refuse()
-        write(place, text)
+        write(place, text, **options)
 
-    monkeypatch.setattr(progress_module, "_write", only_elsewhere)
+    monkeypatch.setattr(progress_module, "write_whole", only_elsewhere)
     progress.record(find("1"), Verdict("passed", ""))
     progress.save()
     assert "your progress is kept in" in progress.notes[0]
@@ -132,7 +132,7 @@ def test_progress_goes_elsewhere_where_the_folder_cannot_be_written(
 
 def test_a_full_disk_costs_the_memory_not_the_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     progress = load_progress(tmp_path)
-    monkeypatch.setattr(progress_module, "_write", refuse)
+    monkeypatch.setattr(progress_module, "write_whole", refuse)
     for _ in range(3):
         progress.save()
     assert len(progress.notes) == 1

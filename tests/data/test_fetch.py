@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from bundle.conftest import small_files
-from regard.data.cache import alone
 from regard.data.catalogue import Entry
 from regard.data.fetch import damaged, get
+from regard.files import locked
 from regard.text.errors import InputError
 
 TEXTS = {"train.en": "one\n" * 20_000, "train.fr": "un\n" * 20_000, "LICENSE": "free\n"}
@@ -228,7 +228,7 @@ def test_who_waits_for_another_is_told(copy: Path, tmp_path: Path) -> None:
     (tmp_path / "home").mkdir()
     told: list[str] = []
     with ExitStack() as other:
-        other.enter_context(alone(tmp_path / "home" / ".tiny.lock"))
+        other.enter_context(locked(tmp_path / "home" / ".tiny.lock"))
 
         def watch(name: str, done: int, total: int | None) -> None:
             told.append(name)

@@ -93,7 +93,10 @@ def test_item_8_a_signal_that_is_ignored_at_the_start_stays_ignored(command: lis
 
 def test_item_8_a_log_whose_reader_is_gone_does_not_end_a_run(command: list[str], tmp_path: Path) -> None:
     """`regard train 2>&1 | tee log` in a terminal that is closed: `tee` may end first."""
-    folder, frequent = tmp_path / "a run", [word.replace("validate_every=20000", "validate_every=2") for word in command]
+    folder, frequent = (
+        tmp_path / "a run",
+        [word.replace("validate_every=20000", "validate_every=2") for word in command],
+    )
     with started(frequent, stdout=PIPE, stderr=PIPE) as process:
         wait_until(lambda: steps(folder) >= 4, process, "it trained")
         process.stderr.close()

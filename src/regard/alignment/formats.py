@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from regard.alignment.links import Link, Links
+from regard.files import write_whole
 
 _PHARAOH = re.compile(r"([0-9]{1,9})([-?])([0-9]{1,9})")
 _BOUNDS = "{where}: link {source}-{target} lies outside the sentence of {sources} source and {targets} target words"
@@ -52,8 +53,7 @@ def read_pharaoh(path: str | Path, *, base: int = 0) -> list[Links]:
 
 
 def write_pharaoh(path: str | Path, links: Iterable[Links], *, base: int = 0) -> None:
-    text = "".join(format_pharaoh(each, base=base) + "\n" for each in links)
-    Path(path).write_text(text, encoding="utf-8", newline="\n")
+    write_whole(path, "".join(format_pharaoh(each, base=base) + "\n" for each in links))
 
 
 def read_naacl(path: str | Path, *, base: int = 1, sentences: int | None = None) -> list[Links]:
@@ -92,8 +92,7 @@ def format_naacl(sentence: int, links: Links, *, base: int = 1) -> str:
 
 
 def write_naacl(path: str | Path, links: Iterable[Links], *, base: int = 1) -> None:
-    text = "".join(format_naacl(sentence, each, base=base) for sentence, each in enumerate(links, 1))
-    Path(path).write_text(text, encoding="utf-8", newline="\n")
+    write_whole(path, "".join(format_naacl(sentence, each, base=base) for sentence, each in enumerate(links, 1)))
 
 
 def check_links(

@@ -66,8 +66,8 @@ def save_bundle(folder: Path | str, model: Seq2Seq, source: Tokenizer, target: T
 def write_bundle(draft: Path, model: Seq2Seq, source: Tokenizer, target: Tokenizer, **about: Any) -> Manifest:
     """Write the files of a bundle into a folder that somebody else makes whole; what is there already belongs to it."""
     save_file(weights_of(model), draft / WEIGHTS)
-    source.save(draft / SOURCE)
-    target.save(draft / TARGET)
+    (draft / SOURCE).write_bytes(source.data)
+    (draft / TARGET).write_bytes(target.data)
     manifest = Manifest(
         regard=regard.__version__,
         torch=torch.__version__,

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from regard.cli.options import Parents, output_file
 from regard.cli.trust import Trust
 
 if TYPE_CHECKING:
@@ -83,29 +84,33 @@ def align(
     dev_source: Annotated[Path | None, _file("Other development data to tune on.")] = None,
     dev_target: Annotated[Path | None, _file("Its translation.")] = None,
     dev_gold: Annotated[Path | None, _file("Its gold links.")] = None,
-    save_reading: Annotated[Path | None, _file("Write how links were read, as tuned or given.")] = None,
+    save_reading: Annotated[Path | None, output_file("Write how links were read, as tuned or given.")] = None,
     reading: Annotated[Path | None, _file("Read links as this file of --save-reading says.")] = None,
     gold: Annotated[Path | None, _file("Gold links, Pharaoh or NAACL; for AER.")] = None,
     gold_base: Annotated[int | None, _number("What gold counts its first word as: Pharaoh 0, NAACL 1.")] = None,
     flip_gold: Annotated[bool, _flag("--flip-gold", "Gold links are written target-source.")] = False,
     form: Annotated[str, _how("pharaoh (if left out) or naacl.", "--format", "NAME")] = "pharaoh",
     base: Annotated[int | None, _number("What the output counts the first word as: Pharaoh 0, NAACL 1.")] = None,
-    output: Annotated[Path | None, _file("Write the links to this file.")] = None,
+    output: Annotated[Path | None, output_file("Write the links to this file.")] = None,
     entropy: Annotated[bool, _flag("--entropy", "Say how spread out attention is, word by word.")] = False,
     as_json: Annotated[bool, _flag("--json", "Print scores, rules and entropy as JSON instead of links.")] = False,
-    html: Annotated[Path | None, _file(f"Write a page with the first {DRAWN} heat-maps.")] = None,
+    html: Annotated[Path | None, output_file(f"Write a page with the first {DRAWN} heat-maps.")] = None,
+    parents: Parents = False,
     longest_source: Longest = None,
     device: Annotated[str, _how("Where to compute; cpu if left out.", metavar="NAME")] = "cpu",
     trust: Trust = None,
 ) -> None:
-    from regard.cli.output import refuse_to_write_over
+    from regard.cli.output import check_outputs
     from regard.cli.screen import progress, warn
     from regard.lab.align_job import prepare, run
     from regard.lab.asked import Asked, ask_posteriors, link_rule
+    from regard.lab.evaluate import recipe_files
 
     _check(words, form, base)
-    read = (data, source, target, gold, dev_source, dev_target, dev_gold, reading)
-    refuse_to_write_over({"--output": output, "--html": html, "--save-reading": save_reading}, read)
+    read = [bundle, reverse, data, source, target, gold, dev_source, dev_target, dev_gold, reading]
+    if (data is None and source is None) or (tune and dev_source is None):
+        read += recipe_files(bundle)
+    check_outputs({"--output": output, "--html": html, "--save-reading": save_reading}, read, parents=parents)
     rule = link_rule(method, threshold, shift or 0, null)
     asked = Asked(
         bundle=bundle, reverse=reverse, data=data, source=source, target=target, split=split, symmetrise=symmetrise,

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from regard.cli.options import Parents, output_file
+
 if TYPE_CHECKING:
     import torch
 
@@ -35,17 +37,17 @@ def bench(
     decoding: Annotated[
         bool, typer.Option("--decoding", help="Beam search too, in batches and alone; takes minutes.")
     ] = False,
-    picture: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw how attention's time and memory grow.")
-    ] = None,
-    json_: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Keep the figures.")] = None,
+    picture: Annotated[Path | None, output_file("Draw how attention's time and memory grow.")] = None,
+    json_: Annotated[Path | None, output_file("Keep the figures.", "--json")] = None,
+    parents: Parents = False,
     repeats: Annotated[int, typer.Option(metavar="N", min=1, help="Turns of each system.")] = 5,
     threads: Annotated[int, typer.Option(metavar="N", min=1, help="CPU threads.")] = 1,
 ) -> None:
     import torch
 
+    from regard.cli.output import check_outputs
     from regard.cli.picture import check_picture
-    from regard.cli.record import check_writable, keeping
+    from regard.cli.record import keeping
     from regard.lab.bench.machine import describe
     from regard.lab.bench.training import measure_training
     from regard.lab.bench.work import WORKS
@@ -59,13 +61,9 @@ def bench(
         raise InputError("--gpu: torch sees no CUDA device here; leave --gpu out, or see `regard doctor`")
     if threads > (cores := os.cpu_count() or threads):
         raise InputError(f"--threads {threads}: this machine has {cores} cores; name no more")
-    if picture is not None and json_ is not None and picture.resolve() == json_.resolve():
-        raise InputError(f"--json and --picture: both name {picture}, and one would overwrite the other; name two")
     if picture is not None:
         check_picture(picture)
-        check_writable(picture, "--picture")
-    if json_ is not None:
-        check_writable(json_, "--json")
+    check_outputs({"--picture": picture, "--json": json_}, parents=parents)
     torch.set_num_threads(threads)
     torch.set_float32_matmul_precision("high")
     device = torch.device("cuda" if gpu else "cpu")

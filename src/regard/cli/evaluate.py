@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from regard.cli.options import Parents, output_file
 from regard.cli.trust import Trust
 
 if TYPE_CHECKING:
@@ -60,7 +61,8 @@ def evaluate(
     ] = None,
     phones: Annotated[bool, typer.Option("--phones", help="Targets are phones: PER, and WER of whole words.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the scores as JSON.")] = False,
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a report with charts, heat-maps.")] = None,
+    html: Annotated[Path | None, output_file("Write a report with charts, heat-maps.")] = None,
+    parents: Parents = False,
     beam: Annotated[int | None, typer.Option(metavar="N", help="Beam width; the recipe's if left out.")] = None,
     length_penalty: Annotated[
         float | None, typer.Option(metavar="X", help="Scores are divided by length^X; the recipe's if left out.")
@@ -75,12 +77,16 @@ def evaluate(
     trust: Trust = None,
 ) -> None:
     from regard.bundle.folder import write_whole
-    from regard.cli.output import refuse_to_write_over
+    from regard.cli.output import check_outputs
     from regard.cli.screen import warn
     from regard.lab.against import compare_systems
+    from regard.lab.evaluate import recipe_files
     from regard.lab.report import report_page
 
-    refuse_to_write_over({"--html": html}, (bundle, data, source, target, links, against, *(reference or ())))
+    read = [bundle, data, source, target, links, against, *(reference or ()), *(ensemble or ())]
+    if data is None and source is None:
+        read += recipe_files(bundle)
+    check_outputs({"--html": html}, read, parents=parents)
     _check_ensemble(bundle, ensemble or [])
     for_models = {"beam": beam, "length-penalty": length_penalty, "longest-source": longest_source, "links": links}
     _check_files([bundle, *([] if against is None else [against])], for_models)

@@ -10,14 +10,18 @@ from typing import Annotated
 
 import typer
 
+from regard.cli.options import Parents, output_file
+
 
 def explain(
     mechanism: Annotated[
         str | None,
         typer.Argument(metavar="MECHANISM", help="Its name or its author's; a list of them if left out."),
     ] = None,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Also draw the step as PNG, SVG or PDF.")] = None,
+    plot: Annotated[Path | None, output_file("Also draw the step as PNG, SVG or PDF.")] = None,
+    parents: Parents = False,
 ) -> None:
+    from regard.cli.output import check_outputs
     from regard.cli.picture import check_picture, write_picture
     from regard.cli.screen import warn
     from regard.lab.explain import explain as work
@@ -32,6 +36,7 @@ def explain(
     explanation = work(mechanism)
     if plot is not None:
         check_picture(plot)
+        check_outputs({"--plot": plot}, parents=parents)
     typer.echo(write_explanation(explanation))
     if plot is not None:
         write_picture(draw_explanation(explanation), plot)

@@ -1,16 +1,26 @@
-"""Where translations go: standard output, or a file that bears its name only when it is complete."""
+"""Where results go: standard output, or files that appear complete; checked before the work, written after it."""
 
-import errno
 import os
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from io import TextIOWrapper
+from itertools import combinations
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from regard.bundle.folder import explain, standard_stream
+from regard.bundle.folder import explain
 from regard.cli.screen import warn
+from regard.data.lines import find_file
+from regard.files import is_special, standard_stream, whole_file
 from regard.text.errors import InputError
+
+ROOM = 4096
+"""Bytes that a disk must take in advance: a full one takes the name of a file, but nothing in it."""
+RUN_FILES = ("manifest.json", "*.safetensors", "*.tokenizer.json", "training.json", "recipe.json", "journal.jsonl")
+"""What is read of a bundle or a run folder."""
+STANDARD_INPUT = Path("/dev/stdin")
 
 
 @runtime_checkable
@@ -24,75 +34,82 @@ class Output(Protocol):
 
 @contextmanager
 def open_output(path: Path | None) -> Iterator[Output]:
-    """What was written before something went wrong stays in NAME.part; a device or pipe is written to as it is."""
-    if path is None:
-        yield sys.stdout
+    """Lines that become the file when the block ends well; what an error or Ctrl-C cut short is kept as NAME.part."""
+    stream = sys.stdout if path is None else standard_stream(path)
+    if path is None or stream is not None:
+        yield stream or sys.stdout
         return
-    place = Path(os.path.realpath(path))
-    if (stream := standard_stream(place)) is not None:
-        yield stream
-        return
-    whole = place.is_file() or not place.exists()
-    draft = place.with_name(f"{place.name}.part") if whole else place
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with draft.open("w", encoding="utf-8", newline="\n") as file:
-            yield file
-        if whole:
-            draft.replace(place)
-    except BaseException as error:
-        if whole and draft.is_file():
-            _leave(draft)
-        if isinstance(error, OSError):
-            raise explain(error, path) from error
-        raise
-
-
-def refuse_to_write_over(written: dict[str, Path | None], read: Iterable[Path | None]) -> None:
-    """A file that is read is not replaced by what is made from it; `written` is keyed by option.
-
-    What cannot be written at all is refused here too, before hours of work are in vain.
-    """
-    for path in written.values():
-        if path is not None:
-            _check_place(path)
-    sources = [path.stat() for path in read if path is not None and path.is_file()]
-    for option, path in written.items():
-        if path is not None and path.is_file() and any(os.path.samestat(path.stat(), source) for source in sources):
-            raise InputError(f"{option} {path} is what is read: name another file")
-    refuse_one_file(written)
-
-
-def refuse_one_file(written: dict[str, Path | None]) -> None:
-    """One output is not replaced by another; a device takes both."""
-    options: dict[Path, str] = {}
-    for option, path in written.items():
-        if path is None or path.is_char_device():
-            continue
-        place = path.resolve()
-        if place in options:
-            raise InputError(f"{options[place]} and {option} name one file, {place}: name two")
-        options[place] = option
-
-
-def _check_place(path: Path) -> None:
-    try:
-        if path.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        place = Path(os.path.realpath(path))
-        folder = place.parent
-        while not folder.exists() and not folder.is_symlink():
-            folder = folder.parent
-        if not folder.is_dir():
-            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-        if (place.is_file() or not place.exists()) and not os.access(folder, os.W_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        with whole_file(path, parents=True, kept=lambda name: warn(f"what was translated so far is in {name}")) as file:
+            lines = TextIOWrapper(file, encoding="utf-8", newline="\n")
+            try:
+                yield lines
+            finally:
+                lines.detach()  # which flushes it
     except OSError as error:
         raise explain(error, path) from error
 
 
-def _leave(draft: Path) -> None:
-    if draft.stat().st_size:
-        warn(f"what was translated so far is in {draft}")
-    else:
-        draft.unlink()
+def check_outputs(
+    written: Mapping[str, Path | None],
+    read: Iterable[Path | None] = (),
+    *,
+    parents: bool,
+    remedies: Mapping[str, str] | None = None,
+) -> None:
+    """Refuse an output that cannot be written, that is also an input, or that another output would replace.
+
+    `written` is keyed by option; `read` are files, bundles and run folders. `remedies` says, for an option, what can
+    be done about an output that is also an input besides naming another file.
+    """
+    outputs = {option: path for option, path in written.items() if path is not None}
+    for option, path in outputs.items():
+        _check_place(option, path, parents)
+    inputs = [one for path in read if path is not None for one in _files_of(path)]
+    for option, path in outputs.items():
+        if any(_same(path, one) for one in inputs):
+            remedy = (remedies or {}).get(option, "")
+            raise InputError(f"{option} {path} is also an input: name another file{remedy}")
+    for one in inputs:
+        if standard_stream(one) is sys.stdout:  # as in `--input F >> F`, which would read what it writes
+            raise InputError(f"standard output goes to {one}, which is also an input: name another file")
+    for (option, path), (other, same) in combinations(outputs.items(), 2):
+        if _same(path, same):
+            raise InputError(f"{option} and {other} name one file, {same}: name two")
+
+
+def _same(path: Path, other: Path) -> bool:
+    """Whether two names, links followed, are one file; a device or pipe may have several uses."""
+    if path.is_file() and other.is_file():
+        return path.samefile(other)
+    return not is_special(path) and os.path.realpath(path) == os.path.realpath(other)
+
+
+def _check_place(option: str, path: Path, parents: bool) -> None:
+    try:
+        if path.is_dir():
+            raise InputError(f"{option}: {path} is a folder; name a file in it")
+        if is_special(path):
+            return  # a device or pipe has to be believed
+        place = Path(os.path.realpath(path))
+        folder = next(one for one in place.parents if one.exists())
+        if folder != place.parent and folder.is_dir() and not parents:
+            raise InputError(
+                f"{option}: there is no folder {path.parent} to write {path.name} into; --parents creates it"
+            )
+        with suppress(FileNotFoundError):
+            os.close(os.open(place, os.O_WRONLY))
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(ROOM))
+    except OSError as error:
+        raise explain(error, path) from error
+
+
+def _files_of(path: Path) -> list[Path]:
+    """The regular files that are read where this is named: itself, or compressed, or those of a bundle or run."""
+    if path.is_dir():
+        folders = (path, path / "best", path / "last")
+        return [one for folder in folders for pattern in RUN_FILES for one in folder.glob(pattern) if one.is_file()]
+    with suppress(InputError):
+        return [find_file(path)]
+    return []

@@ -1,9 +1,9 @@
-"""Pictures on disk: the ending is checked before the work, and what the disk refuses is said in one line."""
+"""Pictures on disk: the ending is checked before the work, and the file is replaced in one step."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from regard.bundle.folder import explain
+from regard.bundle.folder import write_whole
 from regard.text.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,10 +20,6 @@ def check_picture(path: Path, *also: str) -> None:
 
 
 def write_picture(figure: "Figure", path: Path) -> None:
-    from regard.plot import save
+    from regard.plot import picture
 
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        save(figure, path)
-    except OSError as error:
-        raise explain(error, path) from error
+    write_whole(path, picture(figure, path.suffix.lower().removeprefix(".")))

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from regard.cli.options import Parents, output_file
 from regard.cli.trust import Trust
 
 
@@ -18,9 +19,8 @@ def plot(
     texts: Annotated[
         list[str] | None, typer.Argument(metavar="TEXT", help="Sentences to draw; the run's loss curve if left out.")
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The picture; attention.png or curve.png if left out.")
-    ] = None,
+    out: Annotated[Path | None, output_file("The picture; attention.png or curve.png if left out.")] = None,
+    parents: Parents = False,
     words: Annotated[bool, typer.Option("--words", help="Whole words instead of pieces and EOS.")] = False,
     target: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Force this translation of the one sentence given.")
@@ -31,10 +31,12 @@ def plot(
     head: Annotated[int | None, typer.Option(metavar="N", help="A head, from 0; the mean of all if left out.")] = None,
     trust: Trust = None,
 ) -> None:
+    from regard.cli.output import check_outputs
     from regard.cli.picture import check_picture, write_picture
 
     path = out or Path("attention.png" if texts else "curve.png")
     check_picture(path, *([".html"] if texts else []))
+    check_outputs({"--out": path}, [bundle, bundle.parent / "journal.jsonl"], parents=parents)
     if not texts:
         from regard.train.picture import curve
 

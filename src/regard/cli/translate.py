@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from regard.cli.options import Parents, output_file
 from regard.cli.trust import Trust
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ def translate(
         typer.Argument(metavar="TEXT", help="Texts, after -- if one begins with -; standard input if left out."),
     ] = None,
     input_: Annotated[Path | None, typer.Option("--input", metavar="FILE", help="Read lines from this file.")] = None,
-    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write to this file.")] = None,
+    output: Annotated[Path | None, output_file("Write to this file.")] = None,
+    in_place: Annotated[bool, typer.Option("--in-place", help="Replace the file of --input.")] = False,
     beam: Annotated[int | None, typer.Option(metavar="N", help="Beam width; the recipe's if left out.")] = None,
     nbest: Annotated[
         int | None, typer.Option(metavar="N", help="N lines for each text: its number, score and translation.")
@@ -46,7 +48,8 @@ def translate(
     alignment: Annotated[
         bool, typer.Option("--alignment", help="Add a tab and word links, source-target counted from 0.")
     ] = False,
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page with heat-maps.")] = None,
+    html: Annotated[Path | None, output_file("Write a page with heat-maps.")] = None,
+    parents: Parents = False,
     walk: Annotated[bool, typer.Option("--walk", help="Show step by step where the model looked.")] = False,
     ensemble: Annotated[
         list[Path] | None, typer.Option(metavar="BUNDLE", help="A further bundle that votes (repeatable).")
@@ -58,7 +61,7 @@ def translate(
     trust: Trust = None,
 ) -> None:
     from regard.cli.converse import converse
-    from regard.cli.output import open_output, refuse_one_file, refuse_to_write_over
+    from regard.cli.output import open_output
     from regard.cli.screen import Warnings, progress
     from regard.runtime.translator import load
     from regard.text.errors import InputError
@@ -67,8 +70,8 @@ def translate(
         raise InputError("texts and --input were both given: leave one of them out")
     if as_json and (walk or alignment):
         raise InputError("--json holds alignment and attention already: leave --walk and --alignment out")
-    refuse_to_write_over({"--html": html}, [input_])
-    refuse_one_file({"--output": output, "--html": html})
+    input_ = None if input_ == Path("-") else input_
+    output = _check_files(input_, output, html, [bundle, *(ensemble or [])], in_place, parents, bool(texts))
     total = None if input_ is None else _count(input_)
     search: dict[str, Any] = {name: value for name, value in (("beam", beam), ("nbest", nbest)) if value is not None}
     translator = load([bundle, *(ensemble or [])], device, longest_source=longest_source, trust=trust or ())
@@ -92,6 +95,42 @@ def translate(
         warnings.close()
     if html is not None:
         _write_page(html, shown)
+
+
+def _check_files(
+    read: Path | None, output: Path | None, html: Path | None, bundles: list[Path], in_place: bool, parents: bool,
+    texts: bool,
+) -> Path | None:  # fmt: skip
+    """Where the lines go; raises where an output is also an input and --in-place does not say so."""
+    from regard.cli.output import STANDARD_INPUT, check_outputs
+
+    if in_place:
+        output = _in_place(read, output)
+        check_outputs({"--html": html}, [read], parents=parents)
+        inputs: list[Path] = []
+    else:
+        inputs = [read] if read is not None else [] if texts else [STANDARD_INPUT]
+    remedies = {} if read is None or in_place else {"--output": ", or add --in-place"}
+    written = {"--output": output, "--html": html}
+    check_outputs(written, bundles, parents=parents)
+    check_outputs(written, inputs, parents=parents, remedies=remedies)
+    return output
+
+
+def _in_place(read: Path | None, output: Path | None) -> Path:
+    """The file that --in-place replaces."""
+    from regard.data.lines import find_file, open_bytes
+    from regard.text.errors import InputError
+
+    if read is None:
+        raise InputError("--in-place replaces the file of --input: name one")
+    found = find_file(read)
+    if output is not None and not (output.exists() and output.samefile(found)):
+        raise InputError(f"--in-place replaces {read}: leave --output out")
+    with open_bytes(found) as unpacked, found.open("rb") as raw:
+        if unpacked.read(6) != raw.read(6):
+            raise InputError(f"--in-place: {found} is compressed; unpack it, or name a file with --output")
+    return found
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from itertools import count
 from pathlib import Path
 
 from regard.course.catalogue import Entry, entries
+from regard.files import write_whole
 from regard.text.errors import InputError
 
 DEFAULT = Path("regard-course")
@@ -91,7 +92,7 @@ def reset(folder: CourseFolder, entry: Entry) -> Path | None:
     if path.is_file() and path.read_bytes() != entry.starter.encode():
         kept = _new_name(path)
         path.replace(kept)
-    path.write_text(entry.starter, encoding="utf-8")
+    write_whole(path, entry.starter)
     return kept
 
 

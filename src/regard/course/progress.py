@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -12,6 +11,7 @@ from tempfile import gettempdir
 from regard.course.catalogue import Entry, entries
 from regard.course.folder import spare_place
 from regard.course.verdict import Verdict
+from regard.files import write_whole
 from regard.text.errors import InputError
 
 NAME = ".progress.json"
@@ -52,7 +52,7 @@ class Progress:
         A disk that takes nothing at all costs the memory of this session, not the session.
         """
         try:
-            _write(self.place, self._text())
+            write_whole(self.place, self._text(), parents=True)
         except OSError as error:
             self._save_elsewhere(error)
 
@@ -60,7 +60,7 @@ class Progress:
         folder = self.place.parent
         try:
             elsewhere = _elsewhere(folder, make=True)
-            _write(elsewhere, self._text())
+            write_whole(elsewhere, self._text())
         except (OSError, InputError):
             note = (
                 f"your progress cannot be kept: {folder} cannot be written ({error.strerror}), nor can {gettempdir()}."
@@ -105,19 +105,6 @@ def _checked(progress: Progress) -> Progress:
     if not all(isinstance(count, int) for count in counts):
         raise TypeError("wanted numbers")
     return progress
-
-
-def _write(place: Path, text: str) -> None:
-    place.parent.mkdir(parents=True, exist_ok=True)
-    draft = place.with_name(f"{place.name}.{os.getpid()}.part")
-    try:
-        with open(draft, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, place)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def _elsewhere(folder: Path, make: bool = False) -> Path:

@@ -7,17 +7,12 @@ import errno
 import hashlib
 import json
 import os
-import secrets
 import shutil
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
+from regard.files import locked, whole_folder
 from regard.text.errors import InputError
-
-if sys.platform != "win32":
-    import fcntl
 
 _WHOLE = "whole.json"
 """Written last: the size and checksum of every other file."""
@@ -39,7 +34,7 @@ def kept(kind: str, key: str, build: Callable[[Path], None], notes: list[str] | 
     place = cache_folder() / kind / key[:40]
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        with alone(place.with_name(f"{place.name}.lock")):
+        with locked(place.with_name(f"{place.name}.lock")):
             if place.exists():
                 if _is_whole(place):
                     return place
@@ -55,23 +50,10 @@ def kept(kind: str, key: str, build: Callable[[Path], None], notes: list[str] | 
 
 
 def _build(place: Path, build: Callable[[Path], None]) -> None:
-    for left in place.parent.glob(f".{place.name}-*.part"):  # of a process that was killed: we hold the lock
-        shutil.rmtree(left, ignore_errors=True)
-    draft = place.parent / f".{place.name}-{secrets.token_hex(4)}.part"
-    draft.mkdir()
-    try:
+    with whole_folder(place) as draft:
         build(draft)
         files = {path.name: _describe(path) for path in sorted(draft.iterdir())}
         (draft / _WHOLE).write_text(json.dumps(files), encoding="utf-8")
-        for path in draft.iterdir():
-            _sync(path)
-        try:
-            draft.rename(place)
-        except OSError:
-            if not _is_whole(place):  # unless another process, on a disk without locks, was quicker
-                raise
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
 
 
 def _is_whole(place: Path) -> bool:
@@ -85,31 +67,6 @@ def _is_whole(place: Path) -> bool:
 def _describe(path: Path) -> list[int | str]:
     with path.open("rb") as file:
         return [os.fstat(file.fileno()).st_size, hashlib.file_digest(file, "sha256").hexdigest()]
-
-
-def _sync(path: Path) -> None:
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
-
-
-@contextmanager
-def alone(path: Path, waits: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Hold a lock file; the lock dies with its process, however that ends. `waits` is called where another holds it."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-    try:
-        if sys.platform != "win32":
-            try:
-                try:
-                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    waits()
-                    fcntl.flock(descriptor, fcntl.LOCK_EX)
-            except OSError as problem:
-                if problem.errno not in (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS):
-                    raise  # some network disks know no locks: two processes may then both build, and one wins
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def _explain(problem: OSError, place: Path) -> InputError:

@@ -1,6 +1,7 @@
 """One file over HTTP: goes on where an earlier attempt stopped, and says plainly why it cannot."""
 
 import http.client
+import os
 import re
 import urllib.error
 import urllib.request
@@ -77,10 +78,15 @@ def _refused(error: urllib.error.HTTPError, address: str, part: Path, done: int)
     ) from None
 
 
+def _open_itself(name: str, flags: int) -> int:
+    """Open a file, but never the target of a symbolic link that somebody put in its place."""
+    return os.open(name, flags | os.O_NOFOLLOW, 0o666)
+
+
 def _receive(answer: Any, part: Path, done: int, tell: Callable[[int, int | None], None]) -> None:
     length = answer.headers.get("Content-Length") or ""
     total = done + int(length) if re.fullmatch("[0-9]{1,18}", length) else None
-    with part.open("ab" if done else "wb") as file:
+    with open(part, "ab" if done else "wb", opener=_open_itself) as file:
         tell(done, total)
         while block := answer.read(_BLOCK):
             file.write(block)

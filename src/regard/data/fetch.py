@@ -3,7 +3,6 @@
 import errno
 import hashlib
 import lzma
-import os
 import shutil
 import zlib
 from collections.abc import Callable, Iterable
@@ -13,10 +12,10 @@ from gzip import BadGzipFile
 from pathlib import Path
 from typing import Literal
 
-from regard.data.cache import alone
 from regard.data.catalogue import Entry, TextFile, data_folders, is_here
 from regard.data.download import download
 from regard.data.lines import COMPRESSED, find_file, open_bytes
+from regard.files import locked, publish, sync, whole_file
 from regard.text.errors import InputError
 
 Watch = Callable[[str, int, int | None], None]
@@ -57,7 +56,7 @@ def get(entry: Entry, origin: Path | None = None, home: Path | None = None, watc
     with ExitStack() as lock:
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            lock.enter_context(alone(home / f".{entry.name}.lock", lambda: watch(f"{WAITING}{entry.name}", 0, None)))
+            lock.enter_context(locked(home / f".{entry.name}.lock", lambda: watch(f"{WAITING}{entry.name}", 0, None)))
         except OSError as problem:
             raise unwritable(folder, problem) from problem
         for name in damaged(entry, folder):
@@ -123,15 +122,13 @@ def _copy(origin: Path, place: Path, file: TextFile, entry: Entry, watch: Watch)
             f"(wanted a text of {file.lines:,} lines, SHA-256 {file.sha256[:12]}…)"
         )
     target = _packed(place, origin)
-    part = target.with_name(f".{target.name}.part")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
         watch(place.name, 0, origin.stat().st_size)
-        shutil.copyfile(origin, part)
-        _put(part, target, place)
+        with whole_file(target, parents=True) as copied, origin.open("rb") as read:
+            shutil.copyfileobj(read, copied, _BLOCK)
+        _remove_others(target, place)
         watch(place.name, target.stat().st_size, target.stat().st_size)
     except OSError as problem:
-        part.unlink(missing_ok=True)
         raise unwritable(place, problem) from problem
 
 
@@ -139,13 +136,15 @@ def _download(place: Path, file: TextFile, watch: Watch) -> None:
     address = file.address
     assert address is not None
     target = _packed(place, Path(address.rsplit("/", 1)[-1]))
-    part = target.with_name(f".{target.name}.part")
+    part = target.with_name(f".{target.name}.part")  # one name, so that a later attempt resumes; the lock is held
     try:
         part.parent.mkdir(parents=True, exist_ok=True)
         for fresh in (False, True):
             resumed = download(address, part, lambda done, total: watch(place.name, done, total), fresh=fresh)
             if _whole(part, file):
-                _put(part, target, place)
+                sync(part)
+                publish(part, target)
+                _remove_others(target, place)
                 return
             part.unlink()
             if not resumed:  # a part of another edition would explain it; a whole download does not
@@ -158,9 +157,8 @@ def _download(place: Path, file: TextFile, watch: Watch) -> None:
     )
 
 
-def _put(part: Path, target: Path, place: Path) -> None:
-    """In place of whatever was there, also of a file that is packed in another way and would be found first."""
-    os.replace(part, target)
+def _remove_others(target: Path, place: Path) -> None:
+    """Remove the same file packed in another way, which would be found first."""
     for other in (place, *(place.with_name(place.name + ending) for ending in COMPRESSED)):
         if other != target:
             other.unlink(missing_ok=True)

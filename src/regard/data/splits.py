@@ -31,6 +31,7 @@ from regard.data.tables import (
 from regard.text.errors import InputError
 from regard.text.words import word_spans
 
+SPLITS: tuple[Split, ...] = ("train", "dev", "test")
 _MARKS = re.compile(r"[^\w\s]|[\u2e80-\U0010ffff]")
 """Where a word may end without a space: each makes two words more at most."""
 
@@ -70,9 +71,15 @@ def open_split(config: StoredData, split: Split) -> "StoredSplit":
 def check_readable(config: DataConfig) -> None:
     """Raise at once what is wrong with the first pair of a split: a file that is not there, a line that is no pair."""
     if not isinstance(config, (PhrasebookData, SyntheticData)):
-        splits: tuple[Split, ...] = ("train", "dev", "test")
-        for split in splits:
+        for split in SPLITS:
             open_split(config, split).peek()
+
+
+def split_files(config: DataConfig) -> list[Path]:
+    """The files that the splits are read from; none for generated data and for datasets of the Hub."""
+    if isinstance(config, (PhrasebookData, SyntheticData, HuggingFaceData)):
+        return []
+    return [path for split in SPLITS for path in open_split(config, split).files()]
 
 
 @dataclass(frozen=True)
@@ -116,6 +123,10 @@ class StoredSplit:
         next(self._read(self._origin, []), None)
         for other in self.more:
             other.peek()
+
+    def files(self) -> list[Path]:
+        """What the pairs are read from."""
+        return [*self._files(self._origin), *(path for other in self.more for path in other.files())]
 
     @cached_property
     def key(self) -> str:

@@ -2,12 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from regard.alignment import Link, LinkRule, Links, attention_entropy
-from regard.bundle.store import Bundle
+from regard.bundle.manifest import NAME, read_manifest
+from regard.bundle.store import Bundle, find_bundle
 from regard.data.config import Corpus, load_split
 from regard.data.pair import Pair
+from regard.data.splits import split_files
 from regard.data.tables import CatalogueData, HuggingFaceData
 from regard.evaluation import Evaluation, LengthScores, evaluate
 from regard.lab.align import Direction, default_rule
@@ -186,6 +189,16 @@ def recipe_pairs(bundle: Bundle, split: str = "test") -> Corpus:
         return load_split(data, "test")
     except InputError as error:
         raise InputError(f"the {split} data of {bundle.path} cannot be read ({error}): name the data to use") from error
+
+
+def recipe_files(path: Path) -> list[Path]:
+    """The data files that the recipe of a bundle names; none where there is no bundle, or no recipe in it."""
+    try:
+        bundle = find_bundle(path)
+        recipe = read_manifest(bundle / NAME).recipe
+        return split_files(parse_recipe(recipe, f"the recipe of {bundle}").data) if recipe else []
+    except InputError:
+        return []  # whoever reads it says what is wrong
 
 
 def length_name(scores: LengthScores) -> str:

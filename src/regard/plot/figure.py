@@ -7,6 +7,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from regard.files import write_whole
 from regard.plot.attention_map import Number, visible
 from regard.plot.fonts import FontChoice, choose_fonts, warn_if_missing
 
@@ -98,10 +99,10 @@ def picture(figure: "matplotlib.figure.Figure", file_format: str = "png") -> byt
 
 
 def save(figure: "matplotlib.figure.Figure", path: str | Path) -> Path:
-    """Write the figure to `path`; its ending says the format."""
+    """Write the figure to `path` in one step; its ending says the format."""
     path = Path(path)
     ending = path.suffix.lower().removeprefix(".")
     if ending not in FORMATS:
         raise ValueError(f"{path.name} ends in {path.suffix or 'nothing'}; pictures end in .png, .svg or .pdf")
-    path.write_bytes(picture(figure, ending))
+    write_whole(path, picture(figure, ending))
     return path

@@ -10,6 +10,7 @@ from random import Random
 
 import tokenizers
 
+from regard.files import write_whole
 from regard.text.config import TokenizerConfig
 from regard.text.decoding import decode_words, decode_written, written_pieces
 from regard.text.encoding import Decoded, Encoding, PieceWords
@@ -228,9 +229,7 @@ class Tokenizer:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """One JSON file, written whole or not at all."""
-        partial = Path(f"{os.fspath(path)}.partial")
-        partial.write_bytes(self._data)
-        partial.replace(path)
+        write_whole(path, self._data)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Tokenizer":

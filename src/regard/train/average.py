@@ -1,15 +1,15 @@
 """The mean of the last few validated weights, often a little better than any of them."""
 
+import hashlib
 from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 from torch import Tensor
 
-from regard.bundle.folder import explain
+from regard.bundle.folder import explain, write_whole
 from regard.bundle.manifest import FileEntry
 from regard.bundle.store import weights_of
 from regard.models.seq2seq import Seq2Seq
@@ -20,16 +20,13 @@ FOLDER = "average"
 
 def keep_weights(job: Job, step: int) -> None:
     """Add this step's weights to the run's folder and drop all but the last `train.average`."""
-    path = job.folder / FOLDER / f"{step:09d}.safetensors"
-    draft = path.with_suffix(".part")
+    data = save(weights_of(job.model))
+    path = job.folder / FOLDER / f"{step:09d}-{hashlib.sha256(data).hexdigest()[:16]}.safetensors"
+    write_whole(path, data)
     try:
-        path.parent.mkdir(exist_ok=True)
-        save_file(weights_of(job.model), draft)
-        draft.replace(path.with_stem(f"{path.stem}-{_checksum(draft)}"))
         for old in _kept(job.folder)[: -job.config.average]:
             old.unlink()
-    except (OSError, SafetensorError) as error:
-        draft.unlink(missing_ok=True)
+    except OSError as error:
         raise explain(error, path) from error
 
 

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -15,13 +14,11 @@ from regard.bundle.folder import explain, recover, write_whole
 from regard.bundle.manifest import NAME as MANIFEST
 from regard.bundle.manifest import read_manifest
 from regard.bundle.store import identity
+from regard.files import hold
 from regard.text.errors import InputError
 from regard.train.journal import NAME as JOURNAL
 from regard.train.journal import read_journal
 from regard.train.recipe import Recipe, parse_recipe
-
-if sys.platform != "win32":
-    import fcntl
 
 RECIPE = "recipe.json"
 OURS = ("last", "best", "average", "tensorboard", JOURNAL, "curve.png")
@@ -143,23 +140,17 @@ def _clear(folder: Path, everything: bool) -> None:
 
 def hold_folder(folder: Path, refusal: str) -> int | None:
     """Hold the folder until the file descriptor is closed; the lock dies with the process, however that ends."""
-    if sys.platform == "win32":
-        return None
-    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return hold(folder)
     except BlockingIOError as error:
-        os.close(descriptor)
         raise InputError(f"{refusal}: wait for it, or stop it first") from error
-    except OSError:
-        os.close(descriptor)  # a file system without locks
-        return None
-    return descriptor
 
 
 def _is_empty(folder: Path) -> bool:
     """Whether nothing is in it but a recipe that a killed process had only begun to write."""
-    return not folder.exists() or all(path.name == f".{RECIPE}.part" for path in folder.iterdir())
+    return not folder.exists() or all(
+        path.name.startswith(f".{RECIPE}") and path.suffix == ".part" for path in folder.iterdir()
+    )
 
 
 def is_run(folder: Path) -> bool:

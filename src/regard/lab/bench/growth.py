@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from io import BytesIO
 from pathlib import Path
 
 import torch
@@ -9,6 +10,7 @@ from torch import Tensor
 
 from regard.attention import additive_attention
 from regard.attention.additive import functional
+from regard.files import write_whole
 from regard.lab.bench.measure import extra_memory, take_turns
 
 Attend = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tensor | None]]
@@ -92,5 +94,6 @@ def draw_growth(points: list[Point], path: Path, machine: str) -> None:
                 plot.set_ylabel(f"{unit}, forward + backward")
                 plot.legend()
     figure.suptitle(f"Additive attention, {machine}")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=130)
+    drawn = BytesIO()
+    figure.savefig(drawn, format=path.suffix.lower().removeprefix("."), dpi=130)
+    write_whole(path, drawn.getvalue(), parents=True)

@@ -1,19 +1,18 @@
 """Exercise 17: an English to French translator, trained once in about a minute and kept in the user's cache folder."""
 
-import fcntl
 import hashlib
 import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from regard.bundle.errors import BundleError
 from regard.bundle.store import Bundle, load_bundle
 from regard.course.folder import spare_place
 from regard.course.waiting import Waiting, busy
+from regard.files import locked
 from regard.text.errors import InputError
 from regard.train.journal import Event, Started, Stepped
 from regard.train.recipe import Recipe, load_recipe
@@ -38,7 +37,8 @@ def translator(tell: Waiting = busy) -> Bundle:
     """The trained bundle, from the cache or made now; `tell` hears how far the training is."""
     recipe = load_recipe("demo", CHANGES)
     place = cache_home() / f"course-translator-{_mark(recipe)}"
-    with _alone(place.with_suffix(".lock"), tell):
+    waits = partial(tell, "waiting for another training of the translator", 0, 1)
+    with locked(place.with_suffix(".lock"), waits, repeat=True):  # two graders at once train one model
         try:
             return load_bundle(place)
         except BundleError:  # not there yet, or damaged
@@ -87,20 +87,6 @@ class _Teller:
             if now - self.told > NEWS_SECONDS or event.step == self.total:
                 self.tell(WHAT, event.step, self.total)
                 self.told = now
-
-
-@contextmanager
-def _alone(path: Path, tell: Waiting) -> Iterator[None]:
-    """Two graders at once train one model: the second waits for the first."""
-    with path.open("w") as lock:
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                tell("waiting for another training of the translator", 0, 1)
-                time.sleep(NEWS_SECONDS)
-        yield
 
 
 def _mark(recipe: Recipe) -> str:

@@ -1,0 +1,314 @@
+"""Atomic writes and locks: a file or folder appears complete or not at all, and no two writers share a temporary name.
+
+A draft lies beside its target as `.NAME-xxxxxxxx.part`. It is created exclusively and locked while its writer lives;
+the next writer of the same target removes the drafts of processes that were killed. Failures are raised as OSError.
+"""
+
+import errno
+import os
+import secrets
+import shutil
+import stat
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from glob import escape
+from itertools import count
+from pathlib import Path
+from typing import BinaryIO, TextIO
+
+if sys.platform != "win32":
+    import fcntl
+
+PAUSE = 0.2
+"""Seconds between two attempts to take a lock."""
+_NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL, errno.EBADF)
+"""What a file system without locks answers; some network file systems cannot lock folders."""
+
+
+def hold(path: Path, *, create: bool = False) -> int | None:
+    """Lock a file or folder until the returned descriptor is closed or the process ends, however it ends.
+
+    BlockingIOError: another process holds it. None: this file system has no locks.
+    """
+    if sys.platform == "win32":
+        return None
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW if create else os.O_RDONLY | os.O_NONBLOCK
+    descriptor = os.open(path, flags, 0o666)
+    held = False
+    try:
+        held = _lock(descriptor)
+    finally:
+        if not held:
+            os.close(descriptor)
+    return descriptor if held else None
+
+
+def _lock(descriptor: int) -> bool:
+    """Whether the lock is ours: False where this file system has none."""
+    if sys.platform == "win32":
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+        return False
+    return True
+
+
+@contextmanager
+def locked(path: Path, waits: Callable[[], None] = lambda: None, *, repeat: bool = False) -> Iterator[None]:
+    """Hold a lock file, which is created and stays; `waits` is called once (or repeatedly) while another holds it."""
+    with ExitStack() as lock:
+        for attempt in count():
+            try:
+                descriptor = hold(path, create=True)
+                break
+            except BlockingIOError:
+                if repeat or not attempt:
+                    waits()
+                time.sleep(PAUSE)
+        if descriptor is not None:
+            lock.callback(os.close, descriptor)
+        yield
+
+
+def write_whole(path: str | os.PathLike[str], data: str | bytes, *, parents: bool = False) -> None:
+    """Replace a file in one step, as `whole_file` does; text is written as UTF-8."""
+    with whole_file(Path(path), parents=parents) as file:
+        file.write(data.encode() if isinstance(data, str) else data)
+
+
+@contextmanager
+def whole_file(
+    path: Path, *, parents: bool = False, kept: Callable[[Path], object] | None = None
+) -> Iterator[BinaryIO]:
+    """A file that takes the place of `path` when the block ends well; otherwise nothing is left of it.
+
+    An existing file's mode, owner and group stay; a new one follows the umask. A symbolic link stays and its target is
+    replaced; other hard links keep the old content. A file without write permission is not replaced. Devices, pipes and
+    the file behind standard output are written to directly. With `kept`, an unfinished file that is not empty is moved
+    to a new name (see `spare_name`), which `kept` is called with. `parents` creates missing folders.
+    """
+    if (standard := standard_stream(path)) is not None:
+        standard.flush()
+        yield standard.buffer
+        standard.buffer.flush()
+    elif is_special(path):
+        with open(path, "wb", opener=lambda name, flags: os.open(name, os.O_WRONLY)) as device:
+            yield device
+    else:
+        place = Path(os.path.realpath(path))
+        if parents:
+            place.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileNotFoundError):
+            os.close(os.open(place, os.O_WRONLY))  # raises where it is a folder or write-protected
+        _sweep(place)
+        with _new_file(place) as file:
+            draft = Path(file.name)
+            try:
+                yield file
+                file.flush()
+                _fsync(file.fileno())
+                publish(draft, place)
+            except BaseException:
+                if kept is not None:
+                    with suppress(OSError):
+                        kept(_keep(file, place))
+                raise
+            finally:
+                with suppress(OSError):
+                    file.close()
+                with suppress(OSError):
+                    draft.unlink(missing_ok=True)
+
+
+def publish(draft: Path, place: Path) -> None:
+    """Move a complete file, synced before, to its name."""
+    os.replace(draft, place)
+    with suppress(OSError):  # the new file is in its place, whatever happens now
+        sync(place.parent)
+
+
+def spare_name(place: Path) -> Path:
+    """An empty new file NAME.part, or NAME.2.part and so on: what already has such a name is left alone."""
+    for number in count(1):
+        spare = place.with_name(f"{place.name}.part" if number == 1 else f"{place.name}.{number}.part")
+        with suppress(FileExistsError):
+            spare.touch(exist_ok=False)
+            break
+    return spare
+
+
+def is_special(path: Path) -> bool:
+    """Whether this is a device, pipe or socket, which is opened rather than replaced."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def standard_stream(path: Path) -> TextIO | None:
+    """Standard output or error where it goes into this very file: replaced, what was written to it would be lost."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):  # AttributeError: a process may have neither
+            if os.path.samestat(os.fstat(stream.fileno()), os.stat(path)):
+                return stream
+    return None
+
+
+@contextmanager
+def whole_folder(target: Path) -> Iterator[Path]:
+    """A draft folder beside `target` that takes its place when the block ends well.
+
+    A kill at any moment leaves the old folder, the new one, or (for an instant between two renames) the old one
+    under a hidden name, from which `recover` puts it back.
+    """
+    place, draft = Path(os.path.realpath(target)), None
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(place)
+        with ExitStack() as lock:
+            draft = _new_folder(place, lock)
+            yield draft
+            _settle(draft)
+            _swap(draft, place)
+    finally:
+        if draft is not None:
+            _remove(draft)
+
+
+def recover(target: Path) -> None:
+    """Undo a swap of folders that was cut short."""
+    place = Path(os.path.realpath(target))
+    old = _set_aside(place)
+    if old.is_dir() and not place.exists():
+        with suppress(OSError):  # the writer lives and was quicker, or the disk is read-only
+            old.rename(place)
+
+
+def sync(path: Path) -> None:
+    """Have the system write a file or folder to the disk now."""
+    if sys.platform == "win32" and path.is_dir():
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        _fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _fsync(descriptor: int) -> None:
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.EBADF):  # some file systems cannot sync a folder
+            raise
+
+
+def _draft(place: Path, mark: str, quote: Callable[[str], str] = str) -> str:
+    """A draft's name; the target's is shortened, for with the mark it could be longer than a name may be."""
+    return f".{quote(place.name[:50])}-{mark}.part"
+
+
+def _new_file(place: Path) -> BinaryIO:
+    """A locked draft with the mode and owner of the file it will replace.
+
+    Another writer's sweep may remove it before it is locked: then another one is created.
+    """
+    while True:
+        file = open(place.with_name(_draft(place, secrets.token_hex(4))), "xb")  # noqa: SIM115
+        with suppress(FileNotFoundError):
+            before = os.stat(place)
+            for owner in ((-1, before.st_gid), (before.st_uid, -1)):
+                with suppress(OSError):
+                    os.chown(file.name, *owner)
+            os.chmod(file.name, before.st_mode & 0o777)
+        with suppress(BlockingIOError):
+            _lock(file.fileno())
+            if os.path.exists(file.name):
+                return file
+        file.close()
+
+
+def _new_folder(place: Path, lock: ExitStack) -> Path:
+    """A locked draft; as with files, another writer's sweep may come first."""
+    while True:
+        draft = place.with_name(_draft(place, secrets.token_hex(4)))
+        draft.mkdir()
+        with suppress(FileNotFoundError, BlockingIOError):
+            descriptor = hold(draft)
+            if descriptor is not None:
+                lock.callback(os.close, descriptor)
+            if draft.exists():
+                return draft
+
+
+def _sweep(place: Path) -> None:
+    """Remove drafts of this target that nobody holds: their process was killed."""
+    for draft in place.parent.glob(_draft(place, "[0-9a-f]" * 8, escape)):
+        with suppress(OSError):
+            descriptor = hold(draft)
+            if descriptor is None:
+                return  # without locks nobody can tell
+            try:
+                if draft.is_dir():
+                    shutil.rmtree(draft)
+                else:
+                    draft.unlink()
+            finally:
+                os.close(descriptor)
+
+
+def _keep(file: BinaryIO, place: Path) -> Path:
+    """Move an unfinished file to a new name; OSError where it is empty or gone."""
+    with suppress(OSError):
+        file.flush()
+    draft = Path(file.name)
+    if not draft.stat().st_size:
+        raise FileNotFoundError(errno.ENOENT, "nothing was written")
+    spare = spare_name(place)
+    os.replace(draft, spare)
+    return spare
+
+
+def _set_aside(place: Path) -> Path:
+    """Where the old folder waits while the new one takes its place."""
+    return place.parent / f".{place.name}.old"
+
+
+def _settle(draft: Path) -> None:
+    """Everything on the disk for good, readable by whoever may read the folder (safetensors writes private files)."""
+    mode = draft.stat().st_mode & 0o666
+    for path in draft.rglob("*"):
+        if path.is_file():
+            path.chmod(mode)
+        sync(path)
+    sync(draft)
+
+
+def _swap(draft: Path, place: Path) -> None:
+    old = _set_aside(place)
+    for left in reversed(range(100)):
+        try:
+            if place.exists():
+                _remove(old)
+                place.rename(old)
+            draft.rename(place)
+            break
+        except OSError as error:
+            # A reader put the old folder back in between, or another writer was quicker: once more.
+            disturbed = error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT) and draft.exists()
+            if not disturbed or not left:
+                recover(place)
+                raise
+    _remove(old)
+    with suppress(OSError):  # the new folder is in its place, whatever happens now
+        sync(place.parent)
+
+
+def _remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
