@@ -1,6 +1,7 @@
 """Write a bundle, find it, and read it back with every reason why it might not be one."""
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -8,14 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 
 import regard
+from regard.bounds import MOST
 from regard.bundle.errors import BundleError
 from regard.bundle.folder import recover, whole_folder
 from regard.bundle.manifest import NAME, FileEntry, Manifest, read_manifest
-from regard.models.seq2seq import Seq2Seq
+from regard.bundle.weights import most_bytes, read_tensors, refuse_holes
+from regard.models.seq2seq import Seq2Seq, outline
 from regard.text.errors import InputError
 from regard.text.tokenizer import Tokenizer
 
@@ -43,8 +45,8 @@ class Bundle:
 
     def that_reads(self, longest: int) -> "Bundle":
         """The same model, reading up to so many pieces of a source, whatever training saw."""
-        if longest < 1:
-            raise InputError(f"longest_source = {longest}: a text has at least 1 piece")
+        if not 1 <= longest <= MOST["longest"]:
+            raise InputError(f"longest_source = {longest:,}: wanted 1 to {MOST['longest']:,} pieces")
         most = self.model.config.most_pieces
         if most is not None and longest + int(self.manifest.source_eos) > most:
             raise InputError(
@@ -80,12 +82,14 @@ def write_bundle(draft: Path, model: Seq2Seq, source: Tokenizer, target: Tokeniz
 
 def weights_of(model: Seq2Seq) -> dict[str, torch.Tensor]:
     """Each parameter once, under its first name: tied ones are one tensor, which safetensors refuses to write twice."""
-    weights, seen = {}, set()
+    return {name: tensor.detach().cpu().contiguous() for name, tensor in _each_once(model).items()}
+
+
+def _each_once(model: Seq2Seq) -> dict[str, torch.Tensor]:
+    weights: dict[int, tuple[str, torch.Tensor]] = {}
     for name, tensor in model.state_dict(keep_vars=True).items():
-        if id(tensor) not in seen:
-            seen.add(id(tensor))
-            weights[name] = tensor.detach().cpu().contiguous()
-    return weights
+        weights.setdefault(id(tensor), (name, tensor))
+    return dict(weights.values())
 
 
 def find_bundle(path: Path | str) -> Path:
@@ -150,31 +154,12 @@ def load_bundle(path: Path | str, device: torch.device | str = "cpu") -> Bundle:
         return outcome
 
 
-def load_weights(model: Seq2Seq, path: Path) -> None:
-    """Fill a model from a safetensors file that `weights_of` wrote, in the precision that it was written in."""
-    try:
-        weights = load_file(path)
-    except (SafetensorError, OSError) as error:
-        raise BundleError(f"{path} cannot be read as safetensors ({error}): copy the whole bundle again") from error
-    wanted = {name: tensor.shape for name, tensor in weights_of(model).items()}
-    given = {name: tensor.shape for name, tensor in weights.items()}
-    if given != wanted:
-        names = sorted(name for name in wanted | given if wanted.get(name) != given.get(name))
-        first, rest = names[0], f" and {len(names) - 1} more" if len(names) > 1 else ""
-        raise BundleError(
-            f"{path} holds another model than its manifest describes: {first} is {_shape(given.get(first))} and should "
-            f"be {_shape(wanted.get(first))}{rest}; copy the whole bundle again"
-        )
-    precisions = {tensor.dtype for tensor in weights.values() if tensor.is_floating_point()}
-    if len(precisions) == 1:
-        model.to(precisions.pop())
-    model.load_state_dict(weights, strict=False)  # the other names of tied parameters are missing
-
-
 def _read(folder: Path, device: torch.device | str) -> Bundle:
     manifest = read_manifest(folder / NAME)
-    for name in (WEIGHTS, SOURCE, TARGET):
-        _check_file(folder / name, manifest)
+    shapes = _shapes(manifest, folder)
+    _check_file(folder / WEIGHTS, manifest, most_bytes(shapes))
+    for name in (SOURCE, TARGET):
+        _check_file(folder / name, manifest, MOST["tokenizer"])
     source, target = Tokenizer.load(folder / SOURCE), Tokenizer.load(folder / TARGET)
     for name, tokenizer, expected in (
         (SOURCE, source, manifest.source_vocabulary),
@@ -186,15 +171,37 @@ def _read(folder: Path, device: torch.device | str) -> Bundle:
                 "this is another model's tokenizer, copy the whole bundle again"
             )
     try:
-        with torch.random.fork_rng(devices=[]):  # the weights it draws are replaced at once
-            model = Seq2Seq(manifest.model, len(source), len(target))
+        weights = read_tensors(folder / WEIGHTS, shapes)
+    except OSError as error:
+        raise BundleError(f"cannot read {folder / WEIGHTS}: {error.strerror}") from error
     except ValueError as error:
-        raise BundleError(f"the model of {folder / NAME} cannot be built: {error}") from error
-    load_weights(model, folder / WEIGHTS)
+        raise BundleError(f"{folder / WEIGHTS} {error}; copy the whole bundle again") from error
+    model = _build(manifest, folder)
+    precisions = {tensor.dtype for tensor in weights.values() if tensor.is_floating_point()}
+    if len(precisions) == 1:  # as they were written
+        model.to(precisions.pop())
+    model.load_state_dict(weights, strict=False)  # the other names of tied parameters are missing
     return Bundle(model.to(device).eval(), source, target, manifest, folder)
 
 
-def _check_file(path: Path, manifest: Manifest) -> None:
+def _build(manifest: Manifest, folder: Path, build: Callable[..., Seq2Seq] = Seq2Seq) -> Seq2Seq:
+    try:
+        with torch.random.fork_rng(devices=[]):  # the weights it draws are replaced at once
+            return build(manifest.model, manifest.source_vocabulary, manifest.target_vocabulary)
+    except ValueError as error:
+        raise BundleError(f"the model of {folder / NAME} cannot be built: {error}") from error
+
+
+def _shapes(manifest: Manifest, folder: Path) -> dict[str, tuple[int, ...]]:
+    """What the weights must be shaped like, from a model that takes no memory."""
+    try:
+        model = _build(manifest, folder, outline)
+    except (RuntimeError, NotImplementedError):  # of a foreign mechanism, which computes while it is built
+        model = _build(manifest, folder)
+    return {name: tuple(tensor.shape) for name, tensor in _each_once(model).items()}
+
+
+def _check_file(path: Path, manifest: Manifest, most: int) -> None:
     entry = manifest.files.get(path.name)
     if entry is None:
         raise BundleError(
@@ -202,11 +209,20 @@ def _check_file(path: Path, manifest: Manifest) -> None:
         )
     try:
         size = path.stat().st_size
+        if size > most:
+            raise BundleError(
+                f"{path} has {size:,} bytes, at most {most:,} can belong here: copy the whole bundle again"
+            )
+        refuse_holes(path)
         found = FileEntry.of(path) if size == entry.bytes else None
     except FileNotFoundError as error:
         raise BundleError(f"{path} is missing: the bundle is incomplete, copy the whole folder again") from error
     except OSError as error:
         raise BundleError(f"cannot read {path}: {error.strerror}") from error
+    except BundleError:
+        raise
+    except ValueError as error:
+        raise BundleError(f"{path} {error}: copy the whole bundle again") from error
     if found != entry and path.name in (SOURCE, TARGET) and _is_tokenizer(path):
         raise BundleError(
             f"{path} is not the tokenizer that this model was trained with (its checksum is not the manifest's): "
@@ -244,7 +260,3 @@ def _identity(folder: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_ino, found.st_mtime_ns
-
-
-def _shape(shape: torch.Size | None) -> str:
-    return "absent" if shape is None else str(list(shape))
