@@ -229,7 +229,7 @@ def _headers() -> dict[str, Forge]:
         tensor([-1]), tensor(["many"]), tensor([1] * 100_000), {"shape": [1]}, tensor([1.5]), 7, {"dtype": "F32"},
     ]  # fmt: skip
     return {
-        **{f"a tensor {str(one):.40}": header({"encoder.embedding.weight": one}, 4) for one in no_tensors},
+        **{f"a tensor {one!s:.40}": header({"encoder.embedding.weight": one}, 4) for one in no_tensors},
         "weights of a hundred gigabytes": raw(WEIGHTS, b"", 100 * GIGABYTE),
         "a header that claims a gigabyte": header(b"{}", GIGABYTE, claimed=GIGABYTE),
         "a header that claims all there is": header(b"{}", claimed=(1 << 64) - 1),
@@ -263,6 +263,7 @@ def _tokenizers() -> dict[str, Forge]:
         "a tokenizer with a long piece": tokenizer({"vocab": {**PIECES, LONG: 4}}),
         "a tokenizer with too many pieces": many_pieces,
         "a tokenizer with a huge number": tokenizer({"vocab": {**PIECES, "a": 10**400}}),
+        "a tokenizer whose pieces are elsewhere": tokenizer({"vocab": "/dev/zero"}),
         "a tokenizer with a gap": tokenizer({"vocab": {**PIECES, "a": (1 << 32) - 1}}),
         "a tokenizer with one number twice": tokenizer({"vocab": {**PIECES, "a": 4, "b": 4}}),
         "a tokenizer without a model": tokenizer(tokenizer={}),

@@ -54,7 +54,11 @@ def from_bytes(data: bytes, origin: Path) -> tuple[TokenizerConfig, tokenizers.T
     try:
         return config, tokenizers.Tokenizer(_model(model))
     except Exception as problem:  # the library raises nothing narrower
-        raise InputError(f"{origin}: the tokenizers library cannot read its model: {cut(str(problem))}") from None
+        raise InputError(f"{origin}: the tokenizers library cannot read its model: {_line(problem)}") from None
+
+
+def _line(problem: Exception) -> str:
+    return cut(" ".join(str(problem).split()))
 
 
 def _model(content: dict[str, Any]) -> models.Model:
@@ -67,6 +71,8 @@ def _model(content: dict[str, Any]) -> models.Model:
         if not all(math.isfinite(score) for _, score in scores):
             raise ValueError("a score is not a finite number")
         return models.Unigram(scores, unk_id=UNK, byte_fallback=False)
+    if not isinstance(pieces, dict) or not all(type(one) is int and 0 <= one < len(pieces) for one in pieces.values()):
+        raise ValueError("its pieces are not numbered from 0")  # the library takes a text for the name of a file
     if content["type"] == "BPE":
         return models.BPE(pieces, [(left, right) for left, right in content["merges"]], unk_token=SPECIAL[UNK])
     return models.WordLevel(pieces, unk_token=SPECIAL[UNK])
