@@ -17,6 +17,8 @@ from regard.bounds import MOST, excerpt
 _KEY = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
 _LONG_KEY = re.compile(rf"(?<![\w-]){_KEY}(?:[ \t]*+\.[ \t]*+{_KEY}){{{MOST['nesting']}}}")
 """A dotted key of many parts, over which `tomllib` takes quadratic time."""
+_LONG_NUMBER = re.compile(r"\b0[xob]\w{1000}")
+"""A number that Python reads and does not write."""
 
 
 def open_regular(path: Path | str) -> BinaryIO:
@@ -64,6 +66,8 @@ def parse_toml(text: str) -> dict[str, Any]:
     """What TOML of bounded depth holds."""
     if _LONG_KEY.search(text):
         raise ValueError(_TOO_DEEP)
+    if _LONG_NUMBER.search(text):
+        raise ValueError(_TOO_LONG)
     try:
         value = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -72,6 +76,7 @@ def parse_toml(text: str) -> dict[str, Any]:
     return value
 
 
+_TOO_LONG = "it holds a number of thousands of digits"
 _TOO_DEEP = f"it is nested more than {MOST['nesting']} levels deep"
 
 
@@ -79,7 +84,7 @@ def _plain(error: ValueError | RecursionError) -> ValueError:
     """Python's own words for two of them are about Python."""
     if isinstance(error, RecursionError):
         return ValueError(_TOO_DEEP)
-    return ValueError("it holds a number of thousands of digits") if str(error).startswith("Exceeds the") else error
+    return ValueError(_TOO_LONG) if str(error).startswith("Exceeds the") else error
 
 
 def _refuse_special(mode: int) -> None:

@@ -68,7 +68,10 @@ def test_one_flipped_bit(folder: Path, name: str) -> None:
     data = bytearray((folder / name).read_bytes())
     data[len(data) // 2] ^= 1
     (folder / name).write_bytes(data)
-    assert refusal(folder) == f"{folder / name} is damaged (its checksum is not the manifest's): {AGAIN}"
+    message = refusal(folder)
+    assert message.startswith(f"{folder / name} is ")
+    assert "(its checksum is not the manifest's)" in message
+    assert message.endswith(AGAIN)
 
 
 def test_swapped_tokenizers(folder: Path) -> None:

@@ -44,7 +44,7 @@ class Manifest(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     format: str = FORMAT
-    version: int = VERSION
+    version: int = Field(default=VERSION, le=VERSION)
     regard: str
     torch: str
     model: ModelConfig

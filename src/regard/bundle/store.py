@@ -194,10 +194,7 @@ def _build(manifest: Manifest, folder: Path, build: Callable[..., Seq2Seq] = Seq
 
 def _shapes(manifest: Manifest, folder: Path) -> dict[str, tuple[int, ...]]:
     """What the weights must be shaped like, from a model that takes no memory."""
-    try:
-        model = _build(manifest, folder, outline)
-    except (RuntimeError, NotImplementedError):  # of a foreign mechanism, which computes while it is built
-        model = _build(manifest, folder)
+    model = _build(manifest, folder, outline)
     return {name: tuple(tensor.shape) for name, tensor in _each_once(model).items()}
 
 

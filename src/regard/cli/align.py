@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from regard.bounds import MOST
+
 if TYPE_CHECKING:
     from regard.lab.align_job import Outcome
 
@@ -36,8 +38,8 @@ def _how(about: str, name: str | None = None, metavar: str = "HOW") -> Any:
     return typer.Option(*([name] if name else []), metavar=metavar, help=about)
 
 
-def _number(about: str) -> Any:
-    return typer.Option(metavar="N", help=about)
+def _number(about: str, most: int) -> Any:
+    return typer.Option(metavar="N", help=about, max=most)
 
 
 def _flag(name: str, about: str) -> Any:
@@ -57,7 +59,7 @@ Power = Annotated[
     _how("Links from what explains the given word; attention^X is the prior. tune: let --tune choose.", metavar="X"),
 ]
 Known = Annotated[str | None, _how("Of --posterior: state (default), or word: without what was written before.")]
-Longest = Annotated[int | None, _number("Read up to N pieces of a text; as in training if left out.")]
+Longest = Annotated[int | None, _number("Read up to N pieces of a text; as in training if left out.", MOST["longest"])]
 
 
 def align(
@@ -72,7 +74,9 @@ def align(
     method: Annotated[str, _how("argmax (if left out) or threshold.")] = "argmax",
     threshold: Annotated[float | None, _how("The least weight that makes a link.", metavar="X")] = None,
     heads: Annotated[str | None, _how("layer.head, as in 1.0,1.3 or 1.*; the mean of all if left out.")] = None,
-    shift: Annotated[int | None, _number("Read a word's links N rows after the row that wrote it; usually 0.")] = None,
+    shift: Annotated[
+        int | None, _number("Read a word's links N rows after the row that wrote it; usually 0.", MOST["longest"])
+    ] = None,
     null: Annotated[bool, _flag("--null", "No link for a word that looks at EOS most.")] = False,
     posterior: Power = None,
     evidence: Known = None,
@@ -83,10 +87,10 @@ def align(
     save_reading: Annotated[Path | None, _file("Write how links were read, as tuned or given.")] = None,
     reading: Annotated[Path | None, _file("Read links as this file of --save-reading says.")] = None,
     gold: Annotated[Path | None, _file("Gold links, Pharaoh or NAACL; for AER.")] = None,
-    gold_base: Annotated[int | None, _number("What gold counts its first word as: Pharaoh 0, NAACL 1.")] = None,
+    gold_base: Annotated[int | None, _number("What gold counts its first word as: Pharaoh 0, NAACL 1.", 1)] = None,
     flip_gold: Annotated[bool, _flag("--flip-gold", "Gold links are written target-source.")] = False,
     form: Annotated[str, _how("pharaoh (if left out) or naacl.", "--format", "NAME")] = "pharaoh",
-    base: Annotated[int | None, _number("What the output counts the first word as: Pharaoh 0, NAACL 1.")] = None,
+    base: Annotated[int | None, _number("What the output counts the first word as: Pharaoh 0, NAACL 1.", 1)] = None,
     output: Annotated[Path | None, _file("Write the links to this file.")] = None,
     entropy: Annotated[bool, _flag("--entropy", "Say how spread out attention is, word by word.")] = False,
     as_json: Annotated[bool, _flag("--json", "Print scores, rules and entropy as JSON instead of links.")] = False,

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from regard.bounds import MOST
+
 if TYPE_CHECKING:
     import torch
 
@@ -39,8 +41,8 @@ def bench(
         Path | None, typer.Option(metavar="FILE", help="Draw how attention's time and memory grow.")
     ] = None,
     json_: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Keep the figures.")] = None,
-    repeats: Annotated[int, typer.Option(metavar="N", min=1, help="Turns of each system.")] = 5,
-    threads: Annotated[int, typer.Option(metavar="N", min=1, help="CPU threads.")] = 1,
+    repeats: Annotated[int, typer.Option(metavar="N", min=1, max=MOST["repeats"], help="Turns of each system.")] = 5,
+    threads: Annotated[int, typer.Option(metavar="N", min=1, max=MOST["threads"], help="CPU threads.")] = 1,
 ) -> None:
     import torch
 

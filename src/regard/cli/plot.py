@@ -10,6 +10,8 @@ from typing import Annotated
 
 import typer
 
+from regard.bounds import MOST
+
 
 def plot(
     bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="A bundle or run folder.")],
@@ -24,9 +26,11 @@ def plot(
         str | None, typer.Option(metavar="TEXT", help="Force this translation of the one sentence given.")
     ] = None,
     layer: Annotated[
-        int | None, typer.Option(metavar="N", help="A layer, from 0; the mean of all if left out.")
+        int | None, typer.Option(metavar="N", max=MOST["layers"], help="A layer, from 0; the mean of all if left out.")
     ] = None,
-    head: Annotated[int | None, typer.Option(metavar="N", help="A head, from 0; the mean of all if left out.")] = None,
+    head: Annotated[
+        int | None, typer.Option(metavar="N", max=MOST["heads"], help="A head, from 0; the mean of all if left out.")
+    ] = None,
 ) -> None:
     from regard.cli.picture import check_picture, write_picture
 

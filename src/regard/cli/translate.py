@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from regard.bounds import MOST
+
 if TYPE_CHECKING:
     from regard.cli.output import Output
     from regard.runtime.translation import Translation
@@ -36,9 +38,12 @@ def translate(
     ] = None,
     input_: Annotated[Path | None, typer.Option("--input", metavar="FILE", help="Read lines from this file.")] = None,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write to this file.")] = None,
-    beam: Annotated[int | None, typer.Option(metavar="N", help="Beam width; the recipe's if left out.")] = None,
+    beam: Annotated[
+        int | None, typer.Option(metavar="N", max=MOST["beam"], help="Beam width; the recipe's if left out.")
+    ] = None,
     nbest: Annotated[
-        int | None, typer.Option(metavar="N", help="N lines for each text: its number, score and translation.")
+        int | None,
+        typer.Option(metavar="N", max=MOST["beam"], help="N lines for each text: its number, score and translation."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line, attention included.")] = False,
     alignment: Annotated[
@@ -50,7 +55,10 @@ def translate(
         list[Path] | None, typer.Option(metavar="BUNDLE", help="A further bundle that votes (repeatable).")
     ] = None,
     longest_source: Annotated[
-        int | None, typer.Option(metavar="N", help="Read up to N pieces of a text; as in training if left out.")
+        int | None,
+        typer.Option(
+            metavar="N", max=MOST["longest"], help="Read up to N pieces of a text; as in training if left out."
+        ),
     ] = None,
     device: Annotated[str, typer.Option(metavar="NAME", help="Where to compute; cpu if left out.")] = "cpu",
 ) -> None:

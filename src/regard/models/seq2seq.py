@@ -156,7 +156,10 @@ class Seq2Seq(nn.Module):
 
 def outline(config: RecurrentConfig | TransformerConfig, source_vocabulary: int, target_vocabulary: int) -> Seq2Seq:
     """A model without numbers, which costs nothing; ValueError where one with numbers would have too many."""
-    with torch.device("meta"), _NothingDrawn():
+    try:
+        with torch.device("meta"), _NothingDrawn():
+            model = Seq2Seq(config, source_vocabulary, target_vocabulary)
+    except RuntimeError:  # somebody's own mechanism computes with its numbers while it is built
         model = Seq2Seq(config, source_vocabulary, target_vocabulary)
     count, most = model.parameters_count, MOST["parameters"]
     if count > most:

@@ -10,7 +10,7 @@ import torch
 from pydantic import BaseModel
 
 from regard.bundle.store import Bundle, load_bundle
-from regard.models.seq2seq import Seq2Seq
+from regard.models.seq2seq import Seq2Seq, outline
 from regard.text.errors import InputError
 from regard.train.average import forget_after
 from regard.train.board import Board
@@ -209,6 +209,8 @@ def _shape(model: BaseModel, source: BaseModel, target: BaseModel, source_eos: b
 
 def _new_model(recipe: Recipe, data: Prepared, device: torch.device) -> Seq2Seq:
     try:
+        with torch.random.fork_rng(devices=[]):
+            outline(recipe.model, len(data.source), len(data.target))
         return Seq2Seq(recipe.model, len(data.source), len(data.target)).to(device)
     except ValueError as error:
         raise InputError(f"[model] cannot be built: {error}") from error
