@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from regard.bounds import MOST
+from regard.cli.options import LongestSource
 
 if TYPE_CHECKING:
     from regard.lab.align_job import Outcome
@@ -38,7 +39,7 @@ def _how(about: str, name: str | None = None, metavar: str = "HOW") -> Any:
     return typer.Option(*([name] if name else []), metavar=metavar, help=about)
 
 
-def _number(about: str, most: int) -> Any:
+def _number(about: str, most: int | None = None) -> Any:
     return typer.Option(metavar="N", help=about, max=most)
 
 
@@ -59,7 +60,6 @@ Power = Annotated[
     _how("Links from what explains the given word; attention^X is the prior. tune: let --tune choose.", metavar="X"),
 ]
 Known = Annotated[str | None, _how("Of --posterior: state (default), or word: without what was written before.")]
-Longest = Annotated[int | None, _number("Read up to N pieces of a text; as in training if left out.", MOST["longest"])]
 
 
 def align(
@@ -87,15 +87,15 @@ def align(
     save_reading: Annotated[Path | None, _file("Write how links were read, as tuned or given.")] = None,
     reading: Annotated[Path | None, _file("Read links as this file of --save-reading says.")] = None,
     gold: Annotated[Path | None, _file("Gold links, Pharaoh or NAACL; for AER.")] = None,
-    gold_base: Annotated[int | None, _number("What gold counts its first word as: Pharaoh 0, NAACL 1.", 1)] = None,
+    gold_base: Annotated[int | None, _number("What gold counts its first word as: Pharaoh 0, NAACL 1.")] = None,
     flip_gold: Annotated[bool, _flag("--flip-gold", "Gold links are written target-source.")] = False,
     form: Annotated[str, _how("pharaoh (if left out) or naacl.", "--format", "NAME")] = "pharaoh",
-    base: Annotated[int | None, _number("What the output counts the first word as: Pharaoh 0, NAACL 1.", 1)] = None,
+    base: Annotated[int | None, _number("What the output counts the first word as: Pharaoh 0, NAACL 1.")] = None,
     output: Annotated[Path | None, _file("Write the links to this file.")] = None,
     entropy: Annotated[bool, _flag("--entropy", "Say how spread out attention is, word by word.")] = False,
     as_json: Annotated[bool, _flag("--json", "Print scores, rules and entropy as JSON instead of links.")] = False,
     html: Annotated[Path | None, _file(f"Write a page with the first {DRAWN} heat-maps.")] = None,
-    longest_source: Longest = None,
+    longest_source: LongestSource = None,
     device: Annotated[str, _how("Where to compute; cpu if left out.", metavar="NAME")] = "cpu",
 ) -> None:
     from regard.cli.output import refuse_to_write_over

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regard.bounds import MOST
+from regard.cli.options import Beam, LongestSource
 
 if TYPE_CHECKING:
     from regard.lab.against import Against
@@ -47,9 +47,7 @@ def evaluate(
         bool, typer.Option("--group", help="Lines with the same source are references of one sentence.")
     ] = False,
     links: Annotated[Path | None, typer.Option(metavar="FILE", help="Gold links, Pharaoh or NAACL; for AER.")] = None,
-    gold_base: Annotated[
-        int | None, typer.Option(metavar="N", max=1, help="What --links counts its first word as.")
-    ] = None,
+    gold_base: Annotated[int | None, typer.Option(metavar="N", help="What --links counts its first word as.")] = None,
     flip_gold: Annotated[bool, typer.Option("--flip-gold", help="--links are written target-source.")] = False,
     against: Annotated[
         Path | None, typer.Option(metavar="SYSTEM", help="Another system: is the difference more than chance?")
@@ -63,21 +61,14 @@ def evaluate(
     phones: Annotated[bool, typer.Option("--phones", help="Targets are phones: PER, and WER of whole words.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the scores as JSON.")] = False,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a report with charts, heat-maps.")] = None,
-    beam: Annotated[
-        int | None, typer.Option(metavar="N", max=MOST["beam"], help="Beam width; the recipe's if left out.")
-    ] = None,
+    beam: Beam = None,
     length_penalty: Annotated[
         float | None, typer.Option(metavar="X", help="Scores are divided by length^X; the recipe's if left out.")
     ] = None,
     ensemble: Annotated[
         list[Path] | None, typer.Option(metavar="BUNDLE", help="A further bundle that votes (repeatable).")
     ] = None,
-    longest_source: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", max=MOST["longest"], help="Read up to N pieces of a text; as in training if left out."
-        ),
-    ] = None,
+    longest_source: LongestSource = None,
     device: Annotated[str, typer.Option(metavar="NAME", help="Where to compute; cpu if left out.")] = "cpu",
 ) -> None:
     from regard.bundle.folder import write_whole

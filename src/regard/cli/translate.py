@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from regard.bounds import MOST
+from regard.cli.options import Beam, LongestSource
 
 if TYPE_CHECKING:
     from regard.cli.output import Output
@@ -38,9 +39,7 @@ def translate(
     ] = None,
     input_: Annotated[Path | None, typer.Option("--input", metavar="FILE", help="Read lines from this file.")] = None,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write to this file.")] = None,
-    beam: Annotated[
-        int | None, typer.Option(metavar="N", max=MOST["beam"], help="Beam width; the recipe's if left out.")
-    ] = None,
+    beam: Beam = None,
     nbest: Annotated[
         int | None,
         typer.Option(metavar="N", max=MOST["beam"], help="N lines for each text: its number, score and translation."),
@@ -54,12 +53,7 @@ def translate(
     ensemble: Annotated[
         list[Path] | None, typer.Option(metavar="BUNDLE", help="A further bundle that votes (repeatable).")
     ] = None,
-    longest_source: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", max=MOST["longest"], help="Read up to N pieces of a text; as in training if left out."
-        ),
-    ] = None,
+    longest_source: LongestSource = None,
     device: Annotated[str, typer.Option(metavar="NAME", help="Where to compute; cpu if left out.")] = "cpu",
 ) -> None:
     from regard.cli.converse import converse

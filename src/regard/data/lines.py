@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Iterator
 from io import BufferedIOBase
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from regard.bounds import MOST
 from regard.data import zstd
@@ -25,6 +26,13 @@ _FOREIGN = {
     b"PK\x03\x04": "is a zip archive: unpack it",
     b"BZ": "is compressed with bzip2: unpack it, or use gzip or xz",
 }
+
+
+@runtime_checkable
+class Readable(Protocol):
+    """A binary file or stream."""
+
+    def readline(self, size: int = -1, /) -> bytes: ...
 
 
 def find_file(path: Path) -> Path:
@@ -51,7 +59,7 @@ def read_lines(path: Path) -> Iterator[str]:
         yield from decode_lines(file, str(path))
 
 
-def decode_lines(stream: BufferedIOBase, name: str) -> Iterator[str]:
+def decode_lines(stream: Readable, name: str) -> Iterator[str]:
     """The lines of an open binary file or stream, as `read_lines` gives them; `name` is what errors call it."""
     number = before = 0
     try:

@@ -49,7 +49,7 @@ def from_bytes(data: bytes, origin: Path) -> tuple[TokenizerConfig, tokenizers.T
         raise InputError(f"{origin}: {key}: {cut(first['msg'])}; was it written by a newer version?") from None
     model = library.get("model") if isinstance(library, dict) else None
     kind = model.get("type") if isinstance(model, dict) else None
-    if kind != _MODELS[config.kind]:
+    if model is None or kind != _MODELS[config.kind]:
         raise InputError(f"{origin}: its model is {excerpt(kind)}, wanted {_MODELS[config.kind]!r} for {config.kind}")
     try:
         return config, tokenizers.Tokenizer(_model(model))

@@ -5,12 +5,14 @@ from pathlib import Path
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import Tensor
 
 from regard.bundle.folder import explain
 from regard.bundle.store import weights_of
+from regard.bundle.weights import read_tensors
 from regard.models.seq2seq import Seq2Seq
+from regard.text.errors import InputError
 from regard.train.job import Job
 
 FOLDER = "average"
@@ -44,8 +46,15 @@ def averaged(job: Job) -> tuple[Seq2Seq, int] | None:
     if len(paths) < 2:
         return None
     model = deepcopy(job.model)
-    model.load_state_dict(mean_weights([load_file(path) for path in paths]), strict=False)  # tied ones have one name
+    model.load_state_dict(mean_weights([_read(path, model) for path in paths]), strict=False)  # tied ones have one name
     return model, len(paths)
+
+
+def _read(path: Path, model: Seq2Seq) -> dict[str, Tensor]:
+    try:
+        return read_tensors(path, {name: tuple(tensor.shape) for name, tensor in weights_of(model).items()})
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} cannot be averaged: {error}; remove it, and --resume") from error
 
 
 def mean_weights(parts: list[dict[str, Tensor]]) -> dict[str, Tensor]:

@@ -6,18 +6,22 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import Tensor
 from torch.optim import Optimizer
 
+from regard.bounds import cut
 from regard.bundle.errors import BundleError
 from regard.bundle.folder import recover, whole_folder
 from regard.bundle.store import Bundle, load_bundle, write_bundle
+from regard.bundle.weights import read_tensors
+from regard.files import read_json
 from regard.train.job import Job
 from regard.train.progress import Progress
 
 TENSORS, PROGRESS = "training.safetensors", "training.json"
+_STATES = 4
+"""Numbers that no optimizer here keeps more of for each parameter."""
 
 
 @dataclass(frozen=True)
@@ -51,11 +55,12 @@ def load_checkpoint(folder: Path, device: torch.device) -> Checkpoint | None:
         return None
     bundle = load_bundle(folder, device)
     try:
-        state: dict[str, Any] = json.loads((folder / PROGRESS).read_text(encoding="utf-8"))
-        return Checkpoint(bundle, Progress(**state["progress"]), load_file(folder / TENSORS), state["data"])
-    except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
+        state: dict[str, Any] = read_json(folder / PROGRESS)
+        tensors = read_tensors(folder / TENSORS, most=_STATES * bundle.model.parameters_count)
+        return Checkpoint(bundle, Progress(**state["progress"]), tensors, state["data"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise BundleError(
-            f"cannot resume from {folder}: its {PROGRESS} or {TENSORS} is missing or damaged ({error}); "
+            f"cannot resume from {folder}: its {PROGRESS} or {TENSORS} is missing or damaged ({cut(str(error))}); "
             f"the model in it can still be used, with train.start_from = '{folder}'"
         ) from error
 

@@ -17,6 +17,7 @@ from regard.alignment import LinkRule
 from regard.bundle.folder import write_whole
 from regard.data.pair import Pair
 from regard.data.splits import load_split
+from regard.files import read_json
 from regard.lab.align import Direction, default_rule, seen_gold
 from regard.lab.evaluate import Measured, measure
 from regard.lab.sides import Sides
@@ -55,7 +56,7 @@ class Task:
 
     @classmethod
     def read(cls, folder: Path) -> "Task":
-        return cls(**json.loads((folder / TASK).read_text(encoding="utf-8")))
+        return cls(**read_json(folder / TASK))
 
 
 def main(arguments: Sequence[str]) -> int:
