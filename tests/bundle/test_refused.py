@@ -70,7 +70,10 @@ def test_one_flipped_bit(folder: Path, name: str) -> None:
     data = bytearray((folder / name).read_bytes())
     data[len(data) // 2] ^= 1
     (folder / name).write_bytes(data)
-    assert refusal(folder) == f"{folder / name} is damaged (its checksum is not the manifest's): {AGAIN}"
+    message = refusal(folder)
+    assert message.startswith(f"{folder / name} is ")
+    assert "(its checksum is not the manifest's)" in message
+    assert message.endswith(AGAIN)
 
 
 def test_swapped_tokenizers(folder: Path) -> None:
@@ -191,11 +194,10 @@ def test_weights_that_are_no_safetensors(folder: Path) -> None:
 
 def test_somebody_s_own_mechanism_that_is_not_installed_here(folder: Path) -> None:
     edit(folder, lambda manifest: manifest["model"].update(score="nowhere.to_be:Found"))
-    message = refusal(folder, "nowhere.to_be:Found")
+    message = refusal(folder)
     assert message.startswith(f"the model of {folder / 'manifest.json'} cannot be built: ")
     assert "--trust nowhere.to_be:Found" in message
-    with pytest.raises(BundleError, match=r'module "nowhere\.to_be", which cannot be imported'):
-        load_bundle(folder, trust=["nowhere.to_be:Found"])
+    assert 'module "nowhere.to_be", which cannot be imported' in refusal(folder, "nowhere.to_be:Found")
 
 
 def test_no_such_folder(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -170,7 +170,7 @@ def test_long_text_is_read_as_far_as_asked(command: Command, run_folder: Path, t
         long = command("align", run_folder, tmp_path / "long", "--longest-source", 30, *more)
         assert (long.code, "longer than" in long.err) == (0, False)
     refused = command("align", run_folder, tmp_path / "long", "--longest-source", 0)
-    assert (refused.code, refused.complaint) == (2, "longest_source = 0: a text has at least 1 piece")
+    assert (refused.code, refused.complaint) == (2, "longest_source = 0: wanted 1 to 100,000 pieces")
 
 
 @pytest.mark.parametrize(

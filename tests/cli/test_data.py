@@ -34,7 +34,7 @@ def origin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     (folder / "test.tsv").write_text("three\ttrois\n")
     files = {
-        name: {"sha256": text_digest(folder / path), "lines": lines}
+        name: {"sha256": text_digest(folder / path), "lines": lines, "bytes": 10_000}
         for name, path, lines in (("train.tsv", "train.tsv.gz", 102), ("test.tsv", "test.tsv", 1))
     }
     about = {"name": "little", "title": "A little", "origin": "here", "licence": "none", "use": "tests"}

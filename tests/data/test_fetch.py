@@ -30,6 +30,8 @@ class Server:
     ranges: bool = True
     status: int | None = None
     length: str | None = None
+    whole: bool = True
+    """Whether it says how long a file is."""
     asked: list[tuple[str, str | None]] = field(default_factory=list)
     address: str = ""
 
@@ -53,7 +55,8 @@ def server() -> Iterator[Server]:
                 self.end_headers()
                 return
             self.send_response(206 if first else 200)
-            self.send_header("Content-Length", state.length or str(len(content) - first))
+            if state.whole:
+                self.send_header("Content-Length", state.length or str(len(content) - first))
             self.end_headers()
             end = first + state.breaks.pop(0) if state.breaks else len(content)
             self.wfile.write(content[first:end])
@@ -76,7 +79,7 @@ def entry(address: str | None = None) -> Entry:
         text = TEXTS[name]
         digest = hashlib.sha256(text.encode()).hexdigest()
         known = {} if address is None else {"address": f"{address}/{name}.gz"}
-        return {"sha256": digest, "lines": text.count("\n"), **known}
+        return {"sha256": digest, "lines": text.count("\n"), "bytes": len(text.encode()), **known}
 
     return Entry.model_validate(
         {
@@ -139,6 +142,39 @@ def test_another_file_than_the_catalogue_knows_is_not_kept(server: Server, tmp_p
         get(entry(server.address), home=tmp_path)
     assert sorted(path.name for path in (tmp_path / "tiny").iterdir()) == ["train.en.gz"]
     assert damaged(entry(), tmp_path / "tiny") == ["train.fr", "LICENSE"]
+
+
+@pytest.mark.parametrize("length", [None, "99999999"], ids=["sent", "announced"])
+def test_item_3_a_download_ends_at_the_size_that_the_catalogue_knows(
+    length: str | None, server: Server, tmp_path: Path
+) -> None:
+    server.files["/train.fr.gz"], server.length = bytes(10_000_000), length
+    if length is None:
+        server.whole = False
+    with pytest.raises(InputError) as caught:
+        get(entry(server.address), home=tmp_path)
+    wanted = "train.en.gz" if length else "train.fr.gz"
+    assert f"{wanted} is larger than the catalogue knows it (" in str(caught.value)
+    assert "nothing of it is kept" in str(caught.value)
+    assert not [path.name for path in (tmp_path / "tiny").iterdir() if "part" in path.name or "fr" in path.name]
+
+
+def test_item_3_a_part_that_is_too_large_is_not_gone_on_with(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "tiny").mkdir()
+    with (tmp_path / "tiny" / ".train.en.gz.part").open("wb") as part:
+        part.truncate(1 << 40)
+    get(entry(server.address), home=tmp_path)
+    assert damaged(entry(), tmp_path / "tiny") == []
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress], ids=["gz", "xz"])
+def test_item_3_what_unpacks_to_more_than_the_catalogue_knows_is_not_kept(
+    pack: Callable[[bytes], bytes], server: Server, tmp_path: Path
+) -> None:
+    server.files["/train.fr.gz"] = pack(bytes(30_000_000))
+    with pytest.raises(InputError, match=r"train.fr.gz is not the file that the catalogue knows .* is not kept"):
+        get(entry(server.address), home=tmp_path)
+    assert sorted(path.name for path in (tmp_path / "tiny").iterdir()) == ["train.en.gz"]
 
 
 def test_a_file_that_is_gone(server: Server, tmp_path: Path) -> None:

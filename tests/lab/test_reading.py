@@ -73,7 +73,7 @@ def test_given_options_are_kept_as_well(run_folder: Path, tmp_path: Path) -> Non
         ({**ONE, "forward": {"threshold": float("nan")}}, "forward.threshold = nan: wanted a finite number"),
         ({**ONE, "forward": {"method": "max"}}, "forward.method = 'max': did you mean 'argmax'"),
         ({**ONE, "forward": {"heads": [[5, 0]]}}, "tuned.json was not made for .*: there is no head 5.0: this model"),
-        ({**ONE, "forward": {"heads": [[-1, 0]]}}, "was not made for .*no head"),
+        ({**ONE, "forward": {"heads": [[-1, 0]]}}, "forward.heads.1.1 = -1: wanted at least 0"),
         ({**ONE, "posterior": {"prior": 99}}, "posterior.prior = 99: wanted at most 10"),
         ({**ONE, "symmetrise": "union"}, "backward and symmetrise go together"),
         ({**ONE, "backward_joined": {}}, "backward is missing"),

@@ -35,7 +35,7 @@ def test_options_and_sampler_come_from_the_table() -> None:
         ({"beam": 2, "nbest": 3}, "nbest 3 is more than beam 2 can find; raise beam to 3"),
         ({"top_k": 3}, "top_k and top_p need a temperature; 1.0 leaves"),
         ({"beam": 2, "temperature": 1.0}, "a temperature asks for sampling, beam 2 for beam search"),
-        ({"longest": -1}, "longest must be 0 or more tokens, got -1"),
+        ({"longest": -1}, "greater than or equal to 0"),
         ({"length_penalty": -0.1}, "greater than or equal to 0"),
         ({"longest": {"factor": 1.0, "extra": 2}}, "Extra inputs"),
     ],

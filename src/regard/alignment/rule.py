@@ -13,7 +13,7 @@ from regard.alignment.links import Link
 
 Head = tuple[int, int]
 """(layer, head), both counted from 0."""
-_HEAD = re.compile(r"([0-9]+)\.([0-9]+|\*)")
+_HEAD = re.compile(r"([0-9]{1,9})\.([0-9]{1,9}|\*)")
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """The bundle's table of contents: versions, configuration and a checksum for every file, the manifest included."""
 
 import hashlib
-import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -9,14 +9,17 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import regard
+from regard.bounds import MOST, cut, excerpt
 from regard.bundle.errors import BundleError
 from regard.models.config import ModelConfig
+from regard.reading_files import open_regular, parse_json, read_regular
 
 FORMAT = "regard-bundle"
 VERSION = 2
 """From version 2 on, the manifest has a checksum of its own, and it lists every file of its folder."""
 NAME = "manifest.json"
 _BLANK = "0" * 64
+_BLOCK = 1 << 20
 
 
 class FileEntry(BaseModel):
@@ -24,13 +27,18 @@ class FileEntry(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    bytes: int
-    sha256: str
+    bytes: int = Field(ge=0, le=MOST["file"])
+    sha256: str = Field(pattern="^[0-9a-f]{64}$")
 
     @classmethod
     def of(cls, path: Path) -> "FileEntry":
-        with path.open("rb") as file:
-            return cls(bytes=path.stat().st_size, sha256=hashlib.file_digest(file, "sha256").hexdigest())
+        with open_regular(path) as file:
+            size = left = os.fstat(file.fileno()).st_size
+            digest = hashlib.sha256()
+            while block := file.read(min(left, _BLOCK)):  # never more: the system writes some files while they are read
+                digest.update(block)
+                left -= len(block)
+            return cls(bytes=size, sha256=digest.hexdigest())
 
 
 class Manifest(BaseModel):
@@ -39,14 +47,14 @@ class Manifest(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     format: str = FORMAT
-    version: int = VERSION
+    version: int = Field(default=VERSION, le=VERSION)
     regard: str
     torch: str
     model: ModelConfig
-    source_vocabulary: int
-    target_vocabulary: int
+    source_vocabulary: int = Field(ge=1, le=MOST["vocabulary"])
+    target_vocabulary: int = Field(ge=1, le=MOST["vocabulary"])
     source_eos: bool
-    longest_source: int = Field(description="pieces; longer input is cut, and said")
+    longest_source: int = Field(le=MOST["longest"], description="pieces; longer input is cut, and said")
     search: dict[str, Any] = {}
     recipe: dict[str, Any] = {}
     trained: dict[str, Any] = {}
@@ -67,30 +75,32 @@ def write_manifest(path: Path, manifest: Manifest) -> Manifest:
 def read_manifest(path: Path) -> Manifest:
     """The manifest at `path`, or the reason why it is none that this version of regard can read."""
     try:
-        data = path.read_bytes()
-        raw = json.loads(data.decode("utf-8"))
+        data = read_regular(path)
+        raw = parse_json(data, unique=True)
     except OSError as error:
         raise BundleError(f"cannot read {path}: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise BundleError(f"{path} is damaged ({error}): copy the whole bundle again") from error
     if not isinstance(raw, dict) or raw.get("format") != FORMAT:
         raise BundleError(
             f"{path} is not a regard manifest: its 'format' is not '{FORMAT}'; name a folder that `regard train` wrote"
         )
-    number, writer = raw.get("version"), raw.get("regard", "of unknown version")
+    number, writer = raw.get("version"), cut(str(raw.get("regard", "of unknown version")), MOST["quoted"])
     if not isinstance(number, int) or number < 1:
-        raise BundleError(f"{path} is damaged (version {number!r} is not a number from 1): copy the whole bundle again")
+        raise BundleError(
+            f"{path} is damaged (version {excerpt(number)} is not a number from 1): copy the whole bundle again"
+        )
     if number > VERSION:
         raise BundleError(
-            f"{path} has bundle version {number}, written by regard {writer}; this is regard {regard.__version__}, "
-            f"which reads up to version {VERSION}: upgrade regard"
+            f"{path} has bundle version {excerpt(number)}, written by regard {writer}; "
+            f"this is regard {regard.__version__}, which reads up to version {VERSION}: upgrade regard"
         )
     if number > 1:
         _check_seal(path, data, raw)
     try:
         return Manifest.model_validate(raw)
     except ValidationError as error:
-        raise BundleError(_why_invalid(path, error, str(writer))) from error
+        raise BundleError(_why_invalid(path, error, writer)) from error
 
 
 def _check_seal(path: Path, data: bytes, raw: dict[str, Any]) -> None:
@@ -117,8 +127,8 @@ def _digest(before: bytes, after: bytes) -> str:
 
 def _why_invalid(path: Path, error: ValidationError, writer: str) -> str:
     first, ours = error.errors()[0], regard.__version__
-    where = ".".join(str(part) for part in first["loc"] if part not in ("rnn", "transformer"))
-    message = first["msg"].removeprefix("Value error, ")
+    where = cut(".".join(str(part) for part in first["loc"] if part not in ("rnn", "transformer")))
+    message = cut(first["msg"].removeprefix("Value error, "), MOST["message"] // 2)
     if writer != ours:
         return f"{path} was written by regard {writer} and this is {ours}: {where}: {message}; install that version"
     return f"{path} is damaged ({where}: {message}): copy the whole bundle again"

@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 
 import regard
+from regard.bounds import MOST
 from regard.bundle.errors import BundleError
 from regard.bundle.folder import recover, whole_folder
 from regard.bundle.manifest import NAME, VERSION, FileEntry, Manifest, read_manifest, write_manifest
-from regard.models.seq2seq import Seq2Seq
+from regard.bundle.weights import most_bytes, read_tensors, refuse_holes
+from regard.models.seq2seq import Seq2Seq, outline
 from regard.text.errors import InputError
 from regard.text.tokenizer import Tokenizer
 
@@ -46,8 +47,8 @@ class Bundle:
 
     def that_reads(self, longest: int) -> "Bundle":
         """The same model, reading up to so many pieces of a source, whatever training saw."""
-        if longest < 1:
-            raise InputError(f"longest_source = {longest}: a text has at least 1 piece")
+        if not 1 <= longest <= MOST["longest"]:
+            raise InputError(f"longest_source = {longest:,}: wanted 1 to {MOST['longest']:,} pieces")
         most = self.model.config.most_pieces
         if most is not None and longest + int(self.manifest.source_eos) > most:
             raise InputError(
@@ -93,12 +94,14 @@ def copy_bundle(bundle: Path, folder: Path, **trained: Any) -> None:
 
 def weights_of(model: Seq2Seq) -> dict[str, torch.Tensor]:
     """Each parameter once, under its first name: tied ones are one tensor, which safetensors refuses to write twice."""
-    weights, seen = {}, set()
+    return {name: tensor.detach().cpu().contiguous() for name, tensor in _each_once(model).items()}
+
+
+def _each_once(model: Seq2Seq) -> dict[str, torch.Tensor]:
+    weights: dict[int, tuple[str, torch.Tensor]] = {}
     for name, tensor in model.state_dict(keep_vars=True).items():
-        if id(tensor) not in seen:
-            seen.add(id(tensor))
-            weights[name] = tensor.detach().cpu().contiguous()
-    return weights
+        weights.setdefault(id(tensor), (name, tensor))
+    return dict(weights.values())
 
 
 def find_bundle(path: Path | str) -> Path:
@@ -171,31 +174,12 @@ def read_settled(find: Callable[[], Path], read: Callable[[Path], Found]) -> Fou
         return outcome
 
 
-def load_weights(model: Seq2Seq, path: Path) -> None:
-    """Fill a model from a safetensors file that `weights_of` wrote, in the precision that it was written in."""
-    try:
-        weights = load_file(path)
-    except (SafetensorError, OSError) as error:
-        raise BundleError(f"{path} cannot be read as safetensors ({error}): copy the whole bundle again") from error
-    wanted = {name: tensor.shape for name, tensor in weights_of(model).items()}
-    given = {name: tensor.shape for name, tensor in weights.items()}
-    if given != wanted:
-        names = sorted(name for name in wanted | given if wanted.get(name) != given.get(name))
-        first, rest = names[0], f" and {len(names) - 1} more" if len(names) > 1 else ""
-        raise BundleError(
-            f"{path} holds another model than its manifest describes: {first} is {_shape(given.get(first))} and should "
-            f"be {_shape(wanted.get(first))}{rest}; copy the whole bundle again"
-        )
-    precisions = {tensor.dtype for tensor in weights.values() if tensor.is_floating_point()}
-    if len(precisions) == 1:
-        model.to(precisions.pop())
-    model.load_state_dict(weights, strict=False)  # the other names of tied parameters are missing
-
-
 def _read(folder: Path, device: torch.device | str, trust: Collection[str]) -> Bundle:
     manifest = read_manifest(folder / NAME)
-    for name in (WEIGHTS, SOURCE, TARGET):
-        check_file(folder / name, manifest)
+    shapes = _shapes(manifest, folder, trust)
+    check_file(folder / WEIGHTS, manifest, most_bytes(shapes))
+    for name in (SOURCE, TARGET):
+        check_file(folder / name, manifest, MOST["tokenizer"])
     source, target = Tokenizer.load(folder / SOURCE), Tokenizer.load(folder / TARGET)
     for name, tokenizer, expected in (
         (SOURCE, source, manifest.source_vocabulary),
@@ -207,12 +191,33 @@ def _read(folder: Path, device: torch.device | str, trust: Collection[str]) -> B
                 "this is another model's tokenizer, copy the whole bundle again"
             )
     try:
+        weights = read_tensors(folder / WEIGHTS, shapes)
+    except OSError as error:
+        raise BundleError(f"cannot read {folder / WEIGHTS}: {error.strerror}") from error
+    except ValueError as error:
+        raise BundleError(f"{folder / WEIGHTS} {error}; copy the whole bundle again") from error
+    model = _build(manifest, folder, trust)
+    precisions = {tensor.dtype for tensor in weights.values() if tensor.is_floating_point()}
+    if len(precisions) == 1:  # as they were written
+        model.to(precisions.pop())
+    model.load_state_dict(weights, strict=False)  # the other names of tied parameters are missing
+    return Bundle(model.to(device).eval(), source, target, manifest, folder)
+
+
+def _build(
+    manifest: Manifest, folder: Path, trust: Collection[str], build: Callable[..., Seq2Seq] = Seq2Seq
+) -> Seq2Seq:
+    try:
         with torch.random.fork_rng(devices=[]):  # the weights it draws are replaced at once
-            model = Seq2Seq(manifest.model, len(source), len(target), trust=trust)
+            return build(manifest.model, manifest.source_vocabulary, manifest.target_vocabulary, trust=trust)
     except ValueError as error:
         raise BundleError(f"the model of {folder / NAME} cannot be built: {error}") from error
-    load_weights(model, folder / WEIGHTS)
-    return Bundle(model.to(device).eval(), source, target, manifest, folder)
+
+
+def _shapes(manifest: Manifest, folder: Path, trust: Collection[str]) -> dict[str, tuple[int, ...]]:
+    """What the weights must be shaped like, from a model that takes no memory."""
+    model = _build(manifest, folder, trust, outline)
+    return {name: tuple(tensor.shape) for name, tensor in _each_once(model).items()}
 
 
 def check_files(folder: Path) -> None:
@@ -223,8 +228,8 @@ def check_files(folder: Path) -> None:
             check_file(folder / name, manifest)
 
 
-def check_file(path: Path, manifest: Manifest) -> FileEntry:
-    """The manifest's entry for this file; refuses one that is missing or has another content."""
+def check_file(path: Path, manifest: Manifest, most: int = MOST["file"]) -> FileEntry:
+    """The manifest's entry for this file; refuses one that is missing, changed, or larger than `most` bytes."""
     entry = manifest.files.get(path.name)
     if entry is None:
         raise BundleError(
@@ -232,11 +237,20 @@ def check_file(path: Path, manifest: Manifest) -> FileEntry:
         )
     try:
         size = path.stat().st_size
+        if size > most:
+            raise BundleError(
+                f"{path} has {size:,} bytes, at most {most:,} can belong here: copy the whole bundle again"
+            )
+        refuse_holes(path)
         found = FileEntry.of(path) if size == entry.bytes else None
     except FileNotFoundError as error:
         raise BundleError(f"{path} is missing: the bundle is incomplete, copy the whole folder again") from error
     except OSError as error:
         raise BundleError(f"cannot read {path}: {error.strerror}") from error
+    except BundleError:
+        raise
+    except ValueError as error:
+        raise BundleError(f"{path} {error}: copy the whole bundle again") from error
     if found != entry and path.name in (SOURCE, TARGET) and _is_tokenizer(path):
         raise BundleError(
             f"{path} is not the tokenizer that this model was trained with (its checksum is not the manifest's): "
@@ -275,7 +289,3 @@ def identity(path: Path) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return found.st_ino, found.st_mtime_ns, found.st_size
-
-
-def _shape(shape: torch.Size | None) -> str:
-    return "absent" if shape is None else str(list(shape))

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regard.cli.options import Parents, output_file
+from regard.bounds import MOST
+from regard.cli.options import LongestSource, Parents, output_file
 from regard.cli.trust import Trust
 
 if TYPE_CHECKING:
@@ -40,8 +41,8 @@ def _how(about: str, name: str | None = None, metavar: str = "HOW") -> Any:
     return typer.Option(*([name] if name else []), metavar=metavar, help=about)
 
 
-def _number(about: str) -> Any:
-    return typer.Option(metavar="N", help=about)
+def _number(about: str, most: int | None = None) -> Any:
+    return typer.Option(metavar="N", help=about, max=most)
 
 
 def _flag(name: str, about: str) -> Any:
@@ -61,7 +62,6 @@ Power = Annotated[
     _how("Links from what explains the given word; attention^X is the prior. tune: let --tune choose.", metavar="X"),
 ]
 Known = Annotated[str | None, _how("Of --posterior: state (default), or word: without what was written before.")]
-Longest = Annotated[int | None, _number("Read up to N pieces of a text; as in training if left out.")]
 
 
 def align(
@@ -76,7 +76,9 @@ def align(
     method: Annotated[str, _how("argmax (if left out) or threshold.")] = "argmax",
     threshold: Annotated[float | None, _how("The least weight that makes a link.", metavar="X")] = None,
     heads: Annotated[str | None, _how("layer.head, as in 1.0,1.3 or 1.*; the mean of all if left out.")] = None,
-    shift: Annotated[int | None, _number("Read a word's links N rows after the row that wrote it; usually 0.")] = None,
+    shift: Annotated[
+        int | None, _number("Read a word's links N rows after the row that wrote it; usually 0.", MOST["longest"])
+    ] = None,
     null: Annotated[bool, _flag("--null", "No link for a word that looks at EOS most.")] = False,
     posterior: Power = None,
     evidence: Known = None,
@@ -96,7 +98,7 @@ def align(
     as_json: Annotated[bool, _flag("--json", "Print scores, rules and entropy as JSON instead of links.")] = False,
     html: Annotated[Path | None, output_file(f"Write a page with the first {DRAWN} heat-maps.")] = None,
     parents: Parents = False,
-    longest_source: Longest = None,
+    longest_source: LongestSource = None,
     device: Annotated[str, _how("Where to compute; cpu if left out.", metavar="NAME")] = "cpu",
     trust: Trust = None,
 ) -> None:

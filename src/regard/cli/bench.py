@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from regard.bounds import MOST
 from regard.cli.options import Parents, output_file
 
 if TYPE_CHECKING:
@@ -40,8 +41,8 @@ def bench(
     picture: Annotated[Path | None, output_file("Draw how attention's time and memory grow.")] = None,
     json_: Annotated[Path | None, output_file("Keep the figures.", "--json")] = None,
     parents: Parents = False,
-    repeats: Annotated[int, typer.Option(metavar="N", min=1, help="Turns of each system.")] = 5,
-    threads: Annotated[int, typer.Option(metavar="N", min=1, help="CPU threads.")] = 1,
+    repeats: Annotated[int, typer.Option(metavar="N", min=1, max=MOST["repeats"], help="Turns of each system.")] = 5,
+    threads: Annotated[int, typer.Option(metavar="N", min=1, max=MOST["threads"], help="CPU threads.")] = 1,
 ) -> None:
     import torch
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from regard.bounds import MOST
 from regard.cli.trust import Trust
 
 if TYPE_CHECKING:
@@ -32,20 +33,26 @@ def compare(
     cell: Annotated[list[str] | None, typer.Option(metavar="LIST", help="gru, lstm")] = None,
     also: Annotated[list[str] | None, typer.Option(metavar="LIST", help="vanilla, transformer")] = None,
     seeds: Annotated[
-        int | None, typer.Option(metavar="N", min=1, max=1000, help="Runs of each variant; usually 3.")
+        int | None, typer.Option(metavar="N", min=1, max=MOST["seeds"], help="Runs of each variant; usually 3.")
     ] = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="Change a key for all: --set train.steps=500 (repeatable).")
     ] = None,
     sentences: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Test sentences to measure on; all if left out.")
+        int | None,
+        typer.Option(metavar="N", min=1, max=MOST["count"], help="Test sentences to measure on; all if left out."),
     ] = None,
     protocol: Annotated[
         str | None, typer.Option(metavar="NAME", help="How scores are counted, as in regard evaluate.")
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Runs side by side, also on one GPU; one a core, or one, if left out."),
+        typer.Option(
+            metavar="N",
+            min=1,
+            max=MOST["threads"],
+            help="Runs side by side, also on one GPU; one a core, or one, if left out.",
+        ),
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="runs/compare-RECIPE if left out.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the comparison in the folder.")] = False,

@@ -11,10 +11,20 @@ from typing import Annotated
 
 import typer
 
+from regard.bounds import MOST
+
 
 def demo(
     pair: Annotated[str, typer.Option(metavar="PAIR", help="en-fr (if left out), fr-en or en-hi.")] = "en-fr",
-    seed: Annotated[int, typer.Option(metavar="N", help="Another seed trains on other sentences; 0 if left out.")] = 0,
+    seed: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=-MOST["seed"],
+            max=MOST["seed"],
+            help="Another seed trains on other sentences; 0 if left out.",
+        ),
+    ] = 0,
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="Run folder; runs/demo if left out. An earlier demo there is replaced.")
     ] = Path("runs/demo"),

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regard.cli.options import Parents, output_file
+from regard.cli.options import Beam, LongestSource, Parents, output_file
 from regard.cli.trust import Trust
 
 if TYPE_CHECKING:
@@ -63,16 +63,14 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Print the scores as JSON.")] = False,
     html: Annotated[Path | None, output_file("Write a report with charts, heat-maps.")] = None,
     parents: Parents = False,
-    beam: Annotated[int | None, typer.Option(metavar="N", help="Beam width; the recipe's if left out.")] = None,
+    beam: Beam = None,
     length_penalty: Annotated[
         float | None, typer.Option(metavar="X", help="Scores are divided by length^X; the recipe's if left out.")
     ] = None,
     ensemble: Annotated[
         list[Path] | None, typer.Option(metavar="BUNDLE", help="A further bundle that votes (repeatable).")
     ] = None,
-    longest_source: Annotated[
-        int | None, typer.Option(metavar="N", help="Read up to N pieces of a text; as in training if left out.")
-    ] = None,
+    longest_source: LongestSource = None,
     device: Annotated[str, typer.Option(metavar="NAME", help="Where to compute; cpu if left out.")] = "cpu",
     trust: Trust = None,
 ) -> None:

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from regard.bounds import MOST
 from regard.cli.options import Parents, output_file
 from regard.cli.trust import Trust
 
@@ -26,9 +27,11 @@ def plot(
         str | None, typer.Option(metavar="TEXT", help="Force this translation of the one sentence given.")
     ] = None,
     layer: Annotated[
-        int | None, typer.Option(metavar="N", help="A layer, from 0; the mean of all if left out.")
+        int | None, typer.Option(metavar="N", max=MOST["layers"], help="A layer, from 0; the mean of all if left out.")
     ] = None,
-    head: Annotated[int | None, typer.Option(metavar="N", help="A head, from 0; the mean of all if left out.")] = None,
+    head: Annotated[
+        int | None, typer.Option(metavar="N", max=MOST["heads"], help="A head, from 0; the mean of all if left out.")
+    ] = None,
     trust: Trust = None,
 ) -> None:
     from regard.cli.output import check_outputs

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regard.cli.options import Parents, output_file
+from regard.bounds import MOST
+from regard.cli.options import Beam, LongestSource, Parents, output_file
 from regard.cli.trust import Trust
 
 if TYPE_CHECKING:
@@ -40,9 +41,10 @@ def translate(
     input_: Annotated[Path | None, typer.Option("--input", metavar="FILE", help="Read lines from this file.")] = None,
     output: Annotated[Path | None, output_file("Write to this file.")] = None,
     in_place: Annotated[bool, typer.Option("--in-place", help="Replace the file of --input.")] = False,
-    beam: Annotated[int | None, typer.Option(metavar="N", help="Beam width; the recipe's if left out.")] = None,
+    beam: Beam = None,
     nbest: Annotated[
-        int | None, typer.Option(metavar="N", help="N lines for each text: its number, score and translation.")
+        int | None,
+        typer.Option(metavar="N", max=MOST["beam"], help="N lines for each text: its number, score and translation."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line, attention included.")] = False,
     alignment: Annotated[
@@ -54,9 +56,7 @@ def translate(
     ensemble: Annotated[
         list[Path] | None, typer.Option(metavar="BUNDLE", help="A further bundle that votes (repeatable).")
     ] = None,
-    longest_source: Annotated[
-        int | None, typer.Option(metavar="N", help="Read up to N pieces of a text; as in training if left out.")
-    ] = None,
+    longest_source: LongestSource = None,
     device: Annotated[str, typer.Option(metavar="NAME", help="Where to compute; cpu if left out.")] = "cpu",
     trust: Trust = None,
 ) -> None:

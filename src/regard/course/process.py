@@ -23,6 +23,7 @@ from regard.course.descendants import MARK, adopting, end_all, family_of
 from regard.course.folder import spare_place
 from regard.course.verdict import Verdict, verdict_from_json
 from regard.course.waiting import Waiting, nobody
+from regard.reading_files import parse_json
 from regard.text.errors import InputError
 
 LOADING_SECONDS = 90.0
@@ -166,7 +167,7 @@ class Grader:
                 self._heard_line(line)
 
     def _heard_line(self, line: bytes) -> None:
-        event = json.loads(line)
+        event = parse_json(line)
         if "phase" in event:
             self.heard.phase = str(event["phase"])
         elif "busy" in event:

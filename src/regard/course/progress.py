@@ -12,6 +12,7 @@ from regard.course.catalogue import Entry, entries
 from regard.course.folder import spare_place
 from regard.course.verdict import Verdict
 from regard.files import write_whole
+from regard.reading_files import read_json
 from regard.text.errors import InputError
 
 NAME = ".progress.json"
@@ -85,7 +86,7 @@ def load_progress(folder: Path) -> Progress:
     if not place.is_file():
         return Progress(place)
     try:
-        state = json.loads(place.read_text(encoding="utf-8"))
+        state = read_json(place)
         if state.pop("version") != VERSION:
             raise ValueError("another version")
         kept = (f"your progress is kept in {elsewhere}: {folder} could not be written.",) if place == elsewhere else ()

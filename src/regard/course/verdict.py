@@ -1,8 +1,9 @@
 """What the grader says about one file; plain data that crosses from the grading process as JSON."""
 
-import json
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, get_args
+
+from regard.reading_files import parse_json
 
 Status = Literal["passed", "unstable", "failed", "unfinished", "broken", "stopped", "missing"]
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -51,7 +52,7 @@ class Verdict:
 
 def verdict_from_json(text: str | bytes) -> Verdict:
     """The inverse of `json.dumps(verdict.json())`."""
-    values = json.loads(text)
+    values = parse_json(text)
     for name in ("details", "notes"):
         values[name] = tuple(values[name])
     if values["status"] not in STATUSES:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from regard.files import locked, whole_folder
+from regard.reading_files import read_json
 from regard.text.errors import InputError
 
 _WHOLE = "whole.json"
@@ -58,7 +59,7 @@ def _build(place: Path, build: Callable[[Path], None]) -> None:
 
 def _is_whole(place: Path) -> bool:
     try:
-        files = json.loads((place / _WHOLE).read_text(encoding="utf-8"))
+        files = read_json(place / _WHOLE)
         return bool(files) and all(_describe(place / name) == said for name, said in files.items())
     except (FileNotFoundError, NotADirectoryError, ValueError, AttributeError):
         return False

@@ -4,6 +4,7 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
+from regard.bounds import MOST
 from regard.data.splits import Corpus, load_split
 from regard.data.tables import DataConfig, Table
 from regard.text.config import Kind, TokenizerConfig
@@ -19,8 +20,8 @@ class TextConfig(Table):
     """The table [text]: what stands here holds for both sides, [text.source] and [text.target] change it for one."""
 
     kind: Kind | None = None
-    vocabulary: int | None = None
-    minimum_count: int | None = None
+    vocabulary: int | None = Field(default=None, le=MOST["vocabulary"])
+    minimum_count: int | None = Field(default=None, le=MOST["count"])
     normalise: Normaliser | None = None
     words: Splitting | None = None
     dropout: float | None = None
@@ -30,8 +31,8 @@ class TextConfig(Table):
     """One vocabulary for both sides."""
     source_eos: bool = True
     """Whether the source ends with EOS, a place to look at when nothing else is meant."""
-    longest_source: int | None = Field(default=None, ge=1)
-    longest_target: int | None = Field(default=None, ge=1)
+    longest_source: int | None = Field(default=None, ge=1, le=MOST["longest"])
+    longest_target: int | None = Field(default=None, ge=1, le=MOST["longest"])
     """Pieces at most, without BOS and EOS; longer pairs are left out of training."""
 
     @model_validator(mode="before")

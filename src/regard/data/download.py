@@ -9,30 +9,44 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from regard.bounds import cut
 from regard.text.errors import InputError
 
 ATTEMPTS = 3
 """Connections that are tried before a broken one is reported."""
 TIMEOUT = 30.0
 _BLOCK = 1 << 16
+Tell = Callable[[int, int | None], None]
+"""Called with how many bytes are here, and how many there are where that is known."""
+
+
+class _TooLarge(Exception):
+    """There is more than there should be."""
 
 
 class _Broken(Exception):
     """The connection ended early; what came so far is kept."""
 
 
-def download(address: str, part: Path, tell: Callable[[int, int | None], None], fresh: bool = False) -> bool:
-    """Fetch `address` into the file `part`; whether a part that was there before was gone on with."""
-    if fresh:
-        part.unlink(missing_ok=True)
+def download(address: str, part: Path, tell: Tell, most: int, fresh: bool = False) -> bool:
+    """Fetch at most so many bytes from `address` into the file `part`; whether an earlier part was gone on with."""
     before = part.stat().st_size if part.exists() else 0
+    if fresh or before > most:
+        part.unlink(missing_ok=True)
+        before = 0
     problem: Exception | None = None
     for _ in range(ATTEMPTS):
         try:
-            _fetch(address, part, tell)
+            _fetch(address, part, tell, most)
             return before > 0
         except _Broken as error:
             problem = error
+        except _TooLarge:
+            part.unlink(missing_ok=True)
+            raise InputError(
+                f"{address} is larger than the catalogue knows it (more than {most:,} bytes): it was changed there, or "
+                "on the way; nothing of it is kept; try again later, or take a local copy with --from"
+            ) from None
     kept = part.stat().st_size if part.exists() else 0
     raise InputError(
         f"the download of {address} broke off {ATTEMPTS} times ({problem}); {kept:,} bytes are kept: "
@@ -40,7 +54,7 @@ def download(address: str, part: Path, tell: Callable[[int, int | None], None], 
     )
 
 
-def _fetch(address: str, part: Path, tell: Callable[[int, int | None], None]) -> None:
+def _fetch(address: str, part: Path, tell: Tell, most: int) -> None:
     done = part.stat().st_size if part.exists() else 0
     request = urllib.request.Request(address, headers={"User-Agent": "regard", "Accept-Encoding": "identity"})
     if done:
@@ -49,7 +63,7 @@ def _fetch(address: str, part: Path, tell: Callable[[int, int | None], None]) ->
         with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
             if answer.status != http.HTTPStatus.PARTIAL_CONTENT:  # the server sends it from the beginning
                 done = 0
-            _receive(answer, part, done, tell)
+            _receive(answer, part, done, tell, most)
     except urllib.error.HTTPError as error:
         with error:
             _refused(error, address, part, done)
@@ -71,9 +85,9 @@ def _refused(error: urllib.error.HTTPError, address: str, part: Path, done: int)
         part.unlink()
         raise _Broken("what was here is longer than the file") from None
     if error.code >= http.HTTPStatus.INTERNAL_SERVER_ERROR:
-        raise _Broken(f"the server answered {error.code} {error.reason}") from None
+        raise _Broken(f"the server answered {error.code} {cut(str(error.reason))}") from None
     raise InputError(
-        f"{address} cannot be downloaded: the server answered {error.code} {error.reason}; "
+        f"{address} cannot be downloaded: the server answered {error.code} {cut(str(error.reason))}; "
         "take a local copy with --from"
     ) from None
 
@@ -83,14 +97,18 @@ def _open_itself(name: str, flags: int) -> int:
     return os.open(name, flags | os.O_NOFOLLOW, 0o666)
 
 
-def _receive(answer: Any, part: Path, done: int, tell: Callable[[int, int | None], None]) -> None:
+def _receive(answer: Any, part: Path, done: int, tell: Tell, most: int) -> None:
     length = answer.headers.get("Content-Length") or ""
     total = done + int(length) if re.fullmatch("[0-9]{1,18}", length) else None
+    if total is not None and total > most:
+        raise _TooLarge
     with open(part, "ab" if done else "wb", opener=_open_itself) as file:
         tell(done, total)
         while block := answer.read(_BLOCK):
-            file.write(block)
             done += len(block)
+            if done > most:
+                raise _TooLarge
+            file.write(block)
             tell(done, total)
     if total is not None and done < total:
         raise _Broken(f"{done:,} of {total:,} bytes came")

@@ -101,17 +101,18 @@ def _find_origin(entry: Entry, origin: Path) -> Path:
 def _whole(path: Path, file: TextFile) -> bool:
     """Whether the file, packed or not, holds the text that the catalogue knows."""
     try:
-        return is_here(path) and text_digest(find_file(path)) == file.sha256
+        return is_here(path) and text_digest(find_file(path), file.bytes) == file.sha256
     except (OSError, EOFError, BadGzipFile, lzma.LZMAError, zlib.error):
         return False
 
 
-def text_digest(path: Path) -> str:
-    """SHA-256 of a file's text, unpacked."""
-    digest = hashlib.sha256()
+def text_digest(path: Path, most: int | None = None) -> str:
+    """SHA-256 of a file's text, unpacked; of its beginning if there is more of it than that."""
+    digest, done = hashlib.sha256(), 0
     with open_bytes(path) as file:
-        while block := file.read(_BLOCK):
+        while (block := file.read(_BLOCK)) and (most is None or done <= most):
             digest.update(block)
+            done += len(block)
     return digest.hexdigest()
 
 
@@ -140,7 +141,8 @@ def _download(place: Path, file: TextFile, watch: Watch) -> None:
     try:
         part.parent.mkdir(parents=True, exist_ok=True)
         for fresh in (False, True):
-            resumed = download(address, part, lambda done, total: watch(place.name, done, total), fresh=fresh)
+            most = file.bytes + file.bytes // 100 + _BLOCK  # no packer makes a text longer than that
+            resumed = download(address, part, lambda done, total: watch(place.name, done, total), most, fresh)
             if _whole(part, file):
                 sync(part)
                 publish(part, target)
@@ -152,8 +154,9 @@ def _download(place: Path, file: TextFile, watch: Watch) -> None:
     except OSError as problem:
         raise unwritable(place, problem) from problem
     raise InputError(
-        f"{address} is not the file that the catalogue knows (wanted SHA-256 {file.sha256[:12]}… of its text): it was "
-        "changed there or on the way, and is not kept; try again later, or take a local copy with --from"
+        f"{address} is not the file that the catalogue knows (wanted a text of {file.bytes:,} bytes, SHA-256 "
+        f"{file.sha256[:12]}…): it was changed there or on the way, and is not kept; try again later, or take a local "
+        "copy with --from"
     )
 
 

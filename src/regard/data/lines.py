@@ -4,10 +4,12 @@ import difflib
 import gzip
 import lzma
 import zlib
-from collections.abc import Iterable, Iterator
-from io import BufferedReader
+from collections.abc import Iterator
+from io import BufferedIOBase
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
+from regard.bounds import MOST
 from regard.data import zstd
 from regard.text.errors import InputError
 
@@ -24,6 +26,13 @@ _FOREIGN = {
     b"PK\x03\x04": "is a zip archive: unpack it",
     b"BZ": "is compressed with bzip2: unpack it, or use gzip or xz",
 }
+
+
+@runtime_checkable
+class Readable(Protocol):
+    """A binary file or stream."""
+
+    def readline(self, size: int = -1, /) -> bytes: ...
 
 
 def find_file(path: Path) -> Path:
@@ -50,11 +59,15 @@ def read_lines(path: Path) -> Iterator[str]:
         yield from decode_lines(file, str(path))
 
 
-def decode_lines(stream: Iterable[bytes], name: str) -> Iterator[str]:
+def decode_lines(stream: Readable, name: str) -> Iterator[str]:
     """The lines of an open binary file or stream, as `read_lines` gives them; `name` is what errors call it."""
     number = before = 0
     try:
-        for number, raw in enumerate(stream, 1):
+        for number, raw in enumerate(iter(lambda: stream.readline(MOST["line"] + 1), b""), 1):
+            if len(raw) > MOST["line"]:
+                raise InputError(
+                    f"{name}, line {number} has more than {MOST['line']:,} bytes: break it into lines of text"
+                )
             line = raw.removesuffix(b"\n").removesuffix(b"\r")
             if number == 1:
                 _refuse_foreign(line, name)
@@ -96,7 +109,7 @@ def _remedy(line: bytes) -> str:
     return "convert the file, e.g. iconv -f LATIN1 -t UTF-8"
 
 
-def open_bytes(path: Path) -> gzip.GzipFile | lzma.LZMAFile | BufferedReader:
+def open_bytes(path: Path) -> BufferedIOBase:
     """The unpacked bytes, by what the file begins with, whatever its name."""
     try:
         with path.open("rb") as file:

@@ -23,6 +23,7 @@ from regard.data.pair import Pair
 from regard.data.splits import Corpus, StoredSplit, load_split, open_split
 from regard.data.stored import map_pairs, write_pairs
 from regard.data.tables import DataConfig, PhrasebookData, SyntheticData
+from regard.reading_files import read_json
 from regard.text.config import TokenizerConfig
 from regard.text.tokenizer import Tokenizer
 
@@ -99,7 +100,7 @@ def encode_corpus(
         (folder / "notes.json").write_text(json.dumps(heard), encoding="utf-8")
 
     folder = kept("pairs", _key(said), build, notes)
-    heard = json.loads((folder / "notes.json").read_text(encoding="utf-8"))
+    heard = read_json(folder / "notes.json")
     return map_pairs(folder), (*heard, *notes)
 
 

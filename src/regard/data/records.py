@@ -1,6 +1,5 @@
 """Corpora of records with named fields: JSON lines, Parquet and Hugging Face datasets, read as a stream of pairs."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
@@ -8,8 +7,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from regard.bounds import cut
 from regard.data.lines import find_file, read_lines
 from regard.data.pair import Pair
+from regard.reading_files import parse_json
 from regard.text.errors import InputError
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -56,7 +57,7 @@ def open_dataset(name: str, subset: str | None, revision: str | None, split: str
         raise
     except Exception as problem:  # the library raises whatever the network, the hub or a file came up with
         reason = " ".join(str(problem).split())
-        raise InputError(f'cannot open split "{split}" of the dataset "{name}": {reason}') from None
+        raise InputError(f'cannot open split "{split}" of the dataset "{name}": {cut(reason, 500)}') from None
 
 
 def guess_fields(path: Path) -> tuple[str, str]:
@@ -110,15 +111,15 @@ def _field(row: Mapping[str, Any], name: str, where: str) -> str:
     try:
         value = _value(row, name)
     except KeyError:
-        raise InputError(f'{where}: no field "{name}"; {_nearest(name, list(_names(row)))}') from None
+        raise InputError(f'{where}: no field "{cut(name)}"; {_nearest(name, list(_names(row)))}') from None
     if value is None:
         return ""
     if not isinstance(value, str):
         inside = f"; {_nearest(name, list(_names(row)))}" if isinstance(value, Mapping) else ""
-        raise InputError(f'{where}: the field "{name}" is {type(value).__name__}, wanted text{inside}')
+        raise InputError(f'{where}: the field "{cut(name)}" is {type(value).__name__}, wanted text{inside}')
     if not value.isascii() and (lone := _SURROGATE.search(value)):
         raise InputError(
-            f'{where}: character {lone.start()} of the field "{name}" is half of a surrogate pair, not a character: '
+            f'{where}: character {lone.start()} of the field "{cut(name)}" is half of a surrogate pair: '
             "the text was cut or decoded wrongly; mend or remove the record"
         )
     return value
@@ -154,8 +155,8 @@ def _json_rows(path: Path) -> Rows:
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as problem:
+            row = parse_json(line)
+        except ValueError as problem:
             raise InputError(f"{path}, line {number} is not JSON ({problem}); wanted one object a line") from None
         if not isinstance(row, dict):
             kind = type(row).__name__

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from regard.data.dataset import EncodedChunk, EncodedPairs, Sequences, refuse_nothing
+from regard.reading_files import read_json
 
 _SIDES = ("source", "target")
 _IDS, _PLACES = "<i4", "<i8"
@@ -48,5 +49,5 @@ def map_pairs(folder: Path) -> EncodedPairs:
         Sequences(np.memmap(folder / f"{side}.ids", _IDS, "r"), np.memmap(folder / f"{side}.offsets", _PLACES, "r"))
         for side in _SIDES
     )
-    about = json.loads((folder / _ABOUT).read_text(encoding="utf-8"))
+    about = read_json(folder / _ABOUT)
     return EncodedPairs(source, target, np.memmap(folder / "numbers", _PLACES, "r"), **about)

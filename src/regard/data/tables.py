@@ -5,24 +5,25 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from regard.bounds import MOST
 from regard.data.synthetic import Task
 
 
 class Table(BaseModel):
     """A table whose unknown keys are errors."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class _Generated(Table):
     """Pairs made up on the spot: so many for each split, of `shortest` to `longest` source words."""
 
-    train: int = Field(default=10_000, ge=1)
-    dev: int = Field(default=500, ge=1)
-    test: int = Field(default=1_000, ge=1)
-    shortest: int = Field(default=3, ge=1)
-    longest: int = Field(default=20, ge=1)
-    seed: int = 0
+    train: int = Field(default=10_000, ge=1, le=MOST["generated"])
+    dev: int = Field(default=500, ge=1, le=MOST["generated"])
+    test: int = Field(default=1_000, ge=1, le=MOST["generated"])
+    shortest: int = Field(default=3, ge=1, le=MOST["longest"])
+    longest: int = Field(default=20, ge=1, le=MOST["longest"])
+    seed: int = Field(default=0, ge=-MOST["seed"], le=MOST["seed"])
 
     @model_validator(mode="after")
     def _ordered(self) -> "_Generated":
@@ -42,7 +43,7 @@ class SyntheticData(_Generated):
     """Sequences of numbers to copy, reverse or sort, with gold links."""
 
     kind: Task
-    vocabulary: int = Field(default=50, gt=3)
+    vocabulary: int = Field(default=50, gt=3, le=MOST["vocabulary"])
     """The symbols are the numbers from 3 to vocabulary - 1."""
 
 
@@ -51,9 +52,9 @@ class _Stored(Table):
 
     held_out: float = Field(default=0.05, gt=0, lt=0.5)
     """Share of train that becomes dev or test where none is given."""
-    limit: int | None = Field(default=None, ge=1)
+    limit: int | None = Field(default=None, ge=1, le=MOST["count"])
     """So many training pairs at most, the first ones: to try a recipe out."""
-    longest_words: int | None = Field(default=None, ge=1)
+    longest_words: int | None = Field(default=None, ge=1, le=MOST["longest"])
     """Training pairs with more words on a side are left out (as in Bahdanau et al. 2014, trained on 30 and on 50)."""
 
 
@@ -63,6 +64,9 @@ class _Files(_Stored):
     base: Path = Path()
 
 
+Column = Annotated[int, Field(ge=1, le=MOST["columns"])]
+
+
 class TsvData(_Files):
     """Files of source TAB target."""
 
@@ -70,7 +74,7 @@ class TsvData(_Files):
     train: Path
     dev: Path | None = None
     test: Path | None = None
-    columns: tuple[int, int] | None = None
+    columns: tuple[Column, Column] | None = None
     """Which two columns, counted from 1, where lines have more."""
 
 

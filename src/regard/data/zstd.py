@@ -8,6 +8,8 @@ from regard.text.errors import InputError
 
 BEGINS = b"\x28\xb5\x2f\xfd"
 _BLOCK = 1 << 17
+_PACKED = 1 << 12
+"""Bytes that are unpacked at a time: zeros become 30,000 times as many."""
 
 
 def open_zstd(path: Path) -> io.BufferedReader:
@@ -29,7 +31,7 @@ class _Unpacked(io.RawIOBase):
         self._file = path.open("rb")
         self._library = library
         self._frame = library.ZstdDecompressor().decompressobj()
-        self._ready = b""
+        self._ready = memoryview(b"")
         self._untouched = True
 
     def readable(self) -> bool:
@@ -40,14 +42,14 @@ class _Unpacked(io.RawIOBase):
             packed = self._frame.unused_data if self._frame.eof else b""
             if self._frame.eof:
                 self._frame, self._untouched = self._library.ZstdDecompressor().decompressobj(), True
-            packed = packed or self._file.read(_BLOCK)
+            packed = packed or self._file.read(_PACKED)
             if not packed:
                 if self._untouched:
                     return 0
                 raise EOFError("the end of the compressed stream is missing")
             self._untouched = False
             try:
-                self._ready = self._frame.decompress(packed)
+                self._ready = memoryview(self._frame.decompress(packed))
             except self._library.ZstdError as problem:
                 raise EOFError(str(problem)) from None
         size = min(len(buffer), len(self._ready))

@@ -9,6 +9,7 @@ from regard.evaluation.by_length import DEFAULT_EDGES, bins
 from regard.evaluation.errors import wer
 from regard.evaluation.references import References, reference_lists
 from regard.evaluation.scores import bleu, chrf, exact_match, ter
+from regard.reading_files import parse_json
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Evaluation:
     @classmethod
     def from_json(cls, text: str) -> "Evaluation":
         """Reads what `json` wrote."""
-        fields = json.loads(text)
+        fields = parse_json(text)
         return cls(**{**fields, "by_length": tuple(LengthScores(**each) for each in fields["by_length"])})
 
 

@@ -10,6 +10,7 @@ from regard.data import phrasebook
 from regard.lab.evaluate import Example, Measured, measure
 from regard.lab.report import report_page
 from regard.plot import heatmaps, save
+from regard.reading_files import read_json
 from regard.runtime.translator import load
 from regard.text.errors import InputError
 from regard.train.journal import Listener
@@ -85,7 +86,7 @@ def as_written(sentence: str) -> str:
 def _refuse_other_runs(out: Path) -> None:
     """A run that somebody trained is never taken for an old demo; folders that are no run are refused by `train`."""
     try:
-        recipe = json.loads((out / "recipe.json").read_text(encoding="utf-8"))
+        recipe = read_json(out / "recipe.json")
     except (OSError, ValueError):
         return
     if not isinstance(recipe, dict) or not str(recipe.get("description", "")).startswith(_MADE):

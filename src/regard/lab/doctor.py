@@ -134,7 +134,7 @@ def _fit(recipe: Recipe, train: Corpus | StoredSplit, dev: list[Pair], trust: Co
     """Whether the model can be built for this data and computed here, and how much its vocabulary does not know."""
     import torch
 
-    from regard.models.seq2seq import Seq2Seq
+    from regard.models.seq2seq import outline
 
     source, target = train_tokenizers(train, recipe.text)
     findings = [Finding("✓", f"vocabulary {len(source):,} → {len(target):,}")]
@@ -149,8 +149,7 @@ def _fit(recipe: Recipe, train: Corpus | StoredSplit, dev: list[Pair], trust: Co
                 Finding("·" if unknown < 0.02 else "!", f"dev: {unknown:.2%} of the {name} is unknown to it")
             )
     try:
-        with torch.device("meta"):
-            model = Seq2Seq(recipe.model, len(source), len(target), trust=trust)
+        model = outline(recipe.model, len(source), len(target), trust=trust)
         findings.append(Finding("✓", f"{model.parameters_count:,} parameters"))
     except ValueError as error:
         findings.append(Finding("✗", f"model: {error}"))

@@ -3,26 +3,29 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from regard.alignment import LinkRule, parse_heads
 from regard.alignment.extract import Method
-from regard.alignment.rule import Head, format_heads
+from regard.alignment.rule import format_heads
 from regard.alignment.symmetrise import WAYS
+from regard.bounds import MOST
 from regard.bundle.folder import write_whole
 from regard.bundle.store import Bundle
 from regard.data.lines import find_file
+from regard.reading_files import read_json
 from regard.runtime.guided import heads_of
 from regard.runtime.posterior import Evidence, Posterior, unaskable
 from regard.text.complaint import complain
 from regard.text.errors import InputError
 
 FORMAT: Final = "regard-reading-1"
-MOST = 1 << 20
-"""Bytes; a file that is larger is something else."""
 _STRICT = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+_Head = tuple[Annotated[int, Field(ge=0, lt=MOST["layers"])], Annotated[int, Field(ge=0, lt=MOST["heads"])]]
 
 
 class Rule(BaseModel):
@@ -30,9 +33,9 @@ class Rule(BaseModel):
 
     model_config = _STRICT
 
-    heads: tuple[Head, ...] = ()
+    heads: tuple[_Head, ...] = ()
     """[layer, head], from 0; the mean of all where none is named."""
-    shift: int = 0
+    shift: int = Field(default=0, ge=-MOST["longest"], le=MOST["longest"])
     method: Method = "argmax"
     threshold: float | None = None
     null: bool = False
@@ -97,14 +100,13 @@ def save_reading(path: Path, reading: Reading) -> None:
 
 def load_reading(path: Path) -> Reading:
     """What `save_reading` wrote, or what is wrong with the file."""
-    content = None
-    if find_file(path).stat().st_size <= MOST:
-        try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise InputError(f"cannot read {path}: {error.strerror or error}") from None
-        except (ValueError, RecursionError):
-            content = None
+    find_file(path)  # says what there is instead
+    try:
+        content = read_json(path)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
+    except ValueError:
+        content = None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InputError(f"{path} says nothing about how links are read: wanted what --save-reading writes")
     try:

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from regard.attention.build import SCORES
+from regard.bounds import MOST, excerpt
 
 Cell = Literal["gru", "lstm"]
 Placement = Literal["input", "output"]
@@ -21,24 +22,30 @@ class RecurrentConfig(BaseModel):
 
     architecture: Literal["rnn"] = "rnn"
     cell: Cell = "gru"
-    embedding: int = Field(128, ge=1)
-    encoder_units: int = Field(128, ge=1, description="for each direction")
-    encoder_layers: int = Field(1, ge=1)
+    embedding: int = Field(128, ge=1, le=MOST["width"])
+    encoder_units: int = Field(128, ge=1, le=MOST["width"], description="for each direction")
+    encoder_layers: int = Field(1, ge=1, le=MOST["layers"])
     bidirectional: bool = True
-    decoder_units: int = Field(128, ge=1)
-    decoder_layers: int = Field(1, ge=1)
+    decoder_units: int = Field(128, ge=1, le=MOST["width"])
+    decoder_layers: int = Field(1, ge=1, le=MOST["layers"])
 
-    score: str = Field("additive", description=f"{', '.join(SCORES)}, or your own as package.module:Class")
-    attention_width: int | None = Field(None, ge=1, description="of the scoring network; decoder_units if left out")
-    heads: int = Field(1, ge=1)
+    score: str = Field(
+        "additive", max_length=200, description=f"{', '.join(SCORES)}, or your own as package.module:Class"
+    )
+    attention_width: int | None = Field(
+        None, ge=1, le=MOST["width"], description="of the scoring network; decoder_units if left out"
+    )
+    heads: int = Field(1, ge=1, le=MOST["heads"])
     window: Literal["global", "local-m", "local-p"] = "global"
-    reach: int = Field(10, ge=1, description="Luong's D: a local window is 2D + 1 words wide")
+    reach: int = Field(10, ge=1, le=MOST["longest"], description="Luong's D: a local window is 2D + 1 words wide")
     placement: Placement = "input"
     input_feeding: bool = False
 
     initial: Initial = "projection"
     readout: Readout = "state-context-embedding"
-    readout_width: int | None = Field(None, ge=1, description="of attentional and maxout; decoder_units if left out")
+    readout_width: int | None = Field(
+        None, ge=1, le=MOST["width"], description="of attentional and maxout; decoder_units if left out"
+    )
     tie: Tie = "none"
     dropout: float = Field(0.0, ge=0, lt=1, description="between layers and before the output layer")
     embedding_dropout: float = Field(0.0, ge=0, lt=1)
@@ -75,7 +82,9 @@ class RecurrentConfig(BaseModel):
         if not foreign and self.score not in SCORES:
             nearest = get_close_matches(self.score.lower().replace("_", "-"), SCORES, n=1, cutoff=0.5)
             meant = f"did you mean '{nearest[0]}'? " if nearest else ""
-            return f"no score '{self.score}': {meant}valid choices are {', '.join(SCORES)}, or package.module:Class"
+            return (
+                f"no score {excerpt(self.score)}: {meant}valid choices are {', '.join(SCORES)}, or package.module:Class"
+            )
         if self.score in ("dot", "scaled-dot") and self.decoder_units != self.state_width:
             directions = f"2 × {self.encoder_units} = " if self.bidirectional else ""
             return (
@@ -132,13 +141,13 @@ class TransformerConfig(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     architecture: Literal["transformer"] = "transformer"
-    width: int = Field(256, ge=2)
-    heads: int = Field(4, ge=1)
-    encoder_layers: int = Field(3, ge=1)
-    decoder_layers: int = Field(3, ge=1)
-    feedforward: int = Field(1024, ge=1)
+    width: int = Field(256, ge=2, le=MOST["width"])
+    heads: int = Field(4, ge=1, le=MOST["heads"])
+    encoder_layers: int = Field(3, ge=1, le=MOST["layers"])
+    decoder_layers: int = Field(3, ge=1, le=MOST["layers"])
+    feedforward: int = Field(1024, ge=1, le=MOST["feedforward"])
     positions: Literal["sinusoidal", "learned"] = "sinusoidal"
-    longest: int = Field(1024, ge=1, description="how many learned positions there are")
+    longest: int = Field(1024, ge=1, le=MOST["longest"], description="how many learned positions there are")
     tie: Tie = "none"
     dropout: float = Field(0.1, ge=0, lt=1)
     inner_dropout: float | None = Field(

@@ -5,6 +5,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from regard.bounds import cut, excerpt
 from regard.models.config import ModelConfig, RecurrentConfig, TransformerConfig
 
 _MODEL: TypeAdapter[RecurrentConfig | TransformerConfig] = TypeAdapter(ModelConfig)
@@ -81,13 +82,13 @@ def preset(name: str, size: str | None = None, **changes: Any) -> RecurrentConfi
     'output'
     """
     if name not in PRESETS:
-        nearest = get_close_matches(name, PRESETS, n=1)
+        nearest = get_close_matches(cut(name), PRESETS, n=1)
         meant = f"did you mean '{nearest[0]}'? " if nearest else ""
-        raise ValueError(f"no preset '{name}': {meant}valid choices are {', '.join(PRESETS)}")
+        raise ValueError(f"no preset {excerpt(name)}: {meant}valid choices are {', '.join(PRESETS)}")
     sizes = PRESETS[name]
     key = size if size is not None or None in sizes else "small"
     if key not in sizes:
         valid = ", ".join(one for one in sizes if one is not None)
         why = f"valid choices are {valid}" if valid else "its size is part of it, change single keys instead"
-        raise ValueError(f"preset '{name}' has no size '{size}': {why}")
+        raise ValueError(f"preset '{name}' has no size {excerpt(size)}: {why}")
     return _MODEL.validate_python({"architecture": "rnn", **sizes[key], **changes})

@@ -6,9 +6,11 @@ from typing import Any, Protocol, runtime_checkable
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from regard.attention.masking import lengths_to_mask
 from regard.attention.plain import plain_wanted
+from regard.bounds import MOST
 from regard.models.config import RecurrentConfig, TransformerConfig
 from regard.models.custom import steps_alike, watched
 from regard.models.fixed import structure, weights_of
@@ -159,6 +161,34 @@ class Seq2Seq(nn.Module):
     @property
     def parameters_count(self) -> int:
         return sum(parameter.numel() for parameter in self.parameters())
+
+
+def outline(
+    config: RecurrentConfig | TransformerConfig,
+    source_vocabulary: int,
+    target_vocabulary: int,
+    *,
+    trust: Collection[str] = (),
+) -> Seq2Seq:
+    """A model without numbers, which costs nothing; ValueError where one with numbers would have too many."""
+    try:
+        with torch.device("meta"), _NothingDrawn():
+            model = Seq2Seq(config, source_vocabulary, target_vocabulary, trust=trust)
+    except RuntimeError:  # somebody's own mechanism computes with its numbers while it is built
+        model = Seq2Seq(config, source_vocabulary, target_vocabulary, trust=trust)
+    count, most = model.parameters_count, MOST["parameters"]
+    if count > most:
+        raise ValueError(f"it has {count:,} parameters, at most {most:,} are built: make it narrower, or less deep")
+    return model
+
+
+class _NothingDrawn(TorchFunctionMode):
+    """Leaves out normal_: without numbers it does nothing, and the first call imports sympy, which takes seconds."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if getattr(func, "__name__", "") == "normal_":
+            return args[0] if args else kwargs["tensor"]
+        return func(*args, **(kwargs or {}))
 
 
 def _embedding(vocabulary: int, width: int) -> nn.Embedding:

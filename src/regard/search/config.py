@@ -1,12 +1,13 @@
 """The recipe's [search] table: which search, and how far it may go."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import torch
 from jaxtyping import Int
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from torch import Tensor
 
+from regard.bounds import MOST
 from regard.search.hypothesis import LengthPenalty
 from regard.search.options import Options
 from regard.search.sample import Sampler
@@ -15,10 +16,10 @@ from regard.search.sample import Sampler
 class Longest(BaseModel):
     """A limit that grows with the source: factor · source length + offset tokens, EOS included."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    factor: float = Field(default=2.0, ge=0, allow_inf_nan=False)
-    offset: int = Field(default=10, ge=0)
+    factor: float = Field(default=2.0, ge=0, le=MOST["factor"])
+    offset: int = Field(default=10, ge=0, le=MOST["longest"])
 
 
 class SearchConfig(BaseModel):
@@ -29,25 +30,23 @@ class SearchConfig(BaseModel):
     With a beam of 2 or more, coverage_penalty (0.2, say) ranks hypotheses that looked at the whole source higher.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    beam: int = Field(default=1, ge=1)
-    nbest: int = Field(default=1, ge=1)
-    longest: Longest | int = Field(default_factory=Longest)
-    length_penalty: float = Field(default=1.0, ge=0, allow_inf_nan=False)
+    beam: int = Field(default=1, ge=1, le=MOST["beam"])
+    nbest: int = Field(default=1, ge=1, le=MOST["beam"])
+    longest: Longest | Annotated[int, Field(ge=0, le=MOST["longest"])] = Field(default_factory=Longest)
+    length_penalty: float = Field(default=1.0, ge=0, le=MOST["penalty"])
     length_form: Literal["power", "gnmt"] = "power"
-    coverage_penalty: float = Field(default=0.0, ge=0, allow_inf_nan=False)
-    no_repeat_ngram: int = Field(default=0, ge=0)
+    coverage_penalty: float = Field(default=0.0, ge=0, le=MOST["penalty"])
+    no_repeat_ngram: int = Field(default=0, ge=0, le=MOST["longest"])
     forbid_unk: bool = False
-    temperature: float | None = Field(default=None, gt=0, allow_inf_nan=False)
-    top_k: int | None = Field(default=None, ge=1)
+    temperature: float | None = Field(default=None, gt=0)
+    top_k: int | None = Field(default=None, ge=1, le=MOST["vocabulary"])
     top_p: float | None = Field(default=None, gt=0, le=1)
-    seed: int = 0
+    seed: int = Field(default=0, ge=-MOST["seed"], le=MOST["seed"])
 
     @model_validator(mode="after")
     def _agree(self) -> "SearchConfig":
-        if isinstance(self.longest, int) and self.longest < 0:
-            raise ValueError(f"longest must be 0 or more tokens, got {self.longest}")
         if self.temperature is None:
             if self.top_k is not None or self.top_p is not None:
                 raise ValueError("top_k and top_p need a temperature; 1.0 leaves the model's distribution as it is")
@@ -81,4 +80,4 @@ class SearchConfig(BaseModel):
             limits = torch.full_like(lengths, self.longest, dtype=torch.long)
         else:
             limits = (lengths * self.longest.factor).ceil().long() + self.longest.offset
-        return limits if most is None else limits.clamp(max=most)
+        return limits.clamp(max=MOST["longest"] if most is None else min(most, MOST["longest"]))

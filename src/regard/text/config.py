@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from regard.bounds import MOST
 from regard.text.normalise import Normaliser
 from regard.text.special import SPECIAL
 from regard.text.words import Splitting
@@ -17,9 +18,9 @@ class TokenizerConfig(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: Kind = "word"
-    vocabulary: int | None = Field(default=None, gt=len(SPECIAL))
+    vocabulary: int | None = Field(default=None, gt=len(SPECIAL), le=MOST["vocabulary"])
     """Pieces at most, the four special ones included; None: no limit (word and character only)."""
-    minimum_count: int = Field(default=1, ge=1)
+    minimum_count: int = Field(default=1, ge=1, le=MOST["count"])
     """Rarer words or characters are unknown (kind bpe: rarer pairs are not merged)."""
     normalise: Normaliser = Normaliser()
     words: Splitting = "marks"

@@ -1,16 +1,22 @@
 """A tokenizer as one JSON file: our choices, and the model as the `tokenizers` library writes it."""
 
 import json
+import math
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import tokenizers
 from pydantic import ValidationError
+from tokenizers import models
 
+from regard.bounds import MOST, cut, excerpt
+from regard.reading_files import parse_json
 from regard.text.config import TokenizerConfig
 from regard.text.errors import InputError
+from regard.text.special import SPECIAL, UNK
 
 FORMAT: Final = "regard-tokenizer-1"
+_MODELS: Final = {"word": "WordLevel", "character": "WordLevel", "bpe": "BPE", "unigram": "Unigram"}
 
 
 def to_bytes(config: TokenizerConfig, library: tokenizers.Tokenizer) -> bytes:
@@ -22,23 +28,51 @@ def to_bytes(config: TokenizerConfig, library: tokenizers.Tokenizer) -> bytes:
 def from_bytes(data: bytes, origin: Path) -> tuple[TokenizerConfig, tokenizers.Tokenizer]:
     """`origin` is the file to name when something is wrong with it."""
     try:
-        content = json.loads(data)
+        content = parse_json(data)
     except ValueError as problem:
         raise InputError(
             f"{origin} is no tokenizer file (not JSON: {problem}); it may be cut short, save it anew"
         ) from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         given = content.get("format") if isinstance(content, dict) else None
-        raise InputError(f"{origin} is no tokenizer file of this version: format is {given!r}, wanted {FORMAT!r}")
+        raise InputError(
+            f"{origin} is no tokenizer file of this version: format is {excerpt(given)}, wanted {FORMAT!r}"
+        )
     try:
         config = TokenizerConfig.model_validate(content["config"])
-        library = tokenizers.Tokenizer.from_str(json.dumps(content["tokenizer"]))
+        library = content["tokenizer"]
     except KeyError as problem:
         raise InputError(f"{origin} is no whole tokenizer file: {problem} is missing; save it anew") from None
     except ValidationError as problem:
         first = problem.errors()[0]
-        key = ".".join(map(str, first["loc"])) or "config"
-        raise InputError(f"{origin}: {key}: {first['msg']}; was it written by a newer version?") from None
+        key = cut(".".join(map(str, first["loc"]))) or "config"
+        raise InputError(f"{origin}: {key}: {cut(first['msg'])}; was it written by a newer version?") from None
+    model = library.get("model") if isinstance(library, dict) else None
+    kind = model.get("type") if isinstance(model, dict) else None
+    if model is None or kind != _MODELS[config.kind]:
+        raise InputError(f"{origin}: its model is {excerpt(kind)}, wanted {_MODELS[config.kind]!r} for {config.kind}")
+    try:
+        return config, tokenizers.Tokenizer(_model(model))
     except Exception as problem:  # the library raises nothing narrower
-        raise InputError(f"{origin}: the tokenizers library cannot read its model: {problem}") from None
-    return config, library
+        raise InputError(f"{origin}: the tokenizers library cannot read its model: {_line(problem)}") from None
+
+
+def _line(problem: Exception) -> str:
+    return cut(" ".join(str(problem).split()))
+
+
+def _model(content: dict[str, Any]) -> models.Model:
+    """The pieces of a model and nothing else: some of the library's other options let it panic."""
+    pieces = content["vocab"]
+    if len(pieces) > MOST["vocabulary"]:
+        raise ValueError(f"it has {len(pieces):,} pieces, at most {MOST['vocabulary']:,} are read")
+    if content["type"] == "Unigram":
+        scores = [(piece, float(score)) for piece, score in pieces]
+        if not all(math.isfinite(score) for _, score in scores):
+            raise ValueError("a score is not a finite number")
+        return models.Unigram(scores, unk_id=UNK, byte_fallback=False)
+    if not isinstance(pieces, dict) or not all(type(one) is int and 0 <= one < len(pieces) for one in pieces.values()):
+        raise ValueError("its pieces are not numbered from 0")  # the library takes a text for the name of a file
+    if content["type"] == "BPE":
+        return models.BPE(pieces, [(left, right) for left, right in content["merges"]], unk_token=SPECIAL[UNK])
+    return models.WordLevel(pieces, unk_token=SPECIAL[UNK])

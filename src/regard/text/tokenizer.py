@@ -10,7 +10,9 @@ from random import Random
 
 import tokenizers
 
+from regard.bounds import MOST
 from regard.files import write_whole
+from regard.reading_files import read_regular
 from regard.text.config import TokenizerConfig
 from regard.text.decoding import decode_words, decode_written, written_pieces
 from regard.text.encoding import Decoded, Encoding, PieceWords
@@ -236,7 +238,9 @@ class Tokenizer:
         """What `save` wrote."""
         origin = Path(path)
         try:
-            data = origin.read_bytes()
+            data = read_regular(origin, MOST["tokenizer"])
         except OSError as problem:
             raise InputError(f"cannot read the tokenizer file {origin}: {problem.strerror}") from None
+        except ValueError as problem:
+            raise InputError(f"{origin} is no tokenizer file: {problem}") from None
         return cls.from_data(data, origin)

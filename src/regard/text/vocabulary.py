@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 import tokenizers
 from tokenizers import models, pre_tokenizers, trainers
 
+from regard.bounds import MOST
 from regard.text.config import TokenizerConfig
 from regard.text.errors import InputError
 from regard.text.normalise import MARK
@@ -71,6 +72,11 @@ def _listed(counts: Counter[str], config: TokenizerConfig) -> tokenizers.Tokeniz
     kept.sort(key=lambda piece: -counts[piece])
     if config.vocabulary is not None:
         kept = kept[: config.vocabulary - len(SPECIAL)]
+    if len(kept) + len(SPECIAL) > MOST["vocabulary"]:
+        raise InputError(
+            f"the text has {len(kept):,} different pieces, a vocabulary has at most {MOST['vocabulary']:,}: "
+            "set vocabulary or minimum_count in [text]"
+        )
     vocabulary = {piece: number for number, piece in enumerate((*SPECIAL, *kept))}
     return tokenizers.Tokenizer(models.WordLevel(vocabulary, unk_token=SPECIAL[UNK]))
 

@@ -6,13 +6,15 @@ from copy import deepcopy
 from pathlib import Path
 
 import torch
-from safetensors.torch import load_file, save
+from safetensors.torch import save
 from torch import Tensor
 
 from regard.bundle.folder import explain, write_whole
 from regard.bundle.manifest import FileEntry
 from regard.bundle.store import weights_of
+from regard.bundle.weights import read_tensors
 from regard.models.seq2seq import Seq2Seq
+from regard.text.errors import InputError
 from regard.train.job import Job
 
 FOLDER = "average"
@@ -52,8 +54,15 @@ def averaged(job: Job, warn: Callable[[str], None]) -> tuple[Seq2Seq, int] | Non
     if len(paths) < 2:
         return None
     model = deepcopy(job.model)
-    model.load_state_dict(mean_weights([load_file(path) for path in paths]), strict=False)  # tied ones have one name
+    model.load_state_dict(mean_weights([_read(path, model) for path in paths]), strict=False)  # tied ones have one name
     return model, len(paths)
+
+
+def _read(path: Path, model: Seq2Seq) -> dict[str, Tensor]:
+    try:
+        return read_tensors(path, {name: tuple(tensor.shape) for name, tensor in weights_of(model).items()})
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} cannot be averaged: {error}; remove it, and --resume") from error
 
 
 def mean_weights(parts: list[dict[str, Tensor]]) -> dict[str, Tensor]:
@@ -61,8 +70,12 @@ def mean_weights(parts: list[dict[str, Tensor]]) -> dict[str, Tensor]:
     return {name: torch.stack([part[name] for part in parts]).mean(dim=0) for name in parts[0]}
 
 
-def _checksum(path: Path) -> str:
-    return FileEntry.of(path).sha256[:16]
+def _checksum(path: Path) -> str | None:
+    """None where it cannot be read."""
+    try:
+        return FileEntry.of(path).sha256[:16]
+    except OSError:
+        return None
 
 
 def _kept(folder: Path) -> list[Path]:

@@ -7,19 +7,23 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import Tensor
 from torch.optim import Optimizer
 
+from regard.bounds import MOST, cut
 from regard.bundle.errors import BundleError
 from regard.bundle.folder import recover, whole_folder
 from regard.bundle.store import Bundle, check_file, copy_bundle, load_bundle, read_settled, write_bundle
+from regard.bundle.weights import most_bytes, read_tensors
+from regard.reading_files import read_json
 from regard.train.job import Job
 from regard.train.prepare import TRAINING
 from regard.train.progress import Progress
 
 TENSORS, PROGRESS = "training.safetensors", "training.json"
+_STATES = 4
+"""Numbers that no optimizer here keeps more of for each parameter."""
 
 
 @dataclass(frozen=True)
@@ -72,21 +76,23 @@ def load_checkpoint(folder: Path, device: torch.device, trust: Collection[str] =
 
 def _read(folder: Path, device: torch.device, trust: Collection[str]) -> Checkpoint:
     bundle = load_bundle(folder, device, trust=trust)
+    numbers = _STATES * bundle.model.parameters_count
     usable = f"the model in it can still be used, with train.start_from = '{folder}'"
     if bundle.manifest.version > 1:  # version 1 knew the checksums of the bundle's own files only
         try:
-            for name in (PROGRESS, TENSORS):
-                check_file(folder / name, bundle.manifest)
+            for name, most in ((PROGRESS, MOST["document"]), (TENSORS, most_bytes({TENSORS: (numbers,)}))):
+                check_file(folder / name, bundle.manifest, most)
         except BundleError as error:
             raise BundleError(f"cannot resume from {folder}: {error}; {usable}") from error
     try:
-        state: dict[str, Any] = json.loads((folder / PROGRESS).read_text(encoding="utf-8"))
+        state: dict[str, Any] = read_json(folder / PROGRESS)
         data = state["data"] if isinstance(state["data"], dict) else {TRAINING: state["data"]}
-        tensors = load_file(folder / TENSORS)
+        tensors = read_tensors(folder / TENSORS, most=numbers)
         return Checkpoint(bundle, Progress(**state["progress"]), tensors, data, state.get("device"))
-    except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise BundleError(
-            f"cannot resume from {folder}: its {PROGRESS} or {TENSORS} is missing or damaged ({error}); {usable}"
+            f"cannot resume from {folder}: its {PROGRESS} or {TENSORS} is missing or damaged ({cut(str(error))}); "
+            f"{usable}"
         ) from error
 
 

@@ -5,76 +5,90 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from regard.bounds import MOST
+
 Metric = Literal["exact_match", "bleu", "chrf", "loss"]
 
 
 class GuideConfig(BaseModel):
     """[train.guide]: attention is taught word links, at a price for looking elsewhere (Chen et al. 2016)."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    weight: float = Field(0.0, ge=0, allow_inf_nan=False, description="how much links count beside words; 0 is off")
+    weight: float = Field(0.0, ge=0, description="how much links count beside words; 0 is off")
     links: Path | None = Field(None, description="a Pharaoh file, line i for training pair i; else those of the corpus")
     words: Literal["model", "spaces"] = Field("model", description="what the links count")
-    layer: int | None = Field(None, ge=0, description="of a Transformer, from 0; the last but one if left out")
-    head: int = Field(0, ge=0, description="of that layer, from 0")
+    layer: int | None = Field(
+        None, ge=0, le=MOST["layers"], description="of a Transformer, from 0; the last but one if left out"
+    )
+    head: int = Field(0, ge=0, le=MOST["heads"], description="of that layer, from 0")
     shift: Literal[0, 1] = Field(0, description="0 teaches the step that writes a word, 1 the next, which has read it")
 
 
 class TrainConfig(BaseModel):
     """Every default is written here and nowhere else."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    epochs: int | None = Field(None, ge=1)
-    steps: int | None = Field(None, ge=1, description="optimizer steps; ends the run even inside an epoch")
-    batch_sentences: int | None = Field(None, ge=1)
-    batch_tokens: int | None = Field(None, ge=1, description="on each side, padding counted")
+    epochs: int | None = Field(None, ge=1, le=MOST["epochs"])
+    steps: int | None = Field(
+        None, ge=1, le=MOST["steps"], description="optimizer steps; ends the run even inside an epoch"
+    )
+    batch_sentences: int | None = Field(None, ge=1, le=MOST["batch_sentences"])
+    batch_tokens: int | None = Field(None, ge=1, le=MOST["batch_tokens"], description="on each side, padding counted")
     bucket: bool = Field(True, description="batches of similar length; without, every batch is a fair sample")
-    pad_to: int = Field(1, ge=1, description="batches are padded to multiples: 8 lets a GPU replay few shapes")
-    accumulate: int = Field(1, ge=1, description="batches for each optimizer step")
+    pad_to: int = Field(
+        1, ge=1, le=MOST["repeats"], description="batches are padded to multiples: 8 lets a GPU replay few shapes"
+    )
+    accumulate: int = Field(1, ge=1, le=MOST["repeats"], description="batches for each optimizer step")
 
     optimizer: Literal["adam", "adamw", "adadelta"] = "adam"
-    learning_rate: float = Field(1e-3, gt=0, allow_inf_nan=False, description="adadelta usually takes 1.0")
+    learning_rate: float = Field(1e-3, gt=0, description="adadelta usually takes 1.0")
     betas: tuple[float, float] = (0.9, 0.999)
     rho: float = Field(0.95, gt=0, lt=1, description="of adadelta")
     epsilon: float | None = Field(None, gt=0, description="1e-8, adadelta 1e-6, if left out")
     weight_decay: float = Field(0.0, ge=0)
     schedule: Literal["constant", "cosine", "inverse-sqrt", "plateau"] = "constant"
-    warmup: int = Field(0, ge=0, description="steps of linear warm-up")
+    warmup: int = Field(0, ge=0, le=MOST["steps"], description="steps of linear warm-up")
     final_rate: float = Field(0.0, ge=0, le=1, description="cosine ends at this share of the learning rate")
     plateau_factor: float = Field(0.5, gt=0, lt=1)
-    plateau_patience: int = Field(2, ge=0, description="validations without improvement before the rate falls")
+    plateau_patience: int = Field(
+        2, ge=0, le=MOST["epochs"], description="validations without improvement before the rate falls"
+    )
     clip: float | None = Field(1.0, gt=0, description="largest gradient norm")
     label_smoothing: float = Field(0.0, ge=0, lt=1)
-    agreement: float = Field(
-        0.0, ge=0, allow_inf_nan=False, description="R-Drop: price of two readings that disagree; its α = 5 is 2.5"
-    )
+    agreement: float = Field(0.0, ge=0, description="R-Drop: price of two readings that disagree; its α = 5 is 2.5")
     hide_words: float = Field(0.0, ge=0, lt=1, description="share of words equal on both sides that become unknown")
 
     guide: GuideConfig = Field(default_factory=lambda: GuideConfig.model_validate({}))
-    coverage: float = Field(0.0, ge=0, allow_inf_nan=False, description="price of pieces not looked at just once")
+    coverage: float = Field(0.0, ge=0, description="price of pieces not looked at just once")
 
     teacher_forcing: float = Field(1.0, ge=0, le=1, description="share of steps that read the true previous word")
     teacher_forcing_schedule: Literal["constant", "linear", "exponential", "inverse-sigmoid"] = "constant"
     teacher_forcing_end: float = Field(0.0, ge=0, le=1, description="where a falling schedule stops")
     teacher_forcing_speed: float = Field(5.0, gt=0, le=100, description="how sharply the two curved ones fall")
 
-    validate_every: int | None = Field(None, ge=1, description="steps; once an epoch if left out")
-    validate_sentences: int = Field(500, ge=1)
+    validate_every: int | None = Field(None, ge=1, le=MOST["steps"], description="steps; once an epoch if left out")
+    validate_sentences: int = Field(500, ge=1, le=MOST["count"])
     metric: Metric = Field("bleu", description="chooses the best model; equal scores: the lower validation loss")
-    patience: int | None = Field(None, ge=1, description="validations without improvement before the run ends early")
-    checkpoint_every: int | None = Field(None, ge=1, description="steps, besides every validation")
-    average: int = Field(0, ge=0, description="how many of the last validated weights to average at the end")
+    patience: int | None = Field(
+        None, ge=1, le=MOST["epochs"], description="validations without improvement before the run ends early"
+    )
+    checkpoint_every: int | None = Field(None, ge=1, le=MOST["steps"], description="steps, besides every validation")
+    average: int = Field(
+        0, ge=0, le=MOST["repeats"], description="how many of the last validated weights to average at the end"
+    )
     source_vectors: str | None = Field(None, description="a file of word vectors that the embedding begins with")
     target_vectors: str | None = None
     start_from: str | None = Field(None, description="a bundle whose weights and tokenizers this run starts with")
 
-    seed: int = 0
+    seed: int = Field(0, ge=-MOST["seed"], le=MOST["seed"])
     deterministic: bool = False
     device: str = "auto"
     precision: Literal["auto", "float32", "bf16"] = "auto"
-    threads: int | None = Field(None, ge=1, description="CPU threads; measured at the start if left out")
+    threads: int | None = Field(
+        None, ge=1, le=MOST["threads"], description="CPU threads; measured at the start if left out"
+    )
     tensorboard: bool = False
 
     @model_validator(mode="after")

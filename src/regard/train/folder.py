@@ -1,6 +1,5 @@
 """The run folder: who may write into it, and what a resumed run must find unchanged."""
 
-import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -10,11 +9,13 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
+from regard.bounds import excerpt
 from regard.bundle.folder import explain, recover, write_whole
 from regard.bundle.manifest import NAME as MANIFEST
 from regard.bundle.manifest import read_manifest
 from regard.bundle.store import identity
 from regard.files import hold
+from regard.reading_files import read_json
 from regard.text.errors import InputError
 from regard.train.journal import NAME as JOURNAL
 from regard.train.journal import read_journal
@@ -156,15 +157,15 @@ def _is_empty(folder: Path) -> bool:
 def is_run(folder: Path) -> bool:
     """Whether we wrote its recipe: another program's recipe.json has no such tables."""
     try:
-        written = json.loads((folder / RECIPE).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        written = read_json(folder / RECIPE)
+    except (OSError, ValueError):
         return False
     return isinstance(written, dict) and {"data", "text", "model", "train", "search"} <= written.keys()
 
 
 def _refuse_changes(folder: Path, recipe: Recipe) -> None:
     written = folder / RECIPE
-    before = parse_recipe(json.loads(written.read_text(encoding="utf-8")), str(written))
+    before = parse_recipe(read_json(written), str(written))
     changed = differences(before.model_dump(mode="json"), recipe.model_dump(mode="json"))
     if changed:
         raise InputError(
@@ -186,4 +187,4 @@ def differences(before: dict[str, Any], after: dict[str, Any], path: str = "") -
 
 
 def _shown(value: Any) -> str:
-    return "not set" if value is None else repr(value)
+    return "not set" if value is None else excerpt(value)

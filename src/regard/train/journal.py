@@ -12,7 +12,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from regard.bounds import MOST
 from regard.bundle.folder import explain, write_whole
+from regard.reading_files import parse_json, read_regular
+from regard.text.errors import InputError
 from regard.train.config import Metric
 
 NAME = "journal.jsonl"
@@ -151,14 +154,23 @@ def read_journal(path: Path) -> list[dict[str, Any]]:
     """The events of a run, oldest first; a half-written line is passed over. null stands for no finite number."""
     entries = []
     if path.exists():
-        for line in path.read_bytes().split(b"\n"):
+        for line in _read(path).split(b"\n"):
             try:
-                entry = json.loads(line)
+                entry = parse_json(line)
             except ValueError:
                 continue
             if isinstance(entry, dict) and "event" in entry:
                 entries.append(entry)
     return entries
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return read_regular(path, MOST["journal"])
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except ValueError as error:
+        raise InputError(f"{path} is no journal: {error}") from error
 
 
 def _line(entry: dict[str, Any]) -> str:

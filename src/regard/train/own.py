@@ -1,11 +1,11 @@
 """Which classes outside regard a recipe brings along: the user's own file may name one, a file of a run may not."""
 
-import json
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from regard.bundle.manifest import FORMAT, NAME
 from regard.models.config import RecurrentConfig
+from regard.reading_files import read_json
 from regard.train.folder import is_run
 from regard.train.recipe import Recipe, find_recipe
 
@@ -26,7 +26,7 @@ def _came_with_a_model(file: Path) -> bool:
 
 def _is_bundle(folder: Path) -> bool:
     try:
-        manifest = json.loads((folder / NAME).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        manifest = read_json(folder / NAME)
+    except (OSError, ValueError):
         return False
     return isinstance(manifest, dict) and manifest.get("format") == FORMAT

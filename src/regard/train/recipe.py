@@ -1,7 +1,6 @@
 """A recipe: one TOML file with a table for each part, checked whole before anything runs."""
 
 import os
-import tomllib
 from collections.abc import Iterable
 from importlib.resources import files
 from pathlib import Path
@@ -9,10 +8,12 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from regard.bounds import MOST, cut, excerpt
 from regard.data.config import DataConfig, TextConfig
 from regard.data.tables import FILE_KINDS, PATH_KINDS
 from regard.models.config import RecurrentConfig, TransformerConfig
 from regard.models.presets import preset
+from regard.reading_files import parse_toml, read_regular
 from regard.search.config import SearchConfig
 from regard.text.complaint import complain, nearest
 from regard.text.errors import InputError
@@ -93,15 +94,15 @@ def load_recipe(name: str | Path, overrides: Iterable[str] = ()) -> Recipe:
     """
     path = find_recipe(name)
     try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raw = parse_toml(read_regular(path, MOST["recipe"]).decode("utf-8"))
+    except ValueError as error:
         raise RecipeError(_no_recipe(path, error)) from error
     except OSError as error:
         raise RecipeError(f"cannot read {path}: {error.strerror}") from error
     return parse_recipe(raw, path.name, overrides, base=path.parent)
 
 
-def _no_recipe(path: Path, error: tomllib.TOMLDecodeError | UnicodeDecodeError) -> str:
+def _no_recipe(path: Path, error: ValueError) -> str:
     if path.suffix != ".toml":
         return (
             f"{path} is not a recipe (a TOML file): the table [data] of a recipe names pairs to learn from, as in "
@@ -165,8 +166,11 @@ def _resolve_preset(table: dict[str, Any], name: str) -> dict[str, Any]:
         if "size" in table:
             raise RecipeError(f'{name}: model.size belongs to a preset: name one, e.g. preset = "bahdanau"')
         return {"architecture": "rnn", **rest}
+    for key in ("preset", "size"):
+        if not isinstance(table.get(key, ""), str):
+            raise RecipeError(f"{name}: model.{key} = {excerpt(table[key])}: wanted text in quotes")
     try:
-        return {**preset(str(table["preset"]), table.get("size")).model_dump(), **rest}
+        return {**preset(table["preset"], table.get("size")).model_dump(), **rest}
     except ValueError as error:
         raise RecipeError(f"{name}: model.preset: {error}") from error
 
@@ -175,10 +179,12 @@ def _override(tables: dict[str, Any], override: str) -> None:
     key, equals, value = override.partition("=")
     parts = key.strip().split(".")
     if not equals or len(parts) < 2 or not all(parts):
-        raise RecipeError(f"--set {override}: write table.key=value, as in --set {_with_table(parts[-1], value)}")
+        raise RecipeError(
+            f"--set {cut(override)}: write table.key=value, as in --set {_with_table(cut(parts[-1]), cut(value))}"
+        )
     try:
-        parsed = tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
+        parsed = parse_toml(f"value = {value}")["value"]
+    except (ValueError, KeyError):
         parsed = value.strip()  # a bare word is a string: --set model.cell=lstm
     if parts == ["train", "guide", "links"] and isinstance(parsed, str):
         parsed = os.path.abspath(parsed)
@@ -190,7 +196,7 @@ def _override(tables: dict[str, Any], override: str) -> None:
     for part in parts[:-1]:
         inner = table.get(part, {})
         if not isinstance(inner, dict):
-            raise RecipeError(f"--set {override}: {part} is a value, not a table")
+            raise RecipeError(f"--set {cut(override)}: {cut(part)} is a value, not a table")
         table[part] = dict(inner)
         table = table[part]
     table[parts[-1]] = parsed

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 import regard
 from regard.bundle.store import Bundle, load_bundle
-from regard.models.seq2seq import Seq2Seq
+from regard.models.seq2seq import Seq2Seq, outline
 from regard.text.errors import InputError
 from regard.train.average import forget_after
 from regard.train.board import Board
@@ -263,6 +263,8 @@ def _shape(model: BaseModel, source: BaseModel, target: BaseModel, source_eos: b
 
 def _new_model(recipe: Recipe, data: Prepared, device: torch.device, trust: Collection[str]) -> Seq2Seq:
     try:
+        with torch.random.fork_rng(devices=[]):
+            outline(recipe.model, len(data.source), len(data.target), trust=trust)
         return Seq2Seq(recipe.model, len(data.source), len(data.target), trust=trust).to(device)
     except ValueError as error:
         raise InputError(f"[model] cannot be built: {error}") from error

@@ -10,6 +10,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from regard.bounds import MOST
 from regard.data.lines import COMPRESSED, find_file
 from regard.data.tables import CatalogueData, ParallelData, Table, TsvData
 from regard.text.errors import InputError
@@ -19,7 +20,9 @@ class TextFile(Table):
     """A file of a corpus; `sha256` is that of its text, however the file is packed."""
 
     sha256: str = Field(pattern="^[0-9a-f]{64}$")
-    lines: int
+    lines: int = Field(ge=0, le=MOST["count"])
+    bytes: int = Field(ge=0, le=MOST["file"])
+    """Of its text, too."""
     address: str | None = None
     """Where it can be downloaded."""
 

@@ -1,7 +1,6 @@
 """What is compared: a recipe, the variants of its model, the seeds; checked whole before anything is trained."""
 
 import re
-import tomllib
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -10,9 +9,11 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from regard.attention.build import SCORES
+from regard.bounds import MOST
 from regard.lab.protocol import find_protocol
 from regard.models.config import RecurrentConfig, TransformerConfig
 from regard.models.presets import preset
+from regard.reading_files import parse_toml, read_regular
 from regard.text.complaint import complain, nearest
 from regard.text.errors import InputError
 from regard.train.own import own_classes
@@ -49,10 +50,10 @@ class Comparison(BaseModel):
 
     recipe: str
     set: tuple[str, ...] = ()
-    seeds: int = Field(3, ge=1, le=1000)
-    sentences: int | None = Field(None, ge=1, description="of the test set; all if left out")
+    seeds: int = Field(3, ge=1, le=MOST["seeds"])
+    sentences: int | None = Field(None, ge=1, le=MOST["count"], description="of the test set; all if left out")
     protocol: str = Field("model", description="how scores are counted, as `regard evaluate --protocol` does")
-    shown: int = Field(3, ge=0, description="sentences whose heat-maps stand side by side")
+    shown: int = Field(3, ge=0, le=MOST["repeats"], description="sentences whose heat-maps stand side by side")
     grid: Grid = Grid(also=())
     variants: dict[str, dict[str, Any]] = Field(
         default_factory=dict, description="further variants: tables of the recipe that differ"
@@ -94,8 +95,10 @@ def load_comparison(name: str) -> Comparison:
     """A comparison from its TOML file, or the default one of a recipe."""
     path = find_recipe(name)
     try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raw = parse_toml(read_regular(path, MOST["recipe"]).decode("utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except ValueError as error:
         raise InputError(f"{path} is not valid TOML: {error}") from error
     if "recipe" not in raw:
         if not raw.keys().isdisjoint(Comparison.model_fields):

@@ -1,6 +1,5 @@
 """Runs a plan: so many processes side by side; what is done is left alone, what fails is said and passed over."""
 
-import json
 import os
 import signal
 import subprocess
@@ -11,11 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from regard.bounds import MOST
 from regard.bundle.folder import explain, write_whole
 from regard.child import environment, python
 from regard.data.splits import check_readable
 from regard.lab.compare.plan import Plan, Variant, save_form
 from regard.lab.compare.work import INTERRUPTED, RESULT, TASK, WARNING, Task
+from regard.reading_files import open_regular, parse_json, read_regular
 from regard.text.errors import InputError
 from regard.train.folder import differences, hold_folder
 from regard.train.interrupt import Interrupt
@@ -48,7 +49,7 @@ class Slot:
     def result(self) -> dict[str, Any] | None:
         """What it found; None where it is not done."""
         try:
-            found: dict[str, Any] = json.loads((self.folder / RESULT).read_text(encoding="utf-8"))
+            found: dict[str, Any] = parse_json(read_regular(self.folder / RESULT, MOST["tokenizer"]))
         except (OSError, ValueError):
             return None
         return found
@@ -100,7 +101,7 @@ def _begun(folder: Path, form: str, *, resume: bool) -> bool:
     if kept.exists():
         if not resume:
             raise InputError(f"{folder} holds a comparison: --resume goes on with it, --out names another folder")
-        if kept.read_text(encoding="utf-8") != form:
+        if _read(kept) != form:
             raise InputError(f"{folder} was started with another comparison: resume with the same one, or name --out")
         return True
     if folder.exists() and any(folder.iterdir()):
@@ -237,13 +238,22 @@ def _state(slots: list[Slot], running: "dict[str, Any]", failed: dict[str, str])
     return State(done, len(slots), tuple(running), sum(shares) / max(len(shares), 1))
 
 
+def _read(kept: Path) -> str:
+    try:
+        return read_regular(kept).decode("utf-8")
+    except OSError as error:
+        raise InputError(f"cannot read {kept}: {error.strerror}") from error
+    except ValueError:  # then it is another one
+        return ""
+
+
 def _share(slot: Slot) -> float:
     """How much of a run is done, from the end of its journal."""
     try:
-        with (slot.folder / "run" / "journal.jsonl").open("rb") as file:
-            first = json.loads(next(line for line in file if b'"started"' in line))
+        with open_regular(slot.folder / "run" / "journal.jsonl") as file:
+            first = parse_json(next(line for line in file if b'"started"' in line))
             file.seek(max(0, (slot.folder / "run" / "journal.jsonl").stat().st_size - 4000))
-            steps = [json.loads(line) for line in file.read().split(b"\n")[1:-1] if b'"step"' in line[:20]]
+            steps = [parse_json(line) for line in file.read().split(b"\n")[1:-1] if b'"step"' in line[:20]]
         return min(0.99, float(steps[-1]["step"]) / float(first["total_steps"]))
     except (OSError, ValueError, KeyError, IndexError, StopIteration):
         return 0.0

@@ -22,6 +22,7 @@ from regard.lab.evaluate import Measured, measure
 from regard.lab.sides import Sides
 from regard.lab.tuning import tune_directions
 from regard.models.config import RecurrentConfig
+from regard.reading_files import read_json
 from regard.runtime.aligner import Aligner
 from regard.runtime.translator import Translator, load
 from regard.text.controls import escape_controls
@@ -56,7 +57,7 @@ class Task:
 
     @classmethod
     def read(cls, folder: Path) -> "Task":
-        return cls(**json.loads((folder / TASK).read_text(encoding="utf-8")))
+        return cls(**read_json(folder / TASK))
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -1,0 +1,92 @@
+"""The most that recipes, options and files may ask for, in one table; imports nothing of ours.
+
+docs/bounds.md shows the same table; `python -c "from regard.bounds import table; print(table())"` prints it.
+"""
+
+from reprlib import Repr
+from typing import Any, Final
+
+_KIB, _MIB = 1 << 10, 1 << 20
+
+_TABLE: Final = (
+    # name, the most, what it holds for
+    ("width", 16_384, "units, and every width of a model but `feedforward`"),
+    ("feedforward", 65_536, "`model.feedforward`"),
+    ("layers", 64, "layers of an encoder or a decoder"),
+    ("heads", 256, "attention heads in a layer"),
+    ("parameters", 2_000_000_000, "numbers that a model learns, all together"),
+    ("vocabulary", 1_000_000, "pieces of a tokenizer, symbols of a synthetic task, `search.top_k`"),
+    (
+        "longest",
+        100_000,
+        "pieces or words of a text: every `longest…`, `search.longest.offset`, `model.reach`",
+    ),
+    ("factor", 100, "`search.longest.factor`"),
+    ("penalty", 10, "`search.length_penalty`, `search.coverage_penalty`"),
+    ("beam", 1_000, "`--beam`, `--nbest`, `search.beam`, `search.nbest`"),
+    ("count", 1_000_000_000, "pairs, sentences and occurrences that are counted or limited"),
+    ("generated", 10_000_000, "pairs that a synthetic task makes for one split"),
+    ("steps", 1_000_000_000, "`train.steps`, and everything else in [train] that counts steps"),
+    ("epochs", 1_000_000, "`train.epochs`, and every patience, which counts validations"),
+    ("batch_sentences", 100_000, "`train.batch_sentences`"),
+    ("batch_tokens", 10_000_000, "`train.batch_tokens`"),
+    (
+        "repeats",
+        10_000,
+        "`train.accumulate`, `train.average`, `train.pad_to`, `--repeats`, pictures of a comparison",
+    ),
+    ("seeds", 1_000, "`--seeds`, `seeds` of a comparison"),
+    ("threads", 1_024, "`train.threads`, `--threads`, `--jobs`"),
+    ("seed", 2**63 - 1, "every seed, and its negative"),
+    ("columns", 10_000, "the number of a column"),
+    ("file", 2**63 - 1, "bytes of any file in a manifest; of weights, 8 for each parameter"),
+    ("recipe", 256 * _KIB, "bytes of a recipe or a comparison"),
+    ("document", 16 * _MIB, "bytes of a manifest or another small JSON file"),
+    ("tokenizer", 64 * _MIB, "bytes of a tokenizer's file"),
+    ("journal", 1024 * _MIB, "bytes of a run's journal"),
+    ("header", 8 * _MIB, "bytes of the header of weights"),
+    ("tensors", 20_000, "tensors in a file of weights"),
+    ("line", 16 * _MIB, "bytes of a line of data"),
+    ("nesting", 64, "levels of lists and tables in JSON and TOML"),
+    ("containers", 1_200_000, "lists and tables in a JSON file"),
+    ("values", 4_000_000, "commas in a JSON file"),
+    ("message", 1_400, "characters of an error message"),
+    ("quoted", 80, "characters of a value that an error message quotes"),
+)
+MOST: Final[dict[str, int]] = {name: most for name, most, _ in _TABLE}
+
+
+def table() -> str:
+    """The table in Markdown."""
+    rows = (f"| {name} | {most:,} | {what} |" for name, most, what in _TABLE)
+    return "\n".join(("| name | at most | holds for |", "|---|---|---|", *rows))
+
+
+def excerpt(value: object) -> str:
+    """A value as a message quotes it: as `repr` writes it, but never longer than a line takes."""
+    return cut(_EXCERPT.repr(value), MOST["quoted"])
+
+
+def cut(text: str, most: int = 2 * MOST["quoted"]) -> str:
+    """The beginning of a text, and all of it if it is short."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def cut_middle(text: str, most: int = MOST["message"]) -> str:
+    """A message without its middle if it is too long: it begins with what is wrong and ends with the remedy."""
+    end = most // 4
+    return text if len(text) <= most else f"{text[: most - end - 3]} … {text[-end:]}"
+
+
+class _Excerpt(Repr):
+    """Python refuses to write numbers of thousands of digits, and would write every digit of those of hundreds."""
+
+    def repr_int(self, x: int, level: int) -> str:
+        return repr(x) if x.bit_length() < 128 else f"a number of about {int(x.bit_length() * 0.30103):,} digits"
+
+    def repr_instance(self, x: Any, level: int) -> str:
+        return cut(super().repr_instance(x, level), self.maxother)
+
+
+_EXCERPT = _Excerpt()
+_EXCERPT.maxstring = _EXCERPT.maxother = MOST["quoted"]

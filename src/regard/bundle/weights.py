@@ -1,0 +1,116 @@
+"""Weights on disk: checked by their header against the shapes of a model before any of them is read."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor
+
+from regard.bounds import MOST, cut, excerpt
+from regard.reading_files import open_regular, parse_json
+
+Shape = tuple[int, ...]
+_WIDEST = 8
+"""Bytes of the largest number that a tensor holds."""
+
+
+def read_tensors(path: Path, wanted: Mapping[str, Shape] | None = None, most: int | None = None) -> dict[str, Tensor]:
+    """The tensors of a safetensors file: of the wanted names and shapes, or of at most so many numbers.
+
+    Nothing is allocated because a forged header claims it. A ValueError says what is wrong: "holds another model …".
+    """
+    with open_regular(path) as file:
+        header = _read_header(file)
+        if wanted is not None:
+            _check_shapes(header, wanted)
+        _check_data(file, sum(map(_numel, (wanted or header).values())) if most is None else most)
+    try:
+        return dict(load_file(path))
+    except SafetensorError as error:
+        raise ValueError(f"cannot be read as safetensors ({cut(str(error))})") from error
+
+
+def most_bytes(shapes: Mapping[str, Shape]) -> int:
+    """The most that a file with tensors of these shapes can have."""
+    return 8 + MOST["header"] + _WIDEST * sum(map(_numel, shapes.values()))
+
+
+def _read_header(file: BinaryIO) -> dict[str, Shape]:
+    """The shape of every tensor, by its name."""
+    size = os.fstat(file.fileno()).st_size
+    length = int.from_bytes(file.read(8), "little")
+    if size < 8 or length > min(size - 8, MOST["header"]):
+        most = min(max(size - 8, 0), MOST["header"])
+        raise ValueError(f"cannot be read as safetensors (a header of {length:,} bytes, at most {most:,} fit)")
+    try:
+        content = parse_json(file.read(length), unique=True)
+        if not isinstance(content, dict):
+            raise ValueError("the header is no object")
+        content.pop("__metadata__", None)
+        if len(content) > MOST["tensors"]:
+            raise ValueError(f"{len(content):,} tensors, at most {MOST['tensors']:,} are read")
+        return {name: _shape(name, tensor) for name, tensor in content.items()}
+    except ValueError as error:
+        raise ValueError(f"cannot be read as safetensors ({error})") from error
+
+
+def _shape(name: str, tensor: Any) -> Shape:
+    shape = tensor.get("shape") if isinstance(tensor, dict) else None
+    if not isinstance(shape, list) or len(shape) > 8 or not all(type(one) is int and 0 <= one < 2**63 for one in shape):
+        raise ValueError(f"the tensor {excerpt(name)} has the shape {excerpt(shape)}")
+    return tuple(shape)
+
+
+def _check_shapes(given: Mapping[str, Shape], wanted: Mapping[str, Shape]) -> None:
+    if given == wanted:
+        return
+    names = sorted(name for name in {**wanted, **given} if wanted.get(name) != given.get(name))
+    first, rest = names[0], f" and {len(names) - 1} more" if len(names) > 1 else ""
+    raise ValueError(
+        f"holds another model than its manifest describes: {cut(first)} is {_written(given.get(first))} and should "
+        f"be {_written(wanted.get(first))}{rest}"
+    )
+
+
+def _check_data(file: BinaryIO, numbers: int) -> None:
+    """Refuse more bytes than so many numbers take."""
+    size = os.fstat(file.fileno()).st_size
+    if size > 8 + MOST["header"] + _WIDEST * numbers:
+        raise ValueError(f"has {size:,} bytes, more than {numbers:,} numbers take")
+
+
+def refuse_holes(path: Path) -> None:
+    """Refuse a large file most of which was never written: it takes no place on the disk, and would in memory."""
+    with open_regular(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > MOST["header"] and _written_bytes(file, size) < size // 2:
+            raise ValueError("was never written whole: more than half of it is a hole")
+
+
+def _written_bytes(file: BinaryIO, size: int) -> int:
+    """Bytes outside the holes of a sparse file; all of them where the system knows no holes."""
+    if not hasattr(os, "SEEK_HOLE"):
+        return size
+    written, place = 0, 0
+    try:
+        while place < size:
+            start = os.lseek(file.fileno(), place, os.SEEK_DATA)
+            place = os.lseek(file.fileno(), start, os.SEEK_HOLE)
+            written += place - start
+    except OSError:  # nothing but a hole up to the end
+        pass
+    return written
+
+
+def _numel(shape: Shape) -> int:
+    count = 1
+    for one in shape:
+        count *= one
+    return count
+
+
+def _written(shape: Shape | None) -> str:
+    return "absent" if shape is None else excerpt(list(shape))

@@ -1,0 +1,50 @@
+"""Issue 13, item 3: forged bundles end soon, in little memory, with one short message."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from .forged import GIGABYTE, forgeries
+
+SECONDS = 5.0
+"""Of processor time, for one bundle."""
+MESSAGE = 1500
+"""Characters of a message."""
+
+
+def test_item_3_each_forged_bundle_is_refused_in_little_time_and_memory(folder: Path, tmp_path: Path) -> None:
+    names = []
+    for name, forge in forgeries():
+        place = tmp_path / "forged" / str(len(names))
+        shutil.copytree(folder, place)
+        forge(place)
+        names.append(name)
+    assert len(names) >= 100
+    places = [tmp_path / "forged" / str(number) for number in range(len(names))]
+    child = subprocess.run(
+        [sys.executable, "-P", str(Path(__file__).parent / "load_all.py")],
+        input="".join(f"{place}\n" for place in places), capture_output=True, text=True, timeout=300, check=False,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"},
+    )  # fmt: skip
+    shutil.rmtree(tmp_path / "forged")
+    said = [json.loads(line) for line in child.stdout.splitlines()]
+    wrong = [f"{name}: {problem}" for name, one in zip(names, said, strict=False) for problem in problems(one)]
+    assert not wrong, "\n".join(wrong)
+    assert len(said) == len(names), f"{names[len(said)]}: exit code {child.returncode}: {child.stderr[-500:]}"
+
+
+def problems(one: dict[str, object]) -> list[str]:
+    message, seconds, peak = str(one["message"]), float(str(one["seconds"])), int(str(one["peak"]))
+    found = []
+    if one["kind"] != "refused" or len(message) > MESSAGE or "\n" in message:
+        found.append(f"{one['kind']}: {message[:200]}")
+    if "is not as it was saved" in message:
+        found.append("refused for the manifest's checksum, which a forger leaves out")
+    if seconds > SECONDS:
+        found.append(f"{seconds:.1f} s")
+    if peak > GIGABYTE:
+        found.append(f"{peak >> 20} MB")
+    return found
