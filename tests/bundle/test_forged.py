@@ -7,7 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from .forged import GIGABYTE, forgeries
+import pytest
+
+from regard.bundle import load_bundle
+from regard.lab.describe import describe
+from regard.runtime.translator import load
+from regard.text.errors import InputError
+
+from .forged import GIGABYTE, LONG, change, forgeries
 
 SECONDS = 5.0
 """Of processor time, for one bundle."""
@@ -48,3 +55,27 @@ def problems(one: dict[str, object]) -> list[str]:
     if peak > GIGABYTE:
         found.append(f"{peak >> 20} MB")
     return found
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        {"beam": 10**9}, {"beam": "x", "nbest": 2}, {"beam": 2, "nbest": 10**9}, {"longest": 10**12},
+        {"longest": {"factor": 1e300}}, {"length_penalty": 1e300}, {"seed": 10**400, "temperature": 1.0}, {LONG: 1},
+        {"beam": LONG}, {"top_k": 10**400, "temperature": 1.0},
+    ],
+    ids=range(10),
+)  # fmt: skip
+def test_item_3_a_bundle_that_asks_for_an_endless_search_is_refused(folder: Path, search: dict[str, object]) -> None:
+    change(search=search)(folder)
+    translator = load(folder)
+    with pytest.raises(InputError) as caught:
+        translator.translate("the cat", **({"nbest": 2} if search.get("beam") == "x" else {}))
+    assert len(str(caught.value)) <= MESSAGE
+
+
+@pytest.mark.parametrize("recipe", [{"train": 3}, {"train": {"guide": LONG}}, {"data": [1]}, {"description": LONG}])
+def test_item_3_what_a_manifest_tells_of_its_recipe_may_be_anything(folder: Path, recipe: dict[str, object]) -> None:
+    change(recipe=recipe)(folder)
+    load(folder)
+    assert all(len(value) <= 1000 for _, value in describe(load_bundle(folder)))

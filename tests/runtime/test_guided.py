@@ -19,6 +19,7 @@ from regard.runtime.reading import read
 from regard.runtime.translator import Translator
 from regard.search import Hypothesis
 from regard.text import Tokenizer, TokenizerConfig
+from regard.text.errors import InputError
 from regard.text.special import EOS, UNK
 
 from .bundles import untrained
@@ -43,6 +44,16 @@ def test_the_recipe_says_which(tmp_path: Path, guide: dict[str, Any], head: tupl
     assert translation.word_attention is not None
     wanted = translation.attention.mean((0, 1)) if head is None else translation.attention[head]
     np.testing.assert_allclose(translation.word_attention, wanted[:3, :3])
+
+
+@pytest.mark.parametrize("guide", [{"layer": 10**400}, {"layer": "x" * 10_000_000}, {"head": -1}, {"head": [0]}])
+def test_item_3_a_head_that_a_model_has_not_is_refused(tmp_path: Path, guide: dict[str, Any]) -> None:
+    plain = regard.load(untrained(tmp_path / "t", "transformer"))
+    recipe = {"train": {"guide": {"weight": 1.0, **guide}}}
+    bundle = replace(plain.bundle, manifest=plain.bundle.manifest.model_copy(update={"recipe": recipe}))
+    with pytest.raises(InputError, match=r"but has 2 layers of 2 heads: its manifest is damaged") as caught:
+        Translator(bundle)
+    assert len(str(caught.value)) < 600
 
 
 def test_one_head_needs_no_name(tmp_path: Path) -> None:

@@ -248,7 +248,7 @@ def test_more_can_be_read_than_training_was_shown(tmp_path: Path) -> None:
     assert not any(warning.startswith("too long") for warning in whole.warnings)
     (said,) = [one for one in regard.load(folder, longest_source=79).translate(long).warnings if "too long" in one]
     assert said == "too long: only the first 79 of 80 pieces were read"
-    with pytest.raises(InputError, match="longest_source = 0: a text has at least 1 piece"):
+    with pytest.raises(InputError, match="longest_source = 0: wanted 1 to 100,000 pieces"):
         regard.load(folder, longest_source=0)
 
 

@@ -5,7 +5,7 @@ import os
 from contextlib import suppress
 from typing import Any, TextIO
 
-MISNAMED = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG)
+MISNAMED = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ESPIPE)
 """Errors of the system that say the path is wrong; the others (disk full, read-only, no permission) are failures."""
 
 

@@ -3,16 +3,21 @@
 from collections.abc import Mapping
 from typing import Any
 
+from regard.bounds import cut
 from regard.bundle.store import Bundle
 from regard.models.config import RecurrentConfig, TransformerConfig
 from regard.text.tokenizer import Tokenizer
+
+_LONGEST = 1000
+"""Characters of a value; descriptions are anybody's."""
 
 
 def describe(bundle: Bundle) -> list[tuple[str, str]]:
     """Name and value of everything worth knowing about a bundle."""
     manifest = bundle.manifest
     size = sum(entry.bytes for entry in manifest.files.values())
-    data = manifest.recipe.get("data") or {}
+    data = manifest.recipe.get("data")
+    data = data if isinstance(data, Mapping) else {}
     lines = [
         ("bundle", f"{bundle.path} ({size / 1e6:.1f} MB, format version {manifest.version})"),
         ("about", str(manifest.recipe.get("description") or "")),
@@ -25,7 +30,7 @@ def describe(bundle: Bundle) -> list[tuple[str, str]]:
         ("data", ", ".join([*([str(data["kind"])] if "kind" in data else []), *_pairs(data)])),
         ("made with", f"regard {manifest.regard}, torch {manifest.torch}"),
     ]
-    return [(name, value.replace("\n", " ")) for name, value in lines if value]
+    return [(name, cut(value.replace("\n", " "), _LONGEST)) for name, value in lines if value]
 
 
 def describe_model(config: RecurrentConfig | TransformerConfig) -> str:

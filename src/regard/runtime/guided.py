@@ -1,7 +1,11 @@
 """Which head of a model was taught to align: the one that its links are read from."""
 
+from typing import Any
+
+from regard.bounds import excerpt
 from regard.bundle.store import Bundle
 from regard.models.config import RecurrentConfig
+from regard.text.errors import InputError
 
 
 def heads_of(bundle: Bundle) -> tuple[int, int]:
@@ -12,16 +16,26 @@ def heads_of(bundle: Bundle) -> tuple[int, int]:
 
 def guided_head(bundle: Bundle) -> tuple[int, int] | None:
     """The (layer, head) that [train.guide] taught; None where it was not used, or where there is only one head."""
-    train = bundle.manifest.recipe.get("train") or {}
-    guide = train.get("guide") or {}
-    layers, heads = heads_of(bundle)
-    if not guide.get("weight") or (layers, heads) == (1, 1):
+    guide, (layers, heads) = _guide(bundle), heads_of(bundle)
+    if not guide or (layers, heads) == (1, 1):
         return None
-    layer = guide.get("layer")
-    return max(layers - 2, 0) if layer is None else int(layer), int(guide.get("head") or 0)
+    layer, head = guide.get("layer"), guide.get("head") or 0
+    layer = max(layers - 2, 0) if layer is None else layer
+    if layer not in range(layers) or head not in range(heads):
+        raise InputError(
+            f"{bundle.path} was guided at layer {excerpt(layer)}, head {excerpt(head)}, but has {layers} layers of "
+            f"{heads} heads: its manifest is damaged, copy the whole bundle again"
+        )
+    return int(layer), int(head)
 
 
 def guided_shift(bundle: Bundle) -> int:
     """1 where [train.guide] taught the step after the one that writes a word; else 0."""
-    guide = (bundle.manifest.recipe.get("train") or {}).get("guide") or {}
-    return int(guide.get("shift") or 0) if guide.get("weight") else 0
+    return int(_guide(bundle).get("shift") == 1)
+
+
+def _guide(bundle: Bundle) -> dict[str, Any]:
+    """The recipe's [train.guide] where it has a weight; a manifest is anybody's, and may hold anything there."""
+    train = bundle.manifest.recipe.get("train")
+    guide = train.get("guide") if isinstance(train, dict) else None
+    return guide if isinstance(guide, dict) and guide.get("weight") else {}

@@ -8,6 +8,7 @@ from typing import Any, overload
 import torch
 from pydantic import ValidationError
 
+from regard.bounds import cut
 from regard.bundle.store import Bundle, load_bundle
 from regard.models.packed import packed
 from regard.runtime.guided import guided_head, guided_shift
@@ -216,7 +217,7 @@ class Translator:
             known |= {"temperature": None, "top_k": None, "top_p": None}
         if known.get("temperature") is not None:
             known["beam"] = changes.get("beam", 1)
-        elif "beam" not in changes and isinstance(known.get("nbest"), int):
+        elif "beam" not in changes and isinstance(known.get("nbest"), int) and isinstance(known.get("beam", 1), int):
             known["beam"] = max(known.get("beam", 1), known["nbest"])
         elif "nbest" not in changes:
             known["nbest"] = 1
@@ -281,4 +282,4 @@ def _complaint(error: ValidationError) -> str:
     if first["type"] != "extra_forbidden":
         return complain(error, SearchConfig)
     name = ".".join(str(part) for part in first["loc"])
-    return f"translate has no option '{name}': {nearest(name, [*SearchConfig.model_fields, *ALSO], 'ones')}"
+    return f"translate has no option '{cut(name)}': {nearest(name, [*SearchConfig.model_fields, *ALSO], 'ones')}"
