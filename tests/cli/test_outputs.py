@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from bundle.conftest import names, small_files
+from processes import started
 from regard.bundle import load_bundle, save_bundle
 from regard.cli.output import open_output
 from regard.train.recipe import parse_recipe
@@ -126,7 +127,7 @@ def test_7_a_users_own_part_file_is_neither_written_nor_followed(
     source.write_bytes(b"3 4 5\n" * 300 + b"\xff\xfe\n" * fails)
     stream = tmp_path / "stream"
     os.mkfifo(stream)  # a file's bytes are checked before, a stream's while it is translated
-    with subprocess.Popen(["cp", source, stream]):
+    with started(["cp", source, stream]):
         outcome = command("translate", run_folder, "--input", stream, "--output", output)
     assert outcome.code == (2 if fails else 0)
     assert (victim.read_text(), mine.read_text(), mine.is_symlink()) == ("mine", "mine", linked)
@@ -181,7 +182,7 @@ def test_7_pipes_are_written_to_as_they_are(command: Command, run_folder: Path, 
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     for option, wanted in (("--output", b"5 4 3\n"), ("--html", b"<!doctype html>")):
-        with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
+        with started(["cat", pipe], stdout=subprocess.PIPE) as reader:
             assert command("translate", run_folder, "3 4 5", option, pipe).code == 0
             assert reader.stdout is not None
             assert reader.stdout.read().startswith(wanted)

@@ -75,16 +75,12 @@ def evaluate(
     trust: Trust = None,
 ) -> None:
     from regard.bundle.folder import write_whole
-    from regard.cli.output import check_outputs
     from regard.cli.screen import warn
     from regard.lab.against import compare_systems
-    from regard.lab.evaluate import recipe_files
     from regard.lab.report import report_page
 
     read = [bundle, data, source, target, links, against, *(reference or ()), *(ensemble or ())]
-    if data is None and source is None:
-        read += recipe_files(bundle)
-    check_outputs({"--html": html}, read, parents=parents)
+    _check_report(html, read, parents, bundle if data is None and source is None else None)
     _check_ensemble(bundle, ensemble or [])
     for_models = {"beam": beam, "length-penalty": length_penalty, "longest-source": longest_source, "links": links}
     _check_files([bundle, *([] if against is None else [against])], for_models)
@@ -109,6 +105,14 @@ def evaluate(
         about = f"of the {name} set" if path is None else f"of {path}"
         write_whole(html, report_page(what, measured, name=str(bundle), about=about, against=other))
         warn(f"written: {html}")
+
+
+def _check_report(html: Path | None, read: list[Path | None], parents: bool, bundle: Path | None) -> None:
+    """Refuse a report that would replace an input, or the data that the recipe of `bundle` names."""
+    from regard.cli.output import check_outputs
+    from regard.lab.evaluate import recipe_files
+
+    check_outputs({"--html": html}, [*read, *(recipe_files(bundle) if bundle else ())], parents=parents)
 
 
 def _show(heading: str, name: str, measured: "Measured", other: "Against | None") -> None:
