@@ -32,10 +32,11 @@ from additive_measure import (
     kernel_times,
     measure,
     milliseconds,
+    plain_attention,
     solve,
 )
-from regard.attention.additive import functional, launch, launch_backward
-from regard.attention.additive.launch import GradientTiling, ScoreTiling, Tilings
+from regard.fast.additive import launch, launch_backward
+from regard.fast.additive.launch import GradientTiling, ScoreTiling, Tilings
 
 STARTED = time.monotonic()
 
@@ -169,12 +170,12 @@ def sizes(record: dict[str, Any], good: set[torch.dtype], seconds: float, compil
         tried(record, f"fused {work}", partial(measure, work, fused()))
     for work in (PAPER, *FEW) if torch.bfloat16 in good else ():
         tried(record, f"fused {work}", partial(measure, work, fused()))
-        tried(record, f"plain {work}", partial(measure, work, functional.additive_attention))
-    tried(record, f"plain {GOAL}", lambda: measure(GOAL, functional.additive_attention, 5))
+        tried(record, f"plain {work}", partial(measure, work, plain_attention))
+    tried(record, f"plain {GOAL}", lambda: measure(GOAL, plain_attention, 5))
     if left(seconds) > 30:
-        tried(record, f"plain {LONG}", lambda: measure(LONG, functional.additive_attention, 3))
+        tried(record, f"plain {LONG}", lambda: measure(LONG, plain_attention, 3))
     if compile_too and left(seconds) > 60:
-        compiled = torch.compile(functional.additive_attention)
+        compiled = torch.compile(plain_attention)
         tried(record, f"compiled {GOAL}", lambda: measure(GOAL, compiled, 5))
 
 

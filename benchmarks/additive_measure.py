@@ -33,8 +33,12 @@ def import_from_checkout() -> None:
 import_from_checkout()
 
 from regard.attention import additive_attention  # noqa: E402
-from regard.attention.additive import functional, launch, launch_backward  # noqa: E402
-from regard.attention.additive.launch import Inputs, Tilings  # noqa: E402
+from regard.attention.additive.functional import attend_additive  # noqa: E402
+from regard.fast.additive import launch, launch_backward  # noqa: E402
+from regard.fast.additive.launch import Inputs, Tilings  # noqa: E402
+from regard.registry import operation_of  # noqa: E402
+
+plain_attention = operation_of(attend_additive).plain
 
 
 @dataclass(frozen=True)
@@ -120,8 +124,8 @@ def agreement(work: Work, call: Call, seed: int = 0, gaussian: bool = False, shi
     inputs, d_context, d_weights = draw(work, seed, gaussian)
     inputs.query[..., ::3] += shift
     inputs.keys[..., ::3] -= shift
-    truth = solve(functional.additive_attention, inputs, d_context, d_weights, torch.float64)
-    plain = solve(functional.additive_attention, inputs, d_context, d_weights, work.dtype)
+    truth = solve(plain_attention, inputs, d_context, d_weights, torch.float64)
+    plain = solve(plain_attention, inputs, d_context, d_weights, work.dtype)
     ours = solve(call, inputs, d_context, d_weights, work.dtype)
 
     def distances(answers: list[Tensor]) -> dict[str, float]:

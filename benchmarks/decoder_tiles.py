@@ -3,7 +3,7 @@
     python benchmarks/decoder_tiles.py [--size paper] [--kernel mix] [--float32]
 
 Sizes: the paper's (batch 80, 50 × 50 words, 1000 units), captions in large batches, and long sentences. The best go
-into `Tiles` and `LONG` in src/regard/models/rnn/fused/decoder.py.
+into `Tiles` and `LONG` in src/regard/fast/recurrent/bahdanau_launch.py.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from regard.models.rnn.fused import decoder
+from regard.fast.recurrent import bahdanau_launch as decoder
 
 SHORT, LONG = decoder.TILES, decoder.LONG
 SIZES = {"paper": (80, 50, 50, 1000), "captions": (384, 20, 20, 512), "long": (32, 200, 200, 512)}

@@ -15,12 +15,12 @@ from typing import Any
 import torch
 
 from regard.data.batch import Batch
+from regard.fast.recurrent import weight_swap as walking
 from regard.lab.bench.measure import extra_memory, take_turns
 from regard.lab.bench.textbook import largest_difference
 from regard.lab.bench.work import WORKS, Work
 from regard.models.config import RecurrentConfig
 from regard.models.rnn import decoder
-from regard.models.rnn import walk as walking
 from regard.models.rnn.decoder import RecurrentDecoder
 from regard.models.seq2seq import Seq2Seq
 from regard.train.loss import batch_loss, real_places

@@ -6,6 +6,8 @@ from collections import Counter
 import pytest
 import torch
 
+from regard.fast.graphs import capture
+
 
 class Pretended:
     """Which stream is current, how many captures break, and who has memory of its allocator."""
@@ -17,6 +19,7 @@ class Pretended:
         self.ended, self.cleared, self.given, self.filling = 0, 0, 0, list[object]()
         self.users = Counter[object]()
         device = self
+        monkeypatch.setattr(capture, "_streams", {})  # or a pretended stream would stay behind
 
         class Graph:
             pool: object = None

@@ -12,6 +12,7 @@ from safetensors.torch import save_file
 
 from bundle.conftest import ABOUT, SMALL
 from bundle.forged import change
+from regard.alignment.formats import parse_naacl, parse_pharaoh, read_naacl, read_pharaoh
 from regard.bundle import load_bundle, save_bundle
 from regard.bundle.store import write_bundle
 from regard.course.progress import load_progress
@@ -169,3 +170,16 @@ def test_item_3_a_forged_checkpoint_is_a_message(version: int, kind: str, name: 
     what = "its training.json or training.safetensors is" if version == 1 else rf"\S*{name}[ :]"
     with pytest.raises(InputError, match=rf"cannot resume from \S*/last: (cannot read )?{what}"):
         load_checkpoint(last, torch.device("cpu"))
+
+
+def test_item_3_files_of_links_are_regular_and_count_so_far(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for read in (read_pharaoh, read_naacl):
+        with pytest.raises(OSError, match="this is a device, a pipe or a socket"):
+            read(tmp_path / "pipe")
+    with pytest.raises(ValueError, match="sentence 999,999,999, at most 10,000,000 are read"):
+        parse_naacl(["1 1 1 S", "999999999 1 1 S"])
+    assert len(parse_naacl(["1 1 1 S", "3000000 1 1 S"])) == 3_000_000
+    with pytest.raises(ValueError, match="is no link") as caught:
+        parse_pharaoh("x" * 10_000_000)
+    assert len(str(caught.value)) < 200

@@ -5,6 +5,7 @@ import os
 import resource
 import shutil
 import subprocess
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -72,6 +73,15 @@ class TestWarned:
             "regard: '3 4' was taken as text, but is a file: --input '3 4' translates its lines"
         )
 
+    def test_a_pipe_in_the_place_of_a_file(self, command: Command, run_folder: Path, tmp_path: Path) -> None:
+        """As --input <(zcat file) names one."""
+        os.mkfifo(tmp_path / "pipe")
+        writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(b"3 4 5\n6 7 8\n",))
+        writer.start()
+        outcome = command("translate", run_folder, "--input", tmp_path / "pipe")
+        writer.join()
+        assert (outcome.code, outcome.out) == (0, "5 4 3\n8 7 6\n")
+
     def test_a_line_of_a_megabyte(self, command: Command, run_folder: Path) -> None:
         outcome = command("translate", run_folder, stdin=b"3 4 " * 10_000 + b"x" * 960_000 + b"\n5 6\n")
         assert outcome.code == 0
@@ -81,6 +91,27 @@ class TestWarned:
 
 class TestFiles:
     """Refused with the file, and the place in it."""
+
+    def test_item_3_more_than_the_most_of_an_option(self, command: Command, run_folder: Path) -> None:
+        for option, most in (("--beam", "1000"), ("--nbest", "1000"), ("--longest-source", "100000")):
+            for value in (int(most) + 1, 10**400):
+                outcome = command("translate", run_folder, "3 4 5", option, value)
+                assert outcome.code == 2
+                assert option in outcome.complaint
+                assert f"less than or equal to {most}" in outcome.complaint or f"<={most}" in outcome.complaint
+                assert len(outcome.err) < 1500
+
+    @pytest.mark.parametrize("name", ["model.safetensors", "source.tokenizer.json", "manifest.json"])
+    @pytest.mark.parametrize("verb", ["translate", "info", "doctor", "evaluate"])
+    def test_item_3_a_bundle_with_a_pipe_in_it(
+        self, command: Command, run_folder: Path, tmp_path: Path, verb: str, name: str
+    ) -> None:
+        shutil.copytree(run_folder / "best", tmp_path / "forged")
+        (tmp_path / "forged" / name).unlink()
+        os.mkfifo(tmp_path / "forged" / name)
+        outcome = command(verb, tmp_path / "forged", *(["3 4 5"] if verb == "translate" else []))
+        assert outcome.code == (1 if verb == "doctor" else 2)
+        assert "Traceback" not in outcome.err
 
     @pytest.mark.parametrize("verb", ["translate", "evaluate"])
     def test_a_missing_file(self, command: Command, run_folder: Path, tmp_path: Path, verb: str) -> None:

@@ -44,9 +44,9 @@ def test_what_cannot_be_is_refused_at_once(
 
 def test_more_threads_than_cores_are_refused(command: Command) -> None:
     """torch ends the process when it is asked for millions."""
-    outcome = command("bench", "--threads", 9_999_999)
+    outcome = command("bench", "--threads", 1000)
     assert outcome.code == 2
-    assert outcome.complaint == f"--threads 9999999: this machine has {os.cpu_count()} cores; name no more"
+    assert outcome.complaint == f"--threads 1000: this machine has {os.cpu_count()} cores; name no more"
 
 
 @pytest.mark.parametrize("option", ["--json", "--picture"])

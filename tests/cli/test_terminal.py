@@ -170,7 +170,7 @@ def test_item_4_a_server_s_reason_is_written_out(command: Command, monkeypatch: 
         thread.start()
         address = f"http://127.0.0.1:{server.getsockname()[1]}/train.tsv"
         about = dict.fromkeys(("title", "origin", "licence", "use", "acknowledge"), "x")
-        files = {"train.tsv": {"sha256": "0" * 64, "lines": 1, "address": address}}
+        files = {"train.tsv": {"sha256": "0" * 64, "bytes": 4, "lines": 1, "address": address}}
         entry = Entry.model_validate(
             {**about, "name": "little", "layout": "tsv", "sides": ["en", "fr"], "train": "train", "files": files}
         )

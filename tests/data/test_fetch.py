@@ -136,6 +136,16 @@ def test_whatever_an_earlier_attempt_left(part: Callable[[bytes], bytes], server
     assert damaged(entry(), tmp_path / "tiny") == []
 
 
+def test_a_link_in_the_place_of_an_earlier_attempt_is_not_followed(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "tiny").mkdir()
+    (tmp_path / "mine").write_bytes(b"mine")
+    (tmp_path / "tiny" / ".train.en.gz.part").symlink_to(tmp_path / "mine")
+    get(entry(server.address), home=tmp_path)
+    assert (tmp_path / "mine").read_bytes() == b"mine"
+    assert not (tmp_path / "tiny" / "train.en.gz").is_symlink()
+    assert damaged(entry(), tmp_path / "tiny") == []
+
+
 def test_another_file_than_the_catalogue_knows_is_not_kept(server: Server, tmp_path: Path) -> None:
     server.files["/train.fr.gz"] = gzip.compress(b"autre\n")
     with pytest.raises(InputError, match=r"train.fr.gz is not the file that the catalogue knows .* is not kept"):

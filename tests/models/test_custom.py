@@ -1,4 +1,4 @@
-"""Hooks on what a fast path would pass by, a `forward` put on it, a window of somebody's own: each call is made."""
+"""Hooks and patched forwards on modules that accelerated code bypasses, and users' windows: every call is made."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,9 +10,10 @@ from torch import nn
 from torch.nn.modules.module import register_module_forward_hook
 
 from regard.attention import GlobalWindow, LocalM, LuongGeneral, NoAttention
+from regard.fast.conditions import ours
+from regard.fast.recurrent import weight_swap
+from regard.fast.search.step_identity import step_key
 from regard.models import Seq2Seq
-from regard.models.custom import ours
-from regard.models.rnn import walk
 
 from .zoo import SOURCE, TOKENS, build, recurrent, sentences
 
@@ -55,8 +56,8 @@ def calls(model: Seq2Seq, module: nn.Module, watch: Watch) -> int:
 
 
 @pytest.fixture(autouse=True)
-def opened_weights(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(walk, "WORTH", 0)
+def deferred_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(weight_swap, "WORTH", 0)
 
 
 @pytest.mark.parametrize("watch", [hooked, hooked_for_all, put_on])
@@ -81,12 +82,12 @@ def test_the_encoders_recurrence_is_called(name: str, watch: Watch) -> None:
     assert calls(model, model.encoder.recurrence, watch) == 1
 
 
-def test_gradients_are_those_of_the_unwatched() -> None:
+def test_hooks_do_not_change_gradients() -> None:
     for config in MODELS.values():
         model, found = build(config).train(), []
         inside = [*model.decoder.recurrence.parameters(), *model.decoder.attention.parameters()]
-        for watch in (False, True):
-            if watch:
+        for hook in (False, True):
+            if hook:
                 model.decoder.attention.register_forward_hook(lambda *_: None)
             features = model(sentences(*SOURCE), TOKENS).features
             found.append([features, *torch.autograd.grad(features.pow(3).sum(), inside)])
@@ -94,16 +95,15 @@ def test_gradients_are_those_of_the_unwatched() -> None:
 
 
 class Mine(GlobalWindow):
-    """Somebody's own window, which may do other work each time."""
+    """A user's window, which may do other work at each step."""
 
 
-def test_a_window_of_somebodys_own_is_never_replayed() -> None:
+def test_a_users_window_is_never_replayed() -> None:
     assert ours(LuongGeneral(4, 4))
     assert ours(LuongGeneral(4, 4, window=LocalM(1)))
     assert ours(NoAttention(4, 4))
     assert not ours(LuongGeneral(4, 4, window=Mine()))
     model = build(recurrent()).eval()
-    state = model.start(sentences(*SOURCE))
-    assert model.fixed(state) is not None
+    assert step_key(model) is not None
     model.decoder.attention.window = Mine()
-    assert model.fixed(state) is None
+    assert step_key(model) is None

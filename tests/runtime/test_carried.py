@@ -8,10 +8,10 @@ from copy import deepcopy
 import pytest
 
 import regard
-import regard.models.product
+import regard.fast.cpu.packed_weight
+from regard.fast.cpu.packed_model import PackedLinear
+from regard.fast.cpu.packed_weight import packable
 from regard.models import Seq2Seq
-from regard.models.packed import PackedLinear
-from regard.models.product import packable
 
 from .bundles import MODELS
 from .test_translate import TEXTS, Make, assert_same
@@ -27,7 +27,7 @@ def pickled(translator: regard.Translator) -> regard.Translator:
 @pytest.fixture(autouse=True)
 def small_weights_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """Packed for decoding like those of larger models."""
-    monkeypatch.setattr(regard.models.product, "SMALLEST", 1)
+    monkeypatch.setattr(regard.fast.cpu.packed_weight, "SMALLEST", 1)
 
 
 @pytest.mark.parametrize("carry", [deepcopy, pickled])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from regard.models.rnn.fused.replay import forget_graphs
+from regard.fast.graphs.replay import forget_graphs
 from regard.train.journal import Event, Started, Stepped, Warned, read_journal
 from regard.train.run import train
 

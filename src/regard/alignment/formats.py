@@ -5,10 +5,14 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from regard.alignment.links import Link, Links
+from regard.bounds import MOST, cut
 from regard.files import write_whole
+from regard.reading_files import read_regular
 
 _PHARAOH = re.compile(r"([0-9]{1,9})([-?])([0-9]{1,9})")
 _BOUNDS = "{where}: link {source}-{target} lies outside the sentence of {sources} source and {targets} target words"
+_SHOWN = 30
+"""Characters of what is no link."""
 _ONE_BASED = "; all links fit when counted from 1, so read them with index base 1"
 _SWAPPED = "; all links fit with source and target swapped, so flip them"
 _BOTH = (
@@ -28,7 +32,7 @@ def parse_pharaoh(line: str, *, base: int = 0, where: str = "line") -> Links:
         match = _PHARAOH.fullmatch(token)
         if match is None:
             raise ValueError(
-                f"{where}: '{_short(token)}' is no link; wanted i-j (sure) or i?j (possible), for instance 0-0 1?2"
+                f"{where}: '{cut(token, _SHOWN)}' is no link; wanted i-j (sure) or i?j (possible), for instance 0-0 1?2"
             )
         link = int(match[1]) - base, int(match[3]) - base
         if min(link) < 0:
@@ -78,9 +82,15 @@ def parse_naacl(
         sentence, link, is_sure = _naacl_line(line.split(), base, where)
         if sentences is not None and sentence > sentences:
             raise ValueError(f"{where}: sentence {sentence}, but there are only {sentences} sentences")
+        if sentence > MOST["sentences"]:
+            raise ValueError(f"{where}: sentence {sentence:,}, at most {MOST['sentences']:,} are read")
         (sure if is_sure else possible).setdefault(sentence, set()).add(link)
     count = max((*sure, *possible), default=0) if sentences is None else sentences
-    return [Links.of(sure.get(one, ()), possible.get(one, ())) for one in range(1, count + 1)]
+    nothing = Links.of(())
+    return [
+        Links.of(sure.get(one, ()), possible.get(one, ())) if one in sure or one in possible else nothing
+        for one in range(1, count + 1)
+    ]
 
 
 def format_naacl(sentence: int, links: Links, *, base: int = 1) -> str:
@@ -143,7 +153,7 @@ def _naacl_line(fields: list[str], base: int, where: str) -> tuple[int, Link, bo
         raise ValueError(f"{where}: {len(fields)} fields; {wanted}")
     for field in fields[:3]:
         if not re.fullmatch(r"[0-9]{1,9}", field):
-            raise ValueError(f"{where}: '{_short(field)}' is no whole number of up to nine digits; {wanted}")
+            raise ValueError(f"{where}: '{cut(field, _SHOWN)}' is no whole number of up to nine digits; {wanted}")
     sentence, source, target = (int(field) for field in fields[:3])
     if sentence < 1:
         raise ValueError(f"{where}: sentence {sentence}, but sentences count from 1")
@@ -151,18 +161,13 @@ def _naacl_line(fields: list[str], base: int, where: str) -> tuple[int, Link, bo
         raise ValueError(f"{where}: link {source} {target} lies below index base {base}; are these links 0-based?")
     kind = fields[3] if len(fields) > 3 else "S"
     if kind not in ("S", "P"):
-        raise ValueError(f"{where}: '{_short(kind)}' is neither S (sure) nor P (possible); {wanted}")
+        raise ValueError(f"{where}: '{cut(kind, _SHOWN)}' is neither S (sure) nor P (possible); {wanted}")
     return sentence, (source - base, target - base), kind == "S"
-
-
-def _short(token: str) -> str:
-    """Enough of it to find it again."""
-    return token if len(token) <= 30 else token[:29] + "…"
 
 
 def _lines(path: str | Path) -> list[str]:
     """Lines split on line feeds alone, as every other tool counts them."""
-    data = Path(path).read_bytes()
+    data = read_regular(path, MOST["journal"])
     try:
         lines = data.decode("utf-8").split("\n")
     except UnicodeDecodeError as error:

@@ -4,8 +4,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from regard.attention.additive.functional import additive_attention
     from regard.attention.additive.module import BahdanauAttention
-    from regard.attention.additive.op import additive_attention
     from regard.attention.build import SCORES, WINDOWS, build_attention
     from regard.attention.local.module import LocalM, LocalP
     from regard.attention.masking import causal_mask, lengths_to_mask, masked_softmax
@@ -43,7 +43,7 @@ __all__ = [
 
 _HOME = {
     "additive.module": ("BahdanauAttention",),
-    "additive.op": ("additive_attention",),
+    "additive.functional": ("additive_attention",),
     "build": ("SCORES", "WINDOWS", "build_attention"),
     "local.module": ("LocalM", "LocalP"),
     "masking": ("causal_mask", "lengths_to_mask", "masked_softmax"),

@@ -1,4 +1,4 @@
-"""Masks (True = real) and the one masked softmax of the package."""
+"""Masks (True = real) and the masked softmax that every attention mechanism uses."""
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -16,11 +16,11 @@ def masked_softmax(
              □ □ □               9  9  9                0    0   0
     ```
 
-    Infinite and huge scores are safe forwards and backwards, and a masked score may be anything, even NaN.
-    A NaN at a real position stays NaN: hiding it would hide a bug.
+    Infinite and very large scores give finite weights and gradients, and a masked score may be anything, even NaN.
+    A NaN at a real position gives NaN: hiding it would hide a bug.
     """
     lowest = torch.finfo(scores.dtype).min
-    # Real scores stop at half the lowest float, so a masked one lies below them even where every real score is -inf.
+    # Real scores are clamped at half the lowest float: a masked score is lower even if every real one is -inf.
     bounded = scores.clamp(min=lowest / 2, max=-lowest)
     weights = torch.softmax(torch.where(mask, bounded, lowest), dim=-1)
     return torch.where(mask, weights, 0.0)
@@ -34,8 +34,8 @@ def lengths_to_mask(lengths: Int[Tensor, " batch"], size: int | None = None) -> 
                              ■ □ □ □
     ```
 
-    A size too small is refused on a CPU alone: to look at the lengths, the host would wait for a GPU, and a graph that
-    torch.compile makes would break.
+    A size that is too small raises on the CPU only: reading lengths on a GPU needs a device sync, and reading them
+    inside torch.compile breaks the graph.
     """
     if size is None or (lengths.device.type == "cpu" and not torch.compiler.is_compiling()):
         longest = int(lengths.max()) if lengths.numel() else 0

@@ -74,13 +74,11 @@ def evaluate(
     device: Annotated[str, typer.Option(metavar="NAME", help="Where to compute; cpu if left out.")] = "cpu",
     trust: Trust = None,
 ) -> None:
-    from regard.bundle.folder import write_whole
     from regard.cli.screen import warn
     from regard.lab.against import compare_systems
-    from regard.lab.report import report_page
 
     read = [bundle, data, source, target, links, against, *(reference or ()), *(ensemble or ())]
-    _check_report(html, read, parents, bundle if data is None and source is None else None)
+    _check_output(html, read, None if data or source else bundle, parents)
     _check_ensemble(bundle, ensemble or [])
     for_models = {"beam": beam, "length-penalty": length_penalty, "longest-source": longest_source, "links": links}
     _check_files([bundle, *([] if against is None else [against])], for_models)
@@ -103,16 +101,25 @@ def evaluate(
         _show(f"{what}, {count:,} sentence{'s' if count > 1 else ''}:", str(bundle), measured, other)
     if html is not None:  # last: a full disk loses no scores
         about = f"of the {name} set" if path is None else f"of {path}"
-        write_whole(html, report_page(what, measured, name=str(bundle), about=about, against=other))
-        warn(f"written: {html}")
+        _write_report(html, what, measured, name=str(bundle), about=about, against=other)
 
 
-def _check_report(html: Path | None, read: list[Path | None], parents: bool, bundle: Path | None) -> None:
-    """Refuse a report that would replace an input, or the data that the recipe of `bundle` names."""
+def _write_report(html: Path, what: str, measured: "Measured", **options: Any) -> None:
+    from regard.bundle.folder import write_whole
+    from regard.cli.screen import warn
+    from regard.lab.report import report_page
+
+    write_whole(html, report_page(what, measured, **options))
+    warn(f"written: {html}")
+
+
+def _check_output(html: Path | None, read: list[Path | None], splits_of: Path | None, parents: bool) -> None:
+    """Refuse a report that would replace an input, or the data that the recipe of `splits_of` names."""
     from regard.cli.output import check_outputs
     from regard.lab.evaluate import recipe_files
 
-    check_outputs({"--html": html}, [*read, *(recipe_files(bundle) if bundle else ())], parents=parents)
+    further = [] if splits_of is None else recipe_files(splits_of)
+    check_outputs({"--html": html}, [*read, *further], parents=parents)
 
 
 def _show(heading: str, name: str, measured: "Measured", other: "Against | None") -> None:

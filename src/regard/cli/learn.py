@@ -38,7 +38,7 @@ ACTIONS = ("watch", "list", "run", "hint", "reset", "solution", "check")
 def learn(
     action: Annotated[str, typer.Argument(help=f"{', '.join(ACTIONS)}.", show_default=False)] = "watch",
     exercise: Annotated[str | None, typer.Argument(help="Number or name; the current one if left out.")] = None,
-    tier: Annotated[int | None, typer.Argument(max=3, help="Which hint: 1, 2 or 3; the next one if left out.")] = None,
+    tier: Annotated[int | None, typer.Argument(help="Which hint: 1, 2 or 3; the next one if left out.")] = None,
     folder: Annotated[Path | None, typer.Option(help="The exercises' folder; ./regard-course if left out.")] = None,
     grade: Annotated[Path | None, typer.Option(help="Grade the learners in this folder; runs their code.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print results as JSON (run, list, --grade).")] = False,

@@ -140,6 +140,8 @@ def _download(place: Path, file: TextFile, watch: Watch) -> None:
     part = target.with_name(f".{target.name}.part")  # one name, so that a later attempt resumes; the lock is held
     try:
         part.parent.mkdir(parents=True, exist_ok=True)
+        if part.is_symlink():
+            part.unlink()  # what it leads to is not ours
         for fresh in (False, True):
             most = file.bytes + file.bytes // 100 + _BLOCK  # no packer makes a text longer than that
             resumed = download(address, part, lambda done, total: watch(place.name, done, total), most, fresh)

@@ -5,6 +5,7 @@ import gzip
 import lzma
 import zlib
 from collections.abc import Iterator
+from functools import partial
 from io import BufferedIOBase
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -63,7 +64,7 @@ def decode_lines(stream: Readable, name: str) -> Iterator[str]:
     """The lines of an open binary file or stream, as `read_lines` gives them; `name` is what errors call it."""
     number = before = 0
     try:
-        for number, raw in enumerate(iter(lambda: stream.readline(MOST["line"] + 1), b""), 1):
+        for number, raw in enumerate(iter(partial(stream.readline, MOST["line"] + 1), b""), 1):
             if len(raw) > MOST["line"]:
                 raise InputError(
                     f"{name}, line {number} has more than {MOST['line']:,} bytes: break it into lines of text"

@@ -7,12 +7,12 @@ import marshal
 import os
 import re
 import shlex
-import sys
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import cache_from_source
 from pathlib import Path
 
+from regard.child import python
 from regard.lab.finding import Finding
 
 HEADER = 16  # bytes before the code; Python itself compiles anew where even these are not whole
@@ -26,7 +26,7 @@ def check_bytecode() -> Finding:
         return Finding("✓", "compiled files (.pyc) are whole")
     left = len(damaged) - SHOWN
     folder = os.path.commonpath([path.parents[1] for path in damaged])
-    again = f"{shlex.quote(sys.executable)} -m compileall -q -f {shlex.quote(folder)}"
+    again = shlex.join([*python("compileall"), "-q", "-f", folder])
     return Finding(
         "✗",
         f"{len(damaged)} compiled file{'s' if len(damaged) > 1 else ''} (.pyc) cut short, as by a full disk:"

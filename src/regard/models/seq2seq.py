@@ -8,26 +8,16 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from regard.attention.masking import lengths_to_mask
-from regard.attention.plain import plain_wanted
 from regard.bounds import MOST
 from regard.models.config import RecurrentConfig, TransformerConfig
-from regard.models.custom import steps_alike, watched
-from regard.models.fixed import structure, weights_of
-from regard.models.lookup import look_up
 from regard.models.rnn.decoder import RecurrentDecoder
 from regard.models.rnn.encoder import RecurrentEncoder
-from regard.models.rnn.fused.loop import walk_replayed
 from regard.models.step import Decoded, Step
 from regard.models.transformer.decoder import TransformerDecoder
 from regard.models.transformer.encoder import TransformerEncoder
+from regard.registry import replaceable
 
 PAD = 0
-_OUTSIDE = (
-    "encoder.positions.embedding.weight", "decoder.positions.embedding.weight",
-    "decoder.readout.output.weight", "decoder.readout.output.bias",
-)  # fmt: skip
-"""The parameters of a Transformer that its replayed part does not multiply with."""
 
 
 @runtime_checkable
@@ -90,16 +80,7 @@ class Seq2Seq(nn.Module):
         """The next word's logits after `tokens`, the state to go on from, and where the decoder looked."""
         return self.decoder.step(tokens, state, weights=weights, trace=trace)
 
-    def fixed(self, state: Any) -> object | None:
-        """What steps depend on besides tokens and the tensors of `state`; None where each is other work than the last.
-
-        For one that records a step and plays it again: a recurrent decoder's steps are alike unless its window moves,
-        a Transformer's look at more words each time.
-        """
-        if not isinstance(self.decoder, RecurrentDecoder) or not steps_alike(self.decoder):
-            return None
-        return structure(self.decoder), weights_of(self.decoder)
-
+    @replaceable
     def forward(
         self,
         source: Source,
@@ -109,40 +90,8 @@ class Seq2Seq(nn.Module):
         want_weights: bool = False,
     ) -> Decoded:
         """Features of every step, given the words before it; `logits` turns them into predictions."""
-        if forced is None and not want_weights and self._may_be_replayed(tokens):
-            return Decoded(self._replayed(source, tokens), None)
         decoded: Decoded = self.decoder(tokens, self.start(source), forced=forced, want_weights=want_weights)
         return decoded
-
-    def _may_be_replayed(self, tokens: Tensor) -> bool:
-        """Whether a Transformer learns on a GPU: hundreds of small operations, always the same ones."""
-        learns = torch.is_grad_enabled() and tokens.device.type == "cuda" and tokens.numel() > 0
-        if not (learns and isinstance(self.decoder, TransformerDecoder)):
-            return False
-        return not (plain_wanted() or torch.compiler.is_compiling() or watched(self))
-
-    def _replayed(self, source: Source, tokens: Tensor) -> Tensor:
-        """Encoder and decoder from CUDA graphs; the embeddings, which are looked up by number, stay outside."""
-        assert isinstance(self.encoder, TransformerEncoder)
-        assert isinstance(self.decoder, TransformerDecoder)
-        real = lengths_to_mask(source.source_lengths, source.source.size(1))
-        words = (self.encoder.positions.embedding, source.source), (self.decoder.positions.embedding, tokens)
-        given = (*(look_up(embedding, ids) for embedding, ids in words), real)
-        inside = {name: x for name, x in self.named_parameters() if name not in _OUTSIDE}
-        (features,) = walk_replayed(self, inside, given, drops=True)
-        return features
-
-    def walk(
-        self,
-        source: Float[Tensor, "batch source width"],
-        target: Float[Tensor, "batch target width"],
-        real: Bool[Tensor, "batch source"],
-        position: int = 0,
-    ) -> tuple[Tensor, ...]:
-        """A Transformer's features as a function of the embeddings of both sides."""
-        assert isinstance(self.encoder, TransformerEncoder)
-        assert isinstance(self.decoder, TransformerDecoder)
-        return (self.decoder.write(target, self.decoder.start(self.encoder.read(source, real))),)
 
     def logits(self, features: Float[Tensor, "*rows feature"]) -> Float[Tensor, "*rows vocabulary"]:
         logits: Tensor = self.decoder.readout(features)

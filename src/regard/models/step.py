@@ -34,9 +34,8 @@ class Decoded:
 
     features: Float[Tensor, "batch target feature"]
     weights: Float[Tensor, "batch layer head target source"] | None
-    self_weights: Float[Tensor, "batch layer head target written"] | None = None
     states: Float[Tensor, "batch target state"] | None = None
-    """What a recurrent decoder's readout saw of itself."""
+    """The states s_t of a recurrent decoder."""
 
 
 def given_weights(weights: Float[Tensor, "rows layer head source"] | None, layers: int) -> list[Tensor | None]:

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from regard.bounds import cut
 from regard.bundle.store import Bundle, load_bundle
-from regard.models.packed import packed
+from regard.registry import prepare_for_decoding
 from regard.runtime.guided import guided_head, guided_shift
 from regard.runtime.outcome import blank_translation, build_translation
 from regard.runtime.padded import pad
@@ -84,7 +84,7 @@ class Translator:
     @cached_property
     def stepper(self) -> Stepper:
         """What is searched: the models as they are when this is first asked for, made ready to decode."""
-        models: list[Stepper] = [packed(bundle.model) for bundle in self.bundles]
+        models: list[Stepper] = [prepare_for_decoding(bundle.model) for bundle in self.bundles]
         return models[0] if len(models) == 1 else Ensemble(models)
 
     @property

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from regard.search.device import device_search, stays
+from regard.registry import replaceable
 from regard.search.hypothesis import Hypothesis, LengthPenalty
 from regard.search.loop import Choice, Ended, Live, hypotheses, run
 from regard.search.options import Options
@@ -70,6 +70,7 @@ class _Beam:
         self._record.nodes += [Node(sentence, tuple(tokens), score, fate) for sentence, tokens, score in rows]
 
 
+@replaceable
 def beam_search(
     stepper: Stepper,
     source: Any,
@@ -98,10 +99,6 @@ def beam_search(
     if beam < 1 or not 1 <= nbest <= beam:
         raise ValueError(f"beam must be 1 or more and nbest between 1 and beam, got beam {beam} and nbest {nbest}")
     options = options or Options()
-    if prefixes is None and record is None and stays(limits, options):
-        best, trail = device_search(stepper, source, limits, beam, nbest, options)
-        found = iter(hypotheses([one for group in best for one in group], trail, options))
-        return [[next(found) for _ in group] for group in best]
     strategy = _Beam(beam, nbest, options.penalty, limits.tolist(), record)
     ended, trail = run(stepper, source, limits, strategy, options, prefixes, lengths=lengths)
 

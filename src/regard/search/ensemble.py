@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from regard.search.protocol import Fixed, State, Step, Stepper
+from regard.search.protocol import State, Step, Stepper
 from regard.search.scoring import log_probabilities
 
 
@@ -41,14 +41,6 @@ class Ensemble:
 
     def start(self, source: Any) -> EnsembleState:
         return EnsembleState(tuple(member.start(source) for member in self.members))
-
-    def fixed(self, state: EnsembleState) -> object | None:
-        """See `Fixed`: all members must be."""
-        each = [
-            member.fixed(part) if isinstance(member, Fixed) else None
-            for member, part in zip(self.members, state.members, strict=True)
-        ]
-        return None if any(one is None for one in each) else tuple(each)
 
     def step(self, tokens: Int[Tensor, "rows"], state: EnsembleState) -> EnsembleStep:
         steps = [member.step(tokens, part) for member, part in zip(self.members, state.members, strict=True)]

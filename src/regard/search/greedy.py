@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from regard.search.device import device_search, stays
+from regard.registry import replaceable
 from regard.search.hypothesis import Hypothesis
 from regard.search.loop import Choice, Ended, Live, hypotheses, run
 from regard.search.options import Options
@@ -25,6 +25,7 @@ class _Greedy:
         return np.ones(len(live.sentence), dtype=bool)
 
 
+@replaceable
 def greedy_search(
     stepper: Stepper,
     source: Any,
@@ -39,8 +40,5 @@ def greedy_search(
     Equal probabilities: the lowest id wins. `prefixes[i]` are the tokens that output i must begin with.
     """
     options = options or Options()
-    if prefixes is None and stays(limits, options):
-        best, trail = device_search(stepper, source, limits, 1, 1, options)
-        return hypotheses([one for (one,) in best], trail, options)
     ended, trail = run(stepper, source, limits, _Greedy(), options, prefixes)
     return hypotheses([one for (one,) in ended], trail, options)

@@ -42,15 +42,3 @@ class Stepper(Protocol):
     def step(self, tokens: Int[Tensor, "rows"], state: Any) -> Step:
         """Feed each row its last token (BOS at first) and score every possible next one."""
         ...
-
-
-@runtime_checkable
-class Fixed(Protocol):
-    """A stepper whose steps may be the same work every time, for one that would record it and play it again."""
-
-    def fixed(self, state: Any) -> object | None:
-        """What a step from this state on depends on besides the state's tensors and the tokens; it can be hashed, and
-        is equal as long as it is the same work on the same weights. None: steps differ, by their number or in the shape
-        of their state.
-        """
-        ...

@@ -7,10 +7,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from regard.registry import replaceable
 from regard.search.options import Options
-
-BLOCK = 64
-"""Neighbours in the vocabulary that are compared at once."""
 
 
 def log_probabilities(logits: Float[Tensor, "rows vocabulary"]) -> Float[Tensor, "rows vocabulary"]:
@@ -79,7 +77,7 @@ def best(
     if count == 1:  # argmax is documented to return the first of equal values
         index = scores.argmax(dim=1, keepdim=True)
         return scores.gather(1, index).double().cpu().numpy(), index.cpu().numpy()
-    values, ids = (part.cpu().numpy() for part in _top(scores, min(count + 1, vocabulary)))
+    values, ids = (part.cpu().numpy() for part in top(scores, min(count + 1, vocabulary)))
     values = values.astype(np.float64)
     if count < vocabulary:
         tied = (values[:, count - 1] == values[:, count]) & (values[:, count] > -np.inf)
@@ -93,18 +91,10 @@ def best(
     return np.take_along_axis(values, order, 1), np.take_along_axis(ids, order, 1)
 
 
-def _top(
+@replaceable
+def top(
     scores: Float[Tensor, "rows vocabulary"], count: int
 ) -> tuple[Float[Tensor, "rows count"], Int[Tensor, "rows count"]]:
-    """As `topk`, which is slow over a vocabulary on the CPU: the highest lie in the blocks of highest maximum."""
-    blocks = scores.shape[1] // BLOCK
-    if scores.device.type != "cpu" or blocks < 4 * count:
-        top = scores.topk(count, dim=1)
-        return top.values, top.indices
-    whole = blocks * BLOCK
-    parts = scores[:, :whole].view(len(scores), blocks, BLOCK)
-    block = parts.amax(dim=2).topk(count, dim=1).indices
-    near = parts.gather(1, block[:, :, None].expand(-1, -1, BLOCK)).flatten(1)
-    values, place = torch.cat([near, scores[:, whole:]], dim=1).topk(count, dim=1)
-    inside = block.gather(1, (place // BLOCK).clamp(max=count - 1)) * BLOCK + place % BLOCK
-    return values, torch.where(place < count * BLOCK, inside, place - count * BLOCK + whole)
+    """The `count` highest of each row and their ids, in `topk`'s order."""
+    found = scores.topk(count, dim=1)
+    return found.values, found.indices

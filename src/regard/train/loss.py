@@ -7,11 +7,11 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from regard.data.batch import Batch
+from regard.models.cross_entropy import linear_cross_entropy
 from regard.models.seq2seq import Seq2Seq
 from regard.text.special import PAD
 from regard.train.agreement import agreeing_cross_entropy
 from regard.train.attention_loss import attention_loss
-from regard.train.cross_entropy import linear_cross_entropy
 
 
 class Losses(NamedTuple):

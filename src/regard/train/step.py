@@ -11,8 +11,8 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from regard.data.batch import Batch
-from regard.models.rnn.fused.replay import forget_graphs
 from regard.models.seq2seq import Seq2Seq
+from regard.registry import release_memory
 from regard.train.config import TrainConfig
 from regard.train.loss import batch_loss, real_places
 from regard.train.world import ALONE, Replica
@@ -160,7 +160,7 @@ def gradients(
         # Outside of `except`, whose traceback holds on to the tensors of the failed attempt.
         warn(room.shrink(too_large))
         if device.type == "cuda":
-            forget_graphs()
+            release_memory()
 
 
 def _too_late(batch: Batch) -> str:

@@ -8,7 +8,7 @@ from regard.lab.bench.decoding import beam_ours, limit, measure_decoding, random
 from regard.lab.bench.textbook import Textbook, ours_with
 from regard.lab.bench.textbook_search import textbook_search
 from regard.lab.bench.work import Work
-from regard.models.packed import packed
+from regard.registry import prepare_for_decoding
 from regard.text.special import EOS
 
 SMALL = Work("small", "gru", 40, 6, 16, 8, 4, 5, 5)
@@ -25,7 +25,7 @@ def wound(words: int, seed: int = 0) -> Textbook:
 @pytest.mark.parametrize("seed", range(4))
 def test_ours_and_the_textbook_say_the_same(seed: int, beam: int) -> None:
     textbook, group = wound(6, seed), random_sentences(7, 40, seed)
-    ours = beam_ours(packed(ours_with(textbook).eval()), group, settings(beam))
+    ours = beam_ours(prepare_for_decoding(ours_with(textbook).eval()), group, settings(beam))
     theirs = [textbook_search(textbook, torch.tensor(one), beam, limit(len(one))) for one in group]
     assert [one.tokens for one in ours] == [one.words for one in theirs]
     assert [one.normalised for one in ours] == pytest.approx([one.mean for one in theirs], abs=1e-5)

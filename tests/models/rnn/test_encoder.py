@@ -68,7 +68,7 @@ def test_a_blank_sentence_ends_in_zeros(cell: str, layers: int, bidirectional: b
 
 @pytest.mark.parametrize("lengths", [[5, 5, 5], [5, 4, 5], [5, 2, 1]], ids=["full", "nearly full", "half empty"])
 def test_an_lstm_learns_the_same_however_full_its_batch(lengths: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two ways to read, chosen by the share of padding, and torch's own."""
+    """Padded or packed, chosen by the share of padding, and torch's own."""
     reader, found = encoder("lstm", 2, True).train(), []
     batch = sentences(*([7] * length for length in lengths))
     for plain in ("0", "1"):
@@ -101,7 +101,7 @@ class LouderLstm(nn.LSTM):
 @pytest.mark.parametrize("rows", [[[5, 6], [7, 8]], [[5, 6, 7, 8], [9]]], ids=["full", "padded"])
 @pytest.mark.parametrize("kind", [LouderGru, LouderLstm])
 @pytest.mark.parametrize("kernels", [False, True], ids=["no kernels", "where kernels would run"])
-def test_a_recurrence_of_somebodys_own_is_the_one_that_learns(
+def test_a_users_recurrence_is_called(
     kind: type[LouderGru | LouderLstm], rows: list[list[int]], kernels: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reader, batch = deepcopy(encoder("gru" if kind is LouderGru else "lstm", 1, True)), sentences(*rows)
@@ -109,7 +109,7 @@ def test_a_recurrence_of_somebodys_own_is_the_one_that_learns(
     own = kind(4, 3, bidirectional=True, batch_first=True).double()
     own.load_state_dict(reader.recurrence.state_dict())
     reader.recurrence = own
-    monkeypatch.setattr("regard.models.rnn.encoder.fusible", lambda _: kernels)
+    monkeypatch.setattr("regard.fast.recurrent.encode_entries.fusible", lambda _: kernels)
     torch.testing.assert_close(reader(batch.source, batch.source_lengths).states, 2 * before, **EXACT)
 
 
@@ -126,7 +126,7 @@ def test_half_precision_is_close(cell: str, layers: int, bidirectional: bool, dt
 
 @pytest.mark.parametrize("changes", [{"bias": False}, {"batch_first": False}], ids=str)
 @pytest.mark.parametrize("rows", [[[5, 6], [7, 8]], [[5, 6, 7, 8], [9]]], ids=["full", "padded"])
-def test_a_recurrence_built_otherwise_is_read_as_it_is(
+def test_other_options_of_the_recurrence_are_respected(
     changes: dict[str, bool], rows: list[list[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reader, batch, found = deepcopy(encoder("lstm", 1, True)), sentences(*rows), []

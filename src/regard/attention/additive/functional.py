@@ -1,4 +1,4 @@
-"""Additive attention in differentiable torch: the CPU path, and the twin of a fused kernel."""
+"""Additive attention in differentiable torch."""
 
 from typing import Any
 
@@ -7,62 +7,17 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from regard.attention.attend import attend
-from regard.attention.deferred import Opened
-from regard.attention.once import once
+from regard.registry import replaceable
 
 
+@replaceable
 def additive_scores(
     query_projected: Float[Tensor, "*batch target width"],
     keys: Float[Tensor, "*batch source width"],
     v: Float[Tensor, " width"],
 ) -> Float[Tensor, "*batch target source"]:
     """`e_ts = v · tanh(W_s s_t + W_h h_s)`, both projections already done."""
-    if type(keys) is Opened and torch.is_grad_enabled():
-        scores: Tensor = _Scores.apply(query_projected, keys.as_subclass(Tensor), v.to(query_projected.dtype))  # type: ignore[no-untyped-call]
-        return scores
-    energy = query_projected.unsqueeze(-2) + keys.unsqueeze(-3)
-    # A step that nobody differentiates may overwrite what it has.
-    return (torch.tanh(energy) if torch.is_grad_enabled() else quick_tanh_(energy)) @ v
-
-
-def quick_tanh_(x: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
-    """tanh x = 2σ(2x) - 1, in place: torch's CPU sigmoid is vectorised, its tanh is six times slower (docs/log.md).
-
-    Half precision takes the way through float32: near ½ its sigmoid has no digits left for a small x.
-    """
-    if x.device.type != "cpu":
-        return x.tanh_()
-    wide = x.to(torch.promote_types(x.dtype, torch.float32))
-    wide.mul_(2).sigmoid_().mul_(2).sub_(1)
-    return x if wide is x else x.copy_(wide)
-
-
-class _Scores(torch.autograd.Function):
-    """A step of a loop, E = tanh(q + k): few operations, and E is all that is kept of it.
-
-    δq = v ∘ Σ_s δe_s (1 - E_s²)     δk_s = v ∘ δe_s (1 - E_s²)     δv = Σ_s δe_s E_s
-    """
-
-    @staticmethod
-    def forward(ctx: Any, query: Tensor, keys: Tensor, v: Tensor) -> Tensor:
-        energy = quick_tanh_(query.unsqueeze(-2) + keys.unsqueeze(-3))
-        v = v.to(energy.dtype)
-        ctx.save_for_backward(energy, v)
-        ctx.kinds = query.dtype, keys.dtype
-        if energy.device.type != "cpu":
-            return energy @ v
-        # A column, not a vector: that is slower in half precision.
-        return (energy.reshape(-1, len(v)) @ v[:, None]).view(energy.shape[:-1])
-
-    @staticmethod
-    @once
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        energy, v = ctx.saved_tensors
-        d_v = torch.mv(energy.reshape(-1, len(v)).t(), gradient.reshape(-1))
-        slope = torch.addcmul(energy.new_ones(()), energy, energy, value=-1)
-        d_query = (gradient.unsqueeze(-2) @ slope).squeeze(-2).mul_(v)
-        d_keys = slope.mul_(gradient.unsqueeze(-1)).sum(dim=-3).mul_(v)
-        return d_query.to(ctx.kinds[0]), d_keys.to(ctx.kinds[1]), d_v
+    return torch.tanh(query_projected.unsqueeze(-2) + keys.unsqueeze(-3)) @ v
 
 
 def additive_attention(
@@ -70,8 +25,71 @@ def additive_attention(
     keys: Float[Tensor, "*batch source width"],
     v: Float[Tensor, " width"],
     values: Float[Tensor, "*batch source value"],
-    mask: Bool[Tensor, "*#batch target source"],
-    gaussian: Float[Tensor, "*#batch target source"] | None = None,
-) -> tuple[Float[Tensor, "*batch target value"], Float[Tensor, "*batch target source"]]:
-    """Context and weights of additive attention over projected queries and keys."""
-    return attend(additive_scores(query_projected, keys, v), values, mask, gaussian)
+    mask: Bool[Tensor, "*#batch #target source"],
+    gaussian: Float[Tensor, "*#batch #target source"] | None = None,
+    *,
+    need_weights: bool = True,
+    deterministic: bool | None = None,
+) -> tuple[Float[Tensor, "*batch target value"], Float[Tensor, "*batch target source"] | None]:
+    """Context and weights of additive attention over projected queries and keys (Bahdanau 2014, A.1.2).
+
+    The mask is True where a query may look: real positions, inside a window if there is one. A query that may look
+    nowhere gets zeros, and keys and values at positions that no query may see reach no result, not even if they are
+    NaN. `gaussian` multiplies the weights after the softmax (local-p). Without `need_weights` None is returned in
+    place of the weights. `deterministic=True` requests the same bits at every call, forward and backward; the default
+    follows `torch.use_deterministic_algorithms`.
+    """
+    _check(query_projected, keys, v, values, mask, gaussian)
+    shape = (*query_projected.shape[:-1], keys.shape[-2])
+    mask, gaussian = mask.expand(shape), None if gaussian is None else gaussian.expand(shape)
+    return attend_additive(
+        query_projected, keys, v, values, mask, gaussian, need_weights=need_weights, deterministic=deterministic
+    )
+
+
+@replaceable
+def attend_additive(
+    query_projected: Float[Tensor, "*batch target width"],
+    keys: Float[Tensor, "*batch source width"],
+    v: Float[Tensor, " width"],
+    values: Float[Tensor, "*batch source value"],
+    mask: Bool[Tensor, "*batch target source"],
+    gaussian: Float[Tensor, "*batch target source"] | None = None,
+    *,
+    need_weights: bool = True,
+    deterministic: bool | None = None,
+) -> tuple[Float[Tensor, "*batch target value"], Float[Tensor, "*batch target source"] | None]:
+    """`additive_attention` of arguments whose shapes are known to fit."""
+    seen = mask.any(dim=-2)[..., None]
+    keys, values = torch.where(seen, keys, 0.0), torch.where(seen, values, 0.0)
+    context, weights = attend(additive_scores(query_projected, keys, v), values, mask, gaussian)
+    return context, weights if need_weights else None
+
+
+def _check(query: Any, keys: Any, v: Any, values: Any, mask: Any, gaussian: Any) -> None:
+    """Raise if an argument is not a tensor or its shape does not fit the queries."""
+    given = {"query_projected": query, "keys": keys, "v": v, "values": values, "mask": mask, "gaussian": gaussian}
+    for name, one in given.items():
+        if not isinstance(one, Tensor) and not (name == "gaussian" and one is None):
+            raise TypeError(f"additive_attention: {name} is a {type(one).__name__}, but it must be a tensor")
+    if mask.dtype != torch.bool:
+        raise TypeError(f"additive_attention: mask is {mask.dtype}, but it must be torch.bool, True where one may look")
+    wanted: dict[str, Any]
+    if query.dim() < 2 or keys.dim() < 2 or values.dim() < 1:
+        wanted = {"query_projected": "[..., target, width]", "keys": "[..., source, width]"}
+    else:
+        (*lead, target, width), source = query.shape, keys.shape[-2]
+        wanted = {"keys": [*lead, source, width], "v": [width], "values": [*lead, source, *values.shape[-1:]]}
+        wanted = {name: shape for name, shape in wanted.items() if list(given[name].shape) != shape}
+        for name in ("mask", "gaussian"):
+            if given[name] is not None and not _expands(given[name].shape, (*lead, target, source)):
+                wanted[name] = [*lead, target, source]
+    if wanted:
+        wrong = "; ".join(f"{name} is {list(given[name].shape)} and must be {shape}" for name, shape in wanted.items())
+        raise ValueError(f"additive_attention: for queries of shape {list(query.shape)}, {wrong}")
+
+
+def _expands(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+    """Whether a mask of this shape can be expanded to the wanted one; its source axis must be complete."""
+    fits = zip(shape[::-1], wanted[::-1], strict=False)
+    return 0 < len(shape) <= len(wanted) and shape[-1] == wanted[-1] and all(n in (1, size) for n, size in fits)

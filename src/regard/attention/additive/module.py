@@ -6,12 +6,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from regard.attention.additive.functional import additive_scores
-from regard.attention.additive.launch import STEP_QUERIES
-from regard.attention.additive.op import additive_attention, runs_fused
 from regard.attention.attend import attend_single, check_query, real_states
 from regard.attention.initialise import parameter
 from regard.attention.protocol import Attended, Memory, Window
 from regard.attention.window import GlobalWindow
+from regard.registry import replaceable
 
 
 class BahdanauAttention(nn.Module):
@@ -47,6 +46,7 @@ class BahdanauAttention(nn.Module):
         states = real_states(states, real)
         return Memory(functional.linear(states, self.W_h, self.b), states, real)
 
+    @replaceable
     def forward(
         self,
         query: Float[Tensor, "batch target query"],
@@ -58,20 +58,6 @@ class BahdanauAttention(nn.Module):
     ) -> Attended:
         check_query("BahdanauAttention", query, memory, self.query_width)
         view = self.window(query, memory.real, position)
-        query_projected = functional.linear(query, self.W_s)
+        scores = additive_scores(functional.linear(query, self.W_s), memory.keys, self.v)[:, None]
         dropout = self.dropout if self.training else 0.0
-        if weights is None and not trace and not dropout and self._fused(query_projected, memory):
-            gaussian = None if view.gaussian is None else view.gaussian[:, 0]
-            context, seen = additive_attention(
-                query_projected, memory.keys, self.v, memory.values, view.mask[:, 0], gaussian
-            )
-            assert seen is not None
-            return Attended(context, seen[:, None])
-        scores = additive_scores(query_projected, memory.keys, self.v)[:, None]
         return attend_single(query, scores, memory, view, weights=weights, trace=trace, dropout=dropout)
-
-    def _fused(self, query: Tensor, memory: Memory) -> bool:
-        """Many queries, or a step that nobody differentiates: a step's own graph costs less than the operation's."""
-        worth = query.shape[1] > STEP_QUERIES or not torch.is_grad_enabled()
-        v = self.v.to(query.dtype)  # under autocast products are narrower than parameters; the operation sees to it
-        return worth and runs_fused(query, memory.keys.to(query.dtype), v, memory.values.to(query.dtype))

@@ -1,4 +1,4 @@
-"""Luong's scores in differentiable torch: the CPU path, and the twin of a fused kernel."""
+"""Luong's scores in differentiable torch."""
 
 from jaxtyping import Bool, Float
 from torch import Tensor

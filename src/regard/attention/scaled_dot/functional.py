@@ -1,4 +1,4 @@
-"""Scaled dot-product and multi-head attention in differentiable torch: the CPU path, and a kernel's twin."""
+"""Scaled dot-product and multi-head attention in differentiable torch."""
 
 import math
 

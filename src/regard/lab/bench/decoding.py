@@ -15,8 +15,8 @@ from regard.lab.bench.measure import exact_float32
 from regard.lab.bench.textbook import Textbook, ours_with
 from regard.lab.bench.textbook_search import Found, textbook_search
 from regard.lab.bench.work import MULTI30K, Work
-from regard.models.packed import packed
 from regard.models.seq2seq import Seq2Seq
+from regard.registry import prepare_for_decoding
 from regard.runtime.padded import pad
 from regard.search import Hypothesis, Longest, SearchConfig, decode
 
@@ -92,7 +92,7 @@ def measure_decoding(
     wind(textbook, words)
     textbook.to(device)
     load = os.getloadavg()[0]
-    ours = packed(ours_with(textbook).eval())
+    ours = prepare_for_decoding(ours_with(textbook).eval())
     rows = sorted(random_sentences(1000, work.vocabulary) if sentences is None else sentences, key=len)
     groups = [rows[first : first + together] for first in range(0, len(rows), together)]
     with exact_float32():

@@ -26,8 +26,8 @@ from regard.lab.bench.decoding import (
 from regard.lab.bench.measure import exact_float32
 from regard.lab.bench.work import MULTI30K, Work
 from regard.models.config import RecurrentConfig
-from regard.models.packed import packed
 from regard.models.seq2seq import Seq2Seq
+from regard.registry import prepare_for_decoding
 from regard.runtime.padded import pad
 from regard.search import SearchConfig
 from regard.text.special import BOS, EOS, PAD, UNK
@@ -169,7 +169,7 @@ def measure_joey(
         torch.set_num_threads(threads)
     torch.manual_seed(0)
     load, model = os.getloadavg()[0], joey_model(work, words).to(device)
-    ours = packed(ours_with_joey(model, work).to(device))
+    ours = prepare_for_decoding(ours_with_joey(model, work).to(device))
     rows = sorted(random_sentences(1000, work.vocabulary) if sentences is None else sentences, key=len)
     groups = [rows[first : first + together] for first in range(0, len(rows), together)]
     same = list[bool]()

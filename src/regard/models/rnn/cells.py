@@ -1,126 +1,66 @@
-"""One step of a stack of GRU or LSTM layers, on the parameters of torch's own nn.GRU or nn.LSTM.
-
-torch's cells multiply the whole input at every step. Here the part of the input product that is known beforehand is
-computed for all steps at once, outside the loop, and handed in as `gates`; `ready` does the same for what can be done
-to the weights alone, because autograd pays for it at every step otherwise.
-"""
-
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+"""One step of a stack of GRU or LSTM layers, on the parameters of torch's own nn.GRU or nn.LSTM."""
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.nn.functional import linear
 
-from regard.attention.plain import plain_wanted
-from regard.models.product import add_product, pack, packable, product
-from regard.models.rnn.cell_gradients import GruCell, LstmCell
-
-
-@dataclass(frozen=True)
-class Layer:
-    """One layer's weights; an LSTM's two biases are one sum, a GRU's second bias stays with its reset gate."""
-
-    inputs: tuple[Float[Tensor, "gates _"], ...]
-    """The input weights, cut by what they multiply."""
-    bias: Float[Tensor, " gates"]
-    recurrent: Float[Tensor, "gates units"]
-    recurrent_bias: Float[Tensor, " gates"] | None
+from regard.registry import replaceable
 
 
-def ready(recurrence: nn.GRU | nn.LSTM, parts: Sequence[int]) -> tuple[Layer, ...]:
-    """The weights of every layer, those of the first input cut into columns of the widths `parts`."""
-    layers = []
-    for index in range(recurrence.num_layers):
-        into, recurrent, bias, recurrent_bias = (
-            getattr(recurrence, f"{name}_l{index}") for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-        )
-        inputs = into.split(list(parts), dim=1) if index == 0 else (into,)
-        if isinstance(recurrence, nn.LSTM):
-            bias, recurrent_bias = bias + recurrent_bias, None
-        layers.append(Layer(tuple(inputs), bias, recurrent, recurrent_bias))
-    return tuple(layers)
-
-
-def packed_layers(layers: tuple[Layer, ...]) -> tuple[Layer, ...]:
-    """The same weights, packed for decoding; see `models/product.py`."""
-
-    def packed(weight: Tensor) -> Tensor:
-        return pack(weight) if packable(weight) else weight
-
-    return tuple(
-        replace(layer, inputs=tuple(packed(part) for part in layer.inputs), recurrent=packed(layer.recurrent))
-        for layer in layers
-    )
-
-
-def recur(
-    gates: Float[Tensor, "batch gates"],
+@replaceable
+def advance_cells(
+    recurrence: nn.GRU | nn.LSTM,
+    inputs: Float[Tensor, "batch input"],
     hidden: tuple[Float[Tensor, "batch units"], ...],
     cell: tuple[Float[Tensor, "batch units"], ...] | None,
-    layers: tuple[Layer, ...],
-    dropped: Float[Tensor, "between batch units"] | None = None,
+    mask: Float[Tensor, "between batch units"] | None = None,
 ) -> tuple[tuple[Float[Tensor, "batch units"], ...], tuple[Float[Tensor, "batch units"], ...] | None]:
-    """One step through all layers; `gates` is the first one's input product, bias included.
-
-    `dropped` multiplies what passes from one layer to the next: zeros, and the others made larger.
-    """
+    """One step through all layers; the dropout `mask` multiplies the output of each layer but the last."""
     new_hidden: list[Tensor] = []
     new_cell: list[Tensor] = []
-    for index, layer in enumerate(layers):
+    for index, state in enumerate(hidden):
         if index:
-            below = new_hidden[-1] if dropped is None else new_hidden[-1] * dropped[index - 1]
-            gates = product(below, layer.inputs[0], layer.bias)
+            inputs = new_hidden[-1] if mask is None else new_hidden[-1] * mask[index - 1]
+        W, U, b, b_u = (getattr(recurrence, f"{name}_l{index}") for name in PARAMETERS)
         if cell is None:
-            assert layer.recurrent_bias is not None
-            new_hidden.append(gru_step(gates, hidden[index], layer.recurrent, layer.recurrent_bias))
+            new_hidden.append(gru_cell(linear(inputs, W, b), linear(state, U, b_u), state))
         else:
-            s, c = lstm_step(gates, hidden[index], cell[index], layer.recurrent)
+            s, c = lstm_cell(linear(inputs, W, b) + linear(state, U, b_u), cell[index])
             new_hidden.append(s)
             new_cell.append(c)
     return tuple(new_hidden), None if cell is None else tuple(new_cell)
 
 
-def gru_step(
-    gates: Float[Tensor, "batch three_units"],
-    hidden: Float[Tensor, "batch units"],
-    recurrent: Float[Tensor, "three_units units"],
-    bias: Float[Tensor, " three_units"],
+PARAMETERS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+"""torch's names of W, U, b and b_u, without the number of the layer."""
+
+
+def gru_cell(
+    x: Float[Tensor, "batch three_units"], u: Float[Tensor, "batch three_units"], state: Float[Tensor, "batch units"]
 ) -> Float[Tensor, "batch units"]:
-    """torch's GRU: the reset gate acts on the product U s (the paper's acts on s before it).
+    """torch's GRU: the reset gate acts on the product U s; the paper's acts on s before it.
 
-    r, z = σ(gates + U s + b)     n = tanh(gates_n + r ∘ (U_n s + b_n))     s' = (1 - z) ∘ n + z ∘ s
+    x = W e + b,  u = U s + b_u
+
+    r = σ(x_r + u_r)    z = σ(x_z + u_z)    n = tanh(x_n + r ∘ u_n)    s' = (1 - z) ∘ n + z ∘ s
     """
-    both = product(hidden, recurrent, bias)
-    if _by_hand():
-        state: Tensor = GruCell.apply(gates, both, hidden)  # type: ignore[no-untyped-call]
-        return state
-    gate_r, gate_z, gate_n = gates.chunk(3, dim=-1)
-    from_r, from_z, from_n = both.chunk(3, dim=-1)
-    new = torch.tanh(torch.addcmul(gate_n, torch.sigmoid(gate_r + from_r), from_n))
-    # Mixed precision computes the gates in less than the state is kept in.
-    return torch.lerp(new.to(hidden.dtype), hidden, torch.sigmoid(gate_z + from_z).to(hidden.dtype))
+    x_r, x_z, x_n = x.chunk(3, dim=-1)
+    u_r, u_z, u_n = u.chunk(3, dim=-1)
+    r, z = torch.sigmoid(x_r + u_r), torch.sigmoid(x_z + u_z)
+    n = torch.tanh(x_n + r * u_n)
+    # Under autocast the gates are computed in a lower precision than the state is kept in.
+    z, n = z.to(state.dtype), n.to(state.dtype)
+    return (1 - z) * n + z * state
 
 
-def _by_hand() -> bool:
-    """Whether a step is one operation with our own gradient.
-
-    torch.compile fuses plain operations itself; what these write into parts of a tensor it has computed wrongly.
-    """
-    return torch.is_grad_enabled() and not (plain_wanted() or torch.compiler.is_compiling())
-
-
-def lstm_step(
-    gates: Float[Tensor, "batch four_units"],
-    hidden: Float[Tensor, "batch units"],
-    cell: Float[Tensor, "batch units"],
-    recurrent: Float[Tensor, "four_units units"],
+def lstm_cell(
+    gates: Float[Tensor, "batch four_units"], cell: Float[Tensor, "batch units"]
 ) -> tuple[Float[Tensor, "batch units"], Float[Tensor, "batch units"]]:
-    """i, f, g, o = gates + U s     c' = σ(f) ∘ c + σ(i) ∘ tanh(g)     s' = σ(o) ∘ tanh(c')"""
-    gates = add_product(gates, hidden, recurrent)
-    if _by_hand():
-        state, cell = LstmCell.apply(gates, cell)  # type: ignore[no-untyped-call]
-        return state, cell
-    into, forget, new, out = gates.chunk(4, dim=-1)
-    cell = torch.addcmul(torch.sigmoid(forget) * cell, torch.sigmoid(into), torch.tanh(new))
-    return torch.sigmoid(out) * torch.tanh(cell), cell
+    """gates = W e + b + U s + b_u
+
+    i, f, g, o = gates    c' = σ(f) ∘ c + σ(i) ∘ tanh(g)    s' = σ(o) ∘ tanh(c')
+    """
+    i, f, g, o = gates.chunk(4, dim=-1)
+    cell = torch.sigmoid(f) * cell + torch.sigmoid(i) * torch.tanh(g)
+    return torch.sigmoid(o) * torch.tanh(cell), cell

@@ -1,33 +1,41 @@
-"""What a recurrent decoder remembers between two steps."""
+"""What a recurrent decoder remembers between two steps, and what one step leaves behind."""
 
 from dataclasses import dataclass, replace
 
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from regard.attention.protocol import Memory
-from regard.attention.sharing import Owners, owners_after
+from regard.attention.attend import select_sentences
+from regard.attention.protocol import Attended, Memory
 
 
 @dataclass(frozen=True)
 class RecurrentState:
-    """The recurrence's layers, the vector that input feeding feeds, and the memory they look at, once a sentence."""
+    """The source's memory, the states of the layers, and the features that input feeding passes on."""
 
     memory: Memory
     hidden: tuple[Float[Tensor, "rows units"], ...]
     cell: tuple[Float[Tensor, "rows units"], ...] | None
     feed: Float[Tensor, "rows feed"] | None
     position: int = 0
-    owners: Owners | None = None
-    """Whose sentence each row looks at; None: row i at the memory's i-th."""
 
     def select(self, rows: Int[Tensor, " rows"]) -> "RecurrentState":
-        owners, kept = owners_after(self.owners, rows, len(self.memory.real))
+        """The state whose row i is row `rows[i]` of this one."""
+        (memory,) = select_sentences((self.memory,), rows)
         return replace(
             self,
-            memory=self.memory if kept is None else self.memory.select(kept),
+            memory=memory,
             hidden=tuple(layer.index_select(0, rows) for layer in self.hidden),
             cell=None if self.cell is None else tuple(layer.index_select(0, rows) for layer in self.cell),
             feed=None if self.feed is None else self.feed.index_select(0, rows),
-            owners=owners,
         )
+
+
+@dataclass(frozen=True)
+class Advanced:
+    """One step of the decoder: s_t, what attention gave, the features for the output layer, the state after it."""
+
+    output: Float[Tensor, "batch units"]
+    attended: Attended
+    features: Float[Tensor, "batch feature"]
+    state: RecurrentState

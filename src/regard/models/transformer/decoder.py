@@ -1,4 +1,4 @@
-"""The Transformer's writer: it looks at what it wrote, then at what it read."""
+"""Transformer decoder: causal self-attention, then attention over the source."""
 
 from dataclasses import dataclass, replace
 from typing import cast
@@ -7,9 +7,9 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from regard.attention.attend import look, select_sentences
 from regard.attention.protocol import Attended, Memory
 from regard.attention.scaled_dot.module import MultiHeadAttention
-from regard.attention.sharing import Owners, look, owners_after
 from regard.models.config import TransformerConfig
 from regard.models.step import Decoded, Step, given_weights
 from regard.models.transformer.encoder import EncodedByLayers
@@ -23,26 +23,21 @@ class TransformerState:
     source: tuple[Memory, ...]
     written: tuple[Memory | None, ...]
     position: int = 0
-    owners: Owners | None = None
-    """Whose sentence each row looks at; None: row i at the memories' i-th."""
 
     def select(self, rows: Int[Tensor, " rows"]) -> "TransformerState":
-        owners, kept = owners_after(self.owners, rows, len(self.source[0].real))
         return replace(
             self,
-            source=self.source if kept is None else tuple(memory.select(kept) for memory in self.source),
+            source=select_sentences(self.source, rows),
             written=tuple(None if memory is None else memory.select(rows) for memory in self.written),
-            owners=owners,
         )
 
 
 @dataclass(frozen=True)
 class _Layer:
-    """One layer's result with both of its attentions."""
+    """One layer's states, its key-value cache, and what it saw of the source."""
 
     states: Tensor
     written: Memory
-    itself: Attended
     source: Attended
 
 
@@ -66,7 +61,6 @@ class DecoderLayer(nn.Module):
         source: Memory,
         written: Memory | None,
         position: int,
-        owners: Owners | None = None,
         *,
         weights: Float[Tensor, "rows head target source"] | None = None,
         trace: bool = False,
@@ -78,10 +72,10 @@ class DecoderLayer(nn.Module):
         itself = self.self_attention(normed, written, position, causal=True)
         states = states + self.dropout(itself.context)
         query = self.cross_norm(states)
-        looked = look(self.cross_attention, query, source, owners, position, weights=weights, trace=trace)
+        looked = look(self.cross_attention, query, source, position, weights=weights, trace=trace)
         states = states + self.dropout(looked.context)
         states = states + self.dropout(self.feedforward(self.feedforward_norm(states)))
-        return _Layer(states, written, itself, looked)
+        return _Layer(states, written, looked)
 
 
 class TransformerDecoder(nn.Module):
@@ -132,9 +126,7 @@ class TransformerDecoder(nn.Module):
                 "set [train] teacher_forcing to 1, or use an rnn model"
             )
         states, done = self._through(self.positions.embedding(tokens), state)
-        if not want_weights:
-            return Decoded(states, None)
-        return Decoded(states, _stacked([one.source for one in done]), _stacked([one.itself for one in done]))
+        return Decoded(states, _stacked([layer.source for layer in done]) if want_weights else None)
 
     def write(
         self, embedded: Float[Tensor, "batch target width"], state: TransformerState
@@ -149,7 +141,7 @@ class TransformerDecoder(nn.Module):
         states, done = self.positions.place(embedded, state.position), []
         given = given_weights(weights, len(self.layers))
         for layer, source, written, looks in zip(self._stack(), state.source, state.written, given, strict=True):
-            result = layer(states, source, written, state.position, state.owners, weights=looks, trace=trace)
+            result = layer(states, source, written, state.position, weights=looks, trace=trace)
             states = result.states
             done.append(result)
         return self.norm(states), done

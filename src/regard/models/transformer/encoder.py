@@ -1,24 +1,23 @@
-"""The Transformer's reader: every word looks at every word."""
+"""Transformer encoder: self-attention over all words of the source."""
 
 from dataclasses import dataclass
 
-import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from regard.attention.masking import lengths_to_mask
 from regard.attention.scaled_dot.module import MultiHeadAttention
 from regard.models.config import TransformerConfig
+from regard.models.embedding import look_up
 from regard.models.transformer.layers import FeedForward, Positions
 
 
 @dataclass(frozen=True)
 class EncodedByLayers:
-    """States for every word; self-attention weights layer by layer if they were asked for."""
+    """States for every word, and which words are real."""
 
     states: Float[Tensor, "batch source width"]
     real: Bool[Tensor, "batch source"]
-    weights: Float[Tensor, "batch layer head source source"] | None
 
 
 class EncoderLayer(nn.Module):
@@ -35,15 +34,16 @@ class EncoderLayer(nn.Module):
 
     def forward(
         self, states: Float[Tensor, "batch source width"], real: Bool[Tensor, "batch source"]
-    ) -> tuple[Float[Tensor, "batch source width"], Float[Tensor, "batch head source source"] | None]:
+    ) -> Float[Tensor, "batch source width"]:
         normed = self.attention_norm(states)
         attended = self.attention(normed, self.attention.prepare(normed, real))
         states = states + self.dropout(attended.context)
-        return states + self.dropout(self.feedforward(self.feedforward_norm(states))), attended.weights
+        result: Tensor = states + self.dropout(self.feedforward(self.feedforward_norm(states)))
+        return result
 
 
 class TransformerEncoder(nn.Module):
-    """N layers and a last norm, as pre-norm wants it."""
+    """N layers and a final norm, as pre-norm requires."""
 
     def __init__(self, config: TransformerConfig, embedding: nn.Embedding) -> None:
         super().__init__()
@@ -51,24 +51,15 @@ class TransformerEncoder(nn.Module):
         self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
         self.norm = nn.LayerNorm(config.width)
 
-    def forward(
-        self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"], *, want_weights: bool = False
-    ) -> EncodedByLayers:
-        """Read every sentence; `weights` is what each word of it looked at, in every layer and head."""
-        real = lengths_to_mask(lengths, source.size(1))
-        return self.read(self.positions.embedding(source), real, want_weights=want_weights)
+    def forward(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> EncodedByLayers:
+        """The states of every sentence."""
+        return self.read(look_up(self.positions.embedding, source), lengths_to_mask(lengths, source.size(1)))
 
     def read(
-        self,
-        embedded: Float[Tensor, "batch source width"],
-        real: Bool[Tensor, "batch source"],
-        *,
-        want_weights: bool = False,
+        self, embedded: Float[Tensor, "batch source width"], real: Bool[Tensor, "batch source"]
     ) -> EncodedByLayers:
         """The same, from the words' embeddings."""
-        states, seen = self.positions.place(embedded, 0), []
+        states = self.positions.place(embedded, 0)
         for layer in self.layers:
-            states, weights = layer(states, real)
-            if want_weights:
-                seen.append(weights)
-        return EncodedByLayers(self.norm(states), real, torch.stack(seen, dim=1) if seen else None)
+            states = layer(states, real)
+        return EncodedByLayers(self.norm(states), real)

@@ -19,6 +19,7 @@ def decoder_step(
     """The package's additive attention, then the cell."""
     query = (before @ W_s.T)[:, None]
     context, weights = additive_attention(query, states @ W_h.T, v, states, real[:, None])
+    assert weights is not None
     after: Tensor = cell(torch.cat([word, context[:, 0]], dim=-1), before)
     return after, context[:, 0], weights[:, 0]
 

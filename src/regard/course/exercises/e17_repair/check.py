@@ -33,6 +33,7 @@ def trained() -> Bundle:
 def attend(query: Tensor, states: Tensor, real: Tensor, W_s: Tensor, W_h: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
     """The package's additive attention."""
     context, weights = additive_attention((query @ W_s.T)[:, None], states @ W_h.T, v, states, real[:, None])
+    assert weights is not None
     return context[:, 0], weights[:, 0]
 
 

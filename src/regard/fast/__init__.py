@@ -1,0 +1,26 @@
+"""Accelerated implementations of the core's replaceable functions; importing this package registers all of them."""
+
+from regard.fast import embedding
+from regard.fast.additive import fused, step_scores
+from regard.fast.cpu import packed_model, top_k
+from regard.fast.cross_entropy import fused_loss
+from regard.fast.graphs import replay, transformer_training
+from regard.fast.recurrent import decode_entries, decoding_cells, encode_entries
+from regard.fast.search import captured_beam, device_beam, shared_memory
+
+__all__ = [
+    "captured_beam",
+    "decode_entries",
+    "decoding_cells",
+    "device_beam",
+    "embedding",
+    "encode_entries",
+    "fused",
+    "fused_loss",
+    "packed_model",
+    "replay",
+    "shared_memory",
+    "step_scores",
+    "top_k",
+    "transformer_training",
+]

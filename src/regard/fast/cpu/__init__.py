@@ -1,0 +1,1 @@
+"""What is faster on a CPU: packed weights, vectorised tanh, top-k by blocks."""

@@ -1,0 +1,43 @@
+"""When weights are packed on a CPU: stored once more in the layout that oneDNN's matrix products use.
+
+On the CPUs measured (docs/log.md) a packed product of five rows takes a third of the time, one of 320 rows five sixths.
+Packed weights are for decoding only: they have no gradients, and a weight that changes must be packed again.
+"""
+
+from functools import cache
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from regard.registry import Refusal
+from regard.torch_private import pack_weight, packed_linear
+
+SMALLEST = 2**18
+"""Numbers in a weight below which the overhead of the packed product outweighs its gain for a beam of five."""
+
+
+def packable(weight: Tensor) -> bool:
+    """Whether packing this weight pays: float32 on a CPU, not small, and supported by this torch."""
+    return weight.device.type == "cpu" and weight.dtype == torch.float32 and weight.numel() >= SMALLEST and _works()
+
+
+def unpacked_only(x: Tensor) -> Refusal:
+    """Why a product with x cannot use packed weights, or None."""
+    if torch.is_grad_enabled():
+        return "gradients are computed"
+    if x.dtype != torch.float32 or x.device.type != "cpu" or torch.is_autocast_enabled("cpu"):
+        return "packed weights are float32 on a CPU"
+    return None
+
+
+@cache
+def _works() -> bool:
+    """Tries it: the operation is a private one of torch's compiler."""
+    x, weight, bias = torch.linspace(-1, 1, 6).view(2, 3), torch.linspace(-2, 3, 15).view(5, 3), torch.arange(5.0)
+    try:
+        with torch.no_grad():
+            found = packed_linear(x, pack_weight(weight), bias)
+            return torch.allclose(found, functional.linear(x, weight, bias), atol=1e-5)
+    except (RuntimeError, AttributeError, TypeError, NotImplementedError):
+        return False

@@ -1,0 +1,1 @@
+"""Output layer and cross-entropy in one pass over the logits."""

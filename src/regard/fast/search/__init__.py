@@ -1,0 +1,1 @@
+"""Beam search whose choices stay on the device."""

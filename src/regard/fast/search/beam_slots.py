@@ -1,0 +1,191 @@
+"""The state of a beam search on a device: the choice of each step as tensor operations, read back once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from regard.search.loop import Ended, not_a_number, nothing_possible
+from regard.search.options import Options
+from regard.search.scoring import log_probabilities
+
+
+@dataclass(frozen=True)
+class Slots:
+    """Each sentence keeps `beam` slots, alive or dead."""
+
+    limit: Int[Tensor, " sentence"]
+    divisor: Float[Tensor, " sentence"]
+    """The most that a score can still be divided by."""
+    score: Float[Tensor, "sentence slot"]
+    """Of living hypotheses; -inf in dead slots."""
+    merits: Float[Tensor, "sentence nbest"]
+    """The best that have finished, falling; -inf where there are not yet so many."""
+    ended: Bool[Tensor, " sentence"]
+    """Whether any of its hypotheses has ended."""
+
+    @classmethod
+    def begin(cls, limits: Int[Tensor, " sentence"], longest: Sequence[int], options: Options, nbest: int) -> "Slots":
+        """One living slot for each sentence; `longest` are the limits as the host knows them."""
+        device, sentences = limits.device, len(longest)
+        divisor = [options.penalty.divisor(limit) for limit in longest]
+        return cls(
+            limits,
+            torch.tensor(divisor, dtype=torch.float64, device=device),
+            torch.zeros(sentences, 1, dtype=torch.float64, device=device),
+            torch.full((sentences, nbest), -torch.inf, dtype=torch.float64, device=device),
+            torch.zeros(sentences, dtype=torch.bool, device=device),
+        )
+
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        return self.limit, self.divisor, self.score, self.merits, self.ended
+
+    def keep(self, rows: Int[Tensor, " kept"]) -> "Slots":
+        """Of these sentences alone."""
+        return Slots(*(one.index_select(0, rows) for one in self.tensors))
+
+    @property
+    def living(self) -> Bool[Tensor, "sentence slot"]:
+        return self.score > -torch.inf
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What one step chose, best first in each sentence, and which of it ended."""
+
+    parent: Int[Tensor, "sentence slot"]
+    token: Int[Tensor, "sentence slot"]
+    value: Float[Tensor, "sentence slot"]
+    score: Float[Tensor, "sentence slot"]
+    over: Bool[Tensor, "sentence slot"]
+    wrong: Int[Tensor, " sentence"]
+    """1: not a number, 2: no token was possible."""
+
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        return self.parent, self.token, self.value, self.score, self.over, self.wrong
+
+
+def choose(
+    logits: Float[Tensor, "rows vocabulary"],
+    slots: Slots,
+    length: int | Int[Tensor, " 1"],
+    divisor: float | Float[Tensor, " 1"],
+    beam: int,
+    options: Options,
+) -> tuple[Choice, Slots]:
+    """The `beam` best continuations of each sentence; ties: the earlier slot, then the lower id.
+
+    `length` counts the tokens after this step, and `divisor` is what the length penalty makes of it.
+    """
+    sentences, width = slots.score.shape
+    scores = log_probabilities(logits)
+    for banned in options.forbidden:
+        if banned < scores.shape[1]:
+            scores[:, banned] = -torch.inf
+    values, ids = first_best(scores, beam)
+    values, ids = (one.view(sentences, width, -1) for one in (values.double(), ids))
+    living = slots.living
+    total = torch.where(living[:, :, None], slots.score[:, :, None] + values, -torch.inf).flatten(1)
+    lost = living & scores.amax(dim=1).isnan().view(sentences, width)
+    total, order = total.sort(dim=1, descending=True, stable=True)
+    total, order = total[:, :beam], order[:, :beam]
+    token, value = ids.flatten(1).gather(1, order), values.flatten(1).gather(1, order)
+    possible = total > -torch.inf
+    finished = possible & (token == options.eos)
+    over = finished | (possible & (slots.limit[:, None] <= length))
+    merit = torch.where(finished, total / divisor, -torch.inf)
+    nbest = slots.merits.shape[1]
+    merits = torch.cat([slots.merits, merit], dim=1).topk(nbest, dim=1).values
+    going = possible & ~over & (total / slots.divisor[:, None] > merits[:, -1:])
+    wrong = torch.where(lost.any(dim=1), 1, torch.where(living.any(dim=1) & ~possible.any(dim=1) & ~slots.ended, 2, 0))
+    choice = Choice(order // values.shape[2], token, value, total, over, wrong)
+    score = torch.where(going, total, -torch.inf)
+    return choice, Slots(slots.limit, slots.divisor, score, merits, slots.ended | over.any(dim=1))
+
+
+def first_best(
+    scores: Float[Tensor, "rows vocabulary"], count: int
+) -> tuple[Float[Tensor, "rows count"], Int[Tensor, "rows count"]]:
+    """The `count` highest of each row, falling, equal ones by rising id, without a device sync.
+
+    `topk` chooses freely between equal values, so each float32 is combined with its place into one int64, and those
+    all differ: the float's bits, mapped so that they rise with it, above the place counted from the end.
+    """
+    vocabulary = scores.shape[1]
+    count = min(count, vocabulary)
+    if count == 1:  # argmax is documented to return the first of equal values
+        index = scores.argmax(dim=1, keepdim=True)
+        return scores.gather(1, index), index
+    if scores.dtype != torch.float32:
+        best = scores.sort(dim=1, descending=True, stable=True)
+        return best.values[:, :count], best.indices[:, :count]
+    bits = (scores + 0.0).view(torch.int32)  # -0.0 becomes 0.0, which it equals
+    rising = (bits ^ ((bits >> 31) & 0x7FFFFFFF)).long()
+    behind = torch.arange(vocabulary - 1, -1, -1, device=scores.device)
+    index = vocabulary - 1 - ((rising << 32) + behind).topk(count, dim=1).values.bitwise_and(0xFFFFFFFF)
+    return scores.gather(1, index), index
+
+
+@dataclass(frozen=True)
+class HostStep:
+    """The choice of one step on the host, for the sentences that were still in the batch."""
+
+    sentence: Int[np.ndarray, " sentence"]
+    rows: int
+    """Rows of attention before this step's first."""
+    width: int
+    """Slots a sentence had before the choice."""
+    parent: Int[np.ndarray, "sentence slot"]
+    token: Int[np.ndarray, "sentence slot"]
+    value: Float[np.ndarray, "sentence slot"]
+    score: Float[np.ndarray, "sentence slot"]
+    over: Bool[np.ndarray, "sentence slot"]
+    wrong: Int[np.ndarray, " sentence"]
+
+
+def fetch(choices: Sequence[Choice]) -> list[list[np.ndarray]]:
+    """The tensors of every choice on the host, in one transfer for each of their kinds."""
+    found: list[list[np.ndarray]] = [[] for _ in choices]
+    for kind in zip(*(choice.tensors for choice in choices), strict=True):
+        flat = torch.cat([one.flatten() for one in kind]).cpu().numpy()
+        ends = np.cumsum([one.numel() for one in kind])
+        for arrays, part, one in zip(found, np.split(flat, ends[:-1]), kind, strict=True):
+            arrays.append(part.reshape(one.shape))
+    return found
+
+
+def ended(
+    steps: Sequence[HostStep], longest: Int[np.ndarray, " sentence"], nbest: int, options: Options
+) -> list[list[Ended]]:
+    """Everything that ended, ranked as `beam_search` ranks it."""
+    found: list[list[tuple[bool, float, int, int, int]]] = [[] for _ in longest]
+    for number, step in enumerate(steps):
+        for place in np.flatnonzero(step.wrong).tolist():
+            complaint = not_a_number if step.wrong[place] == 1 else nothing_possible
+            raise complaint(number, int(step.sentence[place]))
+        for place, slot in np.argwhere(step.over).tolist():
+            done = bool(step.token[place, slot] == options.eos)
+            merit = options.penalty.normalise(float(step.score[place, slot]), number + 1)
+            found[int(step.sentence[place])].append((done, merit, number, place, slot))
+
+    def whole(done: bool, number: int, place: int, slot: int) -> Ended:
+        sentence, score = int(steps[number].sentence[place]), float(steps[number].score[place, slot])
+        words, logs, path = [], [], []
+        for step in reversed(steps[: number + 1]):
+            place = int(np.searchsorted(step.sentence, sentence))
+            words.append(int(step.token[place, slot]))
+            logs.append(float(step.value[place, slot]))
+            slot = int(step.parent[place, slot])
+            path.append(step.rows + place * step.width + slot)
+        return Ended(sentence, score, tuple(words[::-1]), tuple(logs[::-1]), np.array(path[::-1]), finished=done)
+
+    ranked = [sorted(group, key=lambda one: one[:2], reverse=True)[:nbest] for group in found]
+    result = [[whole(done, *where) for done, _, *where in group] for group in ranked]
+    for sentence in np.flatnonzero(longest <= 0).tolist():
+        result[sentence] = [Ended(sentence, 0.0, (), (), np.zeros(0, dtype=np.int64), finished=False)]
+    return result

@@ -1,0 +1,298 @@
+"""A few sentences searched in fixed places say what the loop on the host says, wherever steps are alike."""
+
+from collections.abc import Iterator
+from contextlib import nullcontext
+from threading import Thread
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from fast.graphs.interrupted import Interrupted
+from models.zoo import EVERY, MECHANISMS, Config, Sentences, build, recurrent, sentences, shared
+from pretended import Pretended
+from regard.fast.graphs.capture import LaunchedWarning
+from regard.fast.search import captured_beam
+from regard.fast.search.beam_slots import HostStep, ended
+from regard.fast.search.captured_beam import captured_search
+from regard.fast.search.device_beam import device_search
+from regard.fast.search.step_identity import step_key
+from regard.models import RecurrentConfig, Seq2Seq
+from regard.models.rnn.decoder import RecurrentDecoder
+from regard.search import Ensemble, Options, beam_search
+from regard.search.protocol import Stepper
+from regard.search.trail import Trail
+
+SOURCES = ([5, 6, 7, 8, 3], [9, 4, 3], [10, 8, 6, 3])
+LIMITS = torch.tensor([8, 3, 9])
+Words = list[list[tuple[int, ...]]]
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept() -> Iterator[None]:
+    captured_beam._searches.clear()
+    yield
+    captured_beam._searches.clear()
+
+
+def captured(model: Stepper, source: object, limits: Tensor, beam: int, nbest: int) -> tuple[list[HostStep], Trail]:
+    with torch.no_grad():
+        return captured_search(model, model.start(source), limits, limits.numpy(), beam, nbest, Options())
+
+
+def found(model: Stepper, source: object, limits: Tensor, beam: int, nbest: int) -> Words | None:
+    if step_key(model) is None:
+        return None
+    steps, _ = captured(model, source, limits, beam, nbest)
+    return [[one.tokens for one in group] for group in ended(steps, limits.numpy(), nbest, Options())]
+
+
+def wanted(model: Stepper, source: object, limits: Tensor, beam: int, nbest: int) -> Words:
+    return [[one.tokens for one in group] for group in beam_search(model, source, limits, beam=beam, nbest=nbest)]
+
+
+@pytest.mark.parametrize("config", EVERY.values(), ids=EVERY.keys())
+def test_the_same_words_wherever_steps_are_alike(config: Config) -> None:
+    model, source = shared(config).eval(), sentences(*SOURCES)
+    ours = isinstance(config, RecurrentConfig) and ":" not in config.score
+    alike = ours and config.window != "local-m"
+    for beam, nbest in ((3, 2), (1, 1)):
+        words = found(model, source, LIMITS, beam, nbest)
+        assert words == (wanted(model, source, LIMITS, beam, nbest) if alike else None)
+
+
+def test_the_same_places_serve_the_next_sentences() -> None:
+    model = build(recurrent()).eval()
+    for rows in (SOURCES, ([4, 4, 4, 4, 3], [5, 9, 10, 3], [8, 3])):
+        assert found(model, sentences(*rows), LIMITS, 3, 1) == wanted(model, sentences(*rows), LIMITS, 3, 1)
+    assert len(captured_beam._searches[model]) == 1
+
+
+def test_an_ensemble_is_searched_there_too() -> None:
+    both = Ensemble([build(recurrent()).eval(), build(recurrent(cell="lstm")).eval()])
+    assert found(both, sentences(*SOURCES), LIMITS, 3, 1) == wanted(both, sentences(*SOURCES), LIMITS, 3, 1)
+    mixed = Ensemble([build(recurrent()).eval(), build(recurrent(window="local-m", reach=2)).eval()])
+    assert found(mixed, sentences(*SOURCES), LIMITS, 3, 1) is None
+
+
+def test_attention_of_the_steps_is_kept() -> None:
+    model, source = build(recurrent()).eval(), sentences(*SOURCES)
+    right = beam_search(model, source, LIMITS, beam=3)
+    steps, trail = captured(model, source, LIMITS, 3, 1)
+    best = [group[0] for group in ended(steps, LIMITS.numpy(), 1, Options())]
+    for weights, (hypothesis,) in zip(trail.collect([one.path for one in best]), right, strict=True):
+        torch.testing.assert_close(weights, hypothesis.weights)
+
+
+def test_what_a_search_found_stays_when_the_next_one_takes_its_places() -> None:
+    """As another thread's may, before the attention of the first is collected."""
+    model, others = build(recurrent()).eval(), ([4, 4, 4, 4, 3], [5, 9, 10, 3], [8, 3])
+    right = beam_search(model, sentences(*SOURCES), LIMITS, beam=3)
+    (steps, trail), _ = (captured(model, sentences(*rows), LIMITS, 3, 1) for rows in (SOURCES, others))
+    assert len(captured_beam._searches[model]) == 1
+    best = [group[0] for group in ended(steps, LIMITS.numpy(), 1, Options())]
+    assert [one.tokens for one in best] == [one.tokens for (one,) in right]
+    for weights, (hypothesis,) in zip(trail.collect([one.path for one in best]), right, strict=True):
+        torch.testing.assert_close(weights, hypothesis.weights)
+
+
+def test_threads_may_push_each_other_s_shapes_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One has found its places and not yet used them when another's leave no room for them."""
+    monkeypatch.setattr(captured_beam, "SHAPES", 1)
+    model, source, others = build(recurrent()).eval(), sentences(*SOURCES), list[Words | None]()
+    other = Thread(target=lambda: others.append(found(model, source, LIMITS, 2, 1)))
+    captured_beam._searches[model] = Interrupted(other)
+    assert found(model, source, LIMITS, 3, 1) == wanted(model, source, LIMITS, 3, 1)
+    other.join()
+    assert others == [wanted(model, source, LIMITS, 2, 1)]
+
+
+def test_buffers_in_use_by_another_thread_are_left_alone() -> None:
+    model, source = build(recurrent()).eval(), sentences(*SOURCES)
+    assert found(model, source, LIMITS, 3, 1) is not None
+    (one,) = captured_beam._searches[model].values()
+    runs = one._runs
+    with one.busy:
+        assert found(model, source, LIMITS, 3, 1) == wanted(model, source, LIMITS, 3, 1)
+    assert one._runs == runs
+
+
+def test_a_step_that_cannot_be_recorded_leaves_the_current_stream_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    """torch does not: the steps that are launched instead would run beside the work they need the results of."""
+    model, source = build(recurrent()).eval(), sentences(*SOURCES)
+    assert found(model, source, LIMITS, 3, 1) is not None
+    (one,) = captured_beam._searches[model].values()
+    device = Pretended(monkeypatch)
+    device.breaks = 1
+    with pytest.warns(LaunchedWarning, match="could not be captured"), torch.no_grad():
+        assert one._captured(model) is None
+    assert device.current == "default"
+
+
+def test_memory_that_ends_while_a_step_is_recorded_is_no_news(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Training fills it on purpose; the step is launched, and torch's remark on the empty graph is not passed on."""
+    model, source = build(recurrent()).eval(), sentences(*SOURCES)
+    assert found(model, source, LIMITS, 3, 1) is not None
+    (one,) = captured_beam._searches[model].values()
+    device = Pretended(monkeypatch)
+    device.empty = True
+
+    def full(stepper: Stepper) -> None:
+        raise torch.OutOfMemoryError("out of memory")
+
+    monkeypatch.setattr(one, "_step", full)
+    assert one._captured(model) is None  # and a warning would be an error here
+    assert device.current == "default"
+
+
+def test_one_step_is_recorded_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """torch has one stream for it, and waits for the whole device before it begins."""
+    model, source = build(recurrent()).eval(), sentences(*SOURCES)
+    for beam in (2, 3):
+        assert found(model, source, LIMITS, beam, 1) is not None
+    one, another = captured_beam._searches[model].values()
+    device, others = Pretended(monkeypatch), list[Any]()
+
+    def record() -> None:
+        with torch.no_grad():
+            others.append(another._captured(model))
+
+    other, step = Thread(target=record), one._step
+
+    def interrupted(stepper: Stepper) -> None:
+        other.start()
+        other.join(timeout=0.5)  # or it waits, as it should
+        step(stepper)
+
+    monkeypatch.setattr(one, "_step", interrupted)
+    with torch.no_grad():
+        assert one._captured(model) is not None
+    other.join()
+    assert others[0] is not None
+    assert device.underway == 0
+
+
+def test_what_a_step_depends_on() -> None:
+    """Equal for the same model, other for another attention, another place of a weight, or training."""
+    model, other = build(recurrent()).eval(), build(recurrent()).eval()
+    decoder = model.decoder
+    assert isinstance(decoder, RecurrentDecoder)
+    before = step_key(model)
+    assert before is not None
+    assert hash(before) == hash(step_key(model))
+    assert before == step_key(model)
+    assert before != step_key(other)
+    with torch.no_grad():
+        decoder.readout.output.weight.mul_(2)
+    assert before == step_key(model)
+    kept = decoder.readout.output.weight.data
+    decoder.readout.output.weight.data = kept.clone()
+    assert before != step_key(model)
+    decoder.readout.output.weight.data = kept
+    assert before == step_key(model)
+    mine, decoder.attention = decoder.attention, other.decoder.attention
+    assert before != step_key(model)
+    decoder.attention = mine
+    assert before == step_key(model)
+    assert step_key(model.train()) is None
+
+
+def test_other_precision_is_other_work() -> None:
+    model = build(recurrent()).eval()
+    before = torch.get_float32_matmul_precision()
+    kept = step_key(model)
+    try:
+        torch.set_float32_matmul_precision("highest" if before != "highest" else "high")
+        assert step_key(model) != kept
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+
+
+def on_gpu(*rows: list[int]) -> Sentences:
+    source = sentences(*rows)
+    return Sentences(source.source.cuda(), source.source_lengths.cuda())
+
+
+def by_graph(model: Seq2Seq, *rows: list[int], beam: int = 3) -> Words:
+    groups = device_search(model, on_gpu(*rows), LIMITS[: len(rows)].cuda(), beam, 1, Options())
+    return [[one.tokens for one in group] for group in groups]
+
+
+@gpu
+@pytest.mark.gpu
+@pytest.mark.parametrize("config", MECHANISMS.values(), ids=MECHANISMS.keys())
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=["double", "float"])
+def test_the_graph_says_the_same(config: Config, dtype: torch.dtype) -> None:
+    host = build(config).to(dtype).eval()
+    model = build(config).to(dtype).cuda().eval()
+    for rows in (SOURCES, ([4, 4, 4, 4, 3], [5, 9, 10, 3], [8, 3]), SOURCES):
+        assert by_graph(model, *rows) == wanted(host, sentences(*rows), LIMITS, 3, 1)
+    rounds = captured_beam._searches.get(model, {})
+    assert all(one.graph is not None for one in rounds.values())
+    assert bool(rounds) == (step_key(model) is not None)
+
+
+@gpu
+@pytest.mark.gpu
+def test_the_graph_follows_the_model() -> None:
+    """New numbers in a weight, a weight at another place, another attention: never what was recorded before."""
+    host, model = build(recurrent()).eval(), build(recurrent()).cuda().eval()
+    other_host, other = build(recurrent(score="general")).eval(), build(recurrent(score="general")).cuda().eval()
+
+    def agree() -> None:
+        assert by_graph(model, *SOURCES) == wanted(host, sentences(*SOURCES), LIMITS, 3, 1)
+
+    agree()
+    for one in (host, model):
+        with torch.no_grad():
+            one.output.weight.neg_()
+    agree()
+    for one in (host, model):
+        one.output.weight.data = one.output.weight.data.flip(0).contiguous()
+    agree()
+    host.decoder.attention, model.decoder.attention = other_host.decoder.attention, other.decoder.attention
+    agree()
+
+
+@gpu
+@pytest.mark.gpu
+def test_under_inference_mode_and_without() -> None:
+    host, model = build(recurrent()).eval(), build(recurrent()).cuda().eval()
+    right = wanted(host, sentences(*SOURCES), LIMITS, 3, 1)
+    assert by_graph(model, *SOURCES) == right
+    with torch.inference_mode():
+        assert by_graph(model, *SOURCES) == right
+        assert by_graph(model, *SOURCES) == right
+    assert by_graph(model, *SOURCES) == right
+
+
+@gpu
+@pytest.mark.gpu
+@pytest.mark.parametrize("kind", ["memory", "look"])
+def test_a_recording_that_breaks_off_changes_no_word(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    host, model = build(recurrent()).eval(), build(recurrent()).cuda().eval()
+    right, step = wanted(host, sentences(*SOURCES), LIMITS, 3, 1), captured_beam.CapturedSearch._step
+
+    def broken(self: captured_beam.CapturedSearch, stepper: Stepper) -> None:
+        step(self, stepper)
+        if torch.cuda.is_current_stream_capturing():
+            if kind == "memory":
+                torch.empty(1 << 44, device="cuda")
+            assert int(self._tokens.sum()) >= 0
+
+    with monkeypatch.context() as patch:
+        patch.setattr(captured_beam.CapturedSearch, "_step", broken)
+        with nullcontext() if kind == "memory" else pytest.warns(LaunchedWarning, match="could not be captured"):
+            assert by_graph(model, *SOURCES) == right
+        assert by_graph(model, *SOURCES) == right
+        (one,) = captured_beam._searches[model].values()
+        assert one.graph is None
+    captured_beam._searches.clear()
+    torch.cuda.empty_cache()
+    assert by_graph(model, *SOURCES) == right
+    (one,) = captured_beam._searches[model].values()
+    assert one.graph is not None
