@@ -15,14 +15,12 @@ from typing import Any
 import torch
 
 from regard.data.batch import Batch
-from regard.fast.recurrent import weight_swap as walking
 from regard.lab.bench.measure import extra_memory, take_turns
 from regard.lab.bench.textbook import largest_difference
 from regard.lab.bench.work import WORKS, Work
 from regard.models.config import RecurrentConfig
-from regard.models.rnn import decoder
-from regard.models.rnn.decoder import RecurrentDecoder
 from regard.models.seq2seq import Seq2Seq
+from regard.registry import without
 from regard.train.loss import batch_loss, real_places
 
 FED = {"placement": "output", "input_feeding": True, "readout": "attentional"}
@@ -37,7 +35,7 @@ CASES: dict[str, dict[str, Any]] = {
     "additive, local-p, input, gru": {"score": "additive", "window": "local-p", "cell": "gru"},
     "general, input, two lstm, dropout": {"score": "general", "cell": "lstm", "decoder_layers": 2, "dropout": 0.2},
 }
-replayed, opened = RecurrentDecoder._may_be_replayed, walking.opened
+FAST = ("decode_captured", "decode_deferred")
 
 
 def built(work: Work, choices: dict[str, Any], device: torch.device) -> Seq2Seq:
@@ -49,13 +47,12 @@ def built(work: Work, choices: dict[str, Any], device: torch.device) -> Seq2Seq:
 
 
 def step(model: Seq2Seq, batch: Batch, places: torch.Tensor, half: bool, fast: bool) -> None:
-    RecurrentDecoder._may_be_replayed = replayed if fast else lambda *_: False  # type: ignore[method-assign]
-    walking.opened = decoder.opened = opened if fast else lambda x: x
     torch.manual_seed(0)
     model.zero_grad(set_to_none=True)
-    with torch.autocast(batch.source.device.type, dtype=torch.bfloat16, enabled=half):
-        loss = batch_loss(model, batch, places=places, scale=1e-3).objective
-    torch.autograd.backward(loss)
+    with without(*(() if fast else FAST)):
+        with torch.autocast(batch.source.device.type, dtype=torch.bfloat16, enabled=half):
+            loss = batch_loss(model, batch, places=places, scale=1e-3).objective
+        torch.autograd.backward(loss)
 
 
 def gradients(model: Seq2Seq) -> list[torch.Tensor]:

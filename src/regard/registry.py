@@ -66,6 +66,7 @@ class Choice:
 class _Settings:
     without: frozenset[str] = frozenset()
     recorders: list[list[str]] = field(default_factory=list)
+    explanations: dict[str, list[Choice]] | None = None
 
 
 operations: dict[str, Operation] = {}
@@ -84,6 +85,8 @@ def replaceable(plain: Callable[P, R]) -> Callable[P, R]:
     def dispatch(*args: P.args, **kwargs: P.kwargs) -> R:
         if plain_requested() or not _fast_loaded():
             return plain(*args, **kwargs)
+        if _settings.explanations is not None:
+            _note(_settings.explanations, operation, args, kwargs)
         for entry in operation.entries:
             if _refusal(entry, args, kwargs) is None:
                 for recorder in _settings.recorders:
@@ -125,16 +128,45 @@ def explain(function: Callable[..., Any], *args: Any, **kwargs: Any) -> list[Cho
     """Why each entry would or would not run for these arguments; the first without a refusal is the one that runs."""
     if plain_requested() or not _fast_loaded():
         return []
-    return [Choice(entry.name, _refusal(entry, args, kwargs)) for entry in operation_of(function).entries]
+    return _choices(operation_of(function), args, kwargs)
+
+
+def _choices(operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Choice]:
+    return [Choice(entry.name, _refusal(entry, args, kwargs)) for entry in operation.entries]
+
+
+def _note(found: dict[str, list[Choice]], operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Keeps the choices of this call unless an entry ran in an earlier one."""
+    if all(choice.refusal is not None for choice in found.get(operation.name, ())):
+        found[operation.name] = _choices(operation, args, kwargs)
+
+
+@contextmanager
+def explained() -> Iterator[dict[str, list[Choice]]]:
+    """Collects, for one call of each operation within, why each entry would or would not run.
+
+    The call is the first in which an entry ran, or else the last.
+    """
+    before, found = _settings.explanations, dict[str, list[Choice]]()
+    _settings.explanations = found
+    try:
+        yield found
+    finally:
+        _settings.explanations = before
+
+
+def entry_names() -> set[str]:
+    """The names of all accelerated implementations."""
+    _fast_loaded()
+    return {entry.name for operation in operations.values() for entry in operation.entries}
 
 
 @contextmanager
 def without(*names: str) -> Iterator[None]:
     """Within, the entries of these names are switched off, in all threads: for benchmarks and tests."""
-    _fast_loaded()
-    known = {entry.name for operation in operations.values() for entry in operation.entries}
-    if unknown := sorted(set(names) - known):
-        raise ValueError(f"no accelerated implementation is called {', '.join(unknown)}; there are {sorted(known)}")
+    if unknown := sorted(set(names) - entry_names()):
+        known = ", ".join(sorted(entry_names()))
+        raise ValueError(f"no accelerated implementation is called {', '.join(unknown)}; there are {known}")
     before, _settings.without = _settings.without, _settings.without | set(names)
     try:
         yield

@@ -8,6 +8,7 @@ Examples:
     regard bench --gpu --json bench.json        the paper's size on a GPU, kept as JSON
     regard bench --work multi30k --picture growth.png
     regard bench --decoding                     beam search too, on random sentences
+    regard bench --without decode_one_operation the same without one accelerated implementation
 """
 
 import os
@@ -38,6 +39,10 @@ def bench(
     decoding: Annotated[
         bool, typer.Option("--decoding", help="Beam search too, in batches and alone; takes minutes.")
     ] = False,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ENTRY", help="Switch off an accelerated implementation (repeatable)."),
+    ] = None,
     picture: Annotated[Path | None, output_file("Draw how attention's time and memory grow.")] = None,
     json_: Annotated[Path | None, output_file("Keep the figures.", "--json")] = None,
     parents: Parents = False,
@@ -52,12 +57,17 @@ def bench(
     from regard.lab.bench.machine import describe
     from regard.lab.bench.training import measure_training
     from regard.lab.bench.work import WORKS
+    from regard.registry import entry_names
+    from regard.registry import without as switched_off
     from regard.text.errors import InputError
 
     wanted = work or (["paper"] if gpu else ["tutorial", "multi30k"])
     unknown = [name for name in wanted if name not in WORKS]
     if unknown:
         raise InputError(f"no work '{unknown[0]}' to measure: valid choices are {', '.join(WORKS)}")
+    if unknown := sorted(set(without or ()) - entry_names()):
+        names = ", ".join(sorted(entry_names()))
+        raise InputError(f"--without {unknown[0]}: no accelerated implementation has this name; there are {names}")
     if gpu and not torch.cuda.is_available():
         raise InputError("--gpu: torch sees no CUDA device here; leave --gpu out, or see `regard doctor`")
     if threads > (cores := os.cpu_count() or threads):
@@ -70,7 +80,7 @@ def bench(
     device = torch.device("cuda" if gpu else "cpu")
     record: dict[str, Any] = {**describe(device), "training": [], "growth": []}
     typer.echo(f"{record['machine']}, {record['date']}")
-    with keeping(record, json_):
+    with keeping(record, json_), switched_off(*(without or ())):
         for name in wanted:
             found = measure_training(WORKS[name], device, repeats=repeats, compiled=compiled)
             record["training"].append(asdict(found))

@@ -2,6 +2,7 @@
 
 Examples:
     regard doctor
+    regard doctor --fast              which accelerated implementations run here, and why others do not
     regard doctor corpus.tsv
     regard doctor train.en train.fr
     regard doctor multi30k            a corpus of `regard data list`; a folder of data works too
@@ -25,10 +26,22 @@ def doctor(
     other: Annotated[
         Path | None, typer.Argument(metavar="OTHER", help="The other side of a parallel corpus, line by line.")
     ] = None,
+    fast: Annotated[
+        bool, typer.Option("--fast", help="Which accelerated implementations run on this machine, and why not others.")
+    ] = False,
     trust: Trust = None,
 ) -> None:
     from regard.lab.bytecode import check_bytecode
+    from regard.text.errors import InputError
 
+    if fast:
+        if path is not None:
+            raise InputError("--fast is about this machine: leave the path out")
+        from regard.lab.fast_report import fast_report
+
+        for finding in fast_report():
+            typer.echo("\n".join(finding.lines()))
+        return
     findings = [check_bytecode()] if path is None else []
     if not any(finding.bad for finding in findings):  # the imports below would fail
         from regard.cli.screen import progress

@@ -1,0 +1,75 @@
+"""Which implementation of each replaceable operation runs on this machine, found out by running small models."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from regard.lab.finding import Finding
+from regard.models import ModelConfig, Seq2Seq, preset
+from regard.models.cross_entropy import linear_cross_entropy
+from regard.registry import Choice, explained, plain_requested, prepare_for_decoding
+from regard.search import beam_search
+
+VOCABULARY = 2000
+MODELS = {"additive GRU": "bahdanau", "Luong, input feeding": "luong", "Transformer": "transformer"}
+"""What they are called here, and the presets they are."""
+
+
+@dataclass(frozen=True)
+class Words:
+    """Two random sentences."""
+
+    source: Tensor
+    source_lengths: Tensor
+
+
+def fast_report(device: torch.device | None = None) -> list[Finding]:
+    """One finding for each operation: the implementation that ran, and why those before it did not."""
+    device = device or torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if plain_requested():
+        return [Finding("·", "REGARD_PLAIN is set: every operation runs its plain version")]
+    seen: dict[str, dict[str, list[Choice]]] = {}
+    for name, config in ((name, preset(of, "tiny")) for name, of in MODELS.items()):
+        for work, run in (("training", _train), ("decoding", _decode)):
+            with explained() as found:
+                run(config, device)
+            for operation, choices in found.items():
+                seen.setdefault(operation, {})[f"{name}, {work}"] = choices
+    return [Finding("·", f"on {device.type}:"), *(_finding(name, works) for name, works in sorted(seen.items()))]
+
+
+def _finding(operation: str, works: dict[str, list[Choice]]) -> Finding:
+    by_choice: dict[str, list[str]] = {}
+    for work, choices in works.items():
+        by_choice.setdefault(_chosen(choices), []).append(work)
+    lines = [f"{chosen}: {'; '.join(of)}" for chosen, of in by_choice.items()] if len(by_choice) > 1 else []
+    reasons = {choice.entry: choice.refusal for choices in works.values() for choice in choices if choice.refusal}
+    ran = set(by_choice)
+    lines += [f"not {entry}: {reason}" for entry, reason in reasons.items() if entry not in ran]
+    return Finding("✓" if ran != {"plain"} else "·", f"{operation}: {', '.join(by_choice)}", tuple(lines))
+
+
+def _chosen(choices: list[Choice]) -> str:
+    return next((choice.entry for choice in choices if choice.refusal is None), "plain")
+
+
+def _prepared(config: ModelConfig, device: torch.device) -> tuple[Seq2Seq, Words]:
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        model = Seq2Seq(config, VOCABULARY, VOCABULARY).to(device)
+        words = torch.randint(4, VOCABULARY, (2, 7)).to(device)
+    return model, Words(words, torch.tensor([7, 4], device=device))
+
+
+def _train(config: ModelConfig, device: torch.device) -> None:
+    model, words = _prepared(config, device)
+    features = model.train()(words, words.source).features.flatten(0, 1)
+    loss, _ = linear_cross_entropy(features, model.output.weight, model.output.bias, words.source.flatten())
+    loss.backward()  # type: ignore[no-untyped-call]
+
+
+def _decode(config: ModelConfig, device: torch.device) -> None:
+    model, words = _prepared(config, device)
+    limits = torch.full((2,), 5, device=device)
+    beam_search(prepare_for_decoding(model.eval()), words, limits, beam=3)

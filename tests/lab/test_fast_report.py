@@ -1,0 +1,25 @@
+"""`regard doctor --fast` runs small models and reports which implementation each operation chose."""
+
+import pytest
+
+from regard.lab.fast_report import fast_report
+
+
+def texts() -> dict[str, str]:
+    return {finding.text.partition(":")[0]: "\n".join(finding.lines()) for finding in fast_report()}
+
+
+def test_it_names_what_ran_and_why_the_others_did_not() -> None:
+    found = texts()
+    decode = found["models.rnn.decoder.decode"]
+    assert "decode_one_operation: additive GRU, training" in decode
+    assert "decode_precomputed: Luong, input feeding, training" in decode
+    assert "not decode_captured: gains only where gradients are computed on a GPU" in decode
+    assert "search.beam.beam_search: plain" in found["search.beam.beam_search"]
+    assert "top_by_blocks" in found["search.scoring.top"]
+
+
+def test_plain_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REGARD_PLAIN", "1")
+    (finding,) = fast_report()
+    assert finding.text == "REGARD_PLAIN is set: every operation runs its plain version"
