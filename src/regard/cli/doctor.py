@@ -2,7 +2,7 @@
 
 Examples:
     regard doctor
-    regard doctor --fast              which accelerated implementations run here, and why others do not
+    regard doctor --fast              which accelerated implementations run here, and why
     regard doctor corpus.tsv
     regard doctor train.en train.fr
     regard doctor multi30k            a corpus of `regard data list`; a folder of data works too
@@ -27,7 +27,7 @@ def doctor(
         Path | None, typer.Argument(metavar="OTHER", help="The other side of a parallel corpus, line by line.")
     ] = None,
     fast: Annotated[
-        bool, typer.Option("--fast", help="Which accelerated implementations run on this machine, and why not others.")
+        bool, typer.Option("--fast", help="Which accelerated implementations run here, and why not others.")
     ] = False,
     trust: Trust = None,
 ) -> None:
