@@ -39,8 +39,8 @@ def build_attention(
 
     `width` is the alignment width (additive, concat, local-p) or the width of all heads together (multi-head), by
     default `query_width`; `reach` is the D of a local window; `bidirectional` tells `none` that a state has two halves.
-    A score of the form `package.module:Class` builds somebody's own mechanism, if `trust` names it: a name may come
-    from a file that somebody else wrote, and importing a module runs its code.
+    A score of the form `package.module:Class` builds a user's own mechanism, if `trust` names it: the name may come
+    from another person's file, and importing a module runs its code.
     """
     _check_numbers(query_width=query_width, state_width=state_width, width=width, heads=heads, reach=reach)
     if not 0.0 <= dropout < 1.0:

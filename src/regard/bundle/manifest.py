@@ -104,7 +104,7 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def _check_seal(path: Path, data: bytes, raw: dict[str, Any]) -> None:
-    """Refuse a manifest that was changed, unless null in place of its checksum says that somebody meant to."""
+    """Refuse a manifest that was changed, unless its checksum is null, which marks an edit by hand."""
     if "sha256" not in raw:
         raise BundleError(f'{path} is damaged (it has no checksum, the key "sha256"): copy the whole bundle again')
     digest = raw["sha256"]

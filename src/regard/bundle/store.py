@@ -65,7 +65,7 @@ def save_bundle(folder: Path | str, model: Seq2Seq, source: Tokenizer, target: T
 
 
 def write_bundle(draft: Path, model: Seq2Seq, source: Tokenizer, target: Tokenizer, **about: Any) -> Manifest:
-    """Write the files of a bundle into a folder that somebody else makes whole; what is there already belongs to it."""
+    """Write a bundle into a draft folder that the caller publishes; files already in it belong to the bundle."""
     save_file(weights_of(model), draft / WEIGHTS)
     (draft / SOURCE).write_bytes(source.data)
     (draft / TARGET).write_bytes(target.data)

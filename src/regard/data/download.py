@@ -93,7 +93,7 @@ def _refused(error: urllib.error.HTTPError, address: str, part: Path, done: int)
 
 
 def _open_itself(name: str, flags: int) -> int:
-    """Open a file, but never the target of a symbolic link that somebody put in its place."""
+    """Open a file, but do not follow a symbolic link in its place."""
     return os.open(name, flags | os.O_NOFOLLOW, 0o666)
 
 
