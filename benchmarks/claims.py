@@ -33,8 +33,8 @@ from regard.models.seq2seq import Seq2Seq
 from regard.runtime.padded import pad
 from regard.runtime.translator import load
 from regard.text.special import BOS
-from regard.train.recipe import load_recipe
-from regard.train.run import train
+from regard.training.recipe import load_recipe
+from regard.training.run import train
 
 Record = dict[str, Any]
 

@@ -20,7 +20,7 @@ from regard.evaluation import evaluate
 from regard.plot import LengthQuality, System, quality_by_length, save
 from regard.runtime.translator import load
 from regard.text.words import split_words
-from regard.train.run import train
+from regard.training.run import train
 
 EDGES = (11, 21, 31, 41, 51, 61, 71, 81, 91, 101, 111)
 SYSTEMS = {"no attention (one fixed vector)": "vanilla", "additive attention": "bahdanau"}

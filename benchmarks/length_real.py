@@ -33,7 +33,7 @@ from regard.evaluation import bleu
 from regard.plot import LengthQuality, System, quality_by_length, save
 from regard.runtime.translator import Translator, load
 from regard.text.words import split_words
-from regard.train.run import train
+from regard.training.run import train
 
 RECIPE = "europarl-en-fr"
 TESTLEN = [(1, 10), (11, 20), (21, 30), (31, 40), (41, 50), (51, 60), (61, 70), (71, 80), (81, 100)]

@@ -25,11 +25,11 @@ from regard.data.batch import Batch
 from regard.lab.compare.plan import Comparison, load_comparison, make_plan
 from regard.lab.compare.results import FIGURES, Spread
 from regard.models.seq2seq import Seq2Seq
-from regard.train.device import pick_precision
-from regard.train.optimizer import build_optimizer
-from regard.train.prepare import prepare
-from regard.train.recipe import Recipe
-from regard.train.step import Portion, Room, train_step
+from regard.training.device import pick_precision
+from regard.training.optimizer import build_optimizer
+from regard.training.prepare import prepare
+from regard.training.recipe import Recipe
+from regard.training.step import Portion, Room, train_step
 
 PASSES = 3
 """Over the batches before any is timed: a shape is captured when it comes again."""

@@ -31,9 +31,9 @@ from regard.data.tables import CatalogueData
 from regard.lab.evaluate import measure
 from regard.runtime import translator as decoding
 from regard.runtime.translator import Translator, load
-from regard.train.journal import NAME, read_journal
-from regard.train.recipe import load_recipe
-from regard.train.run import train
+from regard.training.journal import NAME, read_journal
+from regard.training.recipe import load_recipe
+from regard.training.run import train
 
 SPLITS = {"val": None, "2016": "test_2016_flickr", "2017": "test_2017_flickr"}
 PENALTIES = (0.6, 1.0, 1.4)

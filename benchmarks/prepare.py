@@ -25,8 +25,8 @@ from regard.data.batching import Batcher
 from regard.data.crew import crew_size
 from regard.data.dataset import Limits
 from regard.data.pipeline import encode_corpus, open_training, train_tokenizers
-from regard.train.recipe import Recipe, load_recipe
-from regard.train.run import train as run
+from regard.training.recipe import Recipe, load_recipe
+from regard.training.run import train as run
 
 MEGABYTE = 1024  # /proc counts in KiB
 

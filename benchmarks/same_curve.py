@@ -19,8 +19,8 @@ from typing import Any
 import torch
 
 from regard.lab.bench.machine import describe
-from regard.train.journal import read_journal
-from regard.train.run import train
+from regard.training.journal import read_journal
+from regard.training.run import train
 
 RECIPE = "multi30k-en-de"
 SMALL = ["model.size=tiny", "data.limit=4000", "train.batch_tokens=800", "text.vocabulary=2000", "train.warmup=40"]

@@ -21,7 +21,7 @@ from regard.lab.bench.work import WORKS, Work
 from regard.models.config import RecurrentConfig
 from regard.models.seq2seq import Seq2Seq
 from regard.registry import without
-from regard.train.loss import batch_loss, real_places
+from regard.training.loss import batch_loss, real_places
 
 FED = {"placement": "output", "input_feeding": True, "readout": "attentional"}
 CASES: dict[str, dict[str, Any]] = {

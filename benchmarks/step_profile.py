@@ -20,7 +20,7 @@ from regard.lab.bench.measure import take_turns
 from regard.lab.bench.textbook import Textbook, ours_with
 from regard.lab.bench.training import _our_step
 from regard.lab.bench.work import WORKS
-from regard.train.loss import real_places
+from regard.training.loss import real_places
 
 LOOPS = {
     "read_kernel": "encoder loop",

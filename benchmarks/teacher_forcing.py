@@ -37,9 +37,9 @@ from regard.runtime.translator import load
 from regard.search import SearchConfig, decode
 from regard.text.special import PAD
 from regard.text.words import split_words
-from regard.train.journal import NAME, read_journal
-from regard.train.recipe import load_recipe
-from regard.train.run import train
+from regard.training.journal import NAME, read_journal
+from regard.training.recipe import load_recipe
+from regard.training.run import train
 from seeds import gather, leave, of_task, parser, say, spread
 
 FORCING = {

@@ -19,7 +19,7 @@ from regard.search.config import SearchConfig
 from regard.text.complaint import complain
 from regard.text.errors import InputError
 from regard.text.tokenizer import TokenizerConfig
-from regard.train.recipe import Recipe, RecipeError, load_recipe, parse_recipe
+from regard.training.recipe import Recipe, RecipeError, load_recipe, parse_recipe
 
 MODELS: tuple[type[BaseModel], ...] = (Recipe, Comparison, Manifest, Reading, TokenizerConfig, Entry)
 RAW: dict[str, Any] = {

@@ -26,10 +26,10 @@ from regard.models import Seq2Seq, preset
 from regard.reading_files import open_regular, parse_json, parse_toml, read_json, read_regular
 from regard.text.errors import InputError
 from regard.text.tokenizer import Tokenizer, TokenizerConfig
-from regard.train import folder as run_folder
-from regard.train.checkpoint import load_checkpoint
-from regard.train.journal import read_journal
-from regard.train.recipe import load_recipe
+from regard.training import folder as run_folder
+from regard.training.checkpoint import load_checkpoint
+from regard.training.journal import read_journal
+from regard.training.recipe import load_recipe
 
 DEEP = "[" * 100_000 + "]" * 100_000
 SOME = "[" * 100 + "]" * 100

@@ -11,14 +11,13 @@ Importing it costs nothing: each name is loaded when it is first used, so the Nu
 import sys
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from regard import attention, testing
     from regard.runtime.translation import Translation
     from regard.runtime.translator import Translator, load
-    from regard.train.run import train
+    from regard.training.run import train
 
 try:
     __version__ = version("regard")
@@ -29,8 +28,9 @@ _HOMES = {
     "Translation": "regard.runtime.translation",
     "Translator": "regard.runtime.translator",
     "load": "regard.runtime.translator",
+    "train": "regard.training.run",
 }
-_FOLDERS = ("attention", "testing", "train")
+_FOLDERS = ("attention", "testing")
 
 __all__ = ["Translation", "Translator", "__version__", "attention", "load", "testing", "train"]
 
@@ -45,33 +45,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return __all__
-
-
-class _Train(ModuleType):
-    """The folder `regard.train`, which can be called: `regard.train("reverse")`."""
-
-    def __call__(self, *arguments: Any, **options: Any) -> Any:
-        from regard.train.run import train as run
-
-        return run(*arguments, **options)
-
-    @property
-    def __signature__(self) -> Any:
-        """What help and notebooks show of the call."""
-        from inspect import signature
-
-        from regard.train.run import train as run
-
-        return signature(run)
-
-
-class _Regard(ModuleType):
-    """Python puts a folder that is imported into its package, where it would hide the function of the same name."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name == "train" and isinstance(value, ModuleType):
-            value.__class__ = _Train
-        super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Regard

@@ -13,8 +13,8 @@ from regard.cli.failure import describe_failure
 from regard.cli.main import VERBS
 from regard.plot import MissingFontWarning
 from regard.text.errors import InputError
-from regard.train.recipe import recipe_names
-from regard.train.world import Elsewhere
+from regard.training.recipe import recipe_names
+from regard.training.world import Elsewhere
 
 from .conftest import Command
 

@@ -16,7 +16,7 @@ from bundle.conftest import names, small_files
 from processes import started
 from regard.bundle import load_bundle, save_bundle
 from regard.cli.output import open_output
-from regard.train.recipe import parse_recipe
+from regard.training.recipe import parse_recipe
 from runtime.bundles import untrained
 
 from .conftest import Command

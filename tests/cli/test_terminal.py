@@ -23,7 +23,7 @@ from regard.data import catalogue
 from regard.data.catalogue import Entry
 from regard.models import Seq2Seq, preset
 from regard.text.tokenizer import Tokenizer
-from regard.train.journal import Warned
+from regard.training.journal import Warned
 from runtime.bundles import LONGEST, MODELS, tokenizers
 
 from .conftest import Command

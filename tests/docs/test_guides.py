@@ -8,7 +8,7 @@ import pytest
 
 from regard.cli.main import VERBS, run
 from regard.data.catalogue import catalogue
-from regard.train.recipe import load_recipe, recipe_names
+from regard.training.recipe import load_recipe, recipe_names
 
 GUIDES = sorted((Path(__file__).parents[2] / "docs" / "guides").glob("*.md"))
 ROOT = Path(__file__).parents[2]

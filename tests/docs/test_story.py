@@ -17,7 +17,7 @@ from regard.attention.multiplicative.reference import concat, dot
 from regard.attention.worked import global_view
 from regard.cli.main import VERBS, run
 from regard.lab import explain as explained
-from regard.train.recipe import load_recipe
+from regard.training.recipe import load_recipe
 
 ROOT = Path(__file__).parents[2]
 STORY = ROOT / "docs" / "story"

@@ -33,7 +33,7 @@ def test_train_is_a_function_whatever_was_imported_before() -> None:
     code = """
 import regard
 first = regard.train
-import regard.train.run as run
+import regard.training.run as run
 from regard import train
 assert callable(first) and callable(regard.train) and callable(train)
 try:
@@ -43,7 +43,7 @@ except ValueError as error:
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "no recipe 'no-such-recipe'" in result.stdout
-    assert result.stdout.strip().endswith("regard.train.run")
+    assert result.stdout.strip().endswith("regard.training.run")
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
@@ -100,7 +100,7 @@ def test_the_project_speaks_of_itself_alone() -> None:
 def test_only_train_world_may_know_distributed() -> None:
     names = re.compile(r"torch\.distributed|import distributed|from torch import .*distributed|DistributedDataParallel")
     knowing = [str(path.relative_to(PACKAGE)) for path in FILES if names.search(path.read_text(encoding="utf-8"))]
-    assert knowing == ["train/world.py"]
+    assert knowing == ["training/world.py"]
 
 
 def test_prose_is_not_wider_than_code() -> None:

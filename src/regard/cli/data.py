@@ -146,7 +146,7 @@ def _sizes(entry: "Entry") -> str:
 
 def _recipes(entry: "Entry") -> list[str]:
     from regard.data.tables import CatalogueData
-    from regard.train.recipe import load_recipe, recipe_names
+    from regard.training.recipe import load_recipe, recipe_names
 
     tables = {name: load_recipe(name).data for name in recipe_names()}
     stored = {name: table for name, table in tables.items() if isinstance(table, CatalogueData)}

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from regard.cli.terminal import escaped, terminal_console
-from regard.train.journal import Averaged, Event, Finished, Preparing, Started, Stepped, Validated, Warned
+from regard.training.journal import Averaged, Event, Finished, Preparing, Started, Stepped, Validated, Warned
 
 LOG_SECONDS = 15.0
 """How often a line is printed where there is no terminal to draw a bar on."""

@@ -31,8 +31,8 @@ def train(
     trust: Trust = None,
 ) -> None:
     from regard.cli.progress import TrainingDisplay, show_score
-    from regard.train.run import train as run
-    from regard.train.world import find_world
+    from regard.training.run import train as run
+    from regard.training.world import find_world
 
     if recipe is None:
         typer.echo(_list_recipes())
@@ -65,7 +65,7 @@ def train(
 def _list_recipes() -> str:
     """Every published recipe with its description: first those that need no download."""
     from regard.cli.usage import table
-    from regard.train.recipe import load_recipe, recipe_names
+    from regard.training.recipe import load_recipe, recipe_names
 
     recipes = {name: load_recipe(name) for name in recipe_names()}
     lines = []

@@ -13,10 +13,10 @@ from regard.plot import heatmaps, save
 from regard.reading_files import read_json
 from regard.runtime.translator import load
 from regard.text.errors import InputError
-from regard.train.journal import Listener
-from regard.train.recipe import load_recipe
-from regard.train.run import Result, train
-from regard.train.world import find_world
+from regard.training.journal import Listener
+from regard.training.recipe import load_recipe
+from regard.training.run import Result, train
+from regard.training.world import find_world
 
 SENTENCES = 600
 LONGER = ((21, 30), (31, 40), (41, 60))

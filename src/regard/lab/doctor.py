@@ -22,8 +22,8 @@ from regard.lab.survey import Survey, check_overlap
 from regard.text.complaint import nearest
 from regard.text.errors import InputError
 from regard.text.special import UNK
-from regard.train.own import own_classes
-from regard.train.recipe import Recipe, find_recipe, load_recipe, recipe_names
+from regard.training.own import own_classes
+from regard.training.recipe import Recipe, find_recipe, load_recipe, recipe_names
 
 PACKAGES = ("torch", "numpy", "tokenizers", "safetensors", "sacrebleu", "pydantic", "matplotlib", "rich", "typer")
 EXTRAS = {"triton": "gpu", "tensorboard": "tensorboard", "zstandard": "data", "pyarrow": "data", "datasets": "data"}

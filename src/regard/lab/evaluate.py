@@ -24,7 +24,7 @@ from regard.runtime.translator import Translator
 from regard.text.errors import InputError
 from regard.text.tokenizer import Tokenizer
 from regard.text.words import word_spans
-from regard.train.recipe import parse_recipe
+from regard.training.recipe import parse_recipe
 
 EDGES = (6, 11, 16, 21, 31, 41, 61, 81, 101)
 """Source words at which a new bin begins."""

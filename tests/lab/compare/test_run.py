@@ -19,8 +19,8 @@ from regard.lab.compare.run import LOG, Slot, State, claimed, open_folder, run_p
 from regard.lab.compare.work import RESULT, Task, main, work
 from regard.lab.compare.write import write_report
 from regard.text.errors import InputError
-from regard.train.folder import hold_folder
-from regard.train.recipe import load_recipe
+from regard.training.folder import hold_folder
+from regard.training.recipe import load_recipe
 
 
 def finish(plan: Plan, slots: list[Slot]) -> None:
@@ -138,7 +138,7 @@ def test_what_runs_warn_of_is_told_once(
     (tmp_path / "warning_score.py").write_text(
         "import warnings\n"
         "from regard.attention import LuongGeneral\n"
-        "from regard.train.device import DeviceWarning\n"
+        "from regard.training.device import DeviceWarning\n"
         "class Score(LuongGeneral):\n"
         "    def __init__(self, query_width, state_width):\n"
         "        super().__init__(query_width, state_width)\n"

@@ -14,7 +14,7 @@ from regard.lab.bench.textbook import Textbook, disagreement, ours_with
 from regard.lab.bench.work import Work
 from regard.models.config import RecurrentConfig
 from regard.models.seq2seq import Seq2Seq
-from regard.train.loss import batch_loss, real_places
+from regard.training.loss import batch_loss, real_places
 
 AGREE = 1e-4
 """The largest relative difference of loss and gradients in float32 before a time is printed."""

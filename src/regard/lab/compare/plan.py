@@ -16,8 +16,8 @@ from regard.models.presets import preset
 from regard.reading_files import parse_toml, read_regular
 from regard.text.complaint import complain, nearest
 from regard.text.errors import InputError
-from regard.train.own import own_classes
-from regard.train.recipe import Recipe, find_recipe, load_recipe, parse_recipe
+from regard.training.own import own_classes
+from regard.training.recipe import Recipe, find_recipe, load_recipe, parse_recipe
 
 Placement = Literal["input", "output", "output-fed"]
 WINDOWS = ("global", "local-m", "local-p")
@@ -223,7 +223,7 @@ def _recurrent(base: Recipe) -> RecurrentConfig:
 
 def plan_changes(plan: Plan) -> dict[str, list[str]]:
     """For each variant the keys that differ from the first one."""
-    from regard.train.folder import differences
+    from regard.training.folder import differences
 
     recipes = {one.name: one.recipe.model_dump(mode="json") for one in plan.variants if one.recipe is not None}
     first = next(iter(recipes.values()))

@@ -22,7 +22,7 @@ from regard.plot import (
     side_by_side_html,
     table_html,
 )
-from regard.train.recipe import Recipe
+from regard.training.recipe import Recipe
 
 COLUMNS: dict[str, tuple[str, Callable[[float], str]]] = {
     "bleu": ("BLEU", lambda value: f"{value:.2f}"),

@@ -18,9 +18,9 @@ from regard.lab.compare.plan import Plan, Variant, save_form
 from regard.lab.compare.work import INTERRUPTED, RESULT, TASK, WARNING, Task
 from regard.reading_files import open_regular, parse_json, read_regular
 from regard.text.errors import InputError
-from regard.train.folder import differences, hold_folder
-from regard.train.interrupt import Interrupt
-from regard.train.recipe import parse_recipe
+from regard.training.folder import differences, hold_folder
+from regard.training.interrupt import Interrupt
+from regard.training.recipe import parse_recipe
 
 PLAN, LOG = "comparison.json", "log.txt"
 PAUSE = 0.2

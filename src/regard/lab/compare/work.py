@@ -27,9 +27,9 @@ from regard.runtime.aligner import Aligner
 from regard.runtime.translator import Translator, load
 from regard.text.controls import escape_controls
 from regard.text.errors import InputError
-from regard.train.journal import NAME, read_journal
-from regard.train.recipe import parse_recipe
-from regard.train.run import train
+from regard.training.journal import NAME, read_journal
+from regard.training.recipe import parse_recipe
+from regard.training.run import train
 
 TASK, RESULT = "task.json", "result.json"
 TUNING = 200

@@ -14,9 +14,9 @@ from regard.course.folder import spare_place
 from regard.course.waiting import Waiting, busy
 from regard.files import locked
 from regard.text.errors import InputError
-from regard.train.journal import Event, Started, Stepped
-from regard.train.recipe import Recipe, load_recipe
-from regard.train.run import train
+from regard.training.journal import Event, Started, Stepped
+from regard.training.recipe import Recipe, load_recipe
+from regard.training.run import train
 
 CHANGES = (
     "data.train=30000",

@@ -1,0 +1,181 @@
+"""What happens during a run, as events: told to listeners and kept as JSON lines.
+
+Each line of `journal.jsonl` is one of the classes below: its `kind` under the key `event`, and its fields. Every loss
+is the mean -log p of the target's pieces (natural logarithm, EOS counted), without the label smoothing that training
+may minimise: losses of training and validation can be compared.
+"""
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from regard.bounds import MOST
+from regard.bundle.folder import explain, write_whole
+from regard.reading_files import parse_json, read_regular
+from regard.text.errors import InputError
+from regard.training.config import Metric
+
+NAME = "journal.jsonl"
+
+
+@dataclass(frozen=True)
+class Preparing:
+    """A stored corpus is being prepared; listeners hear it, the journal of the run does not begin with it."""
+
+    kind = "preparing"
+    what: str
+    pairs: int
+
+
+@dataclass(frozen=True)
+class Started:
+    """The run is about to take its next step."""
+
+    kind = "started"
+    parameters: int
+    train_pairs: int
+    dev_pairs: int
+    source_vocabulary: int
+    target_vocabulary: int
+    total_steps: int
+    first_step: int
+    device: str
+    precision: str
+    threads: int
+    padding: float
+    notes: tuple[str, ...] = ()
+    workers: int = 1
+    launch: str | None = None
+    """torchrun's name for itself: workers that it starts again find their run by it."""
+
+
+@dataclass(frozen=True)
+class Stepped:
+    """One optimizer step; `loss` is the mean over its batches, before the update and with dropout."""
+
+    kind = "step"
+    step: int
+    epoch: int
+    loss: float
+    rate: float
+    gradient_norm: float
+    tokens_per_second: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Validated:
+    """The model decoded the development set; `train_loss` is the mean since the last time."""
+
+    kind = "validated"
+    step: int
+    epoch: int
+    train_loss: float
+    loss: float
+    metric: Metric
+    score: float
+    best: bool
+    sample: tuple[str, str, str]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Averaged:
+    """The mean of the last weights decoded the development set; where it is best it becomes the bundle."""
+
+    kind = "averaged"
+    step: int
+    count: int
+    loss: float
+    metric: Metric
+    score: float
+    best: bool
+
+
+@dataclass(frozen=True)
+class Warned:
+    """Something the user should know; the run goes on."""
+
+    kind = "warning"
+    step: int
+    message: str
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The run ended: `reason` is steps, early, or interrupted."""
+
+    kind = "finished"
+    step: int
+    reason: str
+    best_score: float | None
+    best_step: int | None
+    seconds: float
+
+
+Event = Preparing | Started | Stepped | Validated | Averaged | Warned | Finished
+Listener = Callable[[Event], None]
+
+
+class Journal:
+    """Appends every event to a file; after a resume, lines that a kill made obsolete are cut off."""
+
+    def __init__(self, folder: Path, listeners: Sequence[Listener] = (), *, writes: bool = True) -> None:
+        """Of several workers one `writes`; the others keep silent."""
+        self.path = folder / NAME
+        self.listeners = listeners if writes else ()
+        self.writes = writes
+
+    def rewind(self, step: int) -> None:
+        """Forget what happened after `step`, how the run ended, and a last line that was only half written."""
+        kept = [one for one in read_journal(self.path) if one.get("step", 0) <= step and one["event"] != "finished"]
+        write_whole(self.path, "".join(_line(entry) for entry in kept))
+
+    def tell(self, event: Event) -> None:
+        if not self.writes:
+            return
+        try:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(_line({"event": event.kind, **asdict(event)}))
+        except OSError as error:
+            raise explain(error, self.path) from error
+        self.show(event)
+
+    def show(self, event: Event) -> None:
+        """Tell the listeners alone."""
+        for listener in self.listeners:
+            listener(event)
+
+
+def read_journal(path: Path) -> list[dict[str, Any]]:
+    """The events of a run, oldest first; a half-written line is passed over. null stands for no finite number."""
+    entries = []
+    if path.exists():
+        for line in _read(path).split(b"\n"):
+            try:
+                entry = parse_json(line)
+            except ValueError:
+                continue
+            if isinstance(entry, dict) and "event" in entry:
+                entries.append(entry)
+    return entries
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return read_regular(path, MOST["journal"])
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except ValueError as error:
+        raise InputError(f"{path} is no journal: {error}") from error
+
+
+def _line(entry: dict[str, Any]) -> str:
+    """JSON knows no NaN and no infinity."""
+    plain = {
+        key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in entry.items()
+    }
+    return json.dumps(plain, ensure_ascii=False) + "\n"

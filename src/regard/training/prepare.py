@@ -1,0 +1,152 @@
+"""From a recipe to what the loop needs: pairs read, tokenizers trained, sentences encoded and batched."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from regard.bundle.store import Bundle
+from regard.data.batching import Batcher
+from regard.data.dataset import EncodedPairs, Limits, encode_pairs
+from regard.data.guidance import Guide
+from regard.data.pair import Pair
+from regard.data.pipeline import Watch, encode_corpus, open_training, train_tokenizers
+from regard.data.splits import Corpus, StoredSplit, load_split
+from regard.text.errors import InputError
+from regard.text.shared import first_difference
+from regard.text.tokenizer import Tokenizer
+from regard.training.guide import build_guide
+from regard.training.hide import hide_words
+from regard.training.recipe import Recipe
+
+TRAINING, DEVELOPMENT, LINKS = "training pairs", "development pairs", "word links"
+VALIDATION_SENTENCES = 256
+"""Rows of a validation batch: decoding keeps no gradients, so more fit than in training."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Everything that comes from data: tokenizers, training batches, development pairs with theirs, and notes."""
+
+    recipe: Recipe
+    train: Corpus | StoredSplit
+    """The training text: every epoch encodes it anew where BPE merges drop out."""
+    source: Tokenizer
+    target: Tokenizer
+    batcher: Batcher
+    dev: Sequence[Pair]
+    dev_batcher: Batcher
+    notes: tuple[str, ...]
+
+    def batcher_for(self, epoch: int) -> Batcher:
+        """The training batches; where BPE merges drop out, the text is cut into other pieces in every epoch."""
+        if epoch == 0 or not _drops_merges(self.recipe):
+            return self.batcher
+        encoded, _ = _encode(self.recipe, self.train, self.source, self.target, epoch)
+        return _batcher(encoded, self.recipe, self.batcher.guide)
+
+    @cached_property
+    def fingerprints(self) -> dict[str, str | None]:
+        """Change with the training pairs and how they are encoded, the text of the development pairs, the links."""
+        sides = (self.batcher.data.source, self.batcher.data.target)
+        guide = self.batcher.guide
+        links = None if guide is None else guide.links
+        return {
+            TRAINING: _digest(part for side in sides for part in (side.ids.data, side.offsets.data)),
+            DEVELOPMENT: _digest(f"{pair.source}\0{pair.target}\0".encode(errors="surrogatepass") for pair in self.dev),
+            LINKS: None if links is None else _digest((links.sources.data, links.targets.data, links.offsets.data)),
+        }
+
+
+def _digest(parts: Iterable[bytes | memoryview]) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def prepare(recipe: Recipe, known: Bundle | None = None, watch: Watch | None = None) -> Prepared:
+    """Read and encode the data; `known` brings its tokenizers along when a run resumes or fine-tunes."""
+    train, dev = open_training(recipe.data), load_split(recipe.data, "dev")
+    told = {} if watch is None else {"watch": watch}
+    source, target = (known.source, known.target) if known else train_tokenizers(train, recipe.text, **told)
+    _check_shared(recipe, source, target, known)
+    encoded, notes = _encode(recipe, train, source, target, epoch=0, **told)
+    text = recipe.text
+    chosen = dev.pairs[: recipe.train.validate_sentences]
+    dev_encoded = encode_pairs(chosen, source, target, Limits(text.longest_source, text.longest_target, "truncate"))
+    for pairs in (encoded, dev_encoded):
+        _check_positions(pairs, recipe)
+    return Prepared(
+        recipe,
+        train,
+        source,
+        target,
+        _batcher(encoded, recipe, build_guide(recipe, train, encoded, source, target)),
+        chosen,
+        Batcher(dev_encoded, sentences=VALIDATION_SENTENCES, shuffle=False, source_eos=text.source_eos),
+        (*notes, *encoded.notes, *dev.notes),
+    )
+
+
+def _check_shared(recipe: Recipe, source: Tokenizer, target: Tokenizer, known: Bundle | None) -> None:
+    """Refuse two vocabularies where the recipe needs one: a shared embedding gives each id one meaning."""
+    tied = recipe.model.tie == "all"
+    if not tied and not recipe.text.joint:
+        return
+    different = first_difference(source, target, "in the source", "in the target")
+    if different is not None:
+        claim = "tie = 'all' in [model]" if tied else "joint = true in [text]"
+        remedy = ": set joint = true in [text], or tie = 'target'"
+        if known is not None:
+            remedy = f" of {known.path}: train a new model, without its vocabularies"
+        raise InputError(f"{claim} shares one vocabulary, but {different}{remedy}")
+
+
+def _check_positions(pairs: EncodedPairs, recipe: Recipe) -> None:
+    """A sentence longer than the positions a model learns should show now, not in the middle of an epoch."""
+    most = recipe.model.most_pieces
+    if most is None:
+        return
+    sides = (("source", pairs.source, int(recipe.text.source_eos)), ("target", pairs.target, 1))
+    for side, sequences, more in sides:
+        longest = int(sequences.lengths.max()) + more
+        if longest > most:
+            raise InputError(
+                f"a {side} of {longest:,} pieces{' (EOS counted)' * more}, but [model] longest = {most}: raise it to "
+                f"{longest}, or leave long pairs out with [text] longest_{side} = {most - more}"
+            )
+
+
+def _encode(
+    recipe: Recipe, train: Corpus | StoredSplit, source: Tokenizer, target: Tokenizer, epoch: int, **told: Watch
+) -> tuple[EncodedPairs, tuple[str, ...]]:
+    text, config = recipe.text, recipe.train
+    longest_source, longest_target = text.longest_source, text.longest_target
+    seed = None
+    if _drops_merges(recipe):
+        seed = f"{config.seed} {epoch}"
+        # What fits in one epoch must not be too long in another.
+        fits = [bound - 1 for bound in (config.batch_tokens, recipe.model.most_pieces) if bound is not None]
+        longest_source = min((*fits, *([longest_source] if longest_source else [])), default=None)
+        longest_target = min((*fits, *([longest_target] if longest_target else [])), default=None)
+    encoded, notes = encode_corpus(train, source, target, Limits(longest_source, longest_target), seed, **told)
+    return hide_words(encoded, source, target, config.hide_words, config.seed), notes
+
+
+def _drops_merges(recipe: Recipe) -> bool:
+    return bool(recipe.text.source.dropout or recipe.text.target.dropout)
+
+
+def _batcher(encoded: EncodedPairs, recipe: Recipe, guide: Guide | None) -> Batcher:
+    config = recipe.train
+    return Batcher(
+        encoded,
+        tokens=config.batch_tokens,
+        sentences=config.batch_sentences,
+        seed=config.seed,
+        source_eos=recipe.text.source_eos,
+        bucket=config.bucket,
+        guide=guide,
+        multiple=config.pad_to,
+    )

@@ -1,0 +1,197 @@
+"""The run folder: what is refused, what is replaced, and what a resumed run must find unchanged."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from regard.bundle.errors import BundleError
+from regard.bundle.manifest import FileEntry
+from regard.bundle.store import load_bundle
+from regard.text.errors import InputError
+from regard.training.folder import check_folder, claimed
+from regard.training.journal import read_journal
+from regard.training.run import train
+
+from .tiny import equal, tiny, weights
+
+SHORT = tiny(train={"steps": 2})
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A finished run."""
+    train(SHORT, tmp_path / "run")
+    return tmp_path / "run"
+
+
+def test_a_run_that_exists_is_neither_overwritten_nor_resumed_unasked(folder: Path) -> None:
+    with pytest.raises(
+        InputError, match=r"run exists already: --resume goes on with that run, --overwrite starts anew, "
+    ):
+        train(SHORT, folder)
+    with pytest.raises(InputError, match="choose one"):
+        train(SHORT, folder, resume=True, overwrite=True)
+
+
+def test_overwriting_replaces_a_run_and_leaves_strange_files_alone(folder: Path) -> None:
+    (folder / "notes.txt").write_text("mine")
+    (folder / "average").mkdir()
+    recipe = tiny(train={"steps": 3, "seed": 5})
+    train(recipe, folder, overwrite=True)
+    assert load_bundle(folder / "last").manifest.trained["steps"] == 3
+    assert (folder / "notes.txt").read_text() == "mine"
+    assert not (folder / "average").exists()
+    assert [entry["step"] for entry in read_journal(folder / "journal.jsonl") if entry["event"] == "step"] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("content", ["{}", "not json", '{"eggs": 3, "flour": "200 g"}', None])
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_folder_that_is_no_run_is_never_touched(content: str | None, overwrite: bool, tmp_path: Path) -> None:
+    folder = tmp_path / "cakes"
+    (folder / "best").mkdir(parents=True)
+    (folder / "best" / "chocolate").write_text("mine")
+    if content is not None:
+        (folder / "recipe.json").write_text(content)
+    with pytest.raises(InputError, match=r"cakes holds something else than a run, which is left alone: name another"):
+        train(SHORT, folder, overwrite=overwrite)
+    assert (folder / "best" / "chocolate").read_text() == "mine"
+
+
+def test_an_empty_folder_is_used_and_a_file_is_not(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / ".recipe.json.part").write_text("half of")
+    train(SHORT, tmp_path / "empty")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="file is a file: name a folder with --out"):
+        train(SHORT, tmp_path / "file")
+    with pytest.raises(InputError, match=r"cannot write .*: a part of this path is a file"):
+        train(SHORT, tmp_path / "file" / "run")
+
+
+def test_a_folder_that_may_not_be_written_shows_before_the_data_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(*given: object) -> None:
+        raise AssertionError("too late")
+
+    monkeypatch.setattr("regard.training.run.prepare", read)
+    with pytest.raises(InputError, match=r"^cannot write .*proc/run: "):
+        train(SHORT, Path("/proc/run") if Path("/proc").is_dir() else pytest.skip("no /proc on this system"))
+
+
+def test_there_must_be_a_run_to_resume(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"nothing to resume in .*nowhere: there is no run; leave --resume out"):
+        train(SHORT, tmp_path / "nowhere", resume=True)
+
+
+def test_resuming_with_a_changed_recipe_names_the_changed_keys(folder: Path) -> None:
+    before = weights(folder)
+    changed = tiny(train={"steps": 9, "learning_rate": 0.5, "source_vectors": "v.vec"}, data={"seed": 3})
+    with pytest.raises(InputError) as caught:
+        train(changed, folder, resume=True)
+    said = (
+        "data.seed was 0, is 3; train.learning_rate was 0.001, is 0.5; train.source_vectors was not set, is 'v.vec'; "
+        "train.steps was 2, is 9"
+    )
+    assert f"was started with another recipe ({said}): resume with the same one, or start a new run" in str(
+        caught.value
+    )
+    assert equal(weights(folder), before)
+
+
+def test_resuming_a_finished_run_trains_no_further_and_changes_nothing(folder: Path) -> None:
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    for _ in range(2):
+        result = train(SHORT, folder, resume=True)
+        assert (result.steps, result.reason) == (0, "steps")
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize("keys", [{"steps": None, "epochs": 1}, {"steps": 3}, {"steps": 20, "epochs": 1}])
+def test_a_limit_that_was_reached_stays_reached(keys: dict[str, int], tmp_path: Path) -> None:
+    recipe = tiny(train=keys)
+    step = train(recipe, tmp_path / "run").progress.step
+    assert train(recipe, tmp_path / "run", resume=True).progress.step == step
+
+
+def test_resuming_needs_the_pairs_that_the_run_was_started_with(tmp_path: Path) -> None:
+    lines = [f"{i} {i + 1}\t{i + 1} {i}" for i in range(40)]
+    corpus = tmp_path / "corpus.tsv"
+    corpus.write_text("\n".join(lines) + "\n")
+    data = {"kind": "tsv", "train": str(corpus)}
+    raw = {**tiny().model_dump(), "data": data}
+    from regard.training.recipe import parse_recipe
+
+    recipe = parse_recipe(raw, overrides=["train.steps=6", "train.checkpoint_every=2"])
+
+    def stop(event: object) -> None:
+        if getattr(event, "step", 0) == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(recipe, tmp_path / "run", listener=stop)
+    corpus.write_text("\n".join(reversed(lines)) + "\n")
+    both = "the training pairs and the development pairs"  # which were held out from them
+    with pytest.raises(InputError, match=rf"{both} are not those that .*run was started with: put the old"):
+        train(recipe, tmp_path / "run", resume=True)
+    corpus.write_text("\n".join(lines) + "\n")
+    assert train(recipe, tmp_path / "run", resume=True).steps == 4
+
+
+@pytest.mark.parametrize("name", ["training.json", "training.safetensors"])
+@pytest.mark.parametrize("damage", [b"", b"\x00garbage", None])
+def test_a_damaged_checkpoint_is_refused_with_its_name(name: str, damage: bytes | None, folder: Path) -> None:
+    path = folder / "last" / name
+    if damage is None:
+        path.unlink()
+    else:
+        path.write_bytes(damage)
+    with pytest.raises(BundleError, match=r"cannot resume from .*last: .*start_from") as caught:
+        train(SHORT, folder, resume=True)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_checkpoint_of_another_version_is_refused(folder: Path) -> None:
+    path = folder / "last" / "training.json"
+    state = json.loads(path.read_text())
+    path.write_text(json.dumps({**state, "progress": {**state["progress"], "mood": "good"}}))
+    manifest = json.loads((folder / "last" / "manifest.json").read_text())
+    manifest["files"]["training.json"] = FileEntry.of(path).model_dump()
+    (folder / "last" / "manifest.json").write_text(json.dumps({**manifest, "sha256": None}))
+    with pytest.raises(BundleError, match=r"cannot resume .*mood"):
+        train(SHORT, folder, resume=True)
+
+
+def test_two_processes_never_train_into_one_folder(folder: Path) -> None:
+    if os.name == "nt":
+        pytest.skip("no locks there")
+    with (
+        claimed(check_folder(folder, SHORT, resume=True, overwrite=False)),
+        pytest.raises(InputError, match=r"another process is training in .*run: wait for it, or stop it first"),
+    ):
+        train(SHORT, folder, overwrite=True)
+    train(SHORT, folder, overwrite=True)
+
+
+def test_a_new_run_never_picks_up_what_an_old_one_left_half_removed(folder: Path) -> None:
+    shutil.copytree(folder / "last", folder / ".last.old")
+    shutil.copytree(folder / "last", folder / ".last-0123abcd.part")
+    other = tiny(train={"steps": 5, "seed": 3})
+
+    def stop(event: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(other, folder, overwrite=True, listener=stop)
+    assert sorted(path.name for path in folder.iterdir()) == ["journal.jsonl", "recipe.json"]
+    assert train(other, folder, resume=True).steps == 5
+
+
+def test_a_run_is_recovered_where_a_kill_came_between_two_renames(folder: Path) -> None:
+    expected = weights(folder)
+    (folder / "last").rename(folder / ".last.old")
+    assert train(SHORT, folder, resume=True).steps == 0
+    assert equal(weights(folder), expected)

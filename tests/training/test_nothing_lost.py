@@ -1,0 +1,357 @@
+"""Items 5 and 6: no run goes on with damaged or other parts, and none is replaced unless somebody asks for it."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import regard
+from regard.bundle.errors import BundleError
+from regard.bundle.store import load_bundle
+from regard.text.errors import InputError
+from regard.training import loop, run
+from regard.training.journal import Event, Started, Stepped, Warned
+from regard.training.recipe import Recipe, parse_recipe
+from regard.training.run import train
+
+from .tiny import TABLES, equal, tiny, weights
+
+RECIPE = tiny(train={"steps": 8, "validate_every": 2, "average": 2})
+FLIPS = 40
+"""For each file."""
+FILES = (
+    "manifest.json", "model.safetensors", "source.tokenizer.json", "target.tokenizer.json", "training.json",
+    "training.safetensors",
+)  # fmt: skip
+
+
+class Stop(Exception):
+    """What a listener raises to end a run as a kill would."""
+
+
+def stop_at(step: int) -> Callable[[Event], None]:
+    def listener(event: Event) -> None:
+        if isinstance(event, Stepped) and event.step == step:
+            raise Stop
+
+    return listener
+
+
+def stopped(recipe: Recipe, folder: Path, step: int = 5) -> Path:
+    """A run that was killed in this step."""
+    with pytest.raises(Stop):
+        train(recipe, folder, listener=stop_at(step))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def halfway(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Killed in step 5 of 8; its checkpoint is of step 4. Tests copy it."""
+    return stopped(RECIPE, tmp_path_factory.mktemp("runs") / "halfway")
+
+
+@pytest.fixture
+def folder(halfway: Path, tmp_path: Path) -> Path:
+    shutil.copytree(halfway, tmp_path / "run")
+    return tmp_path / "run"
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def flip_bit(data: bytes, random: Random) -> bytes:
+    changed = bytearray(data)
+    changed[random.randrange(len(data))] ^= 1 << random.randrange(8)
+    return bytes(changed)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_item_5_a_flipped_bit_in_any_file_of_a_checkpoint_is_noticed(folder: Path, name: str) -> None:
+    path, random = folder / "last" / name, Random(name)
+    assert sorted(one.name for one in path.parent.iterdir()) == sorted(FILES), "a file that this test does not flip"
+    data, before = path.read_bytes(), contents(folder)
+    for _ in range(FLIPS):
+        path.write_bytes(flip_bit(data, random))
+        with pytest.raises(BundleError, match=name):
+            train(RECIPE, folder, resume=True)
+    path.write_bytes(data)
+    assert contents(folder) == before
+    assert train(RECIPE, folder, resume=True).steps == 4
+
+
+def test_item_5_damage_beside_the_model_says_that_the_model_can_still_be_used(folder: Path) -> None:
+    path = folder / "last" / "training.json"
+    path.write_bytes(flip_bit(path.read_bytes(), Random(0)))
+    with pytest.raises(BundleError) as caught:
+        train(RECIPE, folder, resume=True)
+    assert str(caught.value) == (
+        f"cannot resume from {folder / 'last'}: {path} is damaged (its checksum is not the manifest's): copy the whole "
+        f"bundle again; the model in it can still be used, with train.start_from = '{folder / 'last'}'"
+    )
+    load_bundle(folder / "last")
+
+
+def test_item_5_a_checkpoint_of_version_1_still_resumes(folder: Path, tmp_path: Path) -> None:
+    """Written before anything but the bundle's own files had a checksum."""
+    last = folder / "last"
+    manifest = json.loads((last / "manifest.json").read_text())
+    del manifest["sha256"], manifest["files"]["training.json"], manifest["files"]["training.safetensors"]
+    (last / "manifest.json").write_text(json.dumps({**manifest, "version": 1}))
+    state = json.loads((last / "training.json").read_text())
+    (last / "training.json").write_text(json.dumps({name: state[name] for name in ("progress", "data")}))
+    assert train(RECIPE, folder, resume=True).steps == 4
+    train(RECIPE, tmp_path / "whole")
+    assert equal(weights(folder), weights(tmp_path / "whole"))
+
+
+def test_item_5_weights_kept_for_the_average_are_checked(tmp_path: Path) -> None:
+    recipe = tiny(train={"steps": 6, "validate_every": 2, "average": 3, "metric": "loss"})
+    heard: list[Event] = []
+
+    def damage(event: Event) -> None:
+        heard.append(event)
+        if isinstance(event, Stepped) and event.step == 5:
+            first = kept(tmp_path / "run")[0]
+            first.write_bytes(flip_bit(first.read_bytes(), Random(1)))
+
+    train(recipe, tmp_path / "run", listener=damage)
+    (said,) = [event.message for event in heard if isinstance(event, Warned)]
+    assert said == f"{kept(tmp_path / 'run')[0]} is damaged: the average leaves it out"
+    (averaged,) = [event for event in heard if event.kind == "averaged"]
+    assert averaged.count == 2
+
+
+def kept(folder: Path) -> list[Path]:
+    return sorted((folder / "average").iterdir())
+
+
+def test_item_5_a_missing_checkpoint_beside_a_good_model_is_refused(folder: Path) -> None:
+    shutil.rmtree(folder / "last")
+    before = contents(folder)
+    for _ in range(2):
+        with pytest.raises(InputError) as caught:
+            train(RECIPE, folder, resume=True)
+        assert str(caught.value) == (
+            f"cannot resume in {folder}: its checkpoint last/ is missing, and a new start would replace what is there "
+            f"(best/ of step {load_bundle(folder / 'best').manifest.trained['steps']}, average/, journal.jsonl): put "
+            f"last/ back, begin a new run with these weights (--out NEW --set train.start_from={folder}), or replace "
+            "them with --overwrite"
+        )
+    assert contents(folder) == before
+    (folder / "best").rename(folder / ".best.old")  # a kill came between two renames
+    with pytest.raises(InputError, match=r"last/ is missing, .* \(best/ of step"):
+        train(RECIPE, folder, resume=True)
+    assert contents(folder) == before
+    train(RECIPE, folder, overwrite=True)
+
+
+def test_item_5_a_missing_checkpoint_of_a_finished_run_is_refused(tmp_path: Path) -> None:
+    train(RECIPE, tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / "last")
+    (tmp_path / "run" / "best" / "manifest.json").write_text("damaged")
+    with pytest.raises(InputError, match=r"last/ is missing, .* \(best/, average/, journal.jsonl, curve.png\)"):
+        train(RECIPE, tmp_path / "run", resume=True)
+    shutil.rmtree(tmp_path / "run" / "best")
+    with pytest.raises(InputError, match=r"last/ is missing, .* \(average/, journal.jsonl, curve.png\)"):
+        train(RECIPE, tmp_path / "run", resume=True)
+
+
+def test_item_5_the_first_checkpoint_comes_before_the_first_best_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Best without last is then never what a kill leaves, and the best model is made up for from the checkpoint."""
+    train(RECIPE, tmp_path / "whole")
+
+    def killed(*given: object, **more: object) -> None:
+        raise Stop
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "save_checkpoint", killed)
+        with pytest.raises(Stop):
+            train(RECIPE, tmp_path / "run")
+        assert not (tmp_path / "run" / "best").exists()
+    with monkeypatch.context() as patch:
+        patch.setattr("regard.training.checkpoint.copy_bundle", killed)
+        with pytest.raises(Stop):
+            train(RECIPE, tmp_path / "run", resume=True)
+    assert (tmp_path / "run" / "last").exists()
+    assert not (tmp_path / "run" / "best").exists()
+    with pytest.raises(Stop):
+        train(RECIPE, tmp_path / "run", resume=True, listener=stop_at(3))
+    assert load_bundle(tmp_path / "run" / "best").manifest.trained == {"steps": 2, "exact_match": 0.0}
+    train(RECIPE, tmp_path / "run", resume=True)
+    for name in ("best", "last"):
+        assert equal(weights(tmp_path / "run", name), weights(tmp_path / "whole", name))
+
+
+def test_item_5_a_finished_run_of_one_checkpoint_gets_its_best_model_back(tmp_path: Path) -> None:
+    recipe = tiny(train={"steps": 2})
+    train(recipe, tmp_path / "run")
+    before = contents(tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / "best")
+    train(recipe, tmp_path / "run", resume=True)
+    assert contents(tmp_path / "run") == before
+
+
+def notes(recipe: Recipe, folder: Path) -> tuple[str, ...]:
+    """What a resumed run says before its first step."""
+    heard: list[Event] = []
+    train(recipe, folder, resume=True, listener=heard.append)
+    (started,) = [event for event in heard if isinstance(event, Started)]
+    return started.notes
+
+
+def test_item_5_a_missing_best_model_is_told(tmp_path: Path) -> None:
+    """The checkpoint is of a step after the best: what was best in its own step could be made again."""
+    recipe = tiny(train={"steps": 6, "validate_every": 2, "checkpoint_every": 1})
+    folder = stopped(recipe, tmp_path / "run", step=4)
+    shutil.rmtree(folder / "best")
+    told = f"{folder / 'best'}, the best model so far (step 2), is missing"
+    assert notes(recipe, folder) == (f"{told}: last/ takes its place until there is a better one",)
+
+
+def test_item_5_a_missing_average_is_told_and_never_replaced_by_other_weights(tmp_path: Path) -> None:
+    keys = {"metric": "loss", "validate_every": 2, "average": 3, "learning_rate": 0.2, "clip": None, "steps": 20}
+    recipe, heard = tiny(train=keys), []
+    train(recipe, tmp_path / "run")
+    assert load_bundle(tmp_path / "run" / "best").manifest.trained["averaged"] == 3
+    shutil.rmtree(tmp_path / "run" / "best")
+    train(recipe, tmp_path / "run", resume=True, listener=heard.append)
+    assert not (tmp_path / "run" / "best").exists()
+    assert [event.kind for event in heard] == ["warning", "finished"]
+    assert "the best model so far (step 20), is missing" in heard[0].message
+
+
+def test_item_5_resuming_with_other_versions_warns_and_goes_on(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(folder, tmp_path / "same")
+    assert notes(RECIPE, tmp_path / "same") == ()
+    monkeypatch.setattr(regard, "__version__", "9.9")
+    monkeypatch.setattr("torch.__version__", "1.2.3")
+    (said,) = notes(RECIPE, folder)
+    assert re.fullmatch(
+        r"the checkpoint was written with regard \S+ \(now 9\.9\), torch \S+ \(now 1\.2\.3\): "
+        r"the run goes on, but not to bit-equal weights",
+        said,
+    )
+    assert equal(weights(folder), weights(tmp_path / "same")), "nothing else was changed"
+
+
+LINES = [f"{i} {i + 1}\t{i + 1} {i}" for i in range(40)]
+
+
+@pytest.fixture
+def own_data(tmp_path: Path) -> Recipe:
+    """Training pairs, development pairs and word links in files."""
+    (tmp_path / "train.tsv").write_text("\n".join(LINES) + "\n")
+    (tmp_path / "dev.tsv").write_text("\n".join(LINES[:4]) + "\n")
+    (tmp_path / "links.txt").write_text("0-1 1-0\n" * len(LINES))
+    tables: dict[str, Any] = {
+        **TABLES,
+        "data": {"kind": "tsv", "train": "train.tsv", "dev": "dev.tsv", "test": "dev.tsv"},
+        "train": {**RECIPE.train.model_dump(), "guide": {"weight": 1.0, "links": "links.txt"}},
+    }
+    return parse_recipe(tables, base=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "what"),
+    [
+        ("train.tsv", "0 1\t1 0", "0 1\t0 1", "training pairs"),
+        ("dev.tsv", "0 1\t1 0", "0 1\tunseen words", "development pairs"),
+        ("dev.tsv", "0 1\t1 0\n", "", "development pairs"),
+        ("links.txt", "0-1 1-0\n0-1", "0-0 1-1\n0-1", "word links"),
+    ],
+)
+def test_item_5_resuming_needs_the_data_that_the_run_was_started_with(
+    own_data: Recipe, tmp_path: Path, file: str, old: str, new: str, what: str
+) -> None:
+    folder = stopped(own_data, tmp_path / "run")
+    text = (tmp_path / file).read_text()
+    (tmp_path / file).write_text(text.replace(old, new, 1))
+    before = contents(folder)
+    with pytest.raises(InputError) as caught:
+        train(own_data, folder, resume=True)
+    assert str(caught.value) == (
+        f"the {what} are not those that {folder} was started with: put the old data back, or start a new run with "
+        f"--out (train.start_from={folder} begins with its weights)"
+    )
+    assert contents(folder) == before
+    (tmp_path / file).write_text(text)
+    assert train(own_data, folder, resume=True).steps == 4
+
+
+def test_item_5_development_pairs_are_told_apart_by_their_text(own_data: Recipe, tmp_path: Path) -> None:
+    """Words that the vocabulary does not know have one id, but not one score."""
+    (tmp_path / "dev.tsv").write_text("0 1\tunknown\n")
+    folder = stopped(own_data, tmp_path / "run")
+    (tmp_path / "dev.tsv").write_text("0 1\tunheard\n")
+    with pytest.raises(InputError, match="the development pairs are not those"):
+        train(own_data, folder, resume=True)
+
+
+def interleave(monkeypatch: pytest.MonkeyPatch, other: Callable[[], object]) -> None:
+    """While a run prepares its data, between its check of the folder and its lock, another one does something."""
+    prepare, calls = run.prepare, []
+
+    def prepare_slowly(*given: Any) -> Any:
+        if not calls:
+            calls.append(1)
+            other()
+        return prepare(*given)
+
+    monkeypatch.setattr(run, "prepare", prepare_slowly)
+
+
+def test_item_6_a_second_run_never_erases_one_that_finished_while_it_prepared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, found = tmp_path / "run", {}
+
+    def finish() -> None:
+        train(RECIPE, folder)
+        found.update(contents(folder))
+
+    interleave(monkeypatch, finish)
+    with pytest.raises(InputError, match=r"run exists already: --resume goes on with that run, --overwrite starts"):
+        train(tiny(train={"steps": 2}), folder)
+    assert contents(folder) == found != {}
+
+
+@pytest.mark.parametrize("options", [{"overwrite": True}, {"resume": True}])
+@pytest.mark.parametrize("other", [{"overwrite": True}, {"resume": True}])
+def test_item_6_what_another_process_trained_meanwhile_is_neither_replaced_nor_rewound(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, bool], other: dict[str, bool]
+) -> None:
+    found = {}
+
+    def go_on() -> None:
+        train(RECIPE, folder, **other)
+        found.update(contents(folder))
+
+    interleave(monkeypatch, go_on)
+    with pytest.raises(
+        InputError, match=r"another process trained in .*run while this one got ready: look at what it left there"
+    ):
+        train(RECIPE, folder, **options)
+    assert contents(folder) == found != {}
+
+
+def test_item_6_files_that_appear_meanwhile_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "thesis"
+
+    def write() -> None:
+        folder.mkdir()
+        (folder / "best").write_text("a chapter")
+
+    interleave(monkeypatch, write)
+    with pytest.raises(InputError, match="holds something else than a run, which is left alone"):
+        train(RECIPE, folder)
+    assert contents(folder) == {"best": b"a chapter"}
