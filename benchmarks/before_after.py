@@ -6,8 +6,8 @@
 
 The checkouts take turns: each runs its own `regard bench`, `benchmarks/decoding.py` and, on a GPU,
 `benchmarks/additive_kernel.py`, in a process of its own, with the interpreter that runs this script. A row is the
-median over turns; its spread is half the distance between the quartiles, relative to the median, of the side where it is
-larger. The exit status is 1 if a row is slower by more than 3 % and its spread. `--only bench` runs one of the three.
+median over turns; its spread is half the distance between the quartiles, relative to the median, of the side where it
+is larger. The exit status is 1 if a row is slower by more than 3 % and its spread. `--only bench` runs only that one.
 """
 
 import argparse
@@ -143,8 +143,8 @@ def main() -> None:
             given.json.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     for name, found in rows.items():
         print(
-            f"{name:<70} {found['before']:9.3f} → {found['after']:9.3f} ms  {found['change']:+.1%} ± {found['spread']:.1%}"
-            f"{'  SLOWER' if found['slower'] else ''}"
+            f"{name:<70} {found['before']:9.3f} → {found['after']:9.3f} ms  {found['change']:+.1%} "
+            f"± {found['spread']:.1%}{'  SLOWER' if found['slower'] else ''}"
         )
     sys.exit(any(row["slower"] for row in rows.values()))
 
