@@ -2,11 +2,12 @@
 
     python benchmarks/boxed_data.py ../shared/data --out DIR [--europarl 250000] [--repeat 3] [--copies 40000]
 
-Writes train.tsv, dev.tsv (Tatoeba's), names.tsv (300 held-out sentences with names or numbers) and counts.json. English
-is the first column; the recipes of the other direction read the columns in the other order. A pair leaves training if
-its source or its target, without case and punctuation, occurs in a development or test set of Tatoeba or Europarl, in
-docs/results/everyday.tsv, everyday-new.tsv or names.tsv. Copies are pairs of Tatoeba in which a name or number that
-both sides share is replaced by another one: a model that sees only Tom and Mary learns to write them, not to copy.
+Writes train.tsv and its parts (everyday.tsv, copies.tsv, europarl.tsv), dev.tsv (Tatoeba's), names.tsv (300 held-out
+sentences with names or numbers) and counts.json. English is the first column; recipes of the other direction read the
+columns in the other order. A pair leaves training if its source or its target, without case and punctuation, occurs in
+a development or test set of Tatoeba or Europarl, in docs/results/everyday.tsv, everyday-new.tsv or names.tsv. Copies
+are pairs of Tatoeba in which a name or number that both sides share is replaced by another one: a model that sees only
+Tom and Mary learns to write them, not to copy.
 """
 
 import argparse
@@ -171,7 +172,8 @@ def main() -> None:
     train = [*everyday * given.repeat, *copied, *fitting[: given.europarl]]
     draw.shuffle(train)
     given.out.mkdir(parents=True, exist_ok=True)
-    for name, rows in (("train", train), ("dev", tatoeba(given.data, "dev")), ("names", names)):
+    parts = {"everyday": everyday, "copies": copied, "europarl": fitting[: given.europarl]}
+    for name, rows in {**parts, "train": train, "dev": tatoeba(given.data, "dev"), "names": names}.items():
         text = "".join("\t".join(row) + "\n" for row in rows)
         (given.out / f"{name}.tsv").write_text(text, encoding="utf-8")
     counts = {
