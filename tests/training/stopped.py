@@ -16,12 +16,12 @@ from random import Random
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import torch
-from train.tiny import equal, tiny, weights
 
 from regard.plot import Series, curves, save
 from regard.text.errors import InputError
 from regard.training.journal import read_journal
 from regard.training.run import train
+from training.tiny import equal, tiny, weights
 
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 FINISHED, REFUSED, BROKEN = 0, 3, 5

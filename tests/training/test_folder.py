@@ -77,7 +77,7 @@ def test_a_folder_that_may_not_be_written_shows_before_the_data_is_read(
     def read(*given: object) -> None:
         raise AssertionError("too late")
 
-    monkeypatch.setattr("regard.training.run.prepare", read)
+    monkeypatch.setattr("regard.training.setup.prepare", read)
     with pytest.raises(InputError, match=r"^cannot write .*proc/run: "):
         train(SHORT, Path("/proc/run") if Path("/proc").is_dir() else pytest.skip("no /proc on this system"))
 

@@ -14,7 +14,7 @@ import regard
 from regard.bundle.errors import BundleError
 from regard.bundle.store import load_bundle
 from regard.text.errors import InputError
-from regard.training import loop, run
+from regard.training import loop, setup
 from regard.training.journal import Event, Started, Stepped, Warned
 from regard.training.recipe import Recipe, parse_recipe
 from regard.training.run import train
@@ -299,7 +299,7 @@ def test_item_5_development_pairs_are_told_apart_by_their_text(own_data: Recipe,
 
 def interleave(monkeypatch: pytest.MonkeyPatch, other: Callable[[], object]) -> None:
     """While a run prepares its data, between its check of the folder and its lock, another one does something."""
-    prepare, calls = run.prepare, []
+    prepare, calls = setup.prepare, []
 
     def prepare_slowly(*given: Any) -> Any:
         if not calls:
@@ -307,7 +307,7 @@ def interleave(monkeypatch: pytest.MonkeyPatch, other: Callable[[], object]) -> 
             other()
         return prepare(*given)
 
-    monkeypatch.setattr(run, "prepare", prepare_slowly)
+    monkeypatch.setattr(setup, "prepare", prepare_slowly)
 
 
 def test_item_6_a_second_run_never_erases_one_that_finished_while_it_prepared(

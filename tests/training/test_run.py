@@ -299,7 +299,7 @@ def test_item_10_start_from_brings_vocabularies_that_the_recipe_can_share(
 
 def spoil(monkeypatch: pytest.MonkeyPatch, steps: range) -> None:
     """The loss of these steps is not a number."""
-    calls = itertools.count(0)  # the rehearsal is call 0
+    calls = itertools.count(0)  # the dry run is call 0
     real = step.batch_loss
 
     def loss(*given: Any, **options: Any) -> Losses:
@@ -330,7 +330,7 @@ def test_a_run_without_hope_ends_and_keeps_its_last_checkpoint(tmp_path: Path, m
         Diverged, match=r"no finite gradient in 20 steps up to step 24: lower train.learning_rate .*is kept"
     ):
         train(tiny(train={"steps": 90, "checkpoint_every": 4, "validate_every": 50}), tmp_path / "run")
-    assert loop.HOPELESS == 20
+    assert loop.MOST_SKIPPED == 20
     assert all(torch.isfinite(value).all() for value in weights(tmp_path / "run").values())
     assert load_bundle(tmp_path / "run" / "last").manifest.trained["steps"] == 20
 
@@ -356,7 +356,7 @@ def test_the_largest_batch_is_tried_first_and_later_ones_are_split(
     assert note.startswith(
         "out of memory with 8 sentences of up to 5 + 6 pieces: batches of this size are split in two"
     )
-    assert not heard.of(Warned), "what the rehearsal found out is not found out again"
+    assert not heard.of(Warned), "what the dry run found out is not found out again"
     assert max(tried[1:]) <= 75
 
 

@@ -14,7 +14,7 @@ from course.terminal import Terminal
 from processes import completed, default_signals, started, wait_until
 from regard.bundle.store import load_bundle
 from regard.text.errors import InputError
-from regard.training import run
+from regard.training import run, setup
 from regard.training.interrupt import Interrupt
 from regard.training.journal import Event, Stepped, read_journal
 from regard.training.run import train
@@ -158,7 +158,7 @@ class Late(Interrupt):
 
 
 def test_a_run_never_ends_without_having_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "Interrupt", Late)
+    monkeypatch.setattr(setup, "Interrupt", Late)
     result = train(tiny(), tmp_path / "run")
     assert result.reason == "interrupted"
     assert load_bundle(tmp_path / "run" / "last").manifest.trained["steps"] == result.progress.step
@@ -187,7 +187,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize("stage", ["prepare", "rehearse", "load_checkpoint"])
+@pytest.mark.parametrize("stage", ["set_up", "dry_run", "load_checkpoint"])
 def test_an_interrupt_before_the_first_step_changes_nothing(
     stage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,7 +22,6 @@ install_import_hook("regard", "beartype.beartype")
 
 import torch
 from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_hook
-from train.tiny import equal, tiny, weights
 
 from regard.models.config import TransformerConfig
 from regard.plot import Series, curves, save
@@ -32,6 +31,7 @@ from regard.training.journal import Event, Stepped, read_journal
 from regard.training.loss import Losses
 from regard.training.recipe import Recipe
 from regard.training.run import Result, train
+from training.tiny import equal, tiny, weights
 
 FINISHED, BROKEN = 0, 9
 
@@ -61,7 +61,7 @@ def start(size: int, work: Callable[[int], Any]) -> list[int]:
 
 def run_all(size: int, recipe: Recipe, folder: Path, **options: Any) -> None:
     """Every worker trains to the end."""
-    found = start(size, lambda rank: ending(train(recipe, folder, trust=["train.idle:Idle"], **options)))
+    found = start(size, lambda rank: ending(train(recipe, folder, trust=["training.idle:Idle"], **options)))
     assert found == [FINISHED] * size, f"{folder.name}: {found}"
 
 
@@ -112,7 +112,7 @@ def scene_any_number_of_workers_gives_the_same_curve(root: Path) -> None:
         ("plain", plain(), (2, 3)),
         ("accumulated", plain(accumulate=3, metric="loss"), (2,)),
         ("transformer", transformer(plain(teacher_forcing=1.0, average=0, coverage=0.1)), (2,)),
-        ("idle", tiny(model={"score": "train.idle:Idle"}, train={"optimizer": "adamw", "weight_decay": 0.1}), (2,)),
+        ("idle", tiny(model={"score": "training.idle:Idle"}, train={"optimizer": "adamw", "weight_decay": 0.1}), (2,)),
     ):
         for size in (1, *sizes):
             run_all(size, recipe, root / f"{name} {size}")
@@ -167,7 +167,7 @@ def die_at(number: int, how: Callable[[], None]) -> None:
     def loss(*given: Any, **options: Any) -> Any:
         nonlocal calls
         calls += 1
-        if calls == 1 + number:  # the rehearsal is the first call
+        if calls == 1 + number:  # the dry run is the first call
             how()
         return real(*given, **options)
 
@@ -296,7 +296,6 @@ def scene_what_is_wrong_is_said_by_one_worker_and_nothing_is_written(root: Path)
 
 
 def main(root: Path) -> None:
-    assert loop.train_step is step.train_step
     torch.use_deterministic_algorithms(True)
     root.mkdir()
     # What takes long to import is imported once, not in every process.

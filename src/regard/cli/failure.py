@@ -2,6 +2,7 @@
 
 import errno
 import os
+import sys
 from contextlib import suppress
 from typing import Any, TextIO
 
@@ -79,10 +80,12 @@ class Unfailing:
 
 
 def _out_of_memory(error: Exception) -> bool:
-    """Torch has an error of its own for a GPU's memory, and none but the general one for the machine's."""
-    return type(error).__name__ == "OutOfMemoryError" or (
-        isinstance(error, RuntimeError) and "DefaultCPUAllocator: " in str(error)
-    )
+    """Only torch raises such errors: where it was not imported, this is none."""
+    if "torch" not in sys.modules:
+        return False
+    from regard.torch_private import is_out_of_memory
+
+    return is_out_of_memory(error)
 
 
 def _disk_failed(error: Exception) -> bool:

@@ -40,7 +40,7 @@ class Checkpoint:
 def save_checkpoint(job: Job, progress: Progress) -> None:
     """Write the run's `last/` whole: a bundle that also knows how to go on."""
     with whole_folder(job.last) as draft:
-        tensors = _pack(job.optimizer)
+        tensors = _pack(job.step.optimizer)
         tensors["random.torch"] = torch.get_rng_state()
         tensors["random.forcing"] = job.generator.get_state()
         if job.device.type == "cuda":
@@ -103,7 +103,7 @@ def restore(checkpoint: Checkpoint, job: Job) -> None:
         if name.startswith("optimizer."):
             _, index, key = name.split(".", 2)
             packed.setdefault(int(index), {})[key] = tensor
-    job.optimizer.load_state_dict({**job.optimizer.state_dict(), "state": packed})
+    job.step.optimizer.load_state_dict({**job.step.optimizer.state_dict(), "state": packed})
     torch.set_rng_state(checkpoint.tensors["random.torch"])
     job.generator.set_state(checkpoint.tensors["random.forcing"])
     if job.device.type == "cuda" and "random.cuda" in checkpoint.tensors:

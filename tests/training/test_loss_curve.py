@@ -7,7 +7,7 @@ import pytest
 
 from regard.text.errors import InputError
 from regard.training.journal import Journal, Stepped, Validated
-from regard.training.picture import POINTS, curve, draw_curve
+from regard.training.loss_curve import POINTS, curve, draw_curve
 
 
 def write(folder: Path, steps: int, metric: str = "bleu") -> None:
