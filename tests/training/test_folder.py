@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.bundle.errors import BundleError
-from regard.bundle.manifest import FileEntry
+from regard.bundle.manifest import BundleError, FileEntry
 from regard.bundle.store import load_bundle
 from regard.text.errors import InputError
 from regard.training.folder import check_folder, claimed

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import regard
-from regard.bundle.errors import BundleError
+from regard.bundle.manifest import BundleError
 from regard.bundle.store import load_bundle
 from regard.text.errors import InputError
 from regard.training import loop, setup

@@ -12,10 +12,11 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from regard.bounds import MOST, cut
-from regard.bundle.errors import BundleError
-from regard.bundle.folder import recover, whole_folder
+from regard.bundle.folder import whole_folder
+from regard.bundle.manifest import BundleError
 from regard.bundle.store import Bundle, check_file, copy_bundle, load_bundle, read_settled, write_bundle
 from regard.bundle.weights import most_bytes, read_tensors
+from regard.files import recover
 from regard.reading_files import read_json
 from regard.training.job import Job
 from regard.training.prepare import TRAINING

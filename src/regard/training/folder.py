@@ -10,11 +10,11 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from regard.bounds import excerpt
-from regard.bundle.folder import explain, recover, write_whole
+from regard.bundle.folder import explain, write_whole
 from regard.bundle.manifest import FORMAT, read_manifest
 from regard.bundle.manifest import NAME as MANIFEST
 from regard.bundle.store import identity
-from regard.files import hold
+from regard.files import hold, recover
 from regard.models.config import RecurrentConfig
 from regard.reading_files import read_json
 from regard.text.errors import InputError
