@@ -161,12 +161,12 @@ def _build_guide(
         return None
     if isinstance(model, RecurrentConfig) and model.score == "none":
         raise InputError("train.guide and train.coverage need attention: this model has none (score = 'none')")
-    layers = 1 if isinstance(model, RecurrentConfig) else model.decoder_layers
+    layers, heads = model.attention_shape
     layer = max(layers - 2, 0) if config.layer is None else config.layer
-    if layer >= layers or config.head >= model.heads:
+    if layer >= layers or config.head >= heads:
         raise InputError(
             f"train.guide: there is no head {config.head} in layer {layer}: this model has layers 0 to {layers - 1}, "
-            f"heads 0 to {model.heads - 1}"
+            f"heads 0 to {heads - 1}"
         )
     links = None
     if config.weight:
