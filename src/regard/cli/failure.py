@@ -12,12 +12,12 @@ MISNAMED = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAME
 
 def describe_failure(error: Exception, verb: str = "") -> tuple[str, int]:
     """The line to print and the exit code."""
-    from regard.text.errors import InputError
+    from regard.text.errors import FailedElsewhere, InputError
 
     if hasattr(error, "format_message") and hasattr(error, "exit_code"):  # so complains the parser of the command line
         message = str(error.format_message()).rstrip(".")
         return f"{message}; see: regard {verb} --help", 2
-    if type(error).__name__ == "Elsewhere":  # another worker of several has said it
+    if isinstance(error, FailedElsewhere):
         return "", 2
     if isinstance(error, InputError):
         return str(error), 1 if _disk_failed(error) else 2

@@ -62,7 +62,7 @@ def try_average(job: Job, progress: Progress) -> Progress:
         progress = replace(
             progress, best_score=scores.score, best_step=progress.step, best_loss=scores.loss, averaged=True
         )
-    job.journal.tell(Averaged(progress.step, len(paths), scores.loss, metric, scores.score, best))
+    job.journal.write(Averaged(progress.step, len(paths), scores.loss, metric, scores.score, best))
     return progress
 
 

@@ -57,7 +57,7 @@ class Job:
         return self.folder / "best"
 
     def warn(self, step: int, message: str) -> None:
-        self.journal.tell(Warned(step, message))
+        self.journal.write(Warned(step, message))
 
     def save_best(self, model: Seq2Seq, **trained: Any) -> None:
         save_bundle(self.best, model, self.data.source, self.data.target, **self.about(**trained))

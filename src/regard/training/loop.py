@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from regard.data.batching import Batcher, Indices
+from regard.text.errors import FailedElsewhere
 from regard.training.average import keep_weights, try_average
 from regard.training.checkpoint import save_checkpoint, save_first_best
 from regard.training.job import Job
@@ -18,7 +19,7 @@ from regard.training.optimizer import learning_rate, set_learning_rate, teacher_
 from regard.training.progress import Progress
 from regard.training.step import MicroBatch, Outcome
 from regard.training.validate import validate
-from regard.training.world import Elsewhere, World
+from regard.training.world import World
 
 MOST_SKIPPED = 20
 """Updates skipped in a row, for want of a finite gradient, before a run gives up."""
@@ -49,14 +50,14 @@ def run_loop(job: Job, progress: Progress) -> Progress:
         step = progress.step + 1
         rate = learning_rate(config, step, job.total, progress.plateau)
         set_learning_rate(job.step.optimizer, rate)
-        job.world.vary(config.seed, step)
+        job.world.seed_step(config.seed, step)
         start = time.perf_counter()
         outcome = job.step(plan.micro_batches, plan.tokens, partial(job.warn, step))
         now = time.perf_counter()
         progress = _advance(progress, plan, outcome, now - began)
         skipped = 0 if outcome.finite else _count_skipped(job, step, skipped)
         speed = outcome.tokens / (now - start)
-        job.journal.tell(Stepped(step, plan.epoch, outcome.loss, rate, outcome.gradient_norm, speed, progress.seconds))
+        job.journal.write(Stepped(step, plan.epoch, outcome.loss, rate, outcome.gradient_norm, speed, progress.seconds))
 
         validating = plan.ends_run or _is_due(step, config.validate_every, plan.ends_epoch)
         if validating:
@@ -66,8 +67,8 @@ def run_loop(job: Job, progress: Progress) -> Progress:
         elif config.patience is not None and progress.stale >= config.patience:
             progress = replace(progress, finished="early")
         if progress.finished and config.average:
-            progress = job.world.tell(try_average(job, progress) if job.world.writer else progress)
-        interrupted = job.world.any(job.interrupt.asked)  # read once: a run that ends here must have saved first
+            progress = job.world.broadcast(try_average(job, progress) if job.world.writer else progress)
+        interrupted = job.world.any(job.interrupt.requested)  # read once: a run that ends here must have saved first
         saving = validating or interrupted or _is_due(step, config.checkpoint_every, False)
         if saving and job.world.writer:
             save_checkpoint(job, progress)
@@ -135,7 +136,7 @@ def _count_skipped(job: Job, step: int, skipped: int) -> int:
         job.warn(step, f"step {step}: the gradient is not finite; this update was left out")
     if skipped + 1 == MOST_SKIPPED:
         if not job.world.writer:
-            raise Elsewhere(f"no finite gradient in {MOST_SKIPPED} steps, which worker 0 reports")
+            raise FailedElsewhere(f"no finite gradient in {MOST_SKIPPED} steps, which worker 0 reports")
         kept = f"; the checkpoint in {job.last} is kept" if job.last.exists() else ""
         raise Diverged(
             f"no finite gradient in {MOST_SKIPPED} steps up to step {step}: lower train.learning_rate "
@@ -154,7 +155,7 @@ def _validate(job: Job, progress: Progress) -> Progress:
         job.save_best(job.model, steps=progress.step, **{config.metric: scores.score})
     if config.average and job.world.writer:
         keep_weights(job, progress.step)
-    job.journal.tell(
+    job.journal.write(
         Validated(
             step=progress.step,
             epoch=progress.epoch,

@@ -56,7 +56,7 @@ def train(
     score; one that a recipe from elsewhere or a checkpoint names is imported only if `trust` names it.
     """
     with join() as world:
-        with world.together():
+        with world.fail_together():
             name = "run" if isinstance(recipe, Recipe) else Path(recipe).stem
             if isinstance(recipe, Recipe):
                 recipe = parse_recipe(recipe.model_dump(), overrides=overrides)
@@ -75,7 +75,7 @@ def train(
                 listeners.append(TensorBoard(folder))
             journal = Journal(folder, listeners, writes=world.writer)
         with torch_settings(recipe.train.seed, device, recipe.train.deterministic):
-            result = _train(recipe, folder, checked, journal, device, world, world.tell(resume), trust)
+            result = _train(recipe, folder, checked, journal, device, world, world.broadcast(resume), trust)
         world.gather(None)  # a barrier: all files are written when any worker returns
         return result
 
@@ -94,10 +94,10 @@ def _train(
     if checkpoint is not None and checkpoint.progress.finished:
         with _writing(checked, world):
             for note in _rewind(folder, recipe, journal, checkpoint.progress):
-                journal.show(Warned(checkpoint.progress.step, note))
+                journal.notify(Warned(checkpoint.progress.step, note))
             return _end(folder, recipe, journal, checkpoint.progress, steps=0)
     progress = checkpoint.progress if checkpoint else Progress()
-    with world.together():
+    with world.fail_together():
         job = set_up(recipe, folder, journal, device, world, checkpoint, trust)
         same_workers = checkpoint is not None and progress.workers == world.size
         trial = dry_run(job, progress.threads if same_workers else None)
@@ -110,7 +110,7 @@ def _train(
     with job.interrupt, _writing(checked, world):
         notes = (*_rewind(folder, recipe, journal, progress), *_other_bits(checkpoint, job))
         before, progress = progress.step, replace(progress, threads=trial.threads, workers=world.size)
-        journal.tell(_started(job, progress, (*notes, *trial.warnings)))
+        journal.write(_started(job, progress, (*notes, *trial.warnings)))
         progress = run_loop(job, progress)
         return _end(folder, recipe, journal, progress, steps=progress.step - before)
 
@@ -158,16 +158,16 @@ def _read_checkpoint(folder: Path, device: torch.device, world: World, trust: Co
     """Worker 0 reads it and sends it to the others, whose machines need not see the folder."""
     if world.size == 1:
         return load_checkpoint(folder / "last", device, trust)
-    with world.together():
+    with world.fail_together():
         found = load_checkpoint(folder / "last", torch.device("cpu"), trust) if world.writer else None
-    return world.tell(found)
+    return world.broadcast(found)
 
 
 @contextmanager
 def _writing(checked: Checked | None, world: World) -> Iterator[None]:
     """Worker 0 holds the folder while the block runs."""
     with ExitStack() as held:
-        with world.together():
+        with world.fail_together():
             if checked is not None:
                 held.enter_context(claimed(checked))
         yield
@@ -206,8 +206,8 @@ def _few_steps(job: Job) -> tuple[str, ...]:
 def _end(folder: Path, recipe: Recipe, journal: Journal, progress: Progress, steps: int) -> Result:
     """Write the last line of the journal and draw the loss curve."""
     reason = progress.finished or "interrupted"
-    journal.tell(Finished(progress.step, reason, progress.best_score, progress.best_step, progress.seconds))
+    journal.write(Finished(progress.step, reason, progress.best_score, progress.best_step, progress.seconds))
     problem = draw_curve(folder) if journal.writes else None
     if problem is not None:
-        journal.tell(Warned(progress.step, problem))
+        journal.write(Warned(progress.step, problem))
     return Result(folder, progress, reason, recipe.train.metric, steps)

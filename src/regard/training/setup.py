@@ -41,7 +41,7 @@ def set_up(
         known = load_bundle(config.start_from, device, trust=trust)
     if known is not None:
         _check_known(known, recipe)
-    data = prepare(recipe, known, lambda what, pairs: journal.show(Preparing(what, pairs)))
+    data = prepare(recipe, known, lambda what, pairs: journal.notify(Preparing(what, pairs)))
     before = checkpoint.data if checkpoint else {}
     changed = [what for what, digest in data.fingerprints.items() if before.get(what, digest) != digest]
     if changed:
@@ -77,8 +77,8 @@ def check_same(job: Job) -> None:
     data, rest = job.data, job.recipe.model_dump_json(exclude={"description", "data"})
     vocabularies = (data.source.fingerprint, data.target.fingerprint)
     mine: dict[str, Any] = {"recipe": rest, "vocabularies": vocabularies, **data.fingerprints}
-    first = job.world.tell(mine)
-    with job.world.together():
+    first = job.world.broadcast(mine)
+    with job.world.fail_together():
         different = [what for what in mine if mine[what] != first[what]]
         if different:
             raise InputError(
