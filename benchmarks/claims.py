@@ -30,7 +30,7 @@ from regard.data.splits import load_split
 from regard.lab.evaluate import measure
 from regard.models.presets import preset
 from regard.models.seq2seq import Seq2Seq
-from regard.runtime.padded import pad
+from regard.runtime.source_text import pad
 from regard.runtime.translator import load
 from regard.text.special import BOS
 from regard.training.recipe import load_recipe

@@ -17,7 +17,7 @@ from regard.data.pair import Pair
 from regard.data.phrasebook.lexicon import english, french
 from regard.evaluation import bleu, exact_match
 from regard.models.seq2seq import Seq2Seq
-from regard.runtime.padded import pad
+from regard.runtime.source_text import pad
 from regard.runtime.translator import Translator
 from regard.text.special import BOS, EOS
 

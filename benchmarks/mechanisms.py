@@ -29,7 +29,7 @@ from regard.training.device import pick_precision
 from regard.training.optimizer import build_optimizer
 from regard.training.prepare import prepare
 from regard.training.recipe import Recipe
-from regard.training.step import Portion, Room, train_step
+from regard.training.step import MicroBatch, TrainStep
 
 PASSES = 3
 """Over the batches before any is timed: a shape is captured when it comes again."""
@@ -92,14 +92,13 @@ def steps(recipe: Recipe, sizes: tuple[int, int], batches: list[Batch], rounds: 
     """Milliseconds of a step in the best round over the batches, target pieces a second, memory at the peak."""
     torch.manual_seed(0)
     model = Seq2Seq(recipe.model, *sizes).to(device).train()
-    optimizer, room = build_optimizer(model, recipe.train), Room()
     autocast = pick_precision(recipe.train.precision, device)
-    portions = [Portion(batch) for batch in batches]
+    step = TrainStep(model, build_optimizer(model, recipe.train), recipe.train, autocast)
 
     def run() -> float:
         began = time.perf_counter()
-        for portion in portions:
-            train_step(model, optimizer, [portion], recipe.train, room=room, autocast=autocast)
+        for batch in batches:
+            step([MicroBatch(batch)], int(batch.target_lengths.sum()), print)
         if device.type == "cuda":
             torch.cuda.synchronize(device)
         return time.perf_counter() - began

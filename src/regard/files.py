@@ -24,7 +24,7 @@ if sys.platform != "win32":
 PAUSE = 0.2
 """Seconds between two attempts to take a lock."""
 _NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL, errno.EBADF)
-"""What a file system without locks answers; some network file systems cannot lock folders."""
+"""Error numbers of file systems without locks; some network file systems cannot lock folders."""
 
 
 def hold(path: Path, *, create: bool = False) -> int | None:
@@ -35,14 +35,13 @@ def hold(path: Path, *, create: bool = False) -> int | None:
     if sys.platform == "win32":
         return None
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW if create else os.O_RDONLY | os.O_NONBLOCK
-    descriptor = os.open(path, flags, 0o666)
-    held = False
-    try:
-        held = _lock(descriptor)
-    finally:
-        if not held:
-            os.close(descriptor)
-    return descriptor if held else None
+    with ExitStack() as opened:
+        descriptor = os.open(path, flags, 0o666)
+        opened.callback(os.close, descriptor)
+        if not _lock(descriptor):
+            return None
+        opened.pop_all()
+        return descriptor
 
 
 def _lock(descriptor: int) -> bool:
@@ -144,11 +143,10 @@ def spare_name(place: Path) -> Path:
 
 def is_special(path: Path) -> bool:
     """Whether this is a device, pipe or socket, which is opened rather than replaced."""
-    try:
+    with suppress(OSError):
         mode = os.stat(path).st_mode
-    except OSError:
-        return False
-    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+        return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+    return False
 
 
 def standard_stream(path: Path) -> TextIO | None:
@@ -178,20 +176,20 @@ def whole_folder(target: Path) -> Iterator[Path]:
             _swap(draft, place)
     finally:
         if draft is not None:
-            _remove(draft)
+            shutil.rmtree(draft, ignore_errors=True)
 
 
 def recover(target: Path) -> None:
     """Undo a swap of folders that was cut short."""
     place = Path(os.path.realpath(target))
-    old = _set_aside(place)
+    old = place.parent / f".{place.name}.old"
     if old.is_dir() and not place.exists():
         with suppress(OSError):  # the writer lives and was quicker, or the disk is read-only
             old.rename(place)
 
 
 def sync(path: Path) -> None:
-    """Have the system write a file or folder to the disk now."""
+    """fsync a file or folder."""
     if sys.platform == "win32" and path.is_dir():
         return
     descriptor = os.open(path, os.O_RDONLY)
@@ -235,7 +233,7 @@ def _new_file(place: Path) -> BinaryIO:
 
 
 def _new_folder(place: Path, lock: ExitStack) -> Path:
-    """A locked draft; as with files, another writer's sweep may come first."""
+    """A locked draft; as with files, another writer's sweep may remove it first."""
     while True:
         draft = place.with_name(_draft(place, secrets.token_hex(4)))
         draft.mkdir()
@@ -254,34 +252,24 @@ def _sweep(place: Path) -> None:
             descriptor = hold(draft)
             if descriptor is None:
                 return  # without locks nobody can tell
-            try:
-                if draft.is_dir():
-                    shutil.rmtree(draft)
-                else:
-                    draft.unlink()
-            finally:
-                os.close(descriptor)
+            with ExitStack() as lock:
+                lock.callback(os.close, descriptor)
+                shutil.rmtree(draft) if draft.is_dir() else draft.unlink()
 
 
 def _keep(file: BinaryIO, place: Path) -> Path:
     """Move an unfinished file to a new name; OSError where it is empty or gone."""
     with suppress(OSError):
         file.flush()
-    draft = Path(file.name)
-    if not draft.stat().st_size:
+    if not os.stat(file.name).st_size:
         raise FileNotFoundError(errno.ENOENT, "nothing was written")
     spare = spare_name(place)
-    os.replace(draft, spare)
+    os.replace(file.name, spare)
     return spare
 
 
-def _set_aside(place: Path) -> Path:
-    """Where the old folder waits while the new one takes its place."""
-    return place.parent / f".{place.name}.old"
-
-
 def _settle(draft: Path) -> None:
-    """Everything on the disk for good, readable by whoever may read the folder (safetensors writes private files)."""
+    """fsync everything, readable by whoever may read the folder (safetensors writes private files)."""
     mode = draft.stat().st_mode & 0o666
     for path in draft.rglob("*"):
         if path.is_file():
@@ -291,24 +279,20 @@ def _settle(draft: Path) -> None:
 
 
 def _swap(draft: Path, place: Path) -> None:
-    old = _set_aside(place)
+    old = place.parent / f".{place.name}.old"
     for left in reversed(range(100)):
         try:
             if place.exists():
-                _remove(old)
+                shutil.rmtree(old, ignore_errors=True)
                 place.rename(old)
             draft.rename(place)
             break
         except OSError as error:
-            # A reader put the old folder back in between, or another writer was quicker: once more.
+            # A race: a reader put the old folder back, or another writer was faster. Retry.
             disturbed = error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT) and draft.exists()
             if not disturbed or not left:
                 recover(place)
                 raise
-    _remove(old)
+    shutil.rmtree(old, ignore_errors=True)
     with suppress(OSError):  # the new folder is in its place, whatever happens now
         sync(place.parent)
-
-
-def _remove(folder: Path) -> None:
-    shutil.rmtree(folder, ignore_errors=True)

@@ -127,3 +127,10 @@ def packed_linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """`linear(x, weight, bias)` for a weight from `pack_weight` (2.6 to 2.13)."""
     result: Tensor = torch.ops.mkldnn._linear_pointwise(x, weight, bias, "none", [], "")
     return result
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether device or host memory ran out; the CPU allocator has no error type, only this message (2.6 to 2.13)."""
+    return isinstance(error, torch.OutOfMemoryError) or (
+        isinstance(error, RuntimeError) and "DefaultCPUAllocator: " in str(error)
+    )

@@ -12,9 +12,8 @@ import pytest
 from regard.cli.failure import describe_failure
 from regard.cli.main import VERBS
 from regard.plot import MissingFontWarning
-from regard.text.errors import InputError
+from regard.text.errors import FailedElsewhere, InputError
 from regard.training.recipe import recipe_names
-from regard.training.world import Elsewhere
 
 from .conftest import Command
 
@@ -110,7 +109,7 @@ def test_wrong_use_is_answered_in_one_line(command: Command, arguments: list[str
             "the package 'sacrebleu' is missing: pip install regard brings everything that it needs",
         ),
         (ModuleNotFoundError("No module named 'regard.x'", name="regard.x"), 1, "unexpected ModuleNotFoundError"),
-        (Elsewhere("worker 0 of 2 said what is wrong"), 2, ""),
+        (FailedElsewhere("worker 0 of 2 reported the error"), 2, ""),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
 )

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 import regard
-from regard.runtime.copying import copy_unknown
+from regard.runtime.build_translation import copy_unknown
 from regard.text.encoding import Encoding
 from regard.text.special import EOS, UNK
 

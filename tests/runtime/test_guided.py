@@ -12,10 +12,10 @@ import regard
 from regard.lab.align import default_rule
 from regard.lab.align_job import prepare
 from regard.lab.asked import Asked
+from regard.runtime.build_translation import build_translation
 from regard.runtime.guided import guided_head, guided_shift
-from regard.runtime.outcome import build_translation
 from regard.runtime.posterior import Posterior
-from regard.runtime.reading import read
+from regard.runtime.source_text import read_source
 from regard.runtime.translator import Translator
 from regard.search import Hypothesis
 from regard.text import Tokenizer, TokenizerConfig
@@ -76,11 +76,11 @@ def test_the_row_after_a_word_where_that_was_taught(tmp_path: Path) -> None:
 
 def test_an_unknown_word_is_copied_from_the_row_that_was_taught() -> None:
     source = Tokenizer.train(["a b"], TokenizerConfig())
-    reading = read("x y", source, eos=False, longest=9)
+    reading = read_source("x y", source, eos=False, longest=9)
     weights = torch.tensor([[0.9, 0.1], [0.1, 0.9], [0.6, 0.4]])[None, None]
     hypothesis = Hypothesis((UNK, UNK, EOS), -1.0, -1.0, (-0.1,) * 3, weights, finished=True)
-    assert build_translation(reading, [hypothesis], source).text == "x y"
-    assert build_translation(reading, [hypothesis], source, shift=1).text == "y x"
+    assert build_translation(reading, hypothesis, source).text == "x y"
+    assert build_translation(reading, hypothesis, source, shift=1).text == "y x"
 
 
 def test_align_reads_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,8 +13,8 @@ from regard.models import Seq2Seq
 from regard.models.config import RecurrentConfig
 from regard.models.rnn.decoder import RecurrentDecoder
 from regard.runtime.aligner import Aligner
-from regard.runtime.padded import pad
 from regard.runtime.posterior import Evidence, Posterior, _quick_products, explained, word_posterior
+from regard.runtime.source_text import pad
 from regard.text.errors import InputError
 
 Make = Callable[..., regard.Translator]

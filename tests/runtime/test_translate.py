@@ -13,8 +13,7 @@ from torch import Tensor
 import regard
 from regard.bundle import load_bundle, save_bundle
 from regard.runtime.aligner import Aligner
-from regard.runtime.padded import pad
-from regard.runtime.reading import read
+from regard.runtime.source_text import pad, read_source
 from regard.runtime.translator import WIDER, _groups
 from regard.text.errors import InputError
 from regard.text.special import BOS
@@ -389,9 +388,9 @@ def test_what_is_longer_than_learned_positions_is_refused_before_decoding(nine: 
 
 def test_a_gpu_decodes_more_together(random_model: Callable[..., regard.Translator]) -> None:
     bundle = random_model().bundle
-    readings = [read("the cat", bundle.source, eos=True, longest=10)] * 300
+    readings = [read_source("the cat", bundle.source, eos=True, longest=10)] * 300
     assert [len(rows) for rows in _groups(readings)] == [64, 64, 64, 64, 44]
     assert [len(rows) for rows in _groups(readings, WIDER)] == [256, 44]
-    long = [read("the cat " * 40, bundle.source, eos=True, longest=63)] * 300
+    long = [read_source("the cat " * 40, bundle.source, eos=True, longest=63)] * 300
     assert {len(rows) for rows in _groups(long, WIDER)} == {256, 44}
     assert max(len(rows) * len(long[0].encoding.ids) for rows in _groups(long)) <= 4096

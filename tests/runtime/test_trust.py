@@ -9,7 +9,7 @@ import regard
 from regard.attention import build_attention
 from regard.bundle import BundleError, load_bundle
 from regard.text.errors import InputError
-from regard.training.own import own_classes
+from regard.training.folder import own_classes
 from regard.training.recipe import load_recipe, parse_recipe
 from runtime.foreign import MINE, OWN, forge, write_module
 

@@ -1,4 +1,4 @@
-"""A mechanism with a parameter that nothing uses, named in a recipe as train.idle:Idle."""
+"""A mechanism with a parameter that nothing uses, named in a recipe as training.idle:Idle."""
 
 import torch
 from torch import nn

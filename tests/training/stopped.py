@@ -16,12 +16,11 @@ from random import Random
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import torch
-from train.tiny import equal, tiny, weights
 
 from regard.plot import Series, curves, save
 from regard.text.errors import InputError
-from regard.training.journal import read_journal
 from regard.training.run import train
+from training.tiny import entries, equal, tiny, weights
 
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 FINISHED, REFUSED, BROKEN = 0, 3, 5
@@ -85,9 +84,7 @@ def begun(folder: Path) -> bool:
 
 
 def losses(folder: Path) -> list[tuple[int, float]]:
-    return [
-        (entry["step"], entry["loss"]) for entry in read_journal(folder / "journal.jsonl") if entry["event"] == "step"
-    ]
+    return [(entry["step"], entry["loss"]) for entry in entries(folder, "step")]
 
 
 def compare(folder: Path, whole: Path, what: str) -> None:

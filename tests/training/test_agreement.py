@@ -8,8 +8,7 @@ import torch
 from torch.nn import functional
 
 from regard.data.guidance import Guidance
-from regard.training.agreement import agreeing_cross_entropy
-from regard.training.loss import batch_loss
+from regard.training.loss import batch_loss, r_drop_cross_entropy
 from regard.training.recipe import RecipeError
 from regard.training.run import train
 
@@ -25,7 +24,7 @@ def made_up(words: int = 5) -> tuple[torch.Tensor, ...]:
 
 def test_it_is_the_paper_s_sum() -> None:
     features, weight, bias, wanted = made_up()
-    objective, said = agreeing_cross_entropy(features, weight, bias, wanted, 0.1, 0.25, 3.0)
+    objective, said = r_drop_cross_entropy(features, weight, bias, wanted, 0.1, 0.25, 3.0)
     logits = functional.linear(features, weight, bias)
     one, other = logits.log_softmax(-1).chunk(2)
     losses = sum(
@@ -38,7 +37,7 @@ def test_it_is_the_paper_s_sum() -> None:
     torch.testing.assert_close(said, 0.5 * plain)
     assert not said.requires_grad
     assert torch.autograd.gradcheck(
-        lambda *given: agreeing_cross_entropy(*given, wanted, 0.1, 1.0, 3.0)[0], (features, weight, bias)
+        lambda *given: r_drop_cross_entropy(*given, wanted, 0.1, 1.0, 3.0)[0], (features, weight, bias)
     )
 
 

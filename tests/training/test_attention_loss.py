@@ -19,8 +19,7 @@ from regard.models import Seq2Seq, preset
 from regard.runtime.aligner import Aligner
 from regard.text.errors import InputError
 from regard.text.special import BOS, EOS, PAD
-from regard.training.attention_loss import attention_loss
-from regard.training.loss import batch_loss
+from regard.training.loss import attention_loss, batch_loss
 from regard.training.recipe import load_recipe
 
 from .tiny import tiny

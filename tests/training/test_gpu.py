@@ -3,29 +3,19 @@
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
 
 from regard.fast.graphs.replay import forget_graphs
-from regard.training.journal import Event, Started, Stepped, Warned, read_journal
+from regard.training.journal import Started, Warned
 from regard.training.run import train
 
-from .tiny import equal, tiny, weights
+from .tiny import Listener, entries, equal, stopped, tiny, weights
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")]
 CUDA = {"device": "cuda", "precision": "float32"}
 DROPOUT = {"dropout": 0.3, "embedding_dropout": 0.1}
-
-
-class Killed(Exception):
-    """In the middle of a run."""
-
-
-def kill(event: Event) -> None:
-    if isinstance(event, Stepped) and event.step == 7:
-        raise Killed
 
 
 @pytest.mark.parametrize("precision", ["float32", "bf16"])
@@ -36,8 +26,7 @@ def test_runs_repeat_and_go_on_to_the_same_bits(cell: str, precision: str, tmp_p
     train(recipe, tmp_path / "one")
     train(recipe, tmp_path / "two")
     assert equal(weights(tmp_path / "one"), weights(tmp_path / "two"))
-    with pytest.raises(Killed):
-        train(recipe, tmp_path / "three", listener=kill)
+    stopped(recipe, tmp_path / "three", 7)
     assert train(recipe, tmp_path / "three", resume=True).steps == 6, "an epoch is validated and saved at step 6"
     assert equal(weights(tmp_path / "one"), weights(tmp_path / "three"))
 
@@ -54,9 +43,9 @@ def test_a_transformer_repeats_too(tmp_path: Path) -> None:
 
 
 def test_auto_means_the_gpu_and_bf16(tmp_path: Path) -> None:
-    heard: list[Any] = []
-    train(tiny(train={"device": "auto", "steps": 2, "deterministic": False}), tmp_path / "run", listener=heard.append)
-    (started,) = [event for event in heard if isinstance(event, Started)]
+    heard = Listener()
+    train(tiny(train={"device": "auto", "steps": 2, "deterministic": False}), tmp_path / "run", listener=heard)
+    (started,) = heard.of(Started)
     assert (started.device, started.precision) == ("cuda:0", "bf16")
 
 
@@ -72,20 +61,20 @@ def test_memory_that_runs_out_splits_the_batch(tmp_path: Path) -> None:
     data = {"vocabulary": 2000, "shortest": 30, "longest": 40, "train": 512, "dev": 4}
     model = {"embedding": 64, "encoder_units": 128, "decoder_units": 128, "attention_width": 512}
     keys = {**CUDA, "deterministic": False, "steps": 2, "batch_sentences": 256}
-    heard: list[Any] = []
+    heard = Listener()
     forget_graphs()
     torch.cuda.reset_peak_memory_stats()
-    train(tiny(data=data, model=model, train=keys), tmp_path / "fits", listener=heard.append)
+    train(tiny(data=data, model=model, train=keys), tmp_path / "fits", listener=heard)
     needed, whole = torch.cuda.max_memory_allocated(), torch.cuda.get_device_properties(0).total_memory
     forget_graphs()
     torch.cuda.set_per_process_memory_fraction(0.6 * needed / whole)
     try:
-        result = train(tiny(data=data, model=model, train=keys), tmp_path / "split", listener=heard.append)
+        result = train(tiny(data=data, model=model, train=keys), tmp_path / "split", listener=heard)
     finally:
         torch.cuda.set_per_process_memory_fraction(1.0)
     assert result.progress.step == 2
-    notes = [note for event in heard if isinstance(event, Started) for note in event.notes]
-    warnings = [event.message for event in heard if isinstance(event, Warned)]
+    notes = [note for event in heard.of(Started) for note in event.notes]
+    warnings = [event.message for event in heard.of(Warned)]
     assert [one for one in (*notes, *warnings) if one.startswith("out of memory with 256 sentences")]
     for name, value in weights(tmp_path / "fits").items():
         torch.testing.assert_close(weights(tmp_path / "split")[name], value, rtol=1e-2, atol=2e-3)
@@ -101,6 +90,5 @@ def test_two_gpus_follow_the_curve_of_one(tmp_path: Path) -> None:
         folder = tmp_path / str(workers)
         command = [f"--nproc-per-node={workers}", "-m", "regard", "train", "reverse", *changes, "--out", str(folder)]
         subprocess.run([*start, *command], check=True, timeout=300)
-        steps = [entry for entry in read_journal(folder / "journal.jsonl") if entry["event"] == "step"]
-        losses.append([entry["loss"] for entry in steps])
+        losses.append([entry["loss"] for entry in entries(folder, "step")])
     assert losses[1] == pytest.approx(losses[0], rel=1e-3)

@@ -17,8 +17,8 @@ def stepped(step: int, loss: float = 1.5) -> Stepped:
 def test_every_event_is_one_line_of_json_even_with_odd_characters_and_no_number(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     sample = ("a\u2028b", "été\x85", "लाइट\n")
-    journal.tell(stepped(1, math.nan))
-    journal.tell(Validated(1, 0, math.inf, 2.0, "bleu", 3.0, True, sample, 1.0))
+    journal.write(stepped(1, math.nan))
+    journal.write(Validated(1, 0, math.inf, 2.0, "bleu", 3.0, True, sample, 1.0))
     lines = (tmp_path / "journal.jsonl").read_text(encoding="utf-8").split("\n")
     assert lines[-1] == ""
     first, second = [json.loads(line, parse_constant=pytest.fail) for line in lines[:-1]]
@@ -29,19 +29,19 @@ def test_every_event_is_one_line_of_json_even_with_odd_characters_and_no_number(
 
 def test_listeners_hear_what_is_written(tmp_path: Path) -> None:
     heard: list[object] = []
-    Journal(tmp_path, [heard.append, heard.append]).tell(stepped(1))
+    Journal(tmp_path, [heard.append, heard.append]).write(stepped(1))
     assert heard == [stepped(1)] * 2
 
 
 def test_rewinding_forgets_later_steps_the_end_and_half_a_line(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     for event in (stepped(1), Warned(1, "odd"), stepped(2), Warned(2, "later"), Finished(2, "steps", None, None, 1.0)):
-        journal.tell(event)
+        journal.write(event)
     with journal.path.open("ab") as file:
         file.write('{"event": "step", "sample": "é'.encode()[:-1])
     journal.rewind(1)
     assert [(entry["event"], entry["step"]) for entry in read_journal(journal.path)] == [("step", 1), ("warning", 1)]
-    journal.tell(stepped(2))
+    journal.write(stepped(2))
     assert [entry["step"] for entry in read_journal(journal.path)] == [1, 1, 2]
 
 
@@ -50,6 +50,6 @@ def test_a_disk_that_takes_nothing_is_named(tmp_path: Path) -> None:
         pytest.skip("no /dev/full on this system")
     (tmp_path / "journal.jsonl").symlink_to("/dev/full")
     with pytest.raises(InputError, match=r"cannot write .*journal.jsonl: the disk is full"):
-        Journal(tmp_path).tell(stepped(1))
+        Journal(tmp_path).write(stepped(1))
     with pytest.raises(InputError, match=r"cannot write .*nowhere.journal.jsonl"):
-        Journal(tmp_path / "nowhere").tell(stepped(1))
+        Journal(tmp_path / "nowhere").write(stepped(1))

@@ -11,15 +11,16 @@ from typing import Any
 import pytest
 
 import regard
-from regard.bundle.errors import BundleError
+from bundle.conftest import flip_bit
+from regard.bundle.manifest import BundleError
 from regard.bundle.store import load_bundle
 from regard.text.errors import InputError
-from regard.training import loop, run
+from regard.training import loop, setup
 from regard.training.journal import Event, Started, Stepped, Warned
 from regard.training.recipe import Recipe, parse_recipe
 from regard.training.run import train
 
-from .tiny import TABLES, equal, tiny, weights
+from .tiny import TABLES, Listener, Stop, contents, equal, stop_at, stopped, tiny, weights
 
 RECIPE = tiny(train={"steps": 8, "validate_every": 2, "average": 2})
 FLIPS = 40
@@ -30,45 +31,16 @@ FILES = (
 )  # fmt: skip
 
 
-class Stop(Exception):
-    """What a listener raises to end a run as a kill would."""
-
-
-def stop_at(step: int) -> Callable[[Event], None]:
-    def listener(event: Event) -> None:
-        if isinstance(event, Stepped) and event.step == step:
-            raise Stop
-
-    return listener
-
-
-def stopped(recipe: Recipe, folder: Path, step: int = 5) -> Path:
-    """A run that was killed in this step."""
-    with pytest.raises(Stop):
-        train(recipe, folder, listener=stop_at(step))
-    return folder
-
-
 @pytest.fixture(scope="module")
 def halfway(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Killed in step 5 of 8; its checkpoint is of step 4. Tests copy it."""
-    return stopped(RECIPE, tmp_path_factory.mktemp("runs") / "halfway")
+    return stopped(RECIPE, tmp_path_factory.mktemp("runs") / "halfway", 5)
 
 
 @pytest.fixture
 def folder(halfway: Path, tmp_path: Path) -> Path:
     shutil.copytree(halfway, tmp_path / "run")
     return tmp_path / "run"
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-def flip_bit(data: bytes, random: Random) -> bytes:
-    changed = bytearray(data)
-    changed[random.randrange(len(data))] ^= 1 << random.randrange(8)
-    return bytes(changed)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -201,10 +173,10 @@ def test_item_5_a_finished_run_of_one_checkpoint_gets_its_best_model_back(tmp_pa
 
 def notes(recipe: Recipe, folder: Path) -> tuple[str, ...]:
     """What a resumed run says before its first step."""
-    heard: list[Event] = []
-    train(recipe, folder, resume=True, listener=heard.append)
-    (started,) = [event for event in heard if isinstance(event, Started)]
-    return started.notes
+    heard = Listener()
+    train(recipe, folder, resume=True, listener=heard)
+    (started,) = heard.of(Started)
+    return tuple(started.notes)
 
 
 def test_item_5_a_missing_best_model_is_told(tmp_path: Path) -> None:
@@ -273,7 +245,7 @@ def own_data(tmp_path: Path) -> Recipe:
 def test_item_5_resuming_needs_the_data_that_the_run_was_started_with(
     own_data: Recipe, tmp_path: Path, file: str, old: str, new: str, what: str
 ) -> None:
-    folder = stopped(own_data, tmp_path / "run")
+    folder = stopped(own_data, tmp_path / "run", 5)
     text = (tmp_path / file).read_text()
     (tmp_path / file).write_text(text.replace(old, new, 1))
     before = contents(folder)
@@ -291,7 +263,7 @@ def test_item_5_resuming_needs_the_data_that_the_run_was_started_with(
 def test_item_5_development_pairs_are_told_apart_by_their_text(own_data: Recipe, tmp_path: Path) -> None:
     """Words that the vocabulary does not know have one id, but not one score."""
     (tmp_path / "dev.tsv").write_text("0 1\tunknown\n")
-    folder = stopped(own_data, tmp_path / "run")
+    folder = stopped(own_data, tmp_path / "run", 5)
     (tmp_path / "dev.tsv").write_text("0 1\tunheard\n")
     with pytest.raises(InputError, match="the development pairs are not those"):
         train(own_data, folder, resume=True)
@@ -299,7 +271,7 @@ def test_item_5_development_pairs_are_told_apart_by_their_text(own_data: Recipe,
 
 def interleave(monkeypatch: pytest.MonkeyPatch, other: Callable[[], object]) -> None:
     """While a run prepares its data, between its check of the folder and its lock, another one does something."""
-    prepare, calls = run.prepare, []
+    prepare, calls = setup.prepare, []
 
     def prepare_slowly(*given: Any) -> Any:
         if not calls:
@@ -307,7 +279,7 @@ def interleave(monkeypatch: pytest.MonkeyPatch, other: Callable[[], object]) -> 
             other()
         return prepare(*given)
 
-    monkeypatch.setattr(run, "prepare", prepare_slowly)
+    monkeypatch.setattr(setup, "prepare", prepare_slowly)
 
 
 def test_item_6_a_second_run_never_erases_one_that_finished_while_it_prepared(

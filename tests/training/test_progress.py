@@ -59,14 +59,8 @@ def test_item_9_a_loss_that_is_not_known_loses_against_any_other(unknown: float 
 
 
 def test_the_plateau_falls_after_its_patience_and_waits_again() -> None:
-    assert [judge([5.0, *[1.0] * stood], config(plateau_patience=1)).plateau for stood in range(6)] == [
-        0,
-        0,
-        1,
-        1,
-        2,
-        2,
-    ]
+    plateaus = [judge([5.0, *[1.0] * stood], config(plateau_patience=1)).plateau for stood in range(6)]
+    assert plateaus == [0, 0, 1, 1, 2, 2]
 
 
 def test_the_training_loss_is_the_mean_since_the_last_validation() -> None:

@@ -17,24 +17,14 @@ from regard.text.errors import InputError
 from regard.text.tokenizer import Tokenizer
 from regard.training import loop, step, validate
 from regard.training.average import mean_weights
-from regard.training.journal import Averaged, Event, Finished, Started, Stepped, Validated, Warned, read_journal
+from regard.training.journal import Averaged, Finished, Started, Stepped, Validated, Warned, read_journal
 from regard.training.loop import Diverged
 from regard.training.loss import Losses
 from regard.training.prepare import prepare
 from regard.training.recipe import Recipe, parse_recipe
 from regard.training.run import train
 
-from .tiny import TABLES, equal, tiny, weights
-
-
-class Listener(list[Event]):
-    """Keeps what it hears."""
-
-    def __call__(self, event: Event) -> None:
-        self.append(event)
-
-    def of(self, kind: type) -> list[Any]:
-        return [event for event in self if isinstance(event, kind)]
+from .tiny import TABLES, Listener, entries, equal, stopped, tiny, weights
 
 
 def test_two_deterministic_runs_are_equal_to_the_bit_whatever_happened_before(tmp_path: Path) -> None:
@@ -160,15 +150,10 @@ def test_item_9_a_resumed_run_decides_between_equal_scores_as_an_uninterrupted_o
     keys = {"validate_every": 2, "learning_rate": 0.3, "clip": None, "steps": 12}
     whole = train(tiny(train=keys), tmp_path / "whole").progress
     assert (whole.best_score, whole.stale > 0) == (0.0, True), "a rate this high makes the loss rise again"
-    checks = [one for one in read_journal(tmp_path / "whole" / "journal.jsonl") if one["event"] == "validated"]
+    checks = entries(tmp_path / "whole", "validated")
     assert whole.best_step == min(checks, key=lambda check: check["loss"])["step"] > 2
 
-    def stop(event: Event) -> None:
-        if isinstance(event, Stepped) and event.step == whole.best_step + 1:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        train(tiny(train=keys), tmp_path / "run", listener=stop)
+    stopped(tiny(train=keys), tmp_path / "run", whole.best_step + 1)
     resumed = train(tiny(train=keys), tmp_path / "run", resume=True).progress
     assert replace(resumed, seconds=0.0) == replace(whole, seconds=0.0)
     for name in ("last", "best"):
@@ -299,7 +284,7 @@ def test_item_10_start_from_brings_vocabularies_that_the_recipe_can_share(
 
 def spoil(monkeypatch: pytest.MonkeyPatch, steps: range) -> None:
     """The loss of these steps is not a number."""
-    calls = itertools.count(0)  # the rehearsal is call 0
+    calls = itertools.count(0)  # the dry run is call 0
     real = step.batch_loss
 
     def loss(*given: Any, **options: Any) -> Losses:
@@ -320,8 +305,14 @@ def test_a_step_without_a_finite_gradient_is_left_out_with_a_warning(
     ]
     assert all(torch.isfinite(value).all() for value in weights(tmp_path / "run").values())
     assert heard.of(Validated)[-1].train_loss == heard.of(Validated)[-1].train_loss, "the mean leaves them out"
-    entries = [entry for entry in read_journal(tmp_path / "run" / "journal.jsonl") if entry["event"] == "step"]
-    assert [entry["loss"] is None for entry in entries] == [False, False, True, True, False, False]
+    assert [entry["loss"] is None for entry in entries(tmp_path / "run", "step")] == [
+        False,
+        False,
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 def test_a_run_without_hope_ends_and_keeps_its_last_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -330,7 +321,7 @@ def test_a_run_without_hope_ends_and_keeps_its_last_checkpoint(tmp_path: Path, m
         Diverged, match=r"no finite gradient in 20 steps up to step 24: lower train.learning_rate .*is kept"
     ):
         train(tiny(train={"steps": 90, "checkpoint_every": 4, "validate_every": 50}), tmp_path / "run")
-    assert loop.HOPELESS == 20
+    assert loop.MOST_SKIPPED == 20
     assert all(torch.isfinite(value).all() for value in weights(tmp_path / "run").values())
     assert load_bundle(tmp_path / "run" / "last").manifest.trained["steps"] == 20
 
@@ -356,7 +347,7 @@ def test_the_largest_batch_is_tried_first_and_later_ones_are_split(
     assert note.startswith(
         "out of memory with 8 sentences of up to 5 + 6 pieces: batches of this size are split in two"
     )
-    assert not heard.of(Warned), "what the rehearsal found out is not found out again"
+    assert not heard.of(Warned), "what the dry run found out is not found out again"
     assert max(tried[1:]) <= 75
 
 
@@ -373,7 +364,7 @@ def test_a_validation_that_does_not_fit_is_done_in_halves(tmp_path: Path, monkey
     monkeypatch.setattr(validate, "batch_loss", loss)
     heard = Listener()
     assert train(recipe, tmp_path / "run", listener=heard).progress.best_score == whole.progress.best_score
-    before = [entry for entry in read_journal(tmp_path / "whole" / "journal.jsonl") if entry["event"] == "validated"]
+    before = entries(tmp_path / "whole", "validated")
     assert heard.of(Validated)[0].loss == pytest.approx(before[0]["loss"])
 
 
@@ -410,8 +401,6 @@ def test_a_sentence_beyond_the_learned_positions_is_refused_before_anything_is_w
 
 
 def test_bpe_merges_drop_out_anew_in_every_epoch(tmp_path: Path) -> None:
-    from regard.training.prepare import prepare
-
     text = {"kind": "bpe", "vocabulary": 40, "dropout": 0.4, "source_eos": False}
     data = prepare(tiny(data={"vocabulary": 90}, text=text))
     epochs = [data.batcher_for(epoch).data.source.ids.tolist() for epoch in (0, 1, 2, 1)]

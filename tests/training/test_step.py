@@ -13,7 +13,7 @@ from regard.training import step
 from regard.training.config import TrainConfig
 from regard.training.loss import Losses, batch_loss
 from regard.training.optimizer import build_optimizer
-from regard.training.step import OutOfMemory, Portion, Room, gradients, train_step
+from regard.training.step import MemoryLimit, MicroBatch, Outcome, OutOfMemory, TrainStep
 
 from .tiny import model_and_batch
 
@@ -25,10 +25,17 @@ def parts(batch: Batch, times: int) -> list[Batch]:
     return pieces
 
 
-def fill(model: Seq2Seq, portions: list[Portion], room: Room | None = None, warn: Any = print) -> dict[str, Tensor]:
-    tokens = sum(int(portion.batch.target_lengths.sum()) for portion in portions)
-    gradients(model, portions, 0.1, tokens, room=room or Room(), autocast=None, warn=warn)
+def fill(
+    model: Seq2Seq, parts: list[MicroBatch], memory: MemoryLimit | None = None, warn: Any = print
+) -> dict[str, Tensor]:
+    config = TrainConfig(steps=1, batch_sentences=9, label_smoothing=0.1)
+    step = TrainStep(model, build_optimizer(model, config), config, memory=memory or MemoryLimit())
+    step.gradients(parts, sum(int(part.batch.target_lengths.sum()) for part in parts), warn)
     return {name: value.grad.clone() for name, value in model.named_parameters() if value.grad is not None}
+
+
+def update(step: TrainStep, batch: Batch) -> Outcome:
+    return step([MicroBatch(batch)], int(batch.target_lengths.sum()), print)
 
 
 def assert_same(one: dict[str, Tensor], other: dict[str, Tensor]) -> None:
@@ -40,8 +47,8 @@ def assert_same(one: dict[str, Tensor], other: dict[str, Tensor]) -> None:
 @pytest.mark.parametrize("model", [{}, {"cell": "lstm", "score": "general", "placement": "output"}])
 def test_accumulated_batches_give_the_gradient_of_one_large_batch(model: dict[str, Any]) -> None:
     built, batch = model_and_batch(rows=9, **model)
-    whole = fill(built, [Portion(batch)])
-    assert_same(whole, fill(built, [Portion(part) for part in parts(batch, 2)]))
+    whole = fill(built, [MicroBatch(batch)])
+    assert_same(whole, fill(built, [MicroBatch(part) for part in parts(batch, 2)]))
 
 
 def test_the_loss_is_cross_entropy_with_smoothing_over_real_words_alone() -> None:
@@ -66,10 +73,10 @@ def test_the_loss_that_people_see_is_not_smoothed() -> None:
     model, batch = model_and_batch()
     tokens = int(batch.target_lengths.sum())
     config = TrainConfig(steps=1, batch_sentences=9, label_smoothing=0.3, learning_rate=0.05)
-    updater = build_optimizer(model, config)
+    train_step = TrainStep(model, build_optimizer(model, config), config)
     for _ in range(30):
         before = batch_loss(model, batch, smoothing=0.3)
-        outcome = train_step(model, updater, [Portion(batch)], config, room=Room())
+        outcome = update(train_step, batch)
     assert outcome.loss == pytest.approx(float(before.log_loss) / tokens, rel=1e-6)
     assert outcome.loss < 0.9 * float(before.objective.detach()) / tokens, "smoothing has a floor of its own"
 
@@ -77,7 +84,7 @@ def test_the_loss_that_people_see_is_not_smoothed() -> None:
 def test_a_clipped_step_moves_no_further_than_the_limit() -> None:
     model, batch = model_and_batch()
     config = TrainConfig(steps=1, batch_sentences=9, clip=0.01)
-    outcome = train_step(model, torch.optim.SGD(model.parameters(), 1.0), [Portion(batch)], config, room=Room())
+    outcome = update(TrainStep(model, torch.optim.SGD(model.parameters(), 1.0), config), batch)
     norm = torch.stack([value.grad.norm() for value in model.parameters() if value.grad is not None]).norm()
     assert outcome.gradient_norm > 0.01
     assert norm == pytest.approx(0.01, rel=1e-3)
@@ -90,7 +97,7 @@ def test_an_update_that_is_not_finite_is_left_out() -> None:
         next(model.parameters())[5] = float("nan")
     before = {name: value.clone() for name, value in model.state_dict().items()}
     config = TrainConfig(steps=1, batch_sentences=9)
-    outcome = train_step(model, build_optimizer(model, config), [Portion(batch)], config, room=Room())
+    outcome = update(TrainStep(model, build_optimizer(model, config), config), batch)
     assert not outcome.finite
     for name, value in model.state_dict().items():
         torch.testing.assert_close(value, before[name], rtol=0, atol=0, equal_nan=True)
@@ -101,8 +108,8 @@ def test_every_optimizer_learns(optimizer: str) -> None:
     model, batch = model_and_batch()
     rate = 1.0 if optimizer == "adadelta" else 1e-2
     config = TrainConfig(steps=1, batch_sentences=9, optimizer=optimizer, learning_rate=rate)
-    updater = build_optimizer(model, config)
-    losses = [train_step(model, updater, [Portion(batch)], config, room=Room()).loss for _ in range(30)]
+    train_step = TrainStep(model, build_optimizer(model, config), config)
+    losses = [update(train_step, batch).loss for _ in range(30)]
     assert losses[-1] < 0.9 * losses[0]
 
 
@@ -151,19 +158,22 @@ def test_a_batch_that_does_not_fit_is_split_and_its_gradient_stays_the_same(
     model, batch = model_and_batch(rows=9)
     assert batch.target_in.size(1) == 8
     half = parts(batch, 1)[0]
-    portions = [Portion(batch, forced), Portion(half, None if forced is None else ~forced[: half.target_in.size(1)])]
+    micro_batches = [
+        MicroBatch(batch, forced),
+        MicroBatch(half, None if forced is None else ~forced[: half.target_in.size(1)]),
+    ]
     scarce.slots = 10_000
-    whole = fill(model, portions)
+    whole = fill(model, micro_batches)
     scarce.slots = 40
     warnings: list[str] = []
-    room = Room()
-    assert_same(whole, fill(model, portions, room, warnings.append))
+    memory = MemoryLimit()
+    assert_same(whole, fill(model, micro_batches, memory, warnings.append))
     assert warnings[0].startswith(
         "out of memory with 9 sentences of up to 8 + 8 pieces: batches of this size are split"
     )
     scarce.tried.clear()
     told = len(warnings)
-    assert_same(whole, fill(model, portions, room, warnings.append))
+    assert_same(whole, fill(model, micro_batches, memory, warnings.append))
     assert max(scarce.tried) <= 40, "what is known not to fit is split before it fails"
     assert len(warnings) == told, "and nobody is warned twice"
 
@@ -179,7 +189,7 @@ def test_running_out_of_main_memory_counts_too(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(step, "batch_loss", loss)
     warnings: list[str] = []
-    fill(model, [Portion(batch)], warn=warnings.append)
+    fill(model, [MicroBatch(batch)], warn=warnings.append)
     assert len(warnings) == 1
 
 
@@ -190,7 +200,7 @@ def test_other_failures_are_not_taken_for_a_lack_of_memory(monkeypatch: pytest.M
     monkeypatch.setattr(step, "batch_loss", loss)
     model, batch = model_and_batch()
     with pytest.raises(RuntimeError, match="shapes differ"):
-        fill(model, [Portion(batch)])
+        fill(model, [MicroBatch(batch)])
 
 
 def test_a_single_sentence_that_does_not_fit_says_what_to_change(scarce: Scarce) -> None:
@@ -199,15 +209,16 @@ def test_a_single_sentence_that_does_not_fit_says_what_to_change(scarce: Scarce)
     with pytest.raises(
         OutOfMemory, match=r"a single sentence pair of \d source and \d target pieces does not fit.*long"
     ):
-        fill(model, [Portion(batch)])
+        fill(model, [MicroBatch(batch)])
 
 
 def test_bf16_gradients_point_the_same_way() -> None:
     model, batch = model_and_batch(dtype=torch.float32)
-    tokens = int(batch.target_lengths.sum())
+    config = TrainConfig(steps=1, batch_sentences=9)
     found = []
     for autocast in (None, torch.bfloat16):
-        gradients(model, [Portion(batch)], 0.0, tokens, room=Room(), autocast=autocast, warn=print)
+        step = TrainStep(model, build_optimizer(model, config), config, autocast)
+        step.gradients([MicroBatch(batch)], int(batch.target_lengths.sum()), print)
         found.append(torch.cat([value.grad.flatten() for value in model.parameters() if value.grad is not None]))
     assert not torch.equal(found[0], found[1])
     assert F.cosine_similarity(found[0], found[1], dim=0) > 0.99

@@ -14,12 +14,12 @@ from course.terminal import Terminal
 from processes import completed, default_signals, started, wait_until
 from regard.bundle.store import load_bundle
 from regard.text.errors import InputError
-from regard.training import run
+from regard.training import run, setup
 from regard.training.interrupt import Interrupt
 from regard.training.journal import Event, Stepped, read_journal
 from regard.training.run import train
 
-from .tiny import equal, tiny, weights
+from .tiny import contents, entries, equal, stopped, tiny, weights
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +53,7 @@ def journal(folder: Path) -> list[dict[str, object]]:
 
 
 def steps(folder: Path) -> int:
-    return len([entry for entry in journal(folder) if entry["event"] == "step"])
+    return len(entries(folder, "step"))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP], ids=lambda number: number.name)
@@ -148,17 +148,17 @@ class Late(Interrupt):
     looks = 0
 
     @property
-    def asked(self) -> bool:
+    def requested(self) -> bool:
         self.looks += 1
         return self.looks % 2 == 0
 
-    @asked.setter
-    def asked(self, value: bool) -> None:
+    @requested.setter
+    def requested(self, value: bool) -> None:
         pass
 
 
 def test_a_run_never_ends_without_having_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "Interrupt", Late)
+    monkeypatch.setattr(setup, "Interrupt", Late)
     result = train(tiny(), tmp_path / "run")
     assert result.reason == "interrupted"
     assert load_bundle(tmp_path / "run" / "last").manifest.trained["steps"] == result.progress.step
@@ -167,7 +167,7 @@ def test_a_run_never_ends_without_having_saved(tmp_path: Path, monkeypatch: pyte
 def test_a_second_ctrl_c_acts_at_once() -> None:
     with Interrupt() as interrupt:
         os.kill(os.getpid(), signal.SIGINT)
-        assert interrupt.asked
+        assert interrupt.requested
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -177,23 +177,18 @@ def test_item_8_a_handler_is_installed_only_where_the_signal_is_not_ignored() ->
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     with Interrupt() as interrupt:
         os.kill(os.getpid(), signal.SIGHUP)
-        assert not interrupt.asked
+        assert not interrupt.requested
         os.kill(os.getpid(), signal.SIGTERM)
-        assert interrupt.asked
+        assert interrupt.requested
     assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-@pytest.mark.parametrize("stage", ["prepare", "rehearse", "load_checkpoint"])
+@pytest.mark.parametrize("stage", ["set_up", "dry_run", "load_checkpoint"])
 def test_an_interrupt_before_the_first_step_changes_nothing(
     stage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recipe = tiny(train={"steps": 4, "checkpoint_every": 2})
-    with pytest.raises(StopAsking):
-        train(recipe, tmp_path / "run", listener=stop_after(3))
+    stopped(recipe, tmp_path / "run", 3)
     before = contents(tmp_path / "run")
 
     def interrupt(*given: object) -> None:
@@ -213,24 +208,10 @@ def test_an_interrupt_before_the_first_step_changes_nothing(
     assert train(recipe, tmp_path / "run", resume=True).steps == 2
 
 
-class StopAsking(Exception):
-    """A listener that has heard enough."""
-
-
-def stop_after(step: int) -> object:
-    def listener(event: Event) -> None:
-        if isinstance(event, Stepped) and event.step == step:
-            raise StopAsking
-
-    return listener
-
-
 def test_item_8_what_a_killed_averaging_left_is_removed(tmp_path: Path) -> None:
     """safetensors writes to a hidden file of its own, which a kill leaves behind, as it does our draft."""
     recipe = tiny(train={"steps": 6, "validate_every": 2, "average": 2})
-    folder = tmp_path / "run"
-    with pytest.raises(StopAsking):
-        train(recipe, folder, listener=stop_after(3))
+    folder = stopped(recipe, tmp_path / "run", 3)
     for name in (".tmpcTfXem", "000000003.part"):
         (folder / "average" / name).write_bytes(b"half of the weights")
     train(recipe, folder, resume=True)

@@ -8,7 +8,7 @@ import pytest
 from regard.text.errors import InputError
 from regard.training.run import train
 
-from .tiny import equal, tiny, weights
+from .tiny import equal, stopped, tiny, weights
 
 
 @pytest.fixture
@@ -41,17 +41,13 @@ def test_a_run_from_the_cache_is_the_run_that_built_it(corpus: Path, tmp_path: P
 
 
 def test_a_corpus_that_changed_is_not_resumed_on(corpus: Path, tmp_path: Path) -> None:
-    def stop(event: Any) -> None:
-        if event.kind == "step" and event.step == 3:
-            raise KeyboardInterrupt
-
     whole = recipe(corpus, checkpoint_every=2)
     train(whole, tmp_path / "whole")
-    with pytest.raises(KeyboardInterrupt):
-        train(whole, tmp_path / "run", listener=stop)
+    stopped(whole, tmp_path / "run", 3)
     text = corpus.read_text("utf-8")
-    corpus.write_text(text.replace("0 0 0\t0 0 0", "0 0 1\t0 0 1"), "utf-8")
-    with pytest.raises(InputError, match=r"the training pairs are not those that .* was started with"):
+    corpus.write_text("".join(reversed(text.splitlines(keepends=True))), "utf-8")
+    both = "the training pairs and the development pairs"  # which were held out from them
+    with pytest.raises(InputError, match=rf"{both} are not those that .* was started with: put the old data back"):
         train(whole, tmp_path / "run", resume=True)
     corpus.write_text(text, "utf-8")
     train(whole, tmp_path / "run", resume=True)

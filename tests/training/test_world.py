@@ -12,10 +12,12 @@ import pytest
 import torch
 
 from processes import completed, started, wait_until
-from regard.text.errors import InputError
+from regard.text.errors import FailedElsewhere, InputError
 from regard.training.device import DeviceWarning, pick_device
 from regard.training.journal import read_journal
-from regard.training.world import Elsewhere, World, find_world, join
+from regard.training.world import World, find_world, join
+
+from .tiny import entries
 
 
 @pytest.mark.slow
@@ -63,10 +65,10 @@ def test_torchrun_starts_a_killed_run_again_and_it_goes_on(command: list[str], t
     assert "worker 0 of 2" in errors
     assert "lost another one, so the run ends here" in errors
     assert output == f"{folder}\n", "one worker speaks"
-    starts = [entry for entry in read_journal(folder / "journal.jsonl") if entry["event"] == "started"]
+    starts = entries(folder, "started")
     assert [entry["workers"] for entry in starts] == [2, 2]
     assert starts[0]["first_step"] == 1 < starts[1]["first_step"]
-    steps = [entry["step"] for entry in read_journal(folder / "journal.jsonl") if entry["event"] == "step"]
+    steps = [entry["step"] for entry in entries(folder, "step")]
     assert steps == list(range(1, 81))
 
 
@@ -93,9 +95,9 @@ def test_a_process_that_torchrun_did_not_start_is_alone(monkeypatch: pytest.Monk
     with join() as world:
         assert world.writer
         assert not torch.distributed.is_initialized()
-        assert (world.gather("a"), world.tell("b"), world.total(0.1), world.any(False)) == (["a"], "b", 0.1, False)
+        assert (world.gather("a"), world.broadcast("b"), world.total(0.1), world.any(False)) == (["a"], "b", 0.1, False)
         before = torch.get_rng_state()
-        world.vary(1, 2)
+        world.seed_step(1, 2)
         assert torch.equal(torch.get_rng_state(), before), "one process alone draws as it always did"
 
 
@@ -108,12 +110,12 @@ def test_a_worker_knows_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_is_wrong_is_raised_as_it_is_where_one_is_alone() -> None:
-    with pytest.raises(InputError, match=r"^no such file$") as it, World().together():
+    with pytest.raises(InputError, match=r"^no such file$") as it, World().fail_together():
         raise InputError("no such file") from FileNotFoundError()
     assert isinstance(it.value.__cause__, FileNotFoundError), "exit codes depend on it"
-    with World().together():
+    with World().fail_together():
         pass
-    assert not issubclass(Elsewhere, InputError)
+    assert not issubclass(FailedElsewhere, InputError)
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,10 @@
 """A run that takes a second: a tiny model learns to reverse a few numbers."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 from safetensors.torch import load_file
 from torch import Tensor
@@ -15,7 +17,9 @@ from regard.models.config import RecurrentConfig
 from regard.models.seq2seq import Seq2Seq
 from regard.text.config import TokenizerConfig
 from regard.text.tokenizer import Tokenizer
+from regard.training.journal import Event, Stepped, read_journal
 from regard.training.recipe import Recipe, parse_recipe
+from regard.training.run import train
 
 MODEL = {"embedding": 6, "encoder_units": 6, "decoder_units": 8}
 TABLES: dict[str, Any] = {
@@ -40,6 +44,45 @@ def weights(folder: Path, name: str = "last") -> dict[str, Tensor]:
 def equal(one: dict[str, Tensor], other: dict[str, Tensor]) -> bool:
     """To the bit."""
     return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file of a folder."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def entries(folder: Path, kind: str) -> list[dict[str, Any]]:
+    """The journal's entries of one kind."""
+    return [entry for entry in read_journal(folder / "journal.jsonl") if entry["event"] == kind]
+
+
+class Listener(list[Event]):
+    """Keeps the events of a run."""
+
+    def __call__(self, event: Event) -> None:
+        self.append(event)
+
+    def of(self, kind: type) -> list[Any]:
+        return [event for event in self if isinstance(event, kind)]
+
+
+class Stop(Exception):
+    """What a listener raises to end a run as a kill would."""
+
+
+def stop_at(step: int) -> Callable[[Event], None]:
+    def listener(event: Event) -> None:
+        if isinstance(event, Stepped) and event.step == step:
+            raise Stop
+
+    return listener
+
+
+def stopped(recipe: Recipe, folder: Path, step: int) -> Path:
+    """A run that was killed in this step."""
+    with pytest.raises(Stop):
+        train(recipe, folder, listener=stop_at(step))
+    return folder
 
 
 def model_and_batch(rows: int = 9, dtype: torch.dtype = torch.float64, **model: Any) -> tuple[Seq2Seq, Batch]:

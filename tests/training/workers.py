@@ -22,16 +22,16 @@ install_import_hook("regard", "beartype.beartype")
 
 import torch
 from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_hook
-from train.tiny import equal, tiny, weights
 
 from regard.models.config import TransformerConfig
 from regard.plot import Series, curves, save
-from regard.text.errors import InputError
+from regard.text.errors import FailedElsewhere, InputError
 from regard.training import loop, run, step, world
 from regard.training.journal import Event, Stepped, read_journal
 from regard.training.loss import Losses
 from regard.training.recipe import Recipe
 from regard.training.run import Result, train
+from training.tiny import equal, tiny, weights
 
 FINISHED, BROKEN = 0, 9
 
@@ -61,7 +61,7 @@ def start(size: int, work: Callable[[int], Any]) -> list[int]:
 
 def run_all(size: int, recipe: Recipe, folder: Path, **options: Any) -> None:
     """Every worker trains to the end."""
-    found = start(size, lambda rank: ending(train(recipe, folder, trust=["train.idle:Idle"], **options)))
+    found = start(size, lambda rank: ending(train(recipe, folder, trust=["training.idle:Idle"], **options)))
     assert found == [FINISHED] * size, f"{folder.name}: {found}"
 
 
@@ -112,7 +112,7 @@ def scene_any_number_of_workers_gives_the_same_curve(root: Path) -> None:
         ("plain", plain(), (2, 3)),
         ("accumulated", plain(accumulate=3, metric="loss"), (2,)),
         ("transformer", transformer(plain(teacher_forcing=1.0, average=0, coverage=0.1)), (2,)),
-        ("idle", tiny(model={"score": "train.idle:Idle"}, train={"optimizer": "adamw", "weight_decay": 0.1}), (2,)),
+        ("idle", tiny(model={"score": "training.idle:Idle"}, train={"optimizer": "adamw", "weight_decay": 0.1}), (2,)),
     ):
         for size in (1, *sizes):
             run_all(size, recipe, root / f"{name} {size}")
@@ -167,7 +167,7 @@ def die_at(number: int, how: Callable[[], None]) -> None:
     def loss(*given: Any, **options: Any) -> Any:
         nonlocal calls
         calls += 1
-        if calls == 1 + number:  # the rehearsal is the first call
+        if calls == 1 + number:  # the dry run is the first call
             how()
         return real(*given, **options)
 
@@ -240,7 +240,7 @@ def scene_a_run_without_hope_ends_everywhere_and_is_said_once(root: Path) -> Non
     def work(rank: int) -> int:
         step.batch_loss = spoiled
         kind, text = (
-            (loop.Diverged, "no finite gradient in 20 steps up to step 20") if rank == 0 else (world.Elsewhere, "")
+            (loop.Diverged, "no finite gradient in 20 steps up to step 20") if rank == 0 else (FailedElsewhere, "")
         )
         return caught(kind, text, recipe, root / "run")
 
@@ -276,27 +276,26 @@ def scene_what_is_wrong_is_said_by_one_worker_and_nothing_is_written(root: Path)
     def other_data(rank: int) -> int:
         recipe = tiny(data={"seed": rank}, train={"learning_rate": 0.1 + rank})
         text = "it has other recipe, vocabularies, training pairs, development pairs than worker 0: give every machine"
-        return caught(InputError if rank == 1 else world.Elsewhere, text if rank == 1 else "", recipe, root / "run")
+        return caught(InputError if rank == 1 else FailedElsewhere, text if rank == 1 else "", recipe, root / "run")
 
     assert start(2, other_data) == [3, 3]
 
     def wrong_everywhere(rank: int) -> int:
-        kind, text = (InputError, "nothing to resume in") if rank == 0 else (world.Elsewhere, "worker 0 of 3 said")
+        kind, text = (InputError, "nothing to resume in") if rank == 0 else (FailedElsewhere, "worker 0 of 3 reported")
         return caught(kind, text, tiny(), root / "run", resume=True)
 
     assert start(3, wrong_everywhere) == [3, 3, 3]
 
     def wrong_in_one_place(rank: int) -> int:
         keys = {"start_from": str(root / "nowhere")} if rank == 2 else {}
-        text = f"worker 2 of 3 on {socket.gethostname()}: no bundle at" if rank == 2 else "worker 2 of 3 said"
-        return caught(InputError if rank == 2 else world.Elsewhere, text, tiny(train=keys), root / "run")
+        text = f"worker 2 of 3 on {socket.gethostname()}: no bundle at" if rank == 2 else "worker 2 of 3 reported"
+        return caught(InputError if rank == 2 else FailedElsewhere, text, tiny(train=keys), root / "run")
 
     assert start(3, wrong_in_one_place) == [3, 3, 3]
     assert not (root / "run").exists()
 
 
 def main(root: Path) -> None:
-    assert loop.train_step is step.train_step
     torch.use_deterministic_algorithms(True)
     root.mkdir()
     # What takes long to import is imported once, not in every process.

@@ -1,7 +1,6 @@
 """A trained model on disk: safetensors, a JSON manifest and the tokenizers in one folder; no pickle."""
 
-from regard.bundle.errors import BundleError
-from regard.bundle.manifest import FORMAT, VERSION, Manifest
+from regard.bundle.manifest import FORMAT, VERSION, BundleError, Manifest
 from regard.bundle.store import Bundle, find_bundle, load_bundle, save_bundle
 
 __all__ = ["FORMAT", "VERSION", "Bundle", "BundleError", "Manifest", "find_bundle", "load_bundle", "save_bundle"]

@@ -12,10 +12,7 @@ from safetensors import SafetensorError
 
 from regard import files
 from regard.bundle.manifest import NAME
-from regard.files import recover
 from regard.text.errors import InputError
-
-__all__ = ["explain", "recover", "whole_folder", "write_whole"]
 
 
 @contextmanager

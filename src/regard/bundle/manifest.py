@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import regard
 from regard.bounds import MOST, cut, excerpt
-from regard.bundle.errors import BundleError
 from regard.models.config import ModelConfig
 from regard.reading_files import open_regular, parse_json, read_regular
+from regard.text.errors import InputError
 
 FORMAT = "regard-bundle"
 VERSION = 2
@@ -22,8 +22,12 @@ _BLANK = "0" * 64
 _BLOCK = 1 << 20
 
 
+class BundleError(InputError):
+    """A folder that cannot be loaded as a bundle: the message names the file and the remedy."""
+
+
 class FileEntry(BaseModel):
-    """What a file must look like to be the one that was saved."""
+    """Size and checksum of a file when it was saved."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -54,7 +58,7 @@ class Manifest(BaseModel):
     source_vocabulary: int = Field(ge=1, le=MOST["vocabulary"])
     target_vocabulary: int = Field(ge=1, le=MOST["vocabulary"])
     source_eos: bool
-    longest_source: int = Field(le=MOST["longest"], description="pieces; longer input is cut, and said")
+    longest_source: int = Field(le=MOST["longest"], description="pieces; longer input is cut, with a warning")
     search: dict[str, Any] = {}
     recipe: dict[str, Any] = {}
     trained: dict[str, Any] = {}

@@ -14,10 +14,10 @@ from safetensors.torch import save_file
 
 import regard
 from regard.bounds import MOST
-from regard.bundle.errors import BundleError
-from regard.bundle.folder import recover, whole_folder
-from regard.bundle.manifest import NAME, VERSION, FileEntry, Manifest, read_manifest, write_manifest
+from regard.bundle.folder import whole_folder
+from regard.bundle.manifest import NAME, VERSION, BundleError, FileEntry, Manifest, read_manifest, write_manifest
 from regard.bundle.weights import most_bytes, read_tensors, refuse_holes
+from regard.files import recover
 from regard.models.seq2seq import Seq2Seq, outline
 from regard.text.errors import InputError
 from regard.text.tokenizer import Tokenizer
@@ -41,19 +41,22 @@ class Bundle:
     @property
     def longest_source(self) -> int:
         """The pieces of a source that are read, EOS not counted."""
+        return min(self.manifest.longest_source, self._source_positions)
+
+    @property
+    def _source_positions(self) -> int:
+        """The source pieces that fit into the positions the model learned, EOS not counted."""
         most = self.model.config.most_pieces
-        longest = self.manifest.longest_source
-        return longest if most is None else min(longest, most - int(self.manifest.source_eos))
+        return MOST["longest"] if most is None else most - int(self.manifest.source_eos)
 
     def that_reads(self, longest: int) -> "Bundle":
-        """The same model, reading up to so many pieces of a source, whatever training saw."""
+        """The same model, reading up to so many pieces of a source, whatever the limit was in training."""
         if not 1 <= longest <= MOST["longest"]:
             raise InputError(f"longest_source = {longest:,}: wanted 1 to {MOST['longest']:,} pieces")
-        most = self.model.config.most_pieces
-        if most is not None and longest + int(self.manifest.source_eos) > most:
+        if longest > self._source_positions:
             raise InputError(
-                f"longest_source = {longest:,}, but {self.path} learned {most:,} positions: "
-                f"{most - int(self.manifest.source_eos):,} pieces are the most it can read"
+                f"longest_source = {longest:,}, but {self.path} learned {self.model.config.most_pieces:,} positions: "
+                f"{self._source_positions:,} pieces are the most it can read"
             )
         return replace(self, manifest=self.manifest.model_copy(update={"longest_source": longest}))
 

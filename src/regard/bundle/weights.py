@@ -1,5 +1,6 @@
 """Weights on disk: checked by their header against the shapes of a model before any of them is read."""
 
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,7 +27,7 @@ def read_tensors(path: Path, wanted: Mapping[str, Shape] | None = None, most: in
         header = _read_header(file)
         if wanted is not None:
             _check_shapes(header, wanted)
-        _check_data(file, sum(map(_numel, (wanted or header).values())) if most is None else most)
+        _check_data(file, sum(map(math.prod, (wanted or header).values())) if most is None else most)
     try:
         return dict(load_file(path))
     except SafetensorError as error:
@@ -35,7 +36,7 @@ def read_tensors(path: Path, wanted: Mapping[str, Shape] | None = None, most: in
 
 def most_bytes(shapes: Mapping[str, Shape]) -> int:
     """The most that a file with tensors of these shapes can have."""
-    return 8 + MOST["header"] + _WIDEST * sum(map(_numel, shapes.values()))
+    return 8 + MOST["header"] + _WIDEST * sum(map(math.prod, shapes.values()))
 
 
 def _read_header(file: BinaryIO) -> dict[str, Shape]:
@@ -103,13 +104,6 @@ def _written_bytes(file: BinaryIO, size: int) -> int:
     except OSError:  # nothing but a hole up to the end
         pass
     return written
-
-
-def _numel(shape: Shape) -> int:
-    count = 1
-    for one in shape:
-        count *= one
-    return count
 
 
 def _written(shape: Shape | None) -> str:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import sys
 from contextlib import suppress
 from typing import Any, TextIO
 
@@ -11,12 +12,12 @@ MISNAMED = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAME
 
 def describe_failure(error: Exception, verb: str = "") -> tuple[str, int]:
     """The line to print and the exit code."""
-    from regard.text.errors import InputError
+    from regard.text.errors import FailedElsewhere, InputError
 
     if hasattr(error, "format_message") and hasattr(error, "exit_code"):  # so complains the parser of the command line
         message = str(error.format_message()).rstrip(".")
         return f"{message}; see: regard {verb} --help", 2
-    if type(error).__name__ == "Elsewhere":  # another worker of several has said it
+    if isinstance(error, FailedElsewhere):
         return "", 2
     if isinstance(error, InputError):
         return str(error), 1 if _disk_failed(error) else 2
@@ -79,10 +80,12 @@ class Unfailing:
 
 
 def _out_of_memory(error: Exception) -> bool:
-    """Torch has an error of its own for a GPU's memory, and none but the general one for the machine's."""
-    return type(error).__name__ == "OutOfMemoryError" or (
-        isinstance(error, RuntimeError) and "DefaultCPUAllocator: " in str(error)
-    )
+    """Only torch raises such errors: where it was not imported, this is none."""
+    if "torch" not in sys.modules:
+        return False
+    from regard.torch_private import is_out_of_memory
+
+    return is_out_of_memory(error)
 
 
 def _disk_failed(error: Exception) -> bool:

@@ -41,7 +41,7 @@ def plot(
     check_picture(path, *([".html"] if texts else []))
     check_outputs({"--out": path}, [bundle, bundle.parent / "journal.jsonl"], parents=parents)
     if not texts:
-        from regard.training.picture import curve
+        from regard.training.loss_curve import curve
 
         write_picture(curve(_run_folder(bundle)), path)
         typer.echo(str(path))

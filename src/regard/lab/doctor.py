@@ -22,7 +22,7 @@ from regard.lab.survey import Survey, check_overlap
 from regard.text.complaint import nearest
 from regard.text.errors import InputError
 from regard.text.special import UNK
-from regard.training.own import own_classes
+from regard.training.folder import own_classes
 from regard.training.recipe import Recipe, find_recipe, load_recipe, recipe_names
 
 PACKAGES = ("torch", "numpy", "tokenizers", "safetensors", "sacrebleu", "pydantic", "matplotlib", "rich", "typer")

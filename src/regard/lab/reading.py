@@ -16,7 +16,6 @@ from regard.bundle.folder import write_whole
 from regard.bundle.store import Bundle
 from regard.data.lines import find_file
 from regard.reading_files import read_json
-from regard.runtime.guided import heads_of
 from regard.runtime.posterior import Evidence, Posterior, unaskable
 from regard.text.complaint import complain
 from regard.text.errors import InputError
@@ -123,6 +122,6 @@ def check_made_for(bundle: Bundle, rule: LinkRule, posterior: Posterior | None, 
         )
     try:
         if rule.heads:
-            parse_heads(format_heads(rule.heads), *heads_of(bundle))
+            parse_heads(format_heads(rule.heads), *bundle.model.config.attention_shape)
     except ValueError as error:
         raise InputError(f"{path} was not made for {bundle.path}: {error}") from None

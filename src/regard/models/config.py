@@ -66,6 +66,11 @@ class RecurrentConfig(BaseModel):
         return None
 
     @property
+    def attention_shape(self) -> tuple[int, int]:
+        """Decoder layers that attend to the source, and heads in each."""
+        return 1, self.heads
+
+    @property
     def hidden_readout(self) -> bool:
         """Whether the readout has a layer of its own before the output layer."""
         return self.readout in ("attentional", "maxout")
@@ -158,6 +163,11 @@ class TransformerConfig(BaseModel):
     def most_pieces(self) -> int | None:
         """The longest sequence it can read or write; None where there is no end."""
         return self.longest if self.positions == "learned" else None
+
+    @property
+    def attention_shape(self) -> tuple[int, int]:
+        """Decoder layers that attend to the source, and heads in each."""
+        return self.decoder_layers, self.heads
 
     @property
     def dropout_inside(self) -> float:

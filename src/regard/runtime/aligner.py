@@ -11,11 +11,10 @@ from torch import Tensor
 from regard.alignment import LinkRule, WordLooks, take
 from regard.bundle.store import Bundle
 from regard.models.config import RecurrentConfig
-from regard.runtime.guided import guided_shift, heads_of
+from regard.runtime.guided import guided_shift
 from regard.runtime.linked import linked_words, word_weights
-from regard.runtime.padded import pad
 from regard.runtime.posterior import Posterior, check_posterior, word_posterior
-from regard.runtime.reading import check_target
+from regard.runtime.source_text import check_target, pad
 from regard.text.encoding import PieceWords
 from regard.text.errors import InputError
 from regard.text.regroup import given_words
@@ -84,8 +83,8 @@ class Aligner:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Layers that look at the source, and heads in each."""
-        return heads_of(self.bundle)
+        """Decoder layers that attend to the source, and heads in each."""
+        return self.bundle.model.config.attention_shape
 
     def count_words(self, source: str, target: str, *, seen: bool = True) -> tuple[int, int]:
         """The words that links between these two can name; `seen` leaves out what normalisation drops."""

@@ -1,22 +1,15 @@
-"""Which head of a model was taught to align: the one that its links are read from."""
+"""Guided alignment: which head [train.guide] taught, from which links are extracted."""
 
 from typing import Any
 
 from regard.bounds import excerpt
 from regard.bundle.store import Bundle
-from regard.models.config import RecurrentConfig
 from regard.text.errors import InputError
-
-
-def heads_of(bundle: Bundle) -> tuple[int, int]:
-    """Layers that look at the source, and heads in each."""
-    config = bundle.model.config
-    return (1, config.heads) if isinstance(config, RecurrentConfig) else (config.decoder_layers, config.heads)
 
 
 def guided_head(bundle: Bundle) -> tuple[int, int] | None:
     """The (layer, head) that [train.guide] taught; None where it was not used, or where there is only one head."""
-    guide, (layers, heads) = _guide(bundle), heads_of(bundle)
+    guide, (layers, heads) = _guide(bundle), bundle.model.config.attention_shape
     if not guide or (layers, heads) == (1, 1):
         return None
     layer, head = guide.get("layer"), guide.get("head") or 0
@@ -35,7 +28,7 @@ def guided_shift(bundle: Bundle) -> int:
 
 
 def _guide(bundle: Bundle) -> dict[str, Any]:
-    """The recipe's [train.guide] where it has a weight; a manifest is anybody's, and may hold anything there."""
+    """The recipe's [train.guide] if it has a weight; a manifest is not trusted to hold a valid recipe."""
     train = bundle.manifest.recipe.get("train")
     guide = train.get("guide") if isinstance(train, dict) else None
     return guide if isinstance(guide, dict) and guide.get("weight") else {}

@@ -1,6 +1,7 @@
 """`regard.load(path).translate(text)`: the Python API over a bundle."""
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, overload
@@ -11,23 +12,22 @@ from pydantic import ValidationError
 from regard.bounds import cut
 from regard.bundle.store import Bundle, load_bundle
 from regard.registry import prepare_for_decoding
+from regard.runtime.build_translation import blank_translation, build_translation
 from regard.runtime.guided import guided_head, guided_shift
-from regard.runtime.outcome import blank_translation, build_translation
-from regard.runtime.padded import pad
-from regard.runtime.reading import Reading, check_target, read
+from regard.runtime.source_text import Padded, SourceText, check_target, pad, read_source
 from regard.runtime.translation import Translation
-from regard.search import Ensemble, SearchConfig, Stepper, decode, forced_search
+from regard.search import Ensemble, Hypothesis, SearchConfig, Stepper, decode, forced_search
 from regard.text.complaint import complain, nearest
 from regard.text.encoding import Encoding
 from regard.text.errors import InputError
 from regard.text.shared import first_difference
 
 ROWS, PIECES = 64, 4096
-"""Sentences decoded together, and source pieces with padding: long sentences go in smaller groups."""
+"""The most sentences, and source pieces with padding, that are decoded together."""
 WIDER = 4
-"""A GPU takes so many times as much together, in little more time (docs/results.md)."""
+"""Batches on a GPU are this many times larger, and take little more time (docs/results.md)."""
 ALSO = ("prefix", "target", "copy")
-"""What `translate` takes besides the keys of [search]."""
+"""Options of `translate` besides the keys of [search]."""
 
 
 def load(
@@ -61,7 +61,7 @@ def load(
 
 
 class Translator:
-    """Translates text with one model, or with several that vote."""
+    """Translates text with one model or an ensemble."""
 
     def __init__(self, bundles: Bundle | Sequence[Bundle]) -> None:
         self.bundles = [bundles] if isinstance(bundles, Bundle) else list(bundles)
@@ -83,13 +83,13 @@ class Translator:
 
     @cached_property
     def stepper(self) -> Stepper:
-        """What is searched: the models as they are when this is first asked for, made ready to decode."""
+        """The model or ensemble that is searched: prepared for decoding on first use, as the weights are then."""
         models: list[Stepper] = [prepare_for_decoding(bundle.model) for bundle in self.bundles]
         return models[0] if len(models) == 1 else Ensemble(models)
 
     @property
     def bundle(self) -> Bundle:
-        """The first of the bundles: its tokenizers are everybody's, its search settings count."""
+        """The first bundle: all share its tokenizers, and its search settings are used."""
         return self.bundles[0]
 
     @property
@@ -149,54 +149,36 @@ class Translator:
         if config.temperature is not None:
             generator = torch.Generator(device=self.device).manual_seed(config.seed)
         bundle, longest = self.bundle, self.longest_source
-        readings = [read(one, bundle.source, eos=bundle.manifest.source_eos, longest=longest) for one in texts]
-        done = {i: blank_translation(reading) for i, reading in enumerate(readings) if reading.blank}
-        for rows in _groups(readings, 1 if self.device.type == "cpu" else WIDER):
-            found = self._decode(
-                [readings[i] for i in rows],
-                config,
-                given and [given[i] for i in rows],
-                target is not None,
-                copy,
-                generator,
-            )
-            done.update(zip(rows, found, strict=True))
+        sources = [read_source(one, bundle.source, eos=bundle.manifest.source_eos, longest=longest) for one in texts]
+        done = {i: blank_translation(source) for i, source in enumerate(sources) if source.blank}
+        about: dict[str, Any] = {"forced": target is not None, "copy": copy, "head": self._head, "shift": self._shift}
+        for rows in _groups(sources, 1 if self.device.type == "cpu" else WIDER):
+            batch = pad([sources[i].encoding.ids for i in rows], self.device)
+            prefixes = None if given is None else [given[i].ids for i in rows]
+            found = self._decode(batch, config, prefixes, target is not None, generator)
+            for i, hypotheses in zip(rows, found, strict=True):
+                about["given"] = None if given is None else given[i]
+                first, *others = [build_translation(sources[i], one, bundle.target, **about) for one in hypotheses]
+                done[i] = replace(first, alternatives=tuple(others))
         return done[0] if isinstance(text, str) else [done[i] for i in range(len(texts))]
 
     @torch.inference_mode()
     def _decode(
         self,
-        readings: Sequence[Reading],
+        batch: Padded,
         config: SearchConfig,
-        given: Sequence[Encoding] | None,
+        prefixes: Sequence[Sequence[int]] | None,
         forced: bool,
-        copy: bool,
         generator: torch.Generator | None,
-    ) -> list[Translation]:
-        batch = pad([one.encoding.ids for one in readings], self.device)
-        starts = None if given is None else [one.ids for one in given]
-        if forced and starts is not None:
-            found = [[one] for one in forced_search(self.stepper, batch, starts, device=self.device)]
-        else:
-            _check_prefixes(starts, config.limits(batch.source_lengths, self.most_pieces).tolist())
-            found = decode(
-                self.stepper, batch, batch.source_lengths, config,
-                most=self.most_pieces, prefixes=starts, generator=generator,
-            )  # fmt: skip
-        begun: Sequence[Encoding | None] = given if given is not None else [None] * len(found)
-        return [
-            build_translation(
-                reading,
-                hypotheses,
-                self.bundle.target,
-                given=begin,
-                forced=forced,
-                copy=copy,
-                head=self._head,
-                shift=self._shift,
-            )
-            for reading, hypotheses, begin in zip(readings, found, begun, strict=True)
-        ]
+    ) -> list[list[Hypothesis]]:
+        """The hypotheses of each sentence; with `forced` its prefix is the whole target."""
+        if forced and prefixes is not None:
+            return [[one] for one in forced_search(self.stepper, batch, prefixes, device=self.device)]
+        _check_prefixes(prefixes, config.limits(batch.source_lengths, self.most_pieces).tolist())
+        return decode(
+            self.stepper, batch, batch.source_lengths, config, most=self.most_pieces, prefixes=prefixes,
+            generator=generator,
+        )  # fmt: skip
 
     def _given(self, name: str, values: str | Sequence[str] | None, texts: Sequence[str]) -> list[Encoding] | None:
         if values is None:
@@ -211,7 +193,7 @@ class Translator:
         return encoded
 
     def _search(self, changes: dict[str, Any]) -> SearchConfig:
-        """The bundle's settings with what this call changes; what contradicts a change gives way to it."""
+        """The bundle's settings with the changes of this call; settings that contradict a change are reset."""
         known = {**self.bundle.manifest.search, **changes}
         if "beam" in changes and "temperature" not in changes:
             known |= {"temperature": None, "top_k": None, "top_p": None}
@@ -258,12 +240,12 @@ def _texts(text: str | Iterable[str]) -> list[str]:
     return texts
 
 
-def _groups(readings: Sequence[Reading], times: int = 1) -> list[list[int]]:
-    """Numbers of the texts to decode together, the longest first: texts of like length need little padding."""
-    order = sorted((i for i, one in enumerate(readings) if not one.blank), key=lambda i: -len(readings[i].encoding.ids))
+def _groups(sources: Sequence[SourceText], times: int = 1) -> list[list[int]]:
+    """Indices of the texts to decode together, the longest first: texts of similar length need little padding."""
+    order = sorted((i for i, one in enumerate(sources) if not one.blank), key=lambda i: -len(sources[i].encoding.ids))
     groups, first = [], 0
     while first < len(order):
-        rows = max(1, min(times * ROWS, times * PIECES // len(readings[order[first]].encoding.ids)))
+        rows = max(1, min(times * ROWS, times * PIECES // len(sources[order[first]].encoding.ids)))
         groups.append(order[first : first + rows])
         first += rows
     return groups

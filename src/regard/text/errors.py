@@ -8,3 +8,7 @@ class InputError(ValueError):
 
     def __init__(self, message: str) -> None:
         super().__init__(cut_middle(message))
+
+
+class FailedElsewhere(RuntimeError):
+    """Another worker of a distributed run failed and reported the error; this one only stops."""

@@ -12,10 +12,11 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from regard.bounds import MOST, cut
-from regard.bundle.errors import BundleError
-from regard.bundle.folder import recover, whole_folder
+from regard.bundle.folder import whole_folder
+from regard.bundle.manifest import BundleError
 from regard.bundle.store import Bundle, check_file, copy_bundle, load_bundle, read_settled, write_bundle
 from regard.bundle.weights import most_bytes, read_tensors
+from regard.files import recover
 from regard.reading_files import read_json
 from regard.training.job import Job
 from regard.training.prepare import TRAINING
@@ -40,7 +41,7 @@ class Checkpoint:
 def save_checkpoint(job: Job, progress: Progress) -> None:
     """Write the run's `last/` whole: a bundle that also knows how to go on."""
     with whole_folder(job.last) as draft:
-        tensors = _pack(job.optimizer)
+        tensors = _pack(job.step.optimizer)
         tensors["random.torch"] = torch.get_rng_state()
         tensors["random.forcing"] = job.generator.get_state()
         if job.device.type == "cuda":
@@ -103,7 +104,7 @@ def restore(checkpoint: Checkpoint, job: Job) -> None:
         if name.startswith("optimizer."):
             _, index, key = name.split(".", 2)
             packed.setdefault(int(index), {})[key] = tensor
-    job.optimizer.load_state_dict({**job.optimizer.state_dict(), "state": packed})
+    job.step.optimizer.load_state_dict({**job.step.optimizer.state_dict(), "state": packed})
     torch.set_rng_state(checkpoint.tensors["random.torch"])
     job.generator.set_state(checkpoint.tensors["random.forcing"])
     if job.device.type == "cuda" and "random.cuda" in checkpoint.tensors:

@@ -11,7 +11,7 @@ Metric = Literal["exact_match", "bleu", "chrf", "loss"]
 
 
 class GuideConfig(BaseModel):
-    """[train.guide]: attention is taught word links, at a price for looking elsewhere (Chen et al. 2016)."""
+    """[train.guide]: guided alignment, a loss that teaches attention given word links (Chen et al. 2016)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -26,7 +26,7 @@ class GuideConfig(BaseModel):
 
 
 class TrainConfig(BaseModel):
-    """Every default is written here and nowhere else."""
+    """The defaults of [train]; only epsilon's depends on the optimizer (see `build_optimizer`)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -87,7 +87,7 @@ class TrainConfig(BaseModel):
     device: str = "auto"
     precision: Literal["auto", "float32", "bf16"] = "auto"
     threads: int | None = Field(
-        None, ge=1, le=MOST["threads"], description="CPU threads; measured at the start if left out"
+        None, ge=1, le=MOST["threads"], description="CPU threads; measured at the start if left out, 1 if deterministic"
     )
     tensorboard: bool = False
 

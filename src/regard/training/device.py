@@ -81,7 +81,7 @@ def pick_precision(name: str, device: torch.device) -> torch.dtype | None:
 
 
 @contextmanager
-def surroundings(seed: int, device: torch.device, deterministic: bool) -> Iterator[None]:
+def torch_settings(seed: int, device: torch.device, deterministic: bool) -> Iterator[None]:
     """Seeds, threads and determinism for the length of a run; afterwards torch is as it was before."""
     threads, before = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
     if deterministic and device.type == "cuda":

@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,16 +10,17 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from regard.bounds import excerpt
-from regard.bundle.folder import explain, recover, write_whole
+from regard.bundle.folder import explain, write_whole
+from regard.bundle.manifest import FORMAT, read_manifest
 from regard.bundle.manifest import NAME as MANIFEST
-from regard.bundle.manifest import read_manifest
 from regard.bundle.store import identity
-from regard.files import hold
+from regard.files import hold, recover
+from regard.models.config import RecurrentConfig
 from regard.reading_files import read_json
 from regard.text.errors import InputError
 from regard.training.journal import NAME as JOURNAL
 from regard.training.journal import read_journal
-from regard.training.recipe import Recipe, parse_recipe
+from regard.training.recipe import Recipe, find_recipe, parse_recipe
 
 RECIPE = "recipe.json"
 OURS = ("last", "best", "average", "tensorboard", JOURNAL, "curve.png")
@@ -188,3 +189,24 @@ def differences(before: dict[str, Any], after: dict[str, Any], path: str = "") -
 
 def _shown(value: Any) -> str:
     return "not set" if value is None else excerpt(value)
+
+
+def own_classes(recipes: Iterable[Recipe], *files: str | Path, trust: Collection[str] = ()) -> tuple[str, ...]:
+    """The classes outside regard that may be imported: those in `trust`, and those that the user's own recipes name.
+
+    A recipe file in a run folder or a bundle may be somebody else's: none of its classes is added.
+    """
+    named = (trust,) if isinstance(trust, str) else tuple(trust)
+    folders = {folder for file in files for folder in find_recipe(file).resolve().parents}
+    if any(is_run(folder) or _is_bundle(folder) for folder in folders):
+        return named
+    scores = [one.model.score for one in recipes if isinstance(one.model, RecurrentConfig) and ":" in one.model.score]
+    return tuple(dict.fromkeys((*named, *scores)))
+
+
+def _is_bundle(folder: Path) -> bool:
+    try:
+        manifest = read_json(folder / MANIFEST)
+    except (OSError, ValueError):
+        return False
+    return isinstance(manifest, dict) and manifest.get("format") == FORMAT

@@ -10,21 +10,21 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "
 
 
 class Interrupt:
-    """While active, the first SIGINT, SIGTERM or SIGHUP only sets `asked`; a second SIGINT or SIGTERM acts at once.
+    """While active, the first SIGINT, SIGTERM or SIGHUP only sets `requested`; a second SIGINT or SIGTERM acts at once.
 
     A signal that is ignored stays ignored: `nohup` and a shell's `&` set that up for their programs. A further SIGHUP
     does nothing: a terminal that is closed sends it twice, through the shell and from the kernel.
     """
 
     def __init__(self) -> None:
-        self.asked = False
+        self.requested = False
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> "Interrupt":
         if threading.current_thread() is threading.main_thread():
             for number in SIGNALS:
                 if signal.getsignal(number) not in (signal.SIG_IGN, None):  # None: a handler that Python cannot restore
-                    self._before[number] = signal.signal(number, self._ask)
+                    self._before[number] = signal.signal(number, self._handle)
         return self
 
     def __exit__(
@@ -32,8 +32,8 @@ class Interrupt:
     ) -> None:
         self._restore(SIGNALS)
 
-    def _ask(self, number: int, frame: FrameType | None) -> None:
-        self.asked = True
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        self.requested = True
         self._restore((signal.SIGINT, signal.SIGTERM))
 
     def _restore(self, numbers: Iterable[int]) -> None:

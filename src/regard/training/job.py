@@ -1,47 +1,46 @@
-"""The parts of a run, put together once; what changes while it runs is its progress."""
+"""The parts of a run that stay the same while it runs; what changes is its `Progress`."""
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch.optim import Optimizer
 
+from regard.bundle.store import save_bundle
 from regard.models.seq2seq import Seq2Seq
 from regard.training.config import TrainConfig
 from regard.training.interrupt import Interrupt
-from regard.training.journal import Journal
+from regard.training.journal import Journal, Warned
 from regard.training.prepare import Prepared
 from regard.training.recipe import Recipe
-from regard.training.step import Room
-from regard.training.world import ALONE, Replica, World
+from regard.training.step import TrainStep
+from regard.training.world import World
 
 LONGEST_SOURCE = 1000
-"""Pieces a model accepts at most where the recipe sets no limit."""
+"""Source pieces that a model reads where the recipe sets no limit."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """`total` steps are planned; `generator` throws the coins of teacher forcing, the same ones for every worker."""
+    """`total` steps are planned; `generator` draws which steps are teacher-forced, the same ones for every worker."""
 
     recipe: Recipe
     folder: Path
     data: Prepared
-    model: Seq2Seq
-    optimizer: Optimizer
+    step: TrainStep
     generator: torch.Generator
-    room: Room
     journal: Journal
     interrupt: Interrupt
     total: int
-    autocast: torch.dtype | None
     world: World
-    replica: Replica = ALONE
-    """What gradients are computed with, once the rehearsal is over."""
 
     @property
     def config(self) -> TrainConfig:
         return self.recipe.train
+
+    @property
+    def model(self) -> Seq2Seq:
+        return self.step.model
 
     @property
     def device(self) -> torch.device:
@@ -49,7 +48,7 @@ class Job:
 
     @property
     def last(self) -> Path:
-        """The checkpoint to go on from."""
+        """The checkpoint to resume from."""
         return self.folder / "last"
 
     @property
@@ -57,16 +56,19 @@ class Job:
         """The bundle to translate with."""
         return self.folder / "best"
 
-    @property
-    def _longest_source(self) -> int:
-        most = self.recipe.model.most_pieces
-        return LONGEST_SOURCE if most is None else min(LONGEST_SOURCE, most - int(self.recipe.text.source_eos))
+    def warn(self, step: int, message: str) -> None:
+        self.journal.write(Warned(step, message))
+
+    def save_best(self, model: Seq2Seq, **trained: Any) -> None:
+        save_bundle(self.best, model, self.data.source, self.data.target, **self.about(**trained))
 
     def about(self, **trained: Any) -> dict[str, Any]:
-        """What the manifest of a bundle says about the run it comes from."""
+        """The manifest's entries about the run that a bundle comes from."""
+        text, most = self.recipe.text, self.recipe.model.most_pieces
+        longest = LONGEST_SOURCE if most is None else min(LONGEST_SOURCE, most - int(text.source_eos))
         return {
-            "source_eos": self.recipe.text.source_eos,
-            "longest_source": self.recipe.text.longest_source or self._longest_source,
+            "source_eos": text.source_eos,
+            "longest_source": text.longest_source or longest,
             "search": self.recipe.search.model_dump(mode="json"),
             "recipe": self.recipe.model_dump(mode="json"),
             "trained": trained,

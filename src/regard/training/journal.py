@@ -1,4 +1,4 @@
-"""What happens during a run, as events: told to listeners and kept as JSON lines.
+"""The events of a run: passed to listeners and appended to a JSON Lines file.
 
 Each line of `journal.jsonl` is one of the classes below: its `kind` under the key `event`, and its fields. Every loss
 is the mean -log p of the target's pieces (natural logarithm, EOS counted), without the label smoothing that training
@@ -23,7 +23,7 @@ NAME = "journal.jsonl"
 
 @dataclass(frozen=True)
 class Preparing:
-    """A stored corpus is being prepared; listeners hear it, the journal of the run does not begin with it."""
+    """Progress of preparing a stored corpus; passed to listeners, not written to the journal."""
 
     kind = "preparing"
     what: str
@@ -49,7 +49,7 @@ class Started:
     notes: tuple[str, ...] = ()
     workers: int = 1
     launch: str | None = None
-    """torchrun's name for itself: workers that it starts again find their run by it."""
+    """torchrun's run id: restarted workers find their run by it."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Validated:
 
 @dataclass(frozen=True)
 class Averaged:
-    """The mean of the last weights decoded the development set; where it is best it becomes the bundle."""
+    """The averaged model decoded the development set; if it is the best, it becomes the bundle."""
 
     kind = "averaged"
     step: int
@@ -121,20 +121,20 @@ Listener = Callable[[Event], None]
 
 
 class Journal:
-    """Appends every event to a file; after a resume, lines that a kill made obsolete are cut off."""
+    """Appends every event to a file; a resumed run removes the lines after its checkpoint."""
 
     def __init__(self, folder: Path, listeners: Sequence[Listener] = (), *, writes: bool = True) -> None:
-        """Of several workers one `writes`; the others keep silent."""
+        """`writes` is False for all workers but one."""
         self.path = folder / NAME
         self.listeners = listeners if writes else ()
         self.writes = writes
 
     def rewind(self, step: int) -> None:
-        """Forget what happened after `step`, how the run ended, and a last line that was only half written."""
+        """Remove the events after `step`, the end of the run, and a half-written last line."""
         kept = [one for one in read_journal(self.path) if one.get("step", 0) <= step and one["event"] != "finished"]
         write_whole(self.path, "".join(_line(entry) for entry in kept))
 
-    def tell(self, event: Event) -> None:
+    def write(self, event: Event) -> None:
         if not self.writes:
             return
         try:
@@ -142,16 +142,16 @@ class Journal:
                 file.write(_line({"event": event.kind, **asdict(event)}))
         except OSError as error:
             raise explain(error, self.path) from error
-        self.show(event)
+        self.notify(event)
 
-    def show(self, event: Event) -> None:
-        """Tell the listeners alone."""
+    def notify(self, event: Event) -> None:
+        """Pass an event to the listeners without writing it."""
         for listener in self.listeners:
             listener(event)
 
 
 def read_journal(path: Path) -> list[dict[str, Any]]:
-    """The events of a run, oldest first; a half-written line is passed over. null stands for no finite number."""
+    """The events of a run, oldest first; a half-written line is skipped. null: not a finite number."""
     entries = []
     if path.exists():
         for line in _read(path).split(b"\n"):

@@ -5,27 +5,24 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from regard.bundle.store import save_bundle
 from regard.data.batching import Batcher, Indices
-from regard.models.seq2seq import Seq2Seq
-from regard.training.average import averaged, keep_weights
+from regard.text.errors import FailedElsewhere
+from regard.training.average import keep_weights, try_average
 from regard.training.checkpoint import save_checkpoint, save_first_best
 from regard.training.job import Job
-from regard.training.journal import Averaged, Stepped, Validated, Warned
-from regard.training.optimizer import set_learning_rate
+from regard.training.journal import Stepped, Validated
+from regard.training.optimizer import learning_rate, set_learning_rate, teacher_forcing
 from regard.training.progress import Progress
-from regard.training.schedule import learning_rate, teacher_forcing
-from regard.training.step import Outcome, Portion, train_step
+from regard.training.step import MicroBatch, Outcome
 from regard.training.validate import validate
-from regard.training.world import Elsewhere, World
+from regard.training.world import World
 
-HOPELESS = 20
-"""Steps in a row without a finite gradient before a run gives up."""
+MOST_SKIPPED = 20
+"""Updates skipped in a row, for want of a finite gradient, before a run gives up."""
 
 
 class Diverged(RuntimeError):
@@ -33,10 +30,10 @@ class Diverged(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Group:
-    """This worker's batches of one optimizer step, the target pieces of all workers, and where they leave the epoch."""
+class StepPlan:
+    """This worker's micro-batches of one optimizer step, the target pieces of all workers, the place in the epoch."""
 
-    portions: list[Portion]
+    micro_batches: list[MicroBatch]
     tokens: int
     epoch: int
     batches_done: int
@@ -45,38 +42,34 @@ class Group:
 
 
 def run_loop(job: Job, progress: Progress) -> Progress:
-    """Train until the steps are done, validation stands still, or somebody interrupts."""
+    """Train until the steps are done, validation no longer improves, or a signal interrupts."""
     config = job.config
-    began, lost = time.perf_counter() - progress.seconds, 0
+    began, skipped = time.perf_counter() - progress.seconds, 0
     job.model.train()
-    for group in _groups(job, progress):
-        rate = learning_rate(config, progress.step + 1, job.total, progress.plateau)
-        set_learning_rate(job.optimizer, rate)
-        job.world.vary(config.seed, progress.step + 1)
+    for plan in _plan_steps(job, progress):
+        step = progress.step + 1
+        rate = learning_rate(config, step, job.total, progress.plateau)
+        set_learning_rate(job.step.optimizer, rate)
+        job.world.seed_step(config.seed, step)
         start = time.perf_counter()
-        outcome = train_step(
-            job.model, job.optimizer, group.portions, config, tokens=group.tokens, room=job.room,
-            replica=job.replica, autocast=job.autocast, warn=partial(_warn, job, progress.step + 1),
-        )  # fmt: skip
+        outcome = job.step(plan.micro_batches, plan.tokens, partial(job.warn, step))
         now = time.perf_counter()
-        progress = _advance(progress, group, outcome, now - began)
-        lost = 0 if outcome.finite else _lose(job, progress.step, lost)
+        progress = _advance(progress, plan, outcome, now - began)
+        skipped = 0 if outcome.finite else _count_skipped(job, step, skipped)
         speed = outcome.tokens / (now - start)
-        job.journal.tell(
-            Stepped(progress.step, group.epoch, outcome.loss, rate, outcome.gradient_norm, speed, progress.seconds)
-        )
+        job.journal.write(Stepped(step, plan.epoch, outcome.loss, rate, outcome.gradient_norm, speed, progress.seconds))
 
-        validating = group.ends_run or _is_due(progress.step, config.validate_every, group.ends_epoch)
+        validating = plan.ends_run or _is_due(step, config.validate_every, plan.ends_epoch)
         if validating:
             progress = replace(_validate(job, progress), seconds=time.perf_counter() - began)
-        if group.ends_run:
+        if plan.ends_run:
             progress = replace(progress, finished="steps")
         elif config.patience is not None and progress.stale >= config.patience:
             progress = replace(progress, finished="early")
         if progress.finished and config.average:
-            progress = job.world.tell(_average(job, progress) if job.world.writer else progress)
-        interrupted = job.world.any(job.interrupt.asked)  # read once: what is left now must have been saved
-        saving = validating or interrupted or _is_due(progress.step, config.checkpoint_every, False)
+            progress = job.world.broadcast(try_average(job, progress) if job.world.writer else progress)
+        interrupted = job.world.any(job.interrupt.requested)  # read once: a run that ends here must have saved first
+        saving = validating or interrupted or _is_due(step, config.checkpoint_every, False)
         if saving and job.world.writer:
             save_checkpoint(job, progress)
             save_first_best(job.folder, progress, config.metric)
@@ -85,51 +78,48 @@ def run_loop(job: Job, progress: Progress) -> Progress:
     return progress
 
 
-def _groups(job: Job, progress: Progress) -> Iterator[Group]:
-    """The work of each optimizer step from where the run stands."""
+def _plan_steps(job: Job, progress: Progress) -> Iterator[StepPlan]:
+    """The micro-batches of each optimizer step, from where the run stands."""
     config, skip = job.config, progress.batch
     step = progress.step
     for epoch in itertools.count(progress.epoch):
         batcher = job.data.batcher_for(epoch)
-        plan = batcher.plan(epoch)
-        for first in range(skip, len(plan), config.accumulate):
+        batches = batcher.plan(epoch)
+        for first in range(skip, len(batches), config.accumulate):
             step += 1
-            after = min(first + config.accumulate, len(plan))
+            after = min(first + config.accumulate, len(batches))
             share = teacher_forcing(config, step, job.total)
-            tokens, portions = 0, []
-            for items in plan[first:after]:
+            tokens, micro_batches = 0, []
+            for items in batches[first:after]:
                 steps = batcher.decoder_steps(items)
                 tokens += int(steps.sum())
-                coins = _coins(job.generator, int(batcher.padded(steps).max()), share)
-                portions.append(_portion(batcher, items, coins, job.world))
-            ends_epoch = after == len(plan)
+                forced = _draw_forced(job.generator, int(batcher.padded(steps).max()), share)
+                micro_batches.append(_own_rows(batcher, items, forced, job.world))
+            # Without rows of its own, a worker computes one all the same: the others wait for its gradients.
+            needed = [one for one in micro_batches if one.counts] or micro_batches[:1]
+            ends_epoch = after == len(batches)
             ends_run = step == config.steps or (ends_epoch and epoch + 1 == config.epochs)
-            yield Group(_needed(portions), tokens, epoch, after, ends_epoch, ends_run)
+            yield StepPlan(needed, tokens, epoch, after, ends_epoch, ends_run)
         skip = 0
 
 
-def _portion(batcher: Batcher, items: Indices, coins: Tensor | None, world: World) -> Portion:
-    """This worker's share of a batch: every so-many-th row, so that all shares are of like lengths."""
+def _own_rows(batcher: Batcher, items: Indices, forced: Tensor | None, world: World) -> MicroBatch:
+    """This worker's rows of a batch: every `world.size`-th one, so that workers get rows of similar lengths."""
     mine = items[world.rank :: world.size]
-    return Portion(batcher.batch(mine if len(mine) else items[:1]), coins, counts=len(mine) > 0)
+    return MicroBatch(batcher.batch(mine if len(mine) else items[:1]), forced, counts=len(mine) > 0)
 
 
-def _needed(portions: list[Portion]) -> list[Portion]:
-    """Those that count, but never none: the other workers wait for this one's gradients."""
-    return [portion for portion in portions if portion.counts] or portions[:1]
-
-
-def _coins(generator: torch.Generator, steps: int, share: float) -> Tensor | None:
-    """Which decoder steps read the true word: one coin for each step of the batch, heads with probability `share`."""
+def _draw_forced(generator: torch.Generator, steps: int, share: float) -> Tensor | None:
+    """Which decoder steps of a batch read the true word: each with probability `share`; None: all."""
     return None if share >= 1 else torch.rand(steps, generator=generator) < share
 
 
-def _advance(progress: Progress, group: Group, outcome: Outcome, seconds: float) -> Progress:
+def _advance(progress: Progress, plan: StepPlan, outcome: Outcome, seconds: float) -> Progress:
     return replace(
         progress,
         step=progress.step + 1,
-        epoch=group.epoch + 1 if group.ends_epoch else group.epoch,
-        batch=0 if group.ends_epoch else group.batches_done,
+        epoch=plan.epoch + 1 if plan.ends_epoch else plan.epoch,
+        batch=0 if plan.ends_epoch else plan.batches_done,
         loss_sum=progress.loss_sum + (outcome.loss if outcome.finite else 0.0),
         loss_steps=progress.loss_steps + outcome.finite,
         seconds=seconds,
@@ -140,67 +130,42 @@ def _is_due(step: int, every: int | None, otherwise: bool) -> bool:
     return otherwise if every is None else step % every == 0
 
 
-def _warn(job: Job, step: int, message: str) -> None:
-    job.journal.tell(Warned(step, message))
-
-
-def _lose(job: Job, step: int, lost: int) -> int:
-    """Count the updates that were left out in a row; too many, and there is no hope."""
-    if lost == 0:
-        _warn(job, step, f"step {step}: the gradient is not finite; this update was left out")
-    if lost + 1 == HOPELESS:
+def _count_skipped(job: Job, step: int, skipped: int) -> int:
+    """Warn about the first skipped update in a row; raise after too many."""
+    if skipped == 0:
+        job.warn(step, f"step {step}: the gradient is not finite; this update was left out")
+    if skipped + 1 == MOST_SKIPPED:
         if not job.world.writer:
-            raise Elsewhere(f"no finite gradient in {HOPELESS} steps, which the writer says")
+            raise FailedElsewhere(f"no finite gradient in {MOST_SKIPPED} steps, which worker 0 reports")
         kept = f"; the checkpoint in {job.last} is kept" if job.last.exists() else ""
         raise Diverged(
-            f"no finite gradient in {HOPELESS} steps up to step {step}: lower train.learning_rate "
+            f"no finite gradient in {MOST_SKIPPED} steps up to step {step}: lower train.learning_rate "
             f"(now {job.config.learning_rate}) or train.clip (now {job.config.clip}), and start again{kept}"
         )
-    return lost + 1
+    return skipped + 1
 
 
 def _validate(job: Job, progress: Progress) -> Progress:
+    """Score the development set, save the model if it is the best, and count validations without improvement."""
     config = job.config
-    verdict = validate(job.model, job.data, config.metric, job.recipe.search, job.world)
-    judged = progress.judged(verdict.score, verdict.loss, config)
+    scores = validate(job.model, job.data, config.metric, job.recipe.search, job.world)
+    judged = progress.judged(scores.score, scores.loss, config)
     best = judged.best_step == progress.step
     if best and job.world.writer and (job.last.exists() or job.best.exists()):  # the first one follows its checkpoint
-        _save_best(job, job.model, steps=progress.step, **{config.metric: verdict.score})
+        job.save_best(job.model, steps=progress.step, **{config.metric: scores.score})
     if config.average and job.world.writer:
         keep_weights(job, progress.step)
-    job.journal.tell(
+    job.journal.write(
         Validated(
             step=progress.step,
             epoch=progress.epoch,
             train_loss=progress.train_loss,
-            loss=verdict.loss,
+            loss=scores.loss,
             metric=config.metric,
-            score=verdict.score,
+            score=scores.score,
             best=best,
-            sample=verdict.sample,
+            sample=scores.sample,
             seconds=progress.seconds,
         )
     )
     return judged
-
-
-def _average(job: Job, progress: Progress) -> Progress:
-    """Put the averaged weights into `best/` where they beat it on the development set."""
-    mean = averaged(job, partial(_warn, job, progress.step))
-    if mean is None:
-        return progress
-    model, count = mean
-    metric = job.config.metric
-    verdict = validate(model, job.data, metric, job.recipe.search)
-    best = progress.improved(metric, verdict.score, verdict.loss)
-    if best:
-        _save_best(job, model, steps=progress.step, averaged=count, **{metric: verdict.score})
-        progress = replace(
-            progress, best_score=verdict.score, best_step=progress.step, best_loss=verdict.loss, averaged=True
-        )
-    job.journal.tell(Averaged(progress.step, count, verdict.loss, metric, verdict.score, best))
-    return progress
-
-
-def _save_best(job: Job, model: Seq2Seq, **trained: Any) -> None:
-    save_bundle(job.best, model, job.data.source, job.data.target, **job.about(**trained))

@@ -1,4 +1,4 @@
-"""From a recipe to what the loop needs: pairs read, tokenizers trained, sentences encoded and batched."""
+"""From a recipe to the data of a run: reads pairs, trains tokenizers, encodes and batches sentences and word links."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -8,29 +8,29 @@ from functools import cached_property
 from regard.bundle.store import Bundle
 from regard.data.batching import Batcher
 from regard.data.dataset import EncodedPairs, Limits, encode_pairs
-from regard.data.guidance import Guide
+from regard.data.guidance import Guide, encode_links, known_links, read_links
 from regard.data.pair import Pair
 from regard.data.pipeline import Watch, encode_corpus, open_training, train_tokenizers
 from regard.data.splits import Corpus, StoredSplit, load_split
+from regard.models.config import RecurrentConfig
 from regard.text.errors import InputError
 from regard.text.shared import first_difference
 from regard.text.tokenizer import Tokenizer
-from regard.training.guide import build_guide
-from regard.training.hide import hide_words
 from regard.training.recipe import Recipe
+from regard.training.word_dropout import hide_words
 
 TRAINING, DEVELOPMENT, LINKS = "training pairs", "development pairs", "word links"
 VALIDATION_SENTENCES = 256
-"""Rows of a validation batch: decoding keeps no gradients, so more fit than in training."""
+"""Rows of a validation batch: without gradients, more fit into memory than in training."""
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """Everything that comes from data: tokenizers, training batches, development pairs with theirs, and notes."""
+    """Everything that is made from data: tokenizers, training and development batches, and notes for the user."""
 
     recipe: Recipe
     train: Corpus | StoredSplit
-    """The training text: every epoch encodes it anew where BPE merges drop out."""
+    """The training text: with BPE dropout, every epoch encodes it again."""
     source: Tokenizer
     target: Tokenizer
     batcher: Batcher
@@ -39,7 +39,7 @@ class Prepared:
     notes: tuple[str, ...]
 
     def batcher_for(self, epoch: int) -> Batcher:
-        """The training batches; where BPE merges drop out, the text is cut into other pieces in every epoch."""
+        """The training batches of an epoch; with BPE dropout, each epoch has its own."""
         if epoch == 0 or not _drops_merges(self.recipe):
             return self.batcher
         encoded, _ = _encode(self.recipe, self.train, self.source, self.target, epoch)
@@ -47,7 +47,7 @@ class Prepared:
 
     @cached_property
     def fingerprints(self) -> dict[str, str | None]:
-        """Change with the training pairs and how they are encoded, the text of the development pairs, the links."""
+        """Digests of the encoded training pairs, the text of the development pairs, and the word links."""
         sides = (self.batcher.data.source, self.batcher.data.target)
         guide = self.batcher.guide
         links = None if guide is None else guide.links
@@ -66,7 +66,7 @@ def _digest(parts: Iterable[bytes | memoryview]) -> str:
 
 
 def prepare(recipe: Recipe, known: Bundle | None = None, watch: Watch | None = None) -> Prepared:
-    """Read and encode the data; `known` brings its tokenizers along when a run resumes or fine-tunes."""
+    """Read and encode the data; a run that resumes or fine-tunes takes its tokenizers from the bundle `known`."""
     train, dev = open_training(recipe.data), load_split(recipe.data, "dev")
     told = {} if watch is None else {"watch": watch}
     source, target = (known.source, known.target) if known else train_tokenizers(train, recipe.text, **told)
@@ -82,7 +82,7 @@ def prepare(recipe: Recipe, known: Bundle | None = None, watch: Watch | None = N
         train,
         source,
         target,
-        _batcher(encoded, recipe, build_guide(recipe, train, encoded, source, target)),
+        _batcher(encoded, recipe, _build_guide(recipe, train, encoded, source, target)),
         chosen,
         Batcher(dev_encoded, sentences=VALIDATION_SENTENCES, shuffle=False, source_eos=text.source_eos),
         (*notes, *encoded.notes, *dev.notes),
@@ -104,7 +104,7 @@ def _check_shared(recipe: Recipe, source: Tokenizer, target: Tokenizer, known: B
 
 
 def _check_positions(pairs: EncodedPairs, recipe: Recipe) -> None:
-    """A sentence longer than the positions a model learns should show now, not in the middle of an epoch."""
+    """Refuse sentences longer than the positions that the model learns, before the first epoch."""
     most = recipe.model.most_pieces
     if most is None:
         return
@@ -126,7 +126,7 @@ def _encode(
     seed = None
     if _drops_merges(recipe):
         seed = f"{config.seed} {epoch}"
-        # What fits in one epoch must not be too long in another.
+        # A sentence has other pieces in every epoch, but must fit in all of them.
         fits = [bound - 1 for bound in (config.batch_tokens, recipe.model.most_pieces) if bound is not None]
         longest_source = min((*fits, *([longest_source] if longest_source else [])), default=None)
         longest_target = min((*fits, *([longest_target] if longest_target else [])), default=None)
@@ -150,3 +150,29 @@ def _batcher(encoded: EncodedPairs, recipe: Recipe, guide: Guide | None) -> Batc
         guide=guide,
         multiple=config.pad_to,
     )
+
+
+def _build_guide(
+    recipe: Recipe, train: Corpus | StoredSplit, encoded: EncodedPairs, source: Tokenizer, target: Tokenizer
+) -> Guide | None:
+    """Where training tells attention to look; None where the recipe asks for neither links nor coverage."""
+    config, model = recipe.train.guide, recipe.model
+    if not config.weight and not recipe.train.coverage:
+        return None
+    if isinstance(model, RecurrentConfig) and model.score == "none":
+        raise InputError("train.guide and train.coverage need attention: this model has none (score = 'none')")
+    layers, heads = model.attention_shape
+    layer = max(layers - 2, 0) if config.layer is None else config.layer
+    if layer >= layers or config.head >= heads:
+        raise InputError(
+            f"train.guide: there is no head {config.head} in layer {layer}: this model has layers 0 to {layers - 1}, "
+            f"heads 0 to {heads - 1}"
+        )
+    links = None
+    if config.weight:
+        if recipe.text.source.dropout or recipe.text.target.dropout:
+            raise InputError("train.guide links pieces, which text.dropout cuts anew in every epoch: leave one out")
+        pairs = train.pairs if isinstance(train, Corpus) else train.pairs()
+        known = known_links(pairs) if config.links is None else read_links(config.links, pairs)
+        links = encode_links(known, encoded, source, target, spaces=config.words == "spaces", shift=config.shift)
+    return Guide(links, config.weight, layer, config.head, recipe.train.coverage)

@@ -1,8 +1,8 @@
-"""One optimizer step: gradients over one or several batches, and what to do when memory runs out."""
+"""One optimizer step: gradients of one or several micro-batches, and smaller ones when memory runs out."""
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import torch
@@ -13,55 +13,53 @@ from torch.optim import Optimizer
 from regard.data.batch import Batch
 from regard.models.seq2seq import Seq2Seq
 from regard.registry import release_memory
+from regard.torch_private import is_out_of_memory
 from regard.training.config import TrainConfig
 from regard.training.loss import batch_loss, real_places
 from regard.training.world import ALONE, Replica
 
 
 class OutOfMemory(RuntimeError):
-    """Not even a single sentence fits."""
+    """The batch cannot be split any further, or no longer."""
 
 
 @dataclass(frozen=True)
-class Portion:
-    """A batch, in main memory, and which of its decoder steps read the true word (None: all, else at least so many)."""
+class MicroBatch:
+    """A batch in host memory; `forced` marks the decoder steps that read the true word (None: all of them).
+
+    `forced` may be longer than the batch: it was drawn for the whole batch of which this one is a part.
+    """
 
     batch: Batch
     forced: Bool[Tensor, " target_or_more"] | None = None
     counts: bool = True
     """False: computed only because the other workers wait for this one, which has no rows in this step."""
 
-    def halves(self) -> tuple["Portion", "Portion"]:
-        """The same work in two parts: the coins of the batch hold for both."""
+    def halves(self) -> tuple["MicroBatch", "MicroBatch"]:
         first, second = self.batch.halves()
         return replace(self, batch=first), replace(self, batch=second)
 
-    @property
-    def coins(self) -> Bool[Tensor, " target"] | None:
-        """`forced`, for as many steps as this batch has."""
-        return None if self.forced is None else self.forced[: self.batch.target_in.size(1)]
 
-
-class Room:
-    """How much fits into memory, learnt from the first batch that does not: larger ones are split before they fail."""
+class MemoryLimit:
+    """The size of the smallest batch that did not fit into memory: batches of that size are split before they fail."""
 
     def __init__(self) -> None:
-        self.limit: int | None = None
+        self.slots: int | None = None
 
-    def divide(self, portion: Portion) -> list[Portion]:
-        if self.limit is None or portion.batch.slots < self.limit or portion.batch.rows == 1:
-            return [portion]
-        return [part for half in portion.halves() for part in self.divide(half)]
+    def split(self, whole: MicroBatch) -> list[MicroBatch]:
+        if self.slots is None or whole.batch.slots < self.slots or whole.batch.rows == 1:
+            return [whole]
+        return [part for half in whole.halves() for part in self.split(half)]
 
-    def shrink(self, batch: Batch) -> str:
-        """Take note of a batch that did not fit; what to tell the user about it."""
+    def lower(self, batch: Batch) -> str:
+        """Record a batch that did not fit; returns the warning for the user."""
         width, height = batch.source.size(1), batch.target_out.size(1)
         if batch.rows == 1:
             raise OutOfMemory(
                 f"a single sentence pair of {width} source and {height} target pieces does not fit into memory: "
                 "lower [text] longest_source and longest_target, or use a smaller model"
             )
-        self.limit = batch.slots
+        self.slots = batch.slots
         return (
             f"out of memory with {batch.rows} sentences of up to {width} + {height} pieces: "
             "batches of this size are split in two from now on; a smaller batch avoids this"
@@ -70,7 +68,7 @@ class Room:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Mean -log p of the target pieces (no smoothing), the gradient's norm before clipping, and how many they were."""
+    """Mean -log p of the target pieces (no smoothing), the gradient's norm before clipping, the number of pieces."""
 
     loss: float
     gradient_norm: float
@@ -81,97 +79,82 @@ class Outcome:
         return math.isfinite(self.gradient_norm)
 
 
-def train_step(
-    model: Seq2Seq,
-    optimizer: Optimizer,
-    portions: Sequence[Portion],
-    config: TrainConfig,
-    *,
-    room: Room,
-    tokens: int | None = None,
-    replica: Replica = ALONE,
-    autocast: torch.dtype | None = None,
-    warn: Callable[[str], None] = lambda message: None,
-) -> Outcome:
-    """Accumulate, clip, update; an update that is not finite is left out.
+@dataclass(frozen=True)
+class TrainStep:
+    """Accumulates gradients, clips them and updates the weights; an update that is not finite is skipped."""
 
-    `tokens` counts the target pieces of all workers; those of `portions` if left out.
-    """
-    if tokens is None:
-        tokens = sum(int(portion.batch.target_lengths.sum()) for portion in portions)
-    loss = gradients(
-        model, portions, config.label_smoothing, tokens, agreement=config.agreement, room=room, replica=replica,
-        autocast=autocast, warn=warn,
-    )  # fmt: skip
-    norm = float(torch.nn.utils.clip_grad_norm_(model.parameters(), config.clip or math.inf))
-    outcome = Outcome(loss, norm, tokens)
-    if outcome.finite:
-        optimizer.step()
-    return outcome
+    model: Seq2Seq
+    optimizer: Optimizer
+    config: TrainConfig
+    autocast: torch.dtype | None = None
+    replica: Replica = ALONE
+    memory: MemoryLimit = field(default_factory=MemoryLimit)
 
+    def __call__(self, parts: Sequence[MicroBatch], tokens: int, warn: Callable[[str], None]) -> Outcome:
+        """`tokens` counts the target pieces of all workers in this step; `warn` is called when memory runs out."""
+        loss = self.gradients(parts, tokens, warn)
+        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip or math.inf)
+        outcome = Outcome(loss, float(norm), tokens)
+        if outcome.finite:
+            self.optimizer.step()
+        return outcome
 
-def gradients(
-    model: Seq2Seq,
-    portions: Sequence[Portion],
-    smoothing: float,
-    tokens: int,
-    *,
-    agreement: float = 0.0,
-    room: Room,
-    replica: Replica = ALONE,
-    autocast: torch.dtype | None,
-    warn: Callable[[str], None],
-) -> float:
-    """Fill the gradients of the mean objective over `tokens`, so that any number of portions equals one large batch.
+    def gradients(self, parts: Sequence[MicroBatch], tokens: int, warn: Callable[[str], None]) -> float:
+        """Compute the gradients of the mean objective over `tokens`; returns the mean log loss.
 
-    So does any number of workers, whose `tokens` count the portions of all. Returned is the mean log loss.
-    """
-    device = next(model.parameters()).device
-    while True:
-        model.zero_grad(set_to_none=True)
-        total = torch.zeros((), device=device)
-        too_large = None
-        parts = [part for whole in portions for part in room.divide(whole)]
-        for number, portion in enumerate(parts, start=1):
-            last = number == len(parts)
-            try:
-                with replica.adding(last):
-                    with torch.autocast(device.type, dtype=autocast, enabled=autocast is not None):
-                        batch = portion.batch.to(device)
-                        losses = replica(
-                            partial(
-                                batch_loss, model, batch, smoothing=smoothing, forced=portion.coins,
-                                scale=replica.size / tokens if portion.counts else 0.0,  # workers take their mean
-                                places=real_places(portion.batch.target_out).to(device), agreement=agreement,
-                            )
-                        )  # fmt: skip
-                    torch.autograd.backward(losses.objective)
-                if portion.counts:
-                    total += losses.log_loss
-            except RuntimeError as error:
-                if not is_out_of_memory(error):
-                    raise
-                if last and replica.size > 1:
-                    raise OutOfMemory(_too_late(portion.batch)) from error
-                too_large = portion.batch
-                break
-        if too_large is None:
-            return replica.world.total(float(total)) / tokens
-        # Outside of `except`, whose traceback holds on to the tensors of the failed attempt.
-        warn(room.shrink(too_large))
-        if device.type == "cuda":
-            release_memory()
+        The gradients do not depend on how the rows are divided into micro-batches and among workers.
+        """
+        device = next(self.model.parameters()).device
+        while True:
+            self.model.zero_grad(set_to_none=True)
+            total = torch.zeros((), device=device)
+            too_large = None
+            small = [part for whole in parts for part in self.memory.split(whole)]
+            for number, part in enumerate(small, start=1):
+                last = number == len(small)
+                try:
+                    log_loss = self._backward(part, tokens, device, last)
+                    if part.counts:
+                        total += log_loss
+                except RuntimeError as error:
+                    if not is_out_of_memory(error):
+                        raise
+                    if last and self.replica.size > 1:
+                        raise OutOfMemory(_too_late(part.batch)) from error
+                    too_large = part.batch
+                    break
+            if too_large is None:
+                return self.replica.world.total(float(total)) / tokens
+            # Not inside `except`: its traceback keeps the tensors of the failed attempt alive.
+            warn(self.memory.lower(too_large))
+            if device.type == "cuda":
+                release_memory()
+
+    def _backward(self, part: MicroBatch, tokens: int, device: torch.device, last: bool) -> Tensor:
+        """Add the gradients of one micro-batch; returns its summed log loss."""
+        config, replica = self.config, self.replica
+        with replica.adding(last):
+            with torch.autocast(device.type, dtype=self.autocast, enabled=self.autocast is not None):
+                losses = replica(
+                    partial(
+                        batch_loss,
+                        self.model,
+                        part.batch.to(device),
+                        smoothing=config.label_smoothing,
+                        forced=None if part.forced is None else part.forced[: part.batch.target_in.size(1)],
+                        scale=replica.size / tokens if part.counts else 0.0,  # DDP takes the mean over workers
+                        places=real_places(part.batch.target_out).to(device),
+                        agreement=config.agreement,
+                    )
+                )
+            torch.autograd.backward(losses.objective)
+        return losses.log_loss
 
 
 def _too_late(batch: Batch) -> str:
-    """The other workers may have heard a part of this one's gradients: the step cannot be tried again in halves."""
+    """Other workers may have received a part of this worker's gradients: the step cannot be repeated with halves."""
     return (
         f"out of memory with {batch.rows} sentences of {batch.source.size(1)} + {batch.target_out.size(1)} pieces "
         "while workers wait for each other: go on with --resume and more workers, whose shares are smaller, or start "
         "anew with a smaller batch"
     )
-
-
-def is_out_of_memory(error: RuntimeError) -> bool:
-    """A GPU has an error of its own for it, main memory only a sentence."""
-    return isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error)

@@ -1,6 +1,5 @@
-"""How good a model is on the development set: loss under teacher forcing, score with greedy decoding."""
+"""Validation: loss under teacher forcing and score with greedy search, over the development set."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -9,39 +8,29 @@ from regard.data.batch import Batch
 from regard.evaluation import bleu, chrf, exact_match
 from regard.models.seq2seq import Seq2Seq
 from regard.search import SearchConfig, decode
+from regard.torch_private import is_out_of_memory
 from regard.training.config import Metric
 from regard.training.loss import batch_loss
 from regard.training.prepare import Prepared
-from regard.training.step import is_out_of_memory
 from regard.training.world import World
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """Scores of one validation and one sentence as an example: source, reference, output."""
+class Scores:
+    """Loss and score of one validation, and one sentence as a sample: source, reference, output."""
 
     loss: float
     score: float
     sample: tuple[str, str, str]
 
 
-@dataclass(frozen=True)
-class _Part:
-    """What one batch gave: its number, summed loss, target pieces, and the text found for each pair."""
-
-    number: int
-    loss: float
-    tokens: int
-    outputs: dict[int, str]
-
-
 @torch.no_grad()
 def validate(
     model: Seq2Seq, data: Prepared, metric: Metric, search: SearchConfig, world: World | None = None
-) -> Verdict:
-    """Decode every development pair once; where the metric is the loss, only the first batch, for the example.
+) -> Scores:
+    """Decode every development pair once; where the metric is the loss, only the first batch, for the sample.
 
-    Several workers share the batches, and all of them come to the verdict that one alone would reach.
+    Several workers share the batches, and all of them return the scores that one alone would.
     """
     world = world or World()
     was_training = model.training
@@ -49,25 +38,31 @@ def validate(
     device = next(model.parameters()).device
     greedy = search.model_copy(update={"beam": 1, "nbest": 1, "temperature": None, "top_k": None, "top_p": None})
     batcher, plan = data.dev_batcher, data.dev_batcher.plan()
-    mine: list[_Part] = []
+    mine: list[tuple[int, float, int, dict[int, str]]] = []
     for number in range(world.rank, len(plan), world.size):
         batch = batcher.batch(plan[number])
-        loss, found = _try(model, batch.to(device), greedy if metric != "loss" or number == 0 else None)
-        written = {int(batcher.data.numbers[item]): data.target.decode(ids) for item, ids in found.items()}
-        mine.append(_Part(number, loss, int(batch.target_lengths.sum()), written))
+        loss, found = _decode(model, batch.to(device), greedy if metric != "loss" or number == 0 else None)
+        texts = {int(batcher.data.numbers[item]): data.target.decode(ids) for item, ids in found.items()}
+        mine.append((number, loss, int(batch.target_lengths.sum()), texts))
     model.train(was_training)
-    parts = sorted((part for share in world.gather(mine) for part in share), key=lambda part: part.number)
-    total, tokens = sum(part.loss for part in parts), sum(part.tokens for part in parts)
-    outputs = {number: text for part in parts for number, text in part.outputs.items()}
+    # In the order of the batches, so that the sum does not depend on the number of workers.
+    _, losses, tokens, texts_of = zip(*sorted(one for share in world.gather(mine) for one in share), strict=True)
+    loss = sum(losses) / sum(tokens)
+    outputs = {number: text for texts in texts_of for number, text in texts.items()}
     references = [data.target.written(pair.target) for pair in data.dev]
-    texts = [outputs.get(number, "") for number in range(len(references))]
-    score = total / tokens if metric == "loss" else _score(metric, texts, references)
-    example = min(outputs)
-    return Verdict(total / tokens, score, (data.dev[example].source, references[example], outputs[example]))
+    everything = [outputs.get(number, "") for number in range(len(references))]
+    if metric == "loss":
+        score = loss
+    elif metric == "exact_match":
+        score = exact_match(everything, references)
+    else:
+        score = (bleu if metric == "bleu" else chrf)(everything, references).score
+    sample = min(outputs)
+    return Scores(loss, score, (data.dev[sample].source, references[sample], outputs[sample]))
 
 
-def _try(model: Seq2Seq, batch: Batch, search: SearchConfig | None) -> tuple[float, dict[int, tuple[int, ...]]]:
-    """Loss and, with a search, the ids found for each item; what does not fit into memory is done in two halves."""
+def _decode(model: Seq2Seq, batch: Batch, search: SearchConfig | None) -> tuple[float, dict[int, tuple[int, ...]]]:
+    """Loss and, with a search, the ids found for each item; a batch that does not fit into memory is halved."""
     try:
         loss = float(batch_loss(model, batch).log_loss)
         if search is None:
@@ -78,11 +73,5 @@ def _try(model: Seq2Seq, batch: Batch, search: SearchConfig | None) -> tuple[flo
     except RuntimeError as error:
         if batch.rows == 1 or not is_out_of_memory(error):
             raise
-    (loss, found_first), (more, found_second) = (_try(model, half, search) for half in batch.halves())
+    (loss, found_first), (more, found_second) = (_decode(model, half, search) for half in batch.halves())
     return loss + more, found_first | found_second
-
-
-def _score(metric: Metric, outputs: Sequence[str], references: Sequence[str]) -> float:
-    if metric == "exact_match":
-        return exact_match(outputs, references)
-    return (bleu if metric == "bleu" else chrf)(outputs, references).score

@@ -1,7 +1,7 @@
-"""Several workers train one model: the only file that knows torch.distributed.
+"""Data-parallel training by several workers: the only file that imports torch.distributed.
 
-`torchrun` starts the workers and tells each its number. All of them go through the same steps with the same weights;
-each computes its share of the rows of every batch, the gradients are added up, and one of them writes.
+`torchrun` starts the workers and numbers them. All go through the same steps with the same weights; each computes the
+gradients of its rows of every batch, DDP adds them up, and worker 0 writes the files.
 """
 
 import hashlib
@@ -20,35 +20,31 @@ import torch
 from torch import distributed, nn
 from torch.nn.parallel import DistributedDataParallel
 
-from regard.text.errors import InputError
+from regard.text.errors import FailedElsewhere, InputError
 
 PATIENCE = timedelta(hours=1)
-"""How long a worker waits for another that is alive: reading data or saving takes one longer than the others."""
+"""Timeout of a collective operation: reading data or saving takes some workers longer than others."""
 
 Value = TypeVar("Value")
 
 
 class WorkerLost(RuntimeError):
-    """Another worker is gone, and without it no step can be taken."""
-
-
-class Elsewhere(RuntimeError):
-    """Another worker has said what is wrong."""
+    """The connection to another worker is lost."""
 
 
 @dataclass(frozen=True)
 class World:
-    """This worker among all of them. One process alone is a world of one, where nothing is ever sent."""
+    """The rank of this worker and the number of workers. In a world of one, every operation is a no-op."""
 
     rank: int = 0
     size: int = 1
     local_rank: int = 0
-    """This worker among those of its machine, of which there are `local_size`."""
+    """The rank among the `local_size` workers of this machine."""
     local_size: int = 1
 
     @property
     def writer(self) -> bool:
-        """One worker writes files, and speaks."""
+        """Worker 0 writes files and reports."""
         return self.rank == 0
 
     @property
@@ -56,20 +52,20 @@ class World:
         return f"worker {self.rank} of {self.size} on {socket.gethostname()}"
 
     def gather(self, value: Value) -> list[Value]:
-        """Everybody's value, in the order of their ranks."""
+        """All workers' values, in the order of their ranks."""
         found: list[Any] = [value] * self.size
         if self.size > 1:
             distributed.all_gather_object(found, value)
         return found
 
-    def tell(self, value: Value) -> Value:
-        """The writer's value, to everybody."""
+    def broadcast(self, value: Value) -> Value:
+        """Worker 0's value."""
         if self.size == 1:
             return value
         found: list[Any] = [value]
         distributed.broadcast_object_list(found)
-        told: Value = found[0]
-        return told
+        received: Value = found[0]
+        return received
 
     def total(self, number: float) -> float:
         """The sum over all workers."""
@@ -80,14 +76,14 @@ class World:
         return float(numbers)
 
     def any(self, flag: bool) -> bool:
-        """Whether it is so for at least one worker."""
+        """Whether the flag is set for at least one worker."""
         return flag if self.size == 1 else self.total(float(flag)) > 0
 
     @contextmanager
-    def together(self) -> Iterator[None]:
-        """What is wrong with the user's input ends all workers at the end of the block, and is said by one of them.
+    def fail_together(self) -> Iterator[None]:
+        """An InputError in one worker ends all of them at the end of the block; the first worker reports it.
 
-        Nothing inside may be sent: a worker whose input is wrong is no longer there.
+        No collective operation may run inside the block: a worker that has failed would not take part.
         """
         problem = None
         try:
@@ -101,25 +97,22 @@ class World:
                 raise problem
             raise InputError(f"{self.name}: {problem}") from problem
         if first is not None:
-            raise Elsewhere(f"worker {first} of {self.size} said what is wrong")
+            raise FailedElsewhere(f"worker {first} of {self.size} reported the error")
 
-    def vary(self, seed: int, step: int) -> None:
-        """Seed a step for this worker: dropout differs between workers, and is the same again after a resume."""
+    def seed_step(self, seed: int, step: int) -> None:
+        """Seed the random numbers of a step: dropout differs between workers and is repeated after a resume."""
         if self.size > 1:
             digest = hashlib.sha256(f"{seed} {step} {self.rank}".encode()).digest()
             torch.manual_seed(int.from_bytes(digest[:8]) >> 1)
 
     @property
     def launch(self) -> str | None:
-        """What stays the same when torchrun starts its workers again; None where it will not, or nobody can tell."""
+        """torchrun's run id, which stays the same when it restarts its workers; None where it has none."""
         name = os.environ.get("TORCHELASTIC_RUN_ID")
         return None if name == "none" else name
 
     def connect(self) -> None:
-        """Wait until all workers can hear each other.
-
-        What they say lies in main memory, which is gloo's part; gradients on a GPU have a group of their own.
-        """
+        """Connect all workers with gloo, which sends host memory; gradients on a GPU use a NCCL group of their own."""
         if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True":
             distributed.init_process_group("gloo", timeout=PATIENCE)
             return
@@ -129,7 +122,7 @@ class World:
         store = TCPStore(address, port, is_master=False, timeout=PATIENCE)
         distributed.init_process_group(
             "gloo",
-            store=_unwritten(PrefixStore("regard", store), self.rank, self.size),
+            store=_fresh_store(PrefixStore("regard", store), self.rank, self.size),
             rank=self.rank,
             world_size=self.size,
             timeout=PATIENCE,
@@ -137,17 +130,17 @@ class World:
 
 
 def find_world() -> World:
-    """What torchrun says about this process; a world of one where it does not say anything."""
-    said = os.environ
-    if not {"RANK", "WORLD_SIZE", "MASTER_ADDR"} <= said.keys():
+    """This process as torchrun's environment variables describe it; a world of one without them."""
+    given = os.environ
+    if not {"RANK", "WORLD_SIZE", "MASTER_ADDR"} <= given.keys():
         return World()
-    local_rank, local_size = int(said.get("LOCAL_RANK", 0)), int(said.get("LOCAL_WORLD_SIZE", 1))
-    return World(int(said["RANK"]), int(said["WORLD_SIZE"]), local_rank, local_size)
+    local_rank, local_size = int(given.get("LOCAL_RANK", 0)), int(given.get("LOCAL_WORLD_SIZE", 1))
+    return World(int(given["RANK"]), int(given["WORLD_SIZE"]), local_rank, local_size)
 
 
 @contextmanager
 def join() -> Iterator[World]:
-    """This process among the workers that torchrun started, connected for the length of the block."""
+    """Connect this process with the other workers that torchrun started, for the length of the block."""
     world = find_world()
     if world.size == 1 or distributed.is_initialized():
         yield world
@@ -166,16 +159,16 @@ def join() -> Iterator[World]:
 
 
 class Replica:
-    """This worker's copy of the model; backward passes of all copies add up, once for each step."""
+    """This worker's copy of the model; DDP averages the gradients of all copies, once for each step."""
 
     def __init__(self, world: World, model: nn.Module | None = None, unused: bool = False) -> None:
-        """`unused`: some parameters get no gradient, which the others must not wait for."""
+        """`unused`: some parameters get no gradient, and DDP must not wait for them."""
         self.world = world
         self.parallel: DistributedDataParallel | None = None
         if world.size > 1 and model is not None:
             cuda = next(model.parameters()).is_cuda
             self.parallel = DistributedDataParallel(
-                _Whole(model),
+                _Forward(model),
                 process_group=distributed.new_group(backend="nccl", timeout=PATIENCE) if cuda else None,
                 find_unused_parameters=unused,
             )
@@ -185,11 +178,11 @@ class Replica:
         return 1 if self.parallel is None else self.world.size
 
     def adding(self, last: bool) -> Any:
-        """Around a forward and backward pass: only the `last` one of a step waits for the other workers."""
+        """Context of a forward and backward pass: only the `last` one of a step synchronises the gradients."""
         return nullcontext() if self.parallel is None or last else self.parallel.no_sync()
 
     def __call__(self, compute: Callable[[], Value]) -> Value:
-        """The result of `compute`, a forward pass of the model; its backward pass takes the mean over workers."""
+        """Run `compute`, a forward pass of the model, inside DDP."""
         result: Value = compute() if self.parallel is None else self.parallel(compute)
         return result
 
@@ -197,8 +190,8 @@ class Replica:
 ALONE = Replica(World())
 
 
-class _Whole(nn.Module):
-    """The model with everything that is computed from its parameters."""
+class _Forward(nn.Module):
+    """DDP wraps a module's forward; this one runs any function of the model's parameters."""
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()
@@ -208,11 +201,11 @@ class _Whole(nn.Module):
         return compute()
 
 
-def _unwritten(store: Any, rank: int, size: int) -> Any:
-    """A part of torchrun's store that only this round of workers writes to.
+def _fresh_store(store: Any, rank: int, size: int) -> Any:
+    """A prefix of torchrun's store that only this round of workers uses.
 
-    The store outlives its workers, and still holds the addresses of those that are gone. Worker 0 names the round;
-    another one believes the name once somebody has answered to it.
+    The store survives a restart and still holds the addresses of dead workers. Worker 0 draws a prefix; the others
+    accept it once worker 0 has acknowledged their nonce under it, which a dead worker 0 cannot do.
     """
     from torch.distributed import PrefixStore  # type: ignore[attr-defined]
 
@@ -232,12 +225,12 @@ def _unwritten(store: Any, rank: int, size: int) -> Any:
 
 
 def _is_lost(error: RuntimeError) -> bool:
-    """Errors of the network have a class of their own only on a GPU."""
+    """NCCL's errors have a type; gloo raises RuntimeError, recognised by its message alone (torch 2.6 to 2.13)."""
     return isinstance(error, distributed.DistError) or "gloo" in str(error).lower()
 
 
 def _reason(error: RuntimeError) -> str:
-    """`Connection reset by peer`, without where in gloo's source that was noticed."""
+    """`Connection reset by peer`, without the place in gloo's source code."""
     text = " ".join(str(error).split())
     found = re.search(r"connection \w+( by peer)?|broken pipe|timed out", text, re.IGNORECASE)
     return found.group() if found else text[:200]

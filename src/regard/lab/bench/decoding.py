@@ -17,7 +17,7 @@ from regard.lab.bench.textbook_search import Found, textbook_search
 from regard.lab.bench.work import MULTI30K, Work
 from regard.models.seq2seq import Seq2Seq
 from regard.registry import prepare_for_decoding
-from regard.runtime.padded import pad
+from regard.runtime.source_text import pad
 from regard.search import Hypothesis, Longest, SearchConfig, decode
 
 Result = TypeVar("Result")

@@ -28,7 +28,7 @@ from regard.lab.bench.work import MULTI30K, Work
 from regard.models.config import RecurrentConfig
 from regard.models.seq2seq import Seq2Seq
 from regard.registry import prepare_for_decoding
-from regard.runtime.padded import pad
+from regard.runtime.source_text import pad
 from regard.search import SearchConfig
 from regard.text.special import BOS, EOS, PAD, UNK
 

@@ -16,7 +16,7 @@ from regard.models.presets import preset
 from regard.reading_files import parse_toml, read_regular
 from regard.text.complaint import complain, nearest
 from regard.text.errors import InputError
-from regard.training.own import own_classes
+from regard.training.folder import own_classes
 from regard.training.recipe import Recipe, find_recipe, load_recipe, parse_recipe
 
 Placement = Literal["input", "output", "output-fed"]

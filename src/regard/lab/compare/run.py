@@ -174,12 +174,12 @@ def run_plan(
                 if code is None:
                     continue
                 if code in (INTERRUPTED, -signal.SIGINT):
-                    interrupt.asked = True
+                    interrupt.requested = True
                     continue
                 del running[name]
                 if code or slot.result() is None:
                     failed[name] = why_failed(slot, code)
-            if interrupt.asked and (waiting or running):
+            if interrupt.requested and (waiting or running):
                 _stop([process for _, process in running.values()])
                 raise Stopped(f"interrupted; {len(waiting) + len(running)} of {len(slots)} runs are not done")
     tell(_state(slots, running, failed))

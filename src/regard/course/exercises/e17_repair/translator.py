@@ -8,7 +8,7 @@ import time
 from functools import partial
 from pathlib import Path
 
-from regard.bundle.errors import BundleError
+from regard.bundle.manifest import BundleError
 from regard.bundle.store import Bundle, load_bundle
 from regard.course.folder import spare_place
 from regard.course.waiting import Waiting, busy

@@ -1,4 +1,4 @@
-"""Names become unknown words now and then, on both sides at once: so a model learns to copy what it never saw."""
+"""Word dropout for copying: a word that both sides share becomes UNK on both, so that the model learns to copy it."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The loss curve that a run leaves behind."""
+"""Draws the loss curve of a run from its journal."""
 
 import math
 from pathlib import Path

@@ -1,20 +1,27 @@
-"""A text as a model reads it: its pieces, cut to what the model can read, and what is odd about it."""
+"""Source texts as a model reads them: encoded, cut to the longest source, padded to a batch; with warnings."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
 
 from regard.bundle.store import Bundle
 from regard.text.encoding import Encoding
 from regard.text.errors import InputError
-from regard.text.special import UNK
+from regard.text.special import PAD, UNK
 from regard.text.tokenizer import Tokenizer
 
 NAMED = 5
 """Unknown pieces that a warning names; the rest is counted."""
+GPU_MULTIPLE = 8
+"""A GPU batch is padded to a multiple of this length: CUDA graphs are cached by shape, so fewer shapes are better."""
 
 
 @dataclass(frozen=True)
-class Reading:
-    """The pieces that were read, and a sentence for each thing a person should know about the text."""
+class SourceText:
+    """The pieces that the model reads, and warnings for the user."""
 
     encoding: Encoding
     warnings: tuple[str, ...] = ()
@@ -25,11 +32,11 @@ class Reading:
         return not self.encoding.word_texts
 
 
-def read(text: str, tokenizer: Tokenizer, *, eos: bool, longest: int) -> Reading:
-    """At most `longest` pieces of a text, then EOS where the model's source carries one."""
+def read_source(text: str, tokenizer: Tokenizer, *, eos: bool, longest: int) -> SourceText:
+    """At most `longest` pieces of a text, then EOS if `eos`."""
     encoding = tokenizer.encode(text, eos=eos)
     if not encoding.word_texts:
-        return Reading(encoding, ("blank: nothing to translate",))
+        return SourceText(encoding, ("blank: nothing to translate",))
     warnings = []
     pieces = len(encoding.ids) - eos
     if pieces > longest:
@@ -38,11 +45,11 @@ def read(text: str, tokenizer: Tokenizer, *, eos: bool, longest: int) -> Reading
     unknown = [piece for piece, number in zip(encoding.pieces, encoding.ids, strict=True) if number == UNK]
     if unknown:
         warnings.append(f"unknown to this model: {_named(list(dict.fromkeys(unknown)))}")
-    return Reading(encoding, tuple(warnings))
+    return SourceText(encoding, tuple(warnings))
 
 
 def check_target(pieces: int, bundle: Bundle) -> None:
-    """Refuse a given translation that is longer than the model can write, in pieces with EOS."""
+    """Refuse a given translation of more pieces, EOS counted, than the model has positions."""
     most = bundle.model.config.most_pieces
     if most is not None and pieces > most:
         raise InputError(
@@ -52,7 +59,7 @@ def check_target(pieces: int, bundle: Bundle) -> None:
 
 
 def _cut(encoding: Encoding, keep: list[int]) -> Encoding:
-    """The same text with some of its pieces; words of which no piece is left are gone."""
+    """The same text with some of its pieces, and the words that still have one."""
     words = tuple(encoding.words[i] for i in keep)
     seen = max((word for word in words if word is not None), default=-1) + 1
     return replace(
@@ -70,3 +77,20 @@ def _named(pieces: list[str]) -> str:
     shown = [repr(piece if len(piece) <= 24 else piece[:23] + "…") for piece in pieces[:NAMED]]
     more = f" and {len(pieces) - NAMED:,} more" if len(pieces) > NAMED else ""
     return ", ".join(shown) + more
+
+
+@dataclass(frozen=True)
+class Padded:
+    """Rows are sentences, padded on the right."""
+
+    source: Int[Tensor, "batch source"]
+    source_lengths: Int[Tensor, " batch"]
+
+
+def pad(rows: Sequence[Sequence[int]], device: torch.device) -> Padded:
+    lengths = [len(row) for row in rows]
+    longest = max(lengths)
+    if torch.device(device).type == "cuda":
+        longest += -longest % GPU_MULTIPLE
+    ids = torch.tensor([[*row, *[PAD] * (longest - len(row))] for row in rows], dtype=torch.long, device=device)
+    return Padded(ids, torch.tensor(lengths, dtype=torch.long, device=device))

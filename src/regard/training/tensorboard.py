@@ -1,4 +1,4 @@
-"""A run's figures for TensorBoard: an extra, loaded only where a recipe asks for it."""
+"""Writes a run's figures for TensorBoard: an extra, imported only where a recipe asks for it."""
 
 from pathlib import Path
 from typing import Any
@@ -9,29 +9,24 @@ from regard.training.journal import Averaged, Event, Finished, Started, Stepped,
 FOLDER = "tensorboard"
 
 
-def find_writer() -> Any:
-    """The class that writes TensorBoard's files, or the line that installs it."""
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError as error:
-        raise InputError(
-            "train.tensorboard = true needs a package that is not installed: pip install 'regard[tensorboard]'"
-        ) from error
-    return SummaryWriter
-
-
-class Board:
-    """A listener that writes scalars into RUN/tensorboard; look at them with `tensorboard --logdir RUN`."""
+class TensorBoard:
+    """A listener that writes scalars into RUN/tensorboard; show them with `tensorboard --logdir RUN`."""
 
     def __init__(self, folder: Path) -> None:
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError as error:
+            raise InputError(
+                "train.tensorboard = true needs a package that is not installed: pip install 'regard[tensorboard]'"
+            ) from error
         self.folder = folder / FOLDER
-        self.new_writer = find_writer()
+        self.new_writer = SummaryWriter
         self.writer: Any = None
 
     def __call__(self, event: Event) -> None:
         match event:
             case Started():
-                # What a killed run wrote beyond its checkpoint is hidden by what is written now.
+                # TensorBoard hides what a killed run wrote after its last checkpoint.
                 self.writer = self.new_writer(str(self.folder), purge_step=event.first_step)
             case Stepped():
                 self._add(event.step, "loss/training", event.loss)
@@ -45,12 +40,9 @@ class Board:
             case Averaged():
                 self._add(event.step, f"score/averaged {event.metric}", event.score)
             case Finished():
-                self.close()
-
-    def close(self) -> None:
-        if self.writer is not None:
-            self.writer.close()
-            self.writer = None
+                if self.writer is not None:  # None where a finished run was resumed
+                    self.writer.close()
+                    self.writer = None
 
     def _add(self, step: int, name: str, value: float) -> None:
         self.writer.add_scalar(name, value, step)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from regard.training.threads import best_threads
+from regard.training.dry_run import best_threads
 
 
 class Machine:

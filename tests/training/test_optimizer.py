@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.training.config import TrainConfig
-from regard.training.schedule import learning_rate, teacher_forcing
+from regard.training.optimizer import learning_rate, teacher_forcing
 
 FALLING = ("linear", "exponential", "inverse-sigmoid")
 

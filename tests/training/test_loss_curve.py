@@ -7,16 +7,16 @@ import pytest
 
 from regard.text.errors import InputError
 from regard.training.journal import Journal, Stepped, Validated
-from regard.training.picture import POINTS, curve, draw_curve
+from regard.training.loss_curve import POINTS, curve, draw_curve
 
 
 def write(folder: Path, steps: int, metric: str = "bleu") -> None:
     journal = Journal(folder)
     for step in range(1, steps + 1):
         loss = math.nan if step == 3 else 5 / step
-        journal.tell(Stepped(step, 0, loss, 0.1, 1.0, 9.0, 1.0))
+        journal.write(Stepped(step, 0, loss, 0.1, 1.0, 9.0, 1.0))
         if step % max(1, steps // 3) == 0:
-            journal.tell(Validated(step, 0, 2.0, 1.0 / step, metric, 10.0, True, ("", "", ""), 1.0))  # type: ignore[arg-type]
+            journal.write(Validated(step, 0, 2.0, 1.0 / step, metric, 10.0, True, ("", "", ""), 1.0))  # type: ignore[arg-type]
 
 
 def test_losses_scores_and_rate_are_drawn_from_the_journal(tmp_path: Path) -> None:

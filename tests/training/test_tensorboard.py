@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from regard.text.errors import InputError
-from regard.training.journal import Event, Stepped
 from regard.training.run import train
 
-from .tiny import tiny
+from .tiny import stopped, tiny
 
 RECIPE = tiny(train={"steps": 4, "validate_every": 2, "checkpoint_every": 2, "average": 2, "tensorboard": True})
 
@@ -34,15 +33,7 @@ def test_scalars_of_every_step_are_written_and_a_resumed_run_goes_on(tmp_path: P
     pytest.importorskip("tensorboard")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    class Killed(Exception):
-        """In the middle of the run."""
-
-    def kill(event: Event) -> None:
-        if isinstance(event, Stepped) and event.step == 3:
-            raise Killed
-
-    with pytest.raises(Killed):
-        train(RECIPE, tmp_path / "run", listener=kill)
+    stopped(RECIPE, tmp_path / "run", 3)
     train(RECIPE, tmp_path / "run", resume=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -13,8 +13,8 @@ from regard.data.synthetic import copy
 from regard.text.config import TokenizerConfig
 from regard.text.special import UNK
 from regard.text.tokenizer import Tokenizer
-from regard.training.hide import hide_words
 from regard.training.run import train
+from regard.training.word_dropout import hide_words
 
 from .tiny import tiny
 
