@@ -18,7 +18,7 @@ from pathlib import Path
 import torch
 
 from boxed_data import Pair, read, shared
-from regard.runtime.padded import pad
+from regard.runtime.source_text import pad
 from regard.runtime.translator import Translator, load
 from regard.search import decode
 

@@ -31,7 +31,7 @@ from regard.lab.bench.work import MULTI30K, PAPER, TUTORIAL, Work
 from regard.models.presets import preset
 from regard.models.seq2seq import Seq2Seq
 from regard.registry import prepare_for_decoding, recorded, without
-from regard.runtime.padded import pad
+from regard.runtime.source_text import pad
 from regard.search import SearchConfig, decode
 from regard.text.special import EOS
 from regard.training.loss import batch_loss, real_places
