@@ -79,7 +79,7 @@ def test_a_bundle_is_four_files_and_no_pickle(folder: Path) -> None:
 
 def test_the_manifest_says_what_is_in_it(folder: Path, source: Tokenizer, target: Tokenizer) -> None:
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    assert (manifest["format"], manifest["version"]) == ("regard-bundle", 2)
+    assert (manifest["format"], manifest["version"]) == ("regard-bundle", 3)
     assert (manifest["source_vocabulary"], manifest["target_vocabulary"]) == (len(source), len(target))
     assert (manifest["source_eos"], manifest["longest_source"], manifest["trained"]) == (True, 40, {"steps": 7})
     assert manifest["model"]["score"] == "additive"

@@ -14,6 +14,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from regard.bundle import BundleError, find_bundle, load_bundle
+from regard.bundle.find import pretrained_names
 from regard.bundle.manifest import FileEntry
 from regard.models import Seq2Seq, preset
 from regard.text.errors import InputError
@@ -119,10 +120,10 @@ def test_a_foreign_manifest(folder: Path, content: str) -> None:
 
 
 def test_a_newer_version(folder: Path) -> None:
-    edit(folder, lambda manifest: manifest.update(version=3, regard="9.1", surprise=1))
+    edit(folder, lambda manifest: manifest.update(version=4, regard="9.1", surprise=1))
     assert refusal(folder) == (
-        f"{folder / 'manifest.json'} has bundle version 3, written by regard 9.1; this is regard {version('regard')}, "
-        "which reads up to version 2: upgrade regard"
+        f"{folder / 'manifest.json'} has bundle version 4, written by regard 9.1; this is regard {version('regard')}, "
+        "which reads up to version 3: upgrade regard"
     )
 
 
@@ -204,20 +205,19 @@ def test_no_such_folder(tmp_path: Path, folder: Path, monkeypatch: pytest.Monkey
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.chdir(here)
+    package = f"models in the package: {', '.join(pretrained_names())}"
     for path in ("demo", "runs/demo", "a/b/c", here / "x"):
         with pytest.raises(BundleError) as caught:
             find_bundle(path)
-        assert str(caught.value) == (
-            f"no bundle at {path}: there is no such folder; regard demo trains one in a few minutes, into runs/demo"
-        )
+        assert str(caught.value) == f"no bundle at {path}: there is no such folder; {package}"
     for name in ("runs/demo/best", "runs/mine/last", "theirs"):
         shutil.copytree(folder, name)
     for path, hint in (
         ("runs/deom", "did you mean runs/demo?"),
         ("demo", "did you mean runs/demo?"),
         ("their", "did you mean theirs?"),
-        ("runs/zz", "trained here: runs/demo, runs/mine"),
-        ("zz", "trained here: runs/demo, runs/mine, theirs"),
+        ("runs/zz", f"{package}; trained here: runs/demo, runs/mine"),
+        ("zz", f"{package}; trained here: runs/demo, runs/mine, theirs"),
     ):
         with pytest.raises(BundleError) as caught:
             find_bundle(path)
@@ -228,8 +228,7 @@ def test_a_text_in_the_place_of_a_folder() -> None:
     with pytest.raises(BundleError) as caught:
         find_bundle("The cat sat.")
     assert str(caught.value) == (
-        "no bundle 'The cat sat.': a trained model's folder comes first, then the text, "
-        'as in runs/demo "The cat sat."'
+        "no bundle 'The cat sat.': a model comes first, then the text, as in demo-en-fr \"The cat sat.\""
     )
 
 

@@ -4,7 +4,7 @@ import hashlib
 import os
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -15,8 +15,9 @@ from regard.reading_files import open_regular, parse_json, read_regular
 from regard.text.errors import InputError
 
 FORMAT = "regard-bundle"
-VERSION = 2
-"""From version 2 on, the manifest has a checksum of its own, and it lists every file of its folder."""
+VERSION = 3
+"""From version 2 on, the manifest has a checksum of its own, and it lists every file of its folder; from version 3 on,
+weights may be int8 and one tokenizer may serve both sides."""
 NAME = "manifest.json"
 _BLANK = "0" * 64
 _BLOCK = 1 << 20
@@ -57,6 +58,8 @@ class Manifest(BaseModel):
     model: ModelConfig
     source_vocabulary: int = Field(ge=1, le=MOST["vocabulary"])
     target_vocabulary: int = Field(ge=1, le=MOST["vocabulary"])
+    stored: Literal["float", "int8"] = Field(default="float", description="how model.safetensors holds the weights")
+    shared_tokenizer: bool = Field(default=False, description="source.tokenizer.json is the target's, too")
     source_eos: bool
     longest_source: int = Field(le=MOST["longest"], description="pieces; longer input is cut, with a warning")
     search: dict[str, Any] = {}

@@ -3,9 +3,7 @@
 import os
 import shutil
 from collections.abc import Callable, Collection
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,17 +12,16 @@ from safetensors.torch import save_file
 
 import regard
 from regard.bounds import MOST
+from regard.bundle.find import find_bundle
 from regard.bundle.folder import whole_folder
+from regard.bundle.int8 import quantise, restore, stored_shapes
 from regard.bundle.manifest import NAME, VERSION, BundleError, FileEntry, Manifest, read_manifest, write_manifest
 from regard.bundle.weights import most_bytes, read_tensors, refuse_holes
-from regard.files import recover
 from regard.models.seq2seq import Seq2Seq, outline
 from regard.text.errors import InputError
 from regard.text.tokenizer import Tokenizer
 
 WEIGHTS, SOURCE, TARGET = "model.safetensors", "source.tokenizer.json", "target.tokenizer.json"
-SHOWN = 8
-"""Trained models that a message names."""
 Found = TypeVar("Found")
 
 
@@ -67,11 +64,23 @@ def save_bundle(folder: Path | str, model: Seq2Seq, source: Tokenizer, target: T
         return write_bundle(draft, model, source, target, **about)
 
 
+def save_int8(folder: Path | str, bundle: Bundle) -> Manifest:
+    """Write a loaded bundle with int8 weights, and its tokenizer once where both sides share it."""
+    known = bundle.manifest
+    about = {key: getattr(known, key) for key in ("source_eos", "longest_source", "search", "recipe", "trained")}
+    shared = bundle.source.data == bundle.target.data
+    return save_bundle(
+        folder, bundle.model, bundle.source, bundle.target, stored="int8", shared_tokenizer=shared, **about
+    )
+
+
 def write_bundle(draft: Path, model: Seq2Seq, source: Tokenizer, target: Tokenizer, **about: Any) -> Manifest:
     """Write a bundle into a draft folder that the caller publishes; files already in it belong to the bundle."""
-    save_file(weights_of(model), draft / WEIGHTS)
+    weights = weights_of(model)
+    save_file(quantise(weights) if about.get("stored") == "int8" else weights, draft / WEIGHTS)
     (draft / SOURCE).write_bytes(source.data)
-    (draft / TARGET).write_bytes(target.data)
+    if not about.get("shared_tokenizer"):
+        (draft / TARGET).write_bytes(target.data)
     manifest = Manifest(
         regard=regard.__version__,
         torch=torch.__version__,
@@ -87,7 +96,7 @@ def write_bundle(draft: Path, model: Seq2Seq, source: Tokenizer, target: Tokeniz
 def copy_bundle(bundle: Path, folder: Path, **trained: Any) -> None:
     """The model and tokenizers of a bundle as another one; `trained` is what its manifest says about the weights."""
     manifest = read_manifest(bundle / NAME)
-    kept = {name: check_file(bundle / name, manifest) for name in (WEIGHTS, SOURCE, TARGET)}
+    kept = {name: check_file(bundle / name, manifest) for name in (WEIGHTS, *_tokenizer_files(manifest))}
     with whole_folder(folder) as draft:
         for name in kept:
             shutil.copyfile(bundle / name, draft / name)
@@ -105,51 +114,6 @@ def _each_once(model: Seq2Seq) -> dict[str, torch.Tensor]:
     for name, tensor in model.state_dict(keep_vars=True).items():
         weights.setdefault(id(tensor), (name, tensor))
     return dict(weights.values())
-
-
-def find_bundle(path: Path | str) -> Path:
-    """The bundle at `path`, or in the run folder at `path`: the best checkpoint, else the last."""
-    path = Path(path)
-    try:
-        for candidate in (path, path / "best", path / "last"):
-            if _holds_manifest(candidate):
-                return candidate
-        if path.is_file():
-            raise BundleError(f"no bundle at {path}: this is a file; a bundle is the folder that holds {NAME}")
-        if path.exists():
-            raise BundleError(
-                f"no bundle at {path}: neither it nor its best/ or last/ holds a {NAME}; "
-                "name a folder that `regard train` wrote"
-            )
-    except OSError as error:
-        raise BundleError(f"cannot read {path}: {error.strerror}") from error
-    raise BundleError(_nothing(path))
-
-
-def _nothing(path: Path) -> str:
-    """Nothing has this name: the trained models that are here, or how to come by one."""
-    if " " in str(path):
-        return f"no bundle '{path}': a trained model's folder comes first, then the text, as in runs/demo \"{path}\""
-    here = sorted({folder for place in (path.parent, Path("runs")) for folder in _bundles_in(place)})
-    near = get_close_matches(path.name, [folder.name for folder in here], n=1)
-    if near:
-        hint = f"did you mean {next(folder for folder in here if folder.name == near[0])}?"
-    elif here:
-        hint = f"trained here: {', '.join(map(str, here[:SHOWN]))}{' …' * (len(here) > SHOWN)}"
-    else:
-        hint = "regard demo trains one in a few minutes, into runs/demo"
-    return f"no bundle at {path}: there is no such folder; {hint}"
-
-
-def _bundles_in(place: Path) -> list[Path]:
-    """The folders there that hold one; none where the place cannot be listed."""
-    with suppress(OSError):
-        return [
-            folder
-            for folder in place.iterdir()
-            if any((folder / inner / NAME).is_file() for inner in ("", "best", "last"))
-        ]
-    return []
 
 
 def load_bundle(path: Path | str, device: torch.device | str = "cpu", *, trust: Collection[str] = ()) -> Bundle:
@@ -180,31 +144,47 @@ def read_settled(find: Callable[[], Path], read: Callable[[Path], Found]) -> Fou
 def _read(folder: Path, device: torch.device | str, trust: Collection[str]) -> Bundle:
     manifest = read_manifest(folder / NAME)
     shapes = _shapes(manifest, folder, trust)
+    if manifest.stored == "int8":
+        shapes = stored_shapes(shapes)
     check_file(folder / WEIGHTS, manifest, most_bytes(shapes))
-    for name in (SOURCE, TARGET):
-        check_file(folder / name, manifest, MOST["tokenizer"])
-    source, target = Tokenizer.load(folder / SOURCE), Tokenizer.load(folder / TARGET)
-    for name, tokenizer, expected in (
-        (SOURCE, source, manifest.source_vocabulary),
-        (TARGET, target, manifest.target_vocabulary),
-    ):
-        if len(tokenizer) != expected:
-            raise BundleError(
-                f"{folder / name} has {len(tokenizer)} entries, but the model was trained with {expected}: "
-                "this is another model's tokenizer, copy the whole bundle again"
-            )
+    source, target = read_tokenizers(folder, manifest)
     try:
         weights = read_tensors(folder / WEIGHTS, shapes)
     except OSError as error:
         raise BundleError(f"cannot read {folder / WEIGHTS}: {error.strerror}") from error
     except ValueError as error:
         raise BundleError(f"{folder / WEIGHTS} {error}; copy the whole bundle again") from error
+    if manifest.stored == "int8":
+        weights = restore(weights)
     model = _build(manifest, folder, trust)
     precisions = {tensor.dtype for tensor in weights.values() if tensor.is_floating_point()}
     if len(precisions) == 1:  # as they were written
         model.to(precisions.pop())
     model.load_state_dict(weights, strict=False)  # the other names of tied parameters are missing
     return Bundle(model.to(device).eval(), source, target, manifest, folder)
+
+
+def _tokenizer_files(manifest: Manifest) -> tuple[str, ...]:
+    return (SOURCE,) if manifest.shared_tokenizer else (SOURCE, TARGET)
+
+
+def read_tokenizers(folder: Path, manifest: Manifest) -> tuple[Tokenizer, Tokenizer]:
+    """The tokenizers of source and target that the model was trained with."""
+    names = _tokenizer_files(manifest)
+    for name in names:
+        check_file(folder / name, manifest, MOST["tokenizer"])
+    tokenizers = [Tokenizer.load(folder / name) for name in names]
+    source, target = tokenizers[0], tokenizers[-1]
+    for name, tokenizer, expected in (
+        (names[0], source, manifest.source_vocabulary),
+        (names[-1], target, manifest.target_vocabulary),
+    ):
+        if len(tokenizer) != expected:
+            raise BundleError(
+                f"{folder / name} has {len(tokenizer)} entries, but the model was trained with {expected}: "
+                "this is another model's tokenizer, copy the whole bundle again"
+            )
+    return source, target
 
 
 def _build(
@@ -274,15 +254,6 @@ def _is_tokenizer(path: Path) -> bool:
     except InputError:
         return False
     return True
-
-
-def _holds_manifest(folder: Path) -> bool:
-    """Whether there is a bundle; for an instant while a newer one takes its place, there seems to be none."""
-    for _ in range(3):
-        if (folder / NAME).is_file():
-            return True
-        recover(folder)
-    return False
 
 
 def identity(path: Path) -> tuple[int, int, int] | None:

@@ -77,7 +77,7 @@ def plot(
 
 def _run_folder(path: Path) -> Path:
     """The run that a bundle belongs to: best/ and last/ lie in it."""
-    from regard.bundle.store import find_bundle
+    from regard.bundle.find import find_bundle
 
     if not path.exists():
         find_bundle(path)  # says what there is instead

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from regard.alignment import Link, LinkRule, Links, attention_entropy
+from regard.bundle.find import find_bundle
 from regard.bundle.manifest import NAME, read_manifest
-from regard.bundle.store import Bundle, find_bundle
+from regard.bundle.store import Bundle
 from regard.data.config import Corpus, load_split
 from regard.data.pair import Pair
 from regard.data.splits import split_files

@@ -1,0 +1,77 @@
+"""Find a bundle: a folder, a run folder, or the name of a model in the package."""
+
+from contextlib import suppress
+from difflib import get_close_matches
+from pathlib import Path
+
+from regard.bundle.manifest import NAME, BundleError
+from regard.files import recover
+
+PRETRAINED = Path(__file__).parents[1] / "pretrained"
+SHOWN = 8
+"""Trained models that a message names."""
+
+
+def pretrained_names() -> list[str]:
+    """The models in the package, by name."""
+    return sorted(path.parent.name for path in PRETRAINED.glob(f"*/{NAME}"))
+
+
+def find_bundle(path: Path | str) -> Path:
+    """The bundle at `path`, or in the run folder at `path` (the best checkpoint, else the last), or in the package.
+
+    An existing path comes before a model of the package with the same name.
+    """
+    path = Path(path)
+    try:
+        for candidate in (path, path / "best", path / "last"):
+            if _holds_manifest(candidate):
+                return candidate
+        if path.is_file():
+            raise BundleError(f"no bundle at {path}: this is a file; a bundle is the folder that holds {NAME}")
+        if path.exists():
+            raise BundleError(
+                f"no bundle at {path}: neither it nor its best/ or last/ holds a {NAME}; "
+                "name a folder that `regard train` wrote"
+            )
+    except OSError as error:
+        raise BundleError(f"cannot read {path}: {error.strerror}") from error
+    if str(path) in pretrained_names():
+        return PRETRAINED / path
+    raise BundleError(_nothing(path))
+
+
+def _nothing(path: Path) -> str:
+    """Nothing has this name: the trained models that are here, or how to come by one."""
+    if " " in str(path):
+        return f"no bundle '{path}': a model comes first, then the text, as in demo-en-fr \"{path}\""
+    here = sorted({folder for place in (path.parent, Path("runs")) for folder in _bundles_in(place)})
+    known = {folder.name: str(folder) for folder in here} | {name: name for name in pretrained_names()}
+    near = get_close_matches(path.name, known, n=1)
+    if near:
+        hint = f"did you mean {known[near[0]]}?"
+    else:
+        hint = f"models in the package: {', '.join(pretrained_names())}"
+        if here:
+            hint += f"; trained here: {', '.join(map(str, here[:SHOWN]))}{' …' * (len(here) > SHOWN)}"
+    return f"no bundle at {path}: there is no such folder; {hint}"
+
+
+def _bundles_in(place: Path) -> list[Path]:
+    """The folders there that hold one; none where the place cannot be listed."""
+    with suppress(OSError):
+        return [
+            folder
+            for folder in place.iterdir()
+            if any((folder / inner / NAME).is_file() for inner in ("", "best", "last"))
+        ]
+    return []
+
+
+def _holds_manifest(folder: Path) -> bool:
+    """Whether there is a bundle; for an instant while a newer one takes its place, there seems to be none."""
+    for _ in range(3):
+        if (folder / NAME).is_file():
+            return True
+        recover(folder)
+    return False
