@@ -21,12 +21,11 @@ IMPOSSIBLE: list[tuple[dict[str, Any], str]] = [
         "score 'scaled-dot' compares states of one width, but decoder_units is 128 and the encoder's states are 64: "
         "make them equal, or use 'multi-head'",
     ),
+    ({"score": "addditive"}, "no score 'addditive': did you mean 'additive'? (or your own as package.module:Class)"),
     (
-        {"score": "addditive"},
-        "no score 'addditive': did you mean 'additive'? valid choices are additive, dot, general, concat, scaled-dot, "
-        "multi-head, none, or package.module:Class",
+        {"score": "xyz"},
+        "no score 'xyz': valid choices are additive, dot, general, concat, scaled-dot, multi-head, none",
     ),
-    ({"score": "xyz"}, "no score 'xyz': valid choices are additive"),
     ({"score": "Multi_Head"}, "did you mean 'multi-head'?"),
     (
         {"score": "none", "window": "local-p"},

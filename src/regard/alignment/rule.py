@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float
 
 from regard.alignment.extract import Method, linked, links_in
 from regard.alignment.links import Link
+from regard.suggest import suggest
 
 Head = tuple[int, int]
 """(layer, head), both counted from 0."""
@@ -76,7 +77,7 @@ class LinkRule:
 
     def __post_init__(self) -> None:
         if self.method not in get_args(Method):
-            raise ValueError(f"no method '{self.method}': valid choices are {', '.join(get_args(Method))}")
+            raise ValueError(f"no method '{self.method}': {suggest(self.method, get_args(Method))}")
         if self.method == "threshold" and self.threshold is None:
             raise ValueError("method 'threshold' needs a threshold, for instance 0.2")
         if self.shift not in (-1, 0, 1):

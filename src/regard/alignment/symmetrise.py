@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from regard.alignment.links import Link
+from regard.suggest import suggest
 
 Method = Literal["intersection", "union", "grow-diag", "grow-diag-final-and"]
 
@@ -61,7 +62,7 @@ def symmetrise(forward: Set[Link], backward: Set[Link], method: str = "grow-diag
         "grow-diag-final-and": grow_diag_final_and,
     }
     if method not in methods:
-        raise ValueError(f"no symmetrisation '{method}': valid choices are {', '.join(get_args(Method))}")
+        raise ValueError(f"no symmetrisation '{method}': {suggest(method, methods)}")
     return methods[method](forward, backward)
 
 

@@ -2,7 +2,6 @@
 
 import inspect
 from collections.abc import Collection, Sequence
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -15,6 +14,7 @@ from regard.attention.none.module import NoAttention
 from regard.attention.protocol import Attention, Window
 from regard.attention.scaled_dot.module import MultiHeadAttention, ScaledDotAttention
 from regard.attention.window import GlobalWindow
+from regard.suggest import suggest
 
 SCORES = ("additive", "dot", "general", "concat", "scaled-dot", "multi-head", "none")
 WINDOWS = ("global", "local-m", "local-p")
@@ -48,7 +48,7 @@ def build_attention(
     width = query_width if width is None else width
     foreign = ":" in score
     if not foreign:
-        _check_choice("score", score, SCORES, hint=' or your own as "package.module:Class"')
+        _check_choice("score", score, SCORES, hint=' (or your own as "package.module:Class")')
     _check_choice("window", window, WINDOWS)
     _check_combination(score, window, query_width, state_width, width, heads)
     if score == "none":
@@ -87,9 +87,7 @@ def _check_numbers(**numbers: int | None) -> None:
 def _check_choice(what: str, given: str, choices: Sequence[str], hint: str = "") -> None:
     if given in choices:
         return
-    nearest = get_close_matches(given.lower().replace("_", "-"), choices, n=1, cutoff=0.5)
-    meant = f'; did you mean "{nearest[0]}"?' if nearest else "."
-    raise ValueError(f'attention: unknown {what} "{given}"{meant} Valid choices are {", ".join(choices)}{hint}.')
+    raise ValueError(f'attention: unknown {what} "{given}": {suggest(given, choices)}{hint}')
 
 
 def _check_combination(score: str, window: str, query_width: int, state_width: int, width: int, heads: int) -> None:
@@ -166,9 +164,8 @@ def _import_class(score: str) -> type[nn.Module]:
         ) from error
     if not hasattr(module, class_name):
         classes = [name for name, value in vars(module).items() if inspect.isclass(value)]
-        nearest = get_close_matches(class_name, classes, n=1)
-        meant = f'; did you mean "{nearest[0]}"?' if nearest else ""
-        raise ValueError(f'attention: score "{score}": module "{module_name}" has no class "{class_name}"{meant}')
+        hint = suggest(class_name, classes, "classes")
+        raise ValueError(f'attention: score "{score}": module "{module_name}" has no class "{class_name}": {hint}')
     found = getattr(module, class_name)
     if not (inspect.isclass(found) and issubclass(found, nn.Module)):
         raise ValueError(

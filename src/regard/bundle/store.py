@@ -5,7 +5,6 @@ import shutil
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,6 +18,7 @@ from regard.bundle.folder import recover, whole_folder
 from regard.bundle.manifest import NAME, VERSION, FileEntry, Manifest, read_manifest, write_manifest
 from regard.bundle.weights import most_bytes, read_tensors, refuse_holes
 from regard.models.seq2seq import Seq2Seq, outline
+from regard.suggest import closest
 from regard.text.errors import InputError
 from regard.text.tokenizer import Tokenizer
 
@@ -128,9 +128,9 @@ def _nothing(path: Path) -> str:
     if " " in str(path):
         return f"no bundle '{path}': a trained model's folder comes first, then the text, as in runs/demo \"{path}\""
     here = sorted({folder for place in (path.parent, Path("runs")) for folder in _bundles_in(place)})
-    near = get_close_matches(path.name, [folder.name for folder in here], n=1)
-    if near:
-        hint = f"did you mean {next(folder for folder in here if folder.name == near[0])}?"
+    near = closest(path.name, [folder.name for folder in here])
+    if near is not None:
+        hint = f"did you mean '{next(folder for folder in here if folder.name == near)}'?"
     elif here:
         hint = f"trained here: {', '.join(map(str, here[:SHOWN]))}{' …' * (len(here) > SHOWN)}"
     else:

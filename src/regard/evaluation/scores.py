@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from regard.evaluation.references import References, reference_lists
+from regard.suggest import suggest
 
 __all__ = ["CorpusScore", "References", "bleu", "chrf", "exact_match", "ter"]
 
@@ -55,7 +56,7 @@ def bleu_metric(tokenize: str, lowercase: bool) -> Any:
     from sacrebleu.metrics.bleu import BLEU
 
     if tokenize not in BLEU.TOKENIZERS:
-        raise ValueError(f"sacrebleu has no tokenizer '{tokenize}': valid choices are {', '.join(BLEU.TOKENIZERS)}")
+        raise ValueError(f"sacrebleu has no tokenizer '{tokenize}': {suggest(tokenize, BLEU.TOKENIZERS)}")
     return BLEU(tokenize=tokenize, lowercase=lowercase, force=True)
 
 

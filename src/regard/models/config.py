@@ -1,12 +1,12 @@
 """What a model is made of: the recipe's [model] table, checked before anything is built."""
 
-from difflib import get_close_matches
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from regard.attention.build import SCORES
 from regard.bounds import MOST, excerpt
+from regard.suggest import suggest
 
 Cell = Literal["gru", "lstm"]
 Placement = Literal["input", "output"]
@@ -80,11 +80,8 @@ class RecurrentConfig(BaseModel):
     def _wrong_attention(self) -> str | None:
         foreign = ":" in self.score
         if not foreign and self.score not in SCORES:
-            nearest = get_close_matches(self.score.lower().replace("_", "-"), SCORES, n=1, cutoff=0.5)
-            meant = f"did you mean '{nearest[0]}'? " if nearest else ""
-            return (
-                f"no score {excerpt(self.score)}: {meant}valid choices are {', '.join(SCORES)}, or package.module:Class"
-            )
+            hint = suggest(self.score, SCORES)
+            return f"no score {excerpt(self.score)}: {hint} (or your own as package.module:Class)"
         if self.score in ("dot", "scaled-dot") and self.decoder_units != self.state_width:
             directions = f"2 × {self.encoder_units} = " if self.bidirectional else ""
             return (

@@ -17,7 +17,8 @@ from regard.runtime.padded import pad
 from regard.runtime.reading import Reading, check_target, read
 from regard.runtime.translation import Translation
 from regard.search import Ensemble, SearchConfig, Stepper, decode, forced_search
-from regard.text.complaint import complain, nearest
+from regard.suggest import suggest
+from regard.text.complaint import complain
 from regard.text.encoding import Encoding
 from regard.text.errors import InputError
 from regard.text.shared import first_difference
@@ -282,4 +283,4 @@ def _complaint(error: ValidationError) -> str:
     if first["type"] != "extra_forbidden":
         return complain(error, SearchConfig)
     name = ".".join(str(part) for part in first["loc"])
-    return f"translate has no option '{cut(name)}': {nearest(name, [*SearchConfig.model_fields, *ALSO], 'ones')}"
+    return f"translate has no option '{cut(name)}': {suggest(name, [*SearchConfig.model_fields, *ALSO], 'options')}"
