@@ -1,18 +1,14 @@
 """Word alignment: links from attention, symmetrisation, Pharaoh and NAACL formats, Alignment Error Rate; NumPy only."""
 
 from regard.alignment.entropy import attention_entropy
-from regard.alignment.extract import combine_heads, word_links, word_matrix
+from regard.alignment.extract import combine_heads, word_links
 from regard.alignment.formats import (
     check_links,
     format_naacl,
     format_pharaoh,
     parse_naacl,
     parse_pharaoh,
-    read_naacl,
-    read_pharaoh,
     seem_one_based,
-    write_naacl,
-    write_pharaoh,
 )
 from regard.alignment.links import Link, Links
 from regard.alignment.packed import LinkLists
@@ -46,8 +42,6 @@ __all__ = [
     "parse_naacl",
     "parse_pharaoh",
     "product",
-    "read_naacl",
-    "read_pharaoh",
     "score_alignment",
     "seem_one_based",
     "symmetrise",
@@ -56,7 +50,4 @@ __all__ = [
     "tune_together",
     "union",
     "word_links",
-    "word_matrix",
-    "write_naacl",
-    "write_pharaoh",
 ]

@@ -2,12 +2,9 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 from regard.alignment.links import Link, Links
 from regard.bounds import MOST, cut
-from regard.files import write_whole
-from regard.reading_files import read_regular
 
 _PHARAOH = re.compile(r"([0-9]{1,9})([-?])([0-9]{1,9})")
 _BOUNDS = "{where}: link {source}-{target} lies outside the sentence of {sources} source and {targets} target words"
@@ -49,22 +46,6 @@ def format_pharaoh(links: Links, *, base: int = 0) -> str:
     )
 
 
-def read_pharaoh(path: str | Path, *, base: int = 0) -> list[Links]:
-    """One `Links` for each line; an empty line is a sentence without links."""
-    return [
-        parse_pharaoh(line, base=base, where=f"{path}, line {number}") for number, line in enumerate(_lines(path), 1)
-    ]
-
-
-def write_pharaoh(path: str | Path, links: Iterable[Links], *, base: int = 0) -> None:
-    write_whole(path, "".join(format_pharaoh(each, base=base) + "\n" for each in links))
-
-
-def read_naacl(path: str | Path, *, base: int = 1, sentences: int | None = None) -> list[Links]:
-    """One `Links` for each sentence, as `parse_naacl` reads them."""
-    return parse_naacl(_lines(path), base=base, sentences=sentences, where=str(path))
-
-
 def parse_naacl(
     lines: Iterable[str], *, base: int = 1, sentences: int | None = None, where: str = "links"
 ) -> list[Links]:
@@ -99,10 +80,6 @@ def format_naacl(sentence: int, links: Links, *, base: int = 1) -> str:
         f"{sentence} {source + base} {target + base} {'S' if (source, target) in links.sure else 'P'}\n"
         for source, target in sorted(links.possible)
     )
-
-
-def write_naacl(path: str | Path, links: Iterable[Links], *, base: int = 1) -> None:
-    write_whole(path, "".join(format_naacl(sentence, each, base=base) for sentence, each in enumerate(links, 1)))
 
 
 def check_links(
@@ -163,13 +140,3 @@ def _naacl_line(fields: list[str], base: int, where: str) -> tuple[int, Link, bo
     if kind not in ("S", "P"):
         raise ValueError(f"{where}: '{cut(kind, _SHOWN)}' is neither S (sure) nor P (possible); {wanted}")
     return sentence, (source - base, target - base), kind == "S"
-
-
-def _lines(path: str | Path) -> list[str]:
-    """Lines split on line feeds alone, as every other tool counts them."""
-    data = read_regular(path, MOST["journal"])
-    try:
-        lines = data.decode("utf-8").split("\n")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path}: not UTF-8 at byte {error.start}; an alignment file holds plain numbers") from None
-    return lines[:-1] if lines[-1] == "" else lines
