@@ -20,7 +20,6 @@ from regard.course.verdict import verdict_from_json
 from regard.data.corpora import read_tsv
 from regard.data.lines import read_lines
 from regard.data.records import read_jsonl
-from regard.evaluation.report import Evaluation
 from regard.lab.reading import load_reading
 from regard.models import Seq2Seq, preset
 from regard.reading_files import open_regular, parse_json, parse_toml, read_json, read_regular

@@ -10,7 +10,7 @@ from html import escape
 from importlib import resources
 
 from regard.plot.attention_map import AttentionMap, Label, visible
-from regard.plot.chart import chart_html
+from regard.plot.chart import chart_html, table_html
 from regard.plot.curves import LengthQuality
 from regard.plot.embedded import font_faces
 
@@ -49,7 +49,9 @@ def report_html(
     """A page with scores, quality by length (chart and table) and example sentences with their heat-maps."""
     sections = [f"<p>{escape(note)}</p>" for note in notes]
     if scores:
-        sections.append(f"<section><h2>Scores</h2>{_score_table(scores)}</section>")
+        rows = [(score.name, score.value, score.meaning) for score in scores]
+        table = table_html("scores", ["measure", "value", "meaning"], rows, words=["meaning"])
+        sections.append(f"<section><h2>Scores</h2>{table}</section>")
     sections += [
         f"<section><h2>{escape(each.measure)} by source length</h2>{chart_html(each)}</section>" for each in quality
     ]
@@ -61,25 +63,6 @@ def report_html(
 def page_html(title: str, sections: Sequence[str], *, meta: Mapping[str, str] | None = None) -> str:
     """A page of sections that are HTML already: charts, tables and maps that other functions here made."""
     return _page(title, meta, sections, ())
-
-
-def table_html(
-    name: str, heads: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str = "", words: Sequence[str] = ()
-) -> str:
-    """A plain table; the first column names the rows, the others are numbers but for those that `words` names."""
-    looks = ["" if one in words else ' class="number"' for one in heads]
-    head = f'<th scope="col">{escape(heads[0])}</th>' + "".join(
-        f'<th scope="col"{look}>{escape(one)}</th>' for one, look in zip(heads[1:], looks[1:], strict=True)
-    )
-    body = "".join(
-        f'<tr><th scope="row">{escape(row[0])}</th>'
-        + "".join(f'<td{look} dir="auto">{escape(cell)}</td>' for cell, look in zip(row[1:], looks[1:], strict=True))
-        + "</tr>"
-        for row in rows
-    )
-    said = f"<caption>{escape(caption)}</caption>" if caption else ""
-    table = f'<table class="plain">{said}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
-    return f'<div class="scroll" data-name="{escape(name, quote=True)}">{table}</div>'
 
 
 def _page(
@@ -239,12 +222,3 @@ def _name(attention: AttentionMap, number: int) -> str:
 def _facts(facts: Iterable[tuple[str, str]]) -> str:
     rows = "".join(f'<div><dt>{escape(k)}</dt><dd dir="auto">{escape(v)}</dd></div>' for k, v in facts)
     return f'<dl class="facts">{rows}</dl>' if rows else ""
-
-
-def _score_table(scores: Sequence[Score]) -> str:
-    rows = "".join(
-        f'<tr><th scope="row">{escape(score.name)}</th><td class="number">{escape(score.value)}</td>'
-        f'<td class="soft">{escape(score.meaning)}</td></tr>'
-        for score in scores
-    )
-    return f'<div class="scroll" data-name="scores"><table class="plain"><tbody>{rows}</tbody></table></div>'

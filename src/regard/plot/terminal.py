@@ -5,7 +5,6 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from regard.plot.attention_map import AttentionMap, Label, Number, shortened, visible
-from regard.plot.curves import Bars
 
 if TYPE_CHECKING:
     import rich.text
@@ -66,13 +65,11 @@ def word(label: Label) -> str:
     return f"[{label.shown}]" if label.special else label.shown
 
 
-def terminal_heatmap(attention: AttentionMap, *, width: int = 80, ascii_only: bool = False) -> str:
-    """The heat-map as plain text without escape codes; source words that do not fit follow in further panels."""
-    return terminal_heatmap_rich(attention, width=width, ascii_only=ascii_only).plain
+def terminal_heatmap(attention: AttentionMap, *, width: int = 80, ascii_only: bool = False) -> "rich.text.Text":
+    """The heat-map for `rich.print`, with colour where the terminal has it; `.plain` is the text without escape codes.
 
-
-def terminal_heatmap_rich(attention: AttentionMap, *, width: int = 80, ascii_only: bool = False) -> "rich.text.Text":
-    """The same heat-map for `rich.print`, with colour where the terminal has it."""
+    Source words that do not fit follow in further panels.
+    """
     from rich.text import Text
 
     width = max(width, NARROWEST)
@@ -93,32 +90,6 @@ def terminal_heatmap_rich(attention: AttentionMap, *, width: int = 80, ascii_onl
     for line in _legend(attention, ascii_only):
         picture.append("\n" + wrapped_cells(line, width), style="dim")
     return picture
-
-
-def terminal_bars(stages: Sequence[Bars], *, width: int = 80, ascii_only: bool = False) -> str:
-    """A worked example as text: one line for each value, its bar to the right of zero or to the left."""
-    lines: list[str] = []
-    for stage in stages:
-        numbers = [value if value is not None and isfinite(value) else None for value in stage.values]
-        largest = max((abs(value) for value in numbers if value is not None), default=0.0) or 1.0
-        below = any(value is not None and value < 0 for value in numbers)
-        side = min(max(cells(visible(label)) for label in stage.labels), 16)
-        room = max(4, min(40, width - side - 13) // (2 if below else 1))
-        lines.append(wrapped_cells(stage.title, width))
-        for label, value in zip(stage.labels, numbers, strict=True):
-            left = right = " " * room
-            if value is None:
-                right = padded("masked", max(room, 6))
-            elif value < 0:
-                # Eighth blocks grow from the left only, so the left side counts in whole columns.
-                left = (("#" if ascii_only else "█") * round(-value / largest * room)).rjust(room)
-            else:
-                right = bar(value / largest, room, ascii_only=ascii_only)
-            number = " " * 7 if value is None else f"{value:7.3f}"
-            axis = f"{left}{'|' if ascii_only else '│'}" if below else ""
-            lines.append(f"  {padded(visible(label), side)} {number}  {axis}{right}".rstrip())
-        lines.append("")
-    return "\n".join(lines[:-1])
 
 
 Column = tuple[int, int]

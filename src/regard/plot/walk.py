@@ -25,25 +25,13 @@ def walk(
     top: int = 3,
     probabilities: Sequence[Number] | None = None,
     ascii_only: bool = False,
-) -> str:
-    """The steps as plain text without escape codes.
+) -> "rich.text.Text":
+    """The steps for `rich.print`; `probabilities` are the model's own for each word; `.plain` has no escape codes.
 
     1 le    the  black  cat
             ███         ░░░
             the █████████▏ 92%   cat ▋ 6%   others 2%
     """
-    return walk_rich(attention, width=width, top=top, probabilities=probabilities, ascii_only=ascii_only).plain
-
-
-def walk_rich(
-    attention: AttentionMap,
-    *,
-    width: int = 80,
-    top: int = 3,
-    probabilities: Sequence[Number] | None = None,
-    ascii_only: bool = False,
-) -> "rich.text.Text":
-    """The same steps for `rich.print`; `probabilities` are the model's own for each word it wrote."""
     from rich.text import Text
 
     if top < 1:
