@@ -123,20 +123,3 @@ def test_every_public_name_loads_and_no_other_does() -> None:
     assert set(dir(attention)) == set(attention.__all__)
     with pytest.raises(AttributeError, match="has no attribute 'Nonsense'"):
         _ = attention.Nonsense
-
-
-@pytest.mark.parametrize(
-    ("folder", "name"),
-    [
-        ("additive", "BahdanauAttention"),
-        ("multiplicative", "LuongGeneral"),
-        ("local", "LocalP"),
-        ("scaled_dot", "MultiHeadAttention"),
-        ("none", "NoAttention"),
-    ],
-)
-def test_every_folder_hands_out_its_classes(folder: str, name: str) -> None:
-    package = __import__(f"regard.attention.{folder}", fromlist=[name])
-    assert getattr(package, name) is getattr(attention, name)
-    with pytest.raises(AttributeError, match="has no attribute 'Nonsense'"):
-        _ = package.Nonsense
