@@ -16,7 +16,7 @@ SIZES = {"query_width": 8, "state_width": 8, "width": 6}
 @pytest.mark.parametrize("score", SCORES)
 def test_every_score_meets_every_window(score: str, window: str) -> None:
     if score == "none" and window != "global":
-        with pytest.raises(ValueError, match=f'window "{window}" needs positions to look at, but score "none"'):
+        with pytest.raises(ValueError, match=f"window '{window}' needs a score: without attention"):
             build_attention(score, window, **SIZES)
         return
     module = build_attention(score, window, **SIZES)
@@ -38,23 +38,32 @@ def test_width_is_the_query_width_by_default_and_reach_is_luongs() -> None:
     [
         (
             {"score": "aditive"},
-            r"unknown score \"aditive\": did you mean 'additive'\?",
+            r"no score 'aditive': did you mean 'additive'\?",
         ),
         ({"score": "scaled_dot"}, r"did you mean 'scaled-dot'\?"),
         (
             {"score": "zzz"},
-            r'unknown score "zzz": valid choices are additive, .* \(or your own as "package.module:Class"\)',
+            r"no score 'zzz': valid choices are additive, .* \(or your own as package.module:Class\)",
         ),
         (
             {"window": "locl-m"},
             r"unknown window \"locl-m\": did you mean 'local-m'\?",
         ),
-        ({"score": "dot", "state_width": 16}, 'the query is 8 wide and a state 16; .* take score "general"'),
-        ({"score": "scaled-dot", "state_width": 16}, 'the query is 8 wide and a state 16; .* take score "multi-head"'),
-        ({"score": "multi-head", "heads": 4}, "4 heads do not divide width 6; make width a multiple"),
+        (
+            {"score": "dot", "state_width": 16},
+            r"is 8 wide and the encoder's states, both directions together, are 16: .* use 'general'",
+        ),
+        (
+            {"score": "scaled-dot", "state_width": 16},
+            r"is 8 wide and the encoder's states, both directions together, are 16: .* use 'multi-head'",
+        ),
+        (
+            {"score": "multi-head", "heads": 4},
+            "4 heads do not divide the attention's width 6: make attention_width a multiple",
+        ),
         (
             {"score": "additive", "heads": 2},
-            'score "additive" has one head, but heads is 2; several need score "multi-head"',
+            "heads = 2 needs score 'multi-head'; 'additive' has one head",
         ),
         ({"width": 0}, "width is 0, but it must be at least 1"),
         ({"window": "local-m", "reach": 0}, "reach is 0, but it must be at least 1"),

@@ -2,7 +2,7 @@
 
 from regard.evaluation.bootstrap import Comparison, paired_bootstrap
 from regard.evaluation.by_length import DEFAULT_EDGES, Bin, bins
-from regard.evaluation.errors import per, wer
+from regard.evaluation.errors import wer
 from regard.evaluation.references import References
 from regard.evaluation.report import Evaluation, LengthScores, evaluate
 from regard.evaluation.scores import CorpusScore, bleu, chrf, exact_match, ter
@@ -27,7 +27,6 @@ __all__ = [
     "exact_match",
     "match_statistics",
     "paired_bootstrap",
-    "per",
     "share",
     "ter",
     "wer",

@@ -1,5 +1,6 @@
 """Matplotlib figures without pyplot, in one style; saving the same figure twice gives the same bytes."""
 
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from regard.files import write_whole
 from regard.plot.attention_map import Number, visible
 from regard.plot.embedded import FAMILY, font_faces
-from regard.plot.fonts import FontChoice, choose_fonts, warn_if_missing
+from regard.plot.fonts import FontChoice, MissingFontWarning, choose_fonts
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -64,7 +65,8 @@ def line_style(number: int) -> dict[str, Any]:
 def fonts_for(texts: Iterable[str]) -> FontChoice:
     """The fonts for every word of a figure, with one warning if some word cannot be drawn."""
     choice = choose_fonts(texts)
-    warn_if_missing(choice)
+    if choice.message:
+        warnings.warn(choice.message, MissingFontWarning, stacklevel=3)
     return choice
 
 

@@ -1,7 +1,6 @@
 """Fonts that have the glyphs of the words to be drawn: our own first, then installed ones, else what to install."""
 
 import unicodedata
-import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -47,7 +46,7 @@ class FontChoice:
 
     @property
     def message(self) -> str:
-        """What is missing and how to mend it; empty when every character has a glyph."""
+        """What is missing and how to install it; empty when every character has a glyph."""
         if not self.missing:
             return ""
         scripts = sorted({_script(character) for character in self.missing})
@@ -95,12 +94,6 @@ def choose_fonts(texts: Iterable[str], fonts: Sequence[FontFile] | None = None) 
         families.append(BOXES_FAMILY)
     letters_first = sorted(missing, key=lambda character: (unicodedata.category(character)[0] == "M", character))
     return FontChoice(tuple(families), "".join(letters_first))
-
-
-def warn_if_missing(choice: FontChoice) -> None:
-    """One `MissingFontWarning` for a whole figure."""
-    if choice.message:
-        warnings.warn(choice.message, MissingFontWarning, stacklevel=3)
 
 
 def installed_fonts() -> tuple[FontFile, ...]:

@@ -34,7 +34,7 @@ def alignment_html(
     """A page with one or several sentences, for mouse, keyboard and screen reader; needs no network and no server."""
     if not attentions:
         raise ValueError("no sentences for the page; wanted at least one AttentionMap")
-    return _page(title, meta, [_sentences(attentions, 2)], attentions)
+    return page_html(title, [_sentences(attentions, 2)], meta=meta, attentions=attentions)
 
 
 def report_html(
@@ -57,17 +57,17 @@ def report_html(
     ]
     if attentions:
         sections.append(f"<section><h2>Where the model looked</h2>{_sentences(attentions, 3)}</section>")
-    return _page(title, meta, sections, attentions)
+    return page_html(title, sections, meta=meta, attentions=attentions)
 
 
-def page_html(title: str, sections: Sequence[str], *, meta: Mapping[str, str] | None = None) -> str:
-    """A page of sections that are HTML already: charts, tables and maps that other functions here made."""
-    return _page(title, meta, sections, ())
-
-
-def _page(
-    title: str, meta: Mapping[str, str] | None, sections: Sequence[str], attentions: Sequence[AttentionMap]
+def page_html(
+    title: str,
+    sections: Sequence[str],
+    *,
+    meta: Mapping[str, str] | None = None,
+    attentions: Sequence[AttentionMap] = (),
 ) -> str:
+    """A page of sections that are HTML already; its script draws the maps of `attentions`."""
     script, style = _asset("page.js"), _asset("page.css")
     body, payload = "\n".join(sections), _payload(attentions)
     head = f'<header><h1 dir="auto">{escape(title)}</h1>{_facts((meta or {}).items())}</header>'
@@ -102,8 +102,8 @@ def _asset(name: str) -> str:
 def _policy(script: str, fonts: str) -> str:
     """Nothing from the network, no script but ours: its hash is its permission, and no fonts but the page's own."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    allowed = f"style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
-    allowed += "; font-src data:" if fonts else ""
+    own_fonts = "; font-src data:" if fonts else ""
+    allowed = f"style-src 'unsafe-inline'; script-src 'sha256-{digest}'{own_fonts}"
     return f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
 
 
