@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.alignment import WordLooks, combine_heads, word_links
+from regard.alignment import WordAttention, combine_heads, word_links
 
 
 def word_matrix(weights, source_words, target_words) -> np.ndarray:
     """Attention between words of one head, as many words as are numbered."""
     sides = list(source_words), list(target_words)
     sources, targets = (max((word for word in side if word is not None), default=-1) + 1 for side in sides)
-    return WordLooks.of(weights[None, None], *sides, counts=(sources, targets)).words[0, 0]
+    return WordAttention.of(weights[None, None], *sides, counts=(sources, targets)).words[0, 0]
 
 
 def test_a_worked_example() -> None:

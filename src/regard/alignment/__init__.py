@@ -12,10 +12,10 @@ from regard.alignment.formats import (
 )
 from regard.alignment.links import Link, Links
 from regard.alignment.packed import LinkLists
-from regard.alignment.rule import LinkRule, WordLooks, format_heads, parse_heads
+from regard.alignment.rule import LinkRule, WordAttention, format_heads, parse_heads
 from regard.alignment.score import AlignmentScore, score_alignment
 from regard.alignment.symmetrise import grow_diag, grow_diag_final_and, intersection, product, symmetrise, union
-from regard.alignment.together import Together, tune_together
+from regard.alignment.together import TunedPair, tune_together
 from regard.alignment.tune import Trial, Tuned, agree, take, tune
 
 __all__ = [
@@ -24,10 +24,10 @@ __all__ = [
     "LinkLists",
     "LinkRule",
     "Links",
-    "Together",
     "Trial",
     "Tuned",
-    "WordLooks",
+    "TunedPair",
+    "WordAttention",
     "agree",
     "attention_entropy",
     "check_links",

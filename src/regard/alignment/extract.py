@@ -13,7 +13,7 @@ Method = Literal["argmax", "threshold"]
 def combine_heads(
     weights: Float[np.ndarray, "layer head target source"], layer: int | None = None, head: int | None = None
 ) -> Float[np.ndarray, "target source"]:
-    """One matrix out of many: the chosen layer and head, the mean over whichever is None; -1 is the last."""
+    """One matrix: the given layer and head, the mean over whichever is None; -1 is the last."""
     chosen = []
     for name, index, count in (("layer", layer, weights.shape[0]), ("head", head, weights.shape[1])):
         if index is not None and not -count <= index < count:
@@ -31,8 +31,8 @@ def word_links(
 ) -> frozenset[Link]:
     """(source word, target word) links out of a word matrix.
 
-    argmax: each target word links to the source word it looks at most (the first of equals), if that has at least
-    the threshold where one is given. threshold: every pair with at least the threshold. Weight 0 never links.
+    argmax: each target word links to the source word with the highest weight (the first of equals), if that reaches
+    the threshold where one is given. threshold: every pair that reaches the threshold. Weight 0 never links.
     """
     if method == "threshold" and threshold is None:
         raise ValueError("method 'threshold' needs a threshold, for instance 0.2")

@@ -9,7 +9,7 @@ from regard.bounds import MOST, cut
 _PHARAOH = re.compile(r"([0-9]{1,9})([-?])([0-9]{1,9})")
 _BOUNDS = "{where}: link {source}-{target} lies outside the sentence of {sources} source and {targets} target words"
 _SHOWN = 30
-"""Characters of what is no link."""
+"""Characters of a wrong token that a message quotes."""
 _ONE_BASED = "; all links fit when counted from 1, so read them with index base 1"
 _SWAPPED = "; all links fit with source and target swapped, so flip them"
 _BOTH = (
@@ -87,8 +87,8 @@ def check_links(
 ) -> None:
     """Refuses links outside their sentence; `lengths` are (source words, target words) of each sentence.
 
-    Says so when everything would fit if the links were counted from 1, or read from target to source; `base` is what
-    they were read with, and what the complaint counts from.
+    The message tells when all links would fit if they were counted from 1, or with source and target swapped; `base`
+    is the index base they were parsed with, which the message uses too.
     """
     if len(links) != len(lengths):
         raise ValueError(f"{where}: {len(links)} lines of links for {len(lengths)} sentence pairs")
@@ -96,12 +96,12 @@ def check_links(
         for source, target in sorted(each.possible):
             if not (0 <= source < sources and 0 <= target < targets):
                 place = f"{where}, sentence {number}"
-                said = {"source": source + base, "target": target + base, "sources": sources, "targets": targets}
-                raise ValueError(_BOUNDS.format(where=place, **said) + _remedy(links, lengths, base))
+                given = {"source": source + base, "target": target + base, "sources": sources, "targets": targets}
+                raise ValueError(_BOUNDS.format(where=place, **given) + _remedy(links, lengths, base))
 
 
 def seem_one_based(links: Sequence[Links]) -> bool:
-    """Whether links that are read as 0-based never touch a first word, in so many sentences that it is no chance."""
+    """Whether no link parsed as 0-based touches a first word in at least ten sentences with links."""
     linked = [each.possible for each in links if each.possible]
     return len(linked) >= 10 and all(source and target for each in linked for source, target in each)
 

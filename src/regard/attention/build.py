@@ -89,8 +89,8 @@ def check_combination(score: str, window: str, query_width: int, state_width: in
         raise ValueError(f"window '{window}' needs a score: without attention there is nothing to window")
     if score in ("dot", "scaled-dot") and query_width != state_width:
         raise ValueError(
-            f"score '{score}' compares states of one width, but the query (decoder_units) is {query_width} wide and the "
-            f"encoder's states, both directions together, are {state_width}: make them equal, or use "
+            f"score '{score}' compares states of one width, but the query (decoder_units) is {query_width} wide and "
+            f"the encoder's states, both directions together, are {state_width}: make them equal, or use "
             f"'{'general' if score == 'dot' else 'multi-head'}'"
         )
     if score == "multi-head" and width % heads:

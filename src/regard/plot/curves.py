@@ -67,7 +67,7 @@ class LengthQuality:
             raise ValueError(
                 f"{len(self.bins)} length bins and {len(self.systems)} systems; wanted at least one of each"
             )
-        columns = [("counts", self.counts)]
+        columns: list[tuple[str, Sequence[Number | None]]] = [("counts", self.counts)]
         for system in self.systems:
             columns.append((f"scores of {system.name!r}", system.scores))
             if system.low or system.high:

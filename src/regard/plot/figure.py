@@ -124,7 +124,7 @@ def _with_glyphs(text: str) -> str:
 
 
 def save(figure: "matplotlib.figure.Figure", path: str | Path) -> Path:
-    """Write the figure to `path` in one step; its ending says the format."""
+    """Write the figure to `path` in one step; its suffix is the format."""
     path = Path(path)
     ending = path.suffix.lower().removeprefix(".")
     if ending not in FORMATS:

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from html import escape
 from importlib import resources
 
-from regard.plot.attention_map import AttentionMap, Label, visible
+from regard.plot.attention_map import NO_ATTENTION, AttentionMap, Label, visible
 from regard.plot.chart import chart_html, table_html
 from regard.plot.curves import LengthQuality
 from regard.plot.embedded import font_faces
 
-NO_ATTENTION = "One fixed vector, no alignment exists: this model has no attention."
 OPENS = "▁"
 """The mark of a piece that begins a word."""
 
@@ -100,7 +99,7 @@ def _asset(name: str) -> str:
 
 
 def _policy(script: str, fonts: str) -> str:
-    """Nothing from the network, no script but ours: its hash is its permission, and no fonts but the page's own."""
+    """Content security policy: no network, no script but ours (by its hash), no fonts but the embedded ones."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     own_fonts = "; font-src data:" if fonts else ""
     allowed = f"style-src 'unsafe-inline'; script-src 'sha256-{digest}'{own_fonts}"
@@ -108,7 +107,7 @@ def _policy(script: str, fonts: str) -> str:
 
 
 def _payload(attentions: Sequence[AttentionMap]) -> str:
-    """The numbers for the script, as JSON that cannot end the element it stands in."""
+    """The numbers for the script, as JSON that cannot close its script element."""
     data = [
         {
             "source": [[label.shown, label.special] for label in attention.source],
@@ -145,7 +144,7 @@ def _sentences(attentions: Sequence[AttentionMap], level: int) -> str:
 
 
 def _keys(attentions: Sequence[AttentionMap]) -> str:
-    """How to read the colours and how to move; only where a script draws the map."""
+    """The legend and the keys; hidden until the script has drawn a map."""
     frames = ""
     if any(attention.sure for attention in attentions):
         frames += ' <span><span class="key"></span> sure gold link</span>'
@@ -164,15 +163,13 @@ def _keys(attentions: Sequence[AttentionMap]) -> str:
 
 
 def _article(attention: AttentionMap, name: str, number: int, level: int) -> str:
-    """One sentence: what is known about it, a stage for the script, and the numbers as a table for everyone."""
+    """One sentence: its facts, an element in which the script draws the map, and the weights as a table."""
     caption = f'<p class="soft">{escape(attention.caption)}</p>' if attention.caption else ""
     if attention.weights is None:
-        content = f"<p>{NO_ATTENTION}</p>"
+        content = f"<p>{NO_ATTENTION.capitalize()}.</p>"
     else:
-        lacking = ""
-        if attention.missing_mass > 0.02:
-            missing = f"up to {attention.missing_mass:.0%} of a row's attention is missing"
-            lacking = f'<p class="soft">Rows may sum to less than 1: {missing}.</p>'
+        missing = attention.missing
+        lacking = f'<p class="soft">Rows may sum to less than 1: {missing}.</p>' if missing else ""
         label = escape(f"Attention map of {name}; rows written, columns read", quote=True)
         content = (
             f'<div class="stage" data-name="{label}"></div>{lacking}'
@@ -210,7 +207,7 @@ def _word(label: Label, language: str) -> str:
 
 
 def _language(code: str) -> str:
-    """A language tag such as fr or hi-Deva; anything else is left out, for a wrong tag is worse than none."""
+    """A language tag such as fr or hi-Deva; empty for anything else, because a wrong tag misleads screen readers."""
     return code if re.fullmatch(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*", code) else ""
 
 

@@ -1,17 +1,16 @@
-"""Attention in a terminal: block characters that read without colour, aligned for every script, safe in a pipe."""
+"""Heat-maps in a terminal: block characters, readable without colour, aligned in every script."""
 
 from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from regard.plot.attention_map import AttentionMap, Label, Number, shortened, visible
+from regard.plot.attention_map import NO_ATTENTION, AttentionMap, Label, Number, shortened, visible
 
 if TYPE_CHECKING:
     import rich.text
 
-NO_ATTENTION = "one fixed vector, no alignment exists: this model has no attention"
 LIT = 0.05
-"""From this weight on a word counts as looked at; weaker ones stay dark."""
+"""Weights below this are drawn as a dot or a blank."""
 NARROWEST = 24
 _LONGEST_WORD = 12
 
@@ -134,7 +133,7 @@ def _append_panel(
 
 
 def _colour(weight: float) -> str:
-    """Theme colours only, so that they read on dark and on light terminals; the shade says the same without colour."""
+    """Theme colours only, so that they read on dark and on light terminals; the shade carries the same information."""
     if weight >= 0.5:
         return "bold cyan"
     return "cyan" if weight >= 0.25 else "" if weight >= LIT else "dim"
@@ -146,8 +145,4 @@ def _legend(attention: AttentionMap, ascii_only: bool) -> list[str]:
     lines = [f"rows: written, columns: read, in %; {faint} less than 5, {shades} from 5, 25, 50, 75"]
     if attention.possible:
         lines.append("* sure gold link" + (", o possible" if attention.possible != attention.sure else ""))
-    if attention.missing_mass > 0.02:
-        lines.append(f"up to {attention.missing_mass:.0%} of a row's attention is missing")
-    if attention.caption:
-        lines.append(attention.caption)
-    return lines
+    return [*lines, *filter(None, (attention.missing, attention.caption))]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy import ndarray
 from numpy.random import Generator
 
-from regard.alignment import LinkRule, Links, WordLooks, score_alignment
+from regard.alignment import LinkRule, Links, WordAttention, score_alignment
 from regard.course.attempt import Attempt
 from regard.course.check import Check
 from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
@@ -22,7 +22,7 @@ def word_links(weights: ndarray, source_words: list[int | None], target_words: l
     sources, targets = (
         max((word for word in words if word is not None), default=-1) + 1 for words in (source_words, target_words)
     )
-    looks = WordLooks.of(weights[None, None], source_words, target_words, counts=(sources, targets))
+    looks = WordAttention.of(weights[None, None], source_words, target_words, counts=(sources, targets))
     return set(LinkRule().links(looks))
 
 
