@@ -3,6 +3,7 @@
 import base64
 import re
 import xml.etree.ElementTree as ElementTree
+import zlib
 from collections.abc import Callable
 from io import BytesIO
 from itertools import combinations, pairwise
@@ -184,10 +185,16 @@ def test_the_same_map_gives_the_same_bytes(cat: AttentionMap, file_format: str, 
 
 
 def test_item_17_pdf_embeds_truetype_fonts(cat: AttentionMap, lights: AttentionMap) -> None:
-    data = picture(heatmaps([cat, lights]), "pdf")
+    others = AttentionMap.of(np.eye(2), ["한국어", "ひらがな"], ["a", "b"])
+    data = picture(heatmaps([cat, lights, others]), "pdf")
     assert b"/Subtype /CIDFontType2" in data
     assert b"/Subtype /Type3" not in data
-    assert {b"DejaVuSans", b"RegardDevanagari-Regular"} <= set(re.findall(rb"/FontName /[A-Z]{6}\+(\S+)", data))
+    names = {b"DejaVuSans", b"RegardDevanagari-Regular", b"RegardHangul-Regular", b"RegardKana-Regular"}
+    assert names <= set(re.findall(rb"/FontName /[A-Z]{6}\+(\S+)", data))
+    streams = [data[found.end() :] for found in re.finditer(rb"/Length1 .*?stream\r?\n", data, re.DOTALL)]
+    fonts = [zlib.decompressobj().decompress(stream) for stream in streams]
+    assert len(fonts) >= 4
+    assert all(font.startswith(b"\0\1\0\0") for font in fonts), "TrueType outlines, not CFF"
 
 
 def test_item_17_text_in_an_svg_stays_text_and_brings_the_glyphs_it_needs(

@@ -101,7 +101,7 @@ def installed_fonts() -> tuple[FontFile, ...]:
     from matplotlib.font_manager import fontManager
 
     known = {entry.fname for entry in fontManager.ttflist}
-    for path in sorted(TYPEFACES.glob("*.[ot]tf")):
+    for path in sorted(TYPEFACES.glob("*.ttf")):
         if str(path) not in known:
             fontManager.addfont(str(path))
     upright = (e for e in fontManager.ttflist if e.style == "normal" and e.weight in (400, "normal", "regular"))
