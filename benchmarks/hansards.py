@@ -207,7 +207,8 @@ def best_way(record: dict[str, Any]) -> "Posterior | None":
 
 def own_links(models: Path, given: argparse.Namespace) -> tuple[Path, Path]:
     """The symmetrised links of the training text, once for each direction."""
-    from regard.alignment import Links, write_pharaoh
+    from regard.alignment import Links, format_pharaoh
+    from regard.files import write_whole
 
     paths = link_files(models)
     if not paths[1].exists():
@@ -215,10 +216,8 @@ def own_links(models: Path, given: argparse.Namespace) -> tuple[Path, Path]:
         record = json.loads((given.out / f"{models.name}.json").read_text(encoding="utf-8"))
         found = align(models, "train", given, best_way(record), given.guided_pairs).aligned.links
         for path, flip in zip(paths, (False, True), strict=True):
-            partial = path.with_suffix(".partial")
             each = (Links.of({(t, s) for s, t in links} if flip else links) for links in found)
-            write_pharaoh(partial, each)
-            partial.replace(path)
+            write_whole(path, "".join(format_pharaoh(links) + "\n" for links in each))
         say(f"{models.name}: {found.links:,} links of the training text in {time.time() - began:.0f} s")
     return paths
 

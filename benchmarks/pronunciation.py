@@ -31,7 +31,7 @@ from regard.data.catalogue import find_entry
 from regard.data.pair import Pair
 from regard.data.splits import load_split
 from regard.data.tables import CatalogueData
-from regard.evaluation import exact_match, per
+from regard.evaluation import exact_match, wer
 from regard.lab.yardstick import Yardstick
 from regard.runtime.translator import Translator, load
 
@@ -132,7 +132,7 @@ def rates(translator: Translator, words: Yardstick, beam: int) -> dict[str, Any]
     listed = [(pair.target, *more) for pair, more in zip(words.pairs, words.more, strict=True)]
     wanted = [[written(one) for one in each] for each in listed]
     wrong = 1 - exact_match(said, wanted)
-    return {"wer": round(100 * wrong, 2), "per": round(100 * per(said, wanted), 2), "words": len(said)}
+    return {"wer": round(100 * wrong, 2), "per": round(100 * wer(said, wanted), 2), "words": len(said)}
 
 
 TASKS: dict[str, Callable[[Translator, argparse.Namespace], dict[str, Any]]] = {

@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fontTools import subset
-from fontTools.ttLib import TTFont
+from fontTools.pens.cu2quPen import Cu2QuPen
+from fontTools.pens.ttGlyphPen import TTGlyphPen
+from fontTools.ttLib import TTFont, newTable
 
 OUT = Path(__file__).parents[1] / "src" / "regard" / "plot" / "typefaces"
 JAMO = {*range(0x1100, 0x1113), *range(0x1161, 0x1176), *range(0x11A8, 0x11C3), *range(0x3131, 0x3164)}
@@ -68,8 +70,10 @@ def cut(typeface: Typeface, noto: Path, out: Path) -> Path:
     chosen = subset.Subsetter(options)
     chosen.populate(unicodes=typeface.characters - lacking)
     chosen.subset(font)
+    if "CFF " in font:
+        make_truetype(font)
     rename(font, typeface)
-    path = out / f"{typeface.name.lower()}{'.otf' if 'CFF ' in font else '.ttf'}"
+    path = out / f"{typeface.name.lower()}.ttf"
     font.save(path)
     print(f"{path.name}: {path.stat().st_size:,} bytes, {len(font.getBestCmap())} characters; {len(lacking)} not there")
     return path
@@ -89,10 +93,24 @@ def rename(font: TTFont, typeface: Typeface) -> None:
     }.items():
         names.setName(text, number, 3, 1, ENGLISH)
     names.names = [record for record in names.names if record.platformID == 3]
-    if "CFF " in font:
-        table = font["CFF "].cff
-        table.fontNames[0] = f"{compact}-Regular"
-        table[0].FullName, table[0].FamilyName = f"{typeface.family} Regular", typeface.family
+
+
+def make_truetype(font: TTFont) -> None:
+    """Quadratic outlines in place of CFF's cubic ones: matplotlib's PDF embeds every font as if it were TrueType."""
+    order, shapes, glyphs = font.getGlyphOrder(), font.getGlyphSet(), {}
+    for name in order:
+        pen = TTGlyphPen(shapes)
+        shapes[name].draw(Cu2QuPen(pen, max_err=2.0, reverse_direction=True))
+        glyphs[name] = pen.glyph()
+    font["loca"], font["glyf"] = newTable("loca"), newTable("glyf")
+    font["glyf"].glyphOrder, font["glyf"].glyphs = order, glyphs
+    del font["CFF "]
+    font["glyf"].compile(font)
+    font["maxp"].tableVersion, font["post"].formatType, font.sfntVersion = 0x00010000, 3.0, "\0\1\0\0"
+    unused = ("TwilightPoints", "Storage", "FunctionDefs", "InstructionDefs", "StackElements", "SizeOfInstructions")
+    for limit in (*unused, "ComponentElements"):
+        setattr(font["maxp"], f"max{limit}", 0)
+    font["maxp"].maxZones = 1
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.alignment import LinkRule, WordLooks, format_heads, parse_heads, word_links, word_matrix
+from regard.alignment import LinkRule, WordAttention, format_heads, parse_heads, word_links
 
 # Two heads of one layer; three steps write a, b and EOS; two source words and EOS.
 FIRST = [[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.0, 0.1, 0.9]]
@@ -14,8 +14,8 @@ ATTENTION = np.array([[FIRST, SECOND]])
 WORDS = [0, 1, None]
 
 
-def looks(shift: int = 0) -> WordLooks:
-    return WordLooks.of(ATTENTION, WORDS, WORDS, counts=(2, 2), shift=shift)
+def looks(shift: int = 0) -> WordAttention:
+    return WordAttention.of(ATTENTION, WORDS, WORDS, counts=(2, 2), shift=shift)
 
 
 def test_a_head_is_chosen_or_all_are_averaged() -> None:
@@ -52,9 +52,9 @@ def test_without_shift_and_heads_it_is_what_a_translation_shows(seed: int) -> No
     target = [*sorted(random.integers(0, 4, 6).tolist()), None]
     attention = random.dirichlet(np.ones(6), size=(2, 3, 7))
     counts = max(w for w in source if w is not None) + 1, max(w for w in target if w is not None) + 1
-    taken = WordLooks.of(attention, source, target, counts=counts)
-    matrix = word_matrix(attention, source, target)
-    np.testing.assert_allclose(LinkRule().matrix(taken), matrix)
+    taken = WordAttention.of(attention, source, target, counts=counts)
+    matrix = LinkRule().matrix(taken)
+    np.testing.assert_allclose(matrix, taken.words.mean((0, 1)))
     np.testing.assert_allclose(taken.words.sum(-1) + taken.nothing, taken.words.any(-1), atol=1e-12)
     assert LinkRule().links(taken) == word_links(matrix)
 
@@ -83,4 +83,4 @@ def test_what_cannot_be_a_rule() -> None:
     with pytest.raises(ValueError, match=r"shift 9: links are in the row before \(-1\)"):
         LinkRule(shift=9)
     with pytest.raises(ValueError, match="3 target and 3 source positions, but word numbers were given for 2 and 3"):
-        WordLooks.of(ATTENTION, WORDS, [0, 1], counts=(2, 2))
+        WordAttention.of(ATTENTION, WORDS, [0, 1], counts=(2, 2))

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from regard.attention import causal_mask, lengths_to_mask, masked_softmax
+from regard.attention.masking import padding_mask
 from regard.attention.worked import softmax_row
 
 ordinary = st.floats(-50, 50)
@@ -79,9 +80,10 @@ def test_lengths_to_mask_refuses_a_size_too_small() -> None:
         lengths_to_mask(torch.tensor([2, 5]), 4)
 
 
-def test_lengths_to_mask_looks_at_lengths_on_a_cpu_alone() -> None:
-    """Elsewhere the host would wait for them; the device `meta` has none to look at."""
-    assert lengths_to_mask(torch.tensor([2, 5], device="meta"), 4).shape == (2, 4)
+def test_padding_mask_reads_no_lengths() -> None:
+    """Reading them would be a device sync; tensors on the device `meta` hold nothing that can be read."""
+    assert padding_mask(torch.tensor([2, 5], device="meta"), 5).shape == (2, 5)
+    assert torch.equal(padding_mask(torch.tensor([2, 5]), 5), lengths_to_mask(torch.tensor([2, 5])))
 
 
 def test_causal_mask_is_the_lower_triangle_and_its_rows_are_its_steps() -> None:

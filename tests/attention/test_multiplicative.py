@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from regard.attention import LuongDot, LuongGeneral, lengths_to_mask
-from regard.attention.multiplicative.functional import concat_attention, dot_attention
+from regard.attention.multiplicative.functional import dot_attention
 
 from .conftest import QUERY, STATE, Example
 
@@ -28,12 +28,9 @@ def test_dot_refuses_unequal_widths() -> None:
         LuongDot(3, 5)
 
 
-@pytest.mark.parametrize("function", [dot_attention, concat_attention])
-def test_functional_gradcheck(function: object) -> None:
+def test_functional_gradcheck() -> None:
     generator = torch.Generator().manual_seed(3)
     sizes = ((2, 3, 4), (2, 5, 4), (2, 5, 3))
     tensors = [torch.randn(*size, generator=generator, dtype=torch.float64).requires_grad_() for size in sizes]
-    if function is concat_attention:
-        tensors.insert(2, torch.randn(4, generator=generator, dtype=torch.float64).requires_grad_())
     mask = lengths_to_mask(torch.tensor([5, 2]))[:, None].expand(2, 3, 5)
-    assert torch.autograd.gradcheck(lambda *given: function(*given, mask), tensors)
+    assert torch.autograd.gradcheck(lambda *given: dot_attention(*given, mask), tensors)

@@ -213,9 +213,9 @@ def test_no_such_folder(tmp_path: Path, folder: Path, monkeypatch: pytest.Monkey
     for name in ("runs/demo/best", "runs/mine/last", "theirs"):
         shutil.copytree(folder, name)
     for path, hint in (
-        ("runs/deom", "did you mean runs/demo?"),
-        ("demo", "did you mean runs/demo?"),
-        ("their", "did you mean theirs?"),
+        ("runs/deom", "did you mean 'runs/demo'?"),
+        ("demo", "did you mean 'runs/demo'?"),
+        ("their", "did you mean 'theirs'?"),
         ("runs/zz", f"{package}; trained here: runs/demo, runs/mine"),
         ("zz", f"{package}; trained here: runs/demo, runs/mine, theirs"),
     ):

@@ -119,7 +119,7 @@ class TestFiles:
         option = ["--input"] if verb == "translate" else []
         outcome = command(verb, run_folder, *option, tmp_path / "news.tx")
         assert outcome.code == 2
-        assert outcome.complaint == f"no file {tmp_path / 'news.tx'}; did you mean news.txt?"
+        assert outcome.complaint == f"no file {tmp_path / 'news.tx'}: did you mean 'news.txt'?"
 
     def test_a_folder_instead_of_a_file(self, command: Command, run_folder: Path, tmp_path: Path) -> None:
         outcome = command("translate", run_folder, "--input", tmp_path)

@@ -77,8 +77,8 @@ def test_the_version(command: Command) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["trnslate", "x"], "there is no 'regard trnslate': did you mean 'regard translate'? The verbs are demo, "),
-        (["--beam"], "there is no 'regard --beam': The verbs are demo, data"),
+        (["trnslate", "x"], "there is no 'regard trnslate': did you mean 'translate'?"),
+        (["--beam"], "there is no 'regard --beam': valid commands are demo, data"),
         (["translate"], "Missing argument 'BUNDLE'; see: regard translate --help"),
         (["translate", "x", "--bem", "3"], "No such option: --bem"),
         (["translate", "x", "--beam", "three"], "Invalid value for '--beam'"),

@@ -200,9 +200,9 @@ def test_verbs(tmp_path: Path) -> None:
         (["run", "99"], "there is no exercise '99'"),
         (
             ["99"],
-            "there is no action '99'; there are watch, list, run, hint, reset, solution, check, or an",
+            "there is no action '99': valid actions are watch, list, run, hint, reset, solution, check (or an",
         ),
-        (["hnt"], "there is no action 'hnt'; did you mean hint, or an exercise's number, 1 to 17"),
+        (["hnt"], "there is no action 'hnt': did you mean 'hint'? (or an exercise's number, 1 to 17)"),
         (["--grade", "nowhere"], "nowhere is not a folder"),
     ],
 )

@@ -58,9 +58,9 @@ def test_the_checksums_are_those_of_the_corpora(entry: Entry) -> None:
 
 def test_names_are_found_or_answered() -> None:
     assert find_entry("multi30k").sides == ("en", "de", "fr")
-    with pytest.raises(InputError, match=r"no corpus 'multi30' in the catalogue: did you mean multi30k\?"):
+    with pytest.raises(InputError, match=r"no corpus 'multi30' in the catalogue: did you mean 'multi30k'\?"):
         find_entry("multi30")
-    with pytest.raises(InputError, match="there are europarl-en-fr, g2p-cmudict"):
+    with pytest.raises(InputError, match="valid names are europarl-en-fr, g2p-cmudict"):
         find_entry("zzz")
 
 
@@ -114,7 +114,7 @@ def test_the_training_text_of_another_corpus_is_added(home: Path) -> None:
         open_split(one, "train").key for one in (table(name="tatoeba-en-hi", source="en", target="hi"), config)
     )
     assert alone != both
-    with pytest.raises(InputError, match="no corpus 'hindi' in the catalogue: did you mean hindi-libreoffice"):
+    with pytest.raises(InputError, match="no corpus 'hindi' in the catalogue: did you mean 'hindi-libreoffice"):
         load_split(table(name="tatoeba-en-hi", source="en", target="hi", more=["hindi"]), "train")
 
 
@@ -135,7 +135,7 @@ def test_a_folder_named_by_the_user_comes_first(home: Path, tmp_path: Path, monk
         ({"name": "multi30k", "source": "en", "target": "hi"}, "multi30k has no side 'hi': it has en, de, fr"),
         ({"name": "multi30k", "source": "en", "target": "en"}, "source and target are both 'en'"),
         ({"name": "multi30k", "source": "en", "target": "de"}, r"is not here: `regard data get multi30k` fetches it"),
-        ({"name": "multi", "source": "en", "target": "de"}, "did you mean multi30k"),
+        ({"name": "multi", "source": "en", "target": "de"}, "did you mean 'multi30k'"),
         (
             {"name": "tatoeba-en-fr", "source": "en", "target": "fr", "test": "tst"},
             "tatoeba-en-fr has no split 'tst': it has dev, test, train",

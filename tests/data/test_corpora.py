@@ -115,7 +115,7 @@ def test_a_wrong_tsv_is_refused_with_its_place(
 
 def test_a_missing_file_is_answered_with_the_nearest_name(tmp_path: Path) -> None:
     write(tmp_path / "train.tsv", "a\tb")
-    with pytest.raises(InputError, match=r"no file .*trian.tsv; did you mean train.tsv\?"):
+    with pytest.raises(InputError, match=r"no file .*trian.tsv: did you mean 'train.tsv'\?"):
         list(read_tsv(tmp_path / "trian.tsv"))
     with pytest.raises(InputError, match=r"no file .*zzzz: nothing like it in "):
         list(read_tsv(tmp_path / "zzzz"))

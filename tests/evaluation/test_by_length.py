@@ -1,10 +1,10 @@
-"""Scores by source length."""
+"""Sentences grouped by source length."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.evaluation import bins, by_length, exact_match
+from regard.evaluation import bins
 
 
 @given(st.lists(st.integers(0, 99)), st.sets(st.integers(1, 80), max_size=6).map(sorted))
@@ -17,19 +17,6 @@ def test_every_sentence_lies_in_exactly_one_bin(lengths: list[int], edges: list[
             assert each.shortest <= lengths[one] <= (each.longest if each.longest is not None else 99)
 
 
-def test_a_metric_sees_its_bin_alone() -> None:
-    said, wanted, lengths = ["a", "b", "c", "d"], ["a", "x", "c", "d"], [3, 9, 10, 50]
-    scores = by_length(
-        lambda some: exact_match([said[one] for one in some], [wanted[one] for one in some]), lengths, (10, 20, 40)
-    )
-    assert [(each.shortest, each.longest, each.sentences, each.score) for each in scores] == [
-        (0, 9, 2, 0.5),
-        (10, 19, 1, 1.0),
-        (20, 39, 0, None),
-        (40, None, 1, 1.0),
-    ]
-
-
 @pytest.mark.parametrize("edges", [(10, 10), (20, 10), (0, 10)])
 def test_edges_must_rise(edges) -> None:
     with pytest.raises(ValueError, match="bin edges must rise and be above 0, got"):
@@ -39,5 +26,3 @@ def test_edges_must_rise(edges) -> None:
 def test_wrong_lengths_are_refused() -> None:
     with pytest.raises(ValueError, match="lengths cannot be negative, got -2"):
         bins([1, -2])
-    with pytest.raises(ValueError, match="the list of lengths is empty"):
-        by_length(lambda some: 0.0, [])

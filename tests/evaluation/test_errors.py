@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.evaluation import per, wer
+from regard.evaluation import wer
 
 words = st.lists(st.sampled_from("abcd"), min_size=1, max_size=6).map(" ".join)
 
@@ -25,7 +25,6 @@ def test_edits_over_reference_words(pairs: list[tuple[str, str]]) -> None:
     total = sum(edits(one.split(), other.split()) for one, other in pairs)
     assert wer(said, wanted) == pytest.approx(total / sum(len(other.split()) for other in wanted))
     assert wer(wanted, wanted) == 0.0
-    assert per(said, wanted) == wer(said, wanted)
 
 
 @given(words, st.lists(words, min_size=1, max_size=4))
@@ -35,7 +34,7 @@ def test_more_references_never_hurt_a_single_sentence(said: str, references: lis
 
 
 def test_worked_by_hand() -> None:
-    assert per(["K AE T", "D AO G"], [["K AH T", "K AE T S"], "D AO G Z"]) == pytest.approx((1 + 1) / (4 + 4))
+    assert wer(["K AE T", "D AO G"], [["K AH T", "K AE T S"], "D AO G Z"]) == pytest.approx((1 + 1) / (4 + 4))
     assert wer([""], ["a b"]) == 1.0
     assert wer(["a b c d"], ["a"]) == 3.0, "a rate can exceed 1"
     assert wer(["x", "a"], ["", "a"]) == 1.0

@@ -1,11 +1,9 @@
 """The whole report of one test set."""
 
-import json
-
 import pytest
 
 from regard.alignment import Links, score_alignment
-from regard.evaluation import Evaluation, bleu, chrf, evaluate, exact_match
+from regard.evaluation import bleu, chrf, evaluate, exact_match
 
 SAID = ["le chat noir", "la maison", "लाइट बंद करो", "un chien dort ici maintenant"]
 WANTED = ["le chat noir", "les maisons", "लाइट बंद करो", "un chien dort là maintenant"]
@@ -35,14 +33,6 @@ def test_the_whole_and_its_parts() -> None:
     assert second.bleu == bleu(SAID[1:2], WANTED[1:2]).score
     assert (empty.bleu, empty.chrf, empty.exact_match, empty.aer) == (None, None, None, None)
     assert last.exact_match == exact_match(SAID[3:], WANTED[3:])
-
-
-def test_it_survives_json() -> None:
-    report = evaluate(SAID, WANTED, lengths=LENGTHS, predicted=PREDICTED, gold=GOLD)
-    assert Evaluation.from_json(report.json()) == report
-    plain = json.loads(report.json())
-    assert plain["exact_match"] == 0.5
-    assert plain["by_length"][0]["sentences"] == 2
 
 
 def test_without_lengths_and_links() -> None:

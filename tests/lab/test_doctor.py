@@ -238,4 +238,4 @@ def test_what_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert "is neither a file nor a folder" in said(Path("/dev/null"))
     write(tmp_path / "pairs.tsv", "a\tb\n")
     monkeypatch.chdir(tmp_path)
-    assert "no file or folder pairs.tvs; did you mean pairs.tsv?" in said(Path("pairs.tvs"))
+    assert "no file or folder pairs.tvs: did you mean 'pairs.tsv'?" in said(Path("pairs.tvs"))

@@ -119,7 +119,7 @@ def test_data_comes_from_a_tsv_file_or_parallel_files_and_blank_lines_are_counte
 def test_what_cannot_be_measured_is_refused(reverser: regard.Translator, random_model: regard.Translator) -> None:
     with pytest.raises(InputError, match="nothing to measure"):
         measure(reverser, [])
-    with pytest.raises(InputError, match="sacrebleu has no tokenizer 'spm9000': valid choices are"):
+    with pytest.raises(InputError, match="sacrebleu has no tokenizer 'spm9000': did you mean 'spm'"):
         measure(reverser, [Pair("3 4 5", "5 4 3")], tokenize="spm9000")
     with pytest.raises(InputError, match="does not know its recipe: name the data"):
         recipe_pairs(random_model.bundle)

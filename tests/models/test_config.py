@@ -13,20 +13,19 @@ from .zoo import EVERY, Config, recurrent
 IMPOSSIBLE: list[tuple[dict[str, Any], str]] = [
     (
         {"score": "dot"},
-        "score 'dot' compares states of one width, but decoder_units is 128 and the encoder's states are "
-        "2 × 128 = 256: make them equal, or use 'general'",
+        "score 'dot' compares states of one width, but the query (decoder_units) is 128 wide and the encoder's states, "
+        "both directions together, are 256: make them equal, or use 'general'",
     ),
     (
         {"score": "scaled-dot", "bidirectional": False, "encoder_units": 64},
-        "score 'scaled-dot' compares states of one width, but decoder_units is 128 and the encoder's states are 64: "
-        "make them equal, or use 'multi-head'",
+        "score 'scaled-dot' compares states of one width, but the query (decoder_units) is 128 wide and the encoder's "
+        "states, both directions together, are 64: make them equal, or use 'multi-head'",
     ),
+    ({"score": "addditive"}, "no score 'addditive': did you mean 'additive'? (or your own as package.module:Class)"),
     (
-        {"score": "addditive"},
-        "no score 'addditive': did you mean 'additive'? valid choices are additive, dot, general, concat, scaled-dot, "
-        "multi-head, none, or package.module:Class",
+        {"score": "xyz"},
+        "no score 'xyz': valid choices are additive, dot, general, concat, scaled-dot, multi-head, none",
     ),
-    ({"score": "xyz"}, "no score 'xyz': valid choices are additive"),
     ({"score": "Multi_Head"}, "did you mean 'multi-head'?"),
     (
         {"score": "none", "window": "local-p"},

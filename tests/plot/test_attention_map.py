@@ -54,9 +54,11 @@ def test_weights_are_copied_and_cannot_be_changed() -> None:
         made.drawn()[0, 0] = 1
 
 
-def test_missing_mass_is_what_the_poorest_row_lacks() -> None:
+def test_missing_attention_is_what_the_lowest_row_lacks() -> None:
     made = AttentionMap.of(np.array([[0.5, 0.5], [0.3, 0.1]]), ["a", "b"], ["x", "y"])
-    assert made.missing_mass == pytest.approx(0.6)
+    assert made.missing == "up to 60% of a row's attention is missing"
+    assert AttentionMap.of(np.array([[0.5, 0.49]]), ["a", "b"], ["x"]).missing == ""
+    assert AttentionMap.of(None, ["a"], ["x"]).missing == ""
 
 
 @given(st.text())

@@ -18,7 +18,7 @@ from regard.plot import (
     side_by_side_html,
     table_html,
 )
-from regard.plot.lines import stroke
+from regard.plot.figure import line_style
 
 
 def parsed(html: str) -> ElementTree.Element:
@@ -26,31 +26,41 @@ def parsed(html: str) -> ElementTree.Element:
     return ElementTree.fromstring(f"<div>{html}</div>")
 
 
-def test_lines_reach_from_the_first_point_to_the_last_within_the_axes() -> None:
-    page = parsed(lines_html("BLEU", [Series.of("a < b", [100, 200], [0, 100]), Series.of("c & d", [50], [25.0])]))
-    svg = next(page.iter("svg"))  # the others are samples in the legend
-    paths = [one.attrib["d"] for one in svg.iter("path")]
-    ends = [tuple(map(float, place.split())) for place in re.findall(r"[ML]([0-9. ]+)", paths[0])]
+def test_learning_curves_are_lines_from_the_first_point_to_the_last() -> None:
+    several = [Series.of("a < b", [100, 200], [0, 100]), Series.of("c & d", [50], [25.0]), Series.of("empty", [], [])]
+    page = parsed(lines_html("BLEU", several))
+    first = next(one for one in page.iter("path") if "stroke: var(--series-0)" in one.attrib.get("style", ""))
+    ends = [tuple(map(float, place.split())) for place in re.findall(r"[ML]([0-9. ]+)", first.attrib["d"])]
     (left, bottom), (right, top) = ends
     assert left < right
-    assert bottom > top  # 100 is drawn above 0
-    assert len(list(svg.iter("circle"))) == 3
-    assert "a < b" in "".join(page.itertext())
+    assert bottom > top, "100 is drawn above 0"
+    text = "".join(page.itertext())
+    assert "a < b" in text
+    assert "c & d" in text
+    assert "empty" not in text
     with pytest.raises(ValueError, match="no line to draw for 'BLEU'"):
         lines_html("BLEU", [Series.of("empty", [], [])])
 
 
-def test_twenty_five_lines_look_different() -> None:
-    assert len({stroke(number) for number in range(25)}) == 25
+def test_28_lines_look_different() -> None:
+    assert len({tuple(line_style(number).values()) for number in range(28)}) == 28
 
 
-def test_a_long_legend_leaves_the_chart() -> None:
-    few = LengthQuality("BLEU", ("1–5",), (3,), (System("short", (50.0,)),))
-    many = LengthQuality("BLEU", ("1–5",), (3,), tuple(System(f"a rather long name {i}", (50.0,)) for i in range(8)))
-    assert 'class="legend' not in chart_html(few)
-    assert 'class="legend' in chart_html(many)
-    for quality in (few, many):
-        assert all(system.name in chart_html(quality) for system in quality.systems)
+def test_charts_follow_the_page_s_theme_and_fonts_and_share_no_ids() -> None:
+    """Two charts on one page: their ids may only be names of equal definitions, which a hash of the content makes."""
+    systems = tuple(System(f"a rather long name {number}", (50.0, 40)) for number in range(9))
+    quality = LengthQuality("BLEU", ("1–5", "6+"), (3, 4), systems)
+    chart = chart_html(quality)
+    assert all(system.name in chart for system in quality.systems)
+    for number in range(7):
+        assert f"var(--series-{number})" in chart
+    assert not re.search('#[0-9a-f]{6}[;"]', chart)
+    assert "font-family" not in chart
+    assert all(re.fullmatch("[a-z][0-9a-f]{10}", name) for name in re.findall(r' id="([^"]*)"', chart))
+
+
+def test_a_chart_whose_names_no_font_has_warns_of_nothing() -> None:
+    chart_html(LengthQuality("BLEU", ("1",), (3,), (System("𒀀 猫", (50.0,)),)))
 
 
 def test_maps_in_a_row_show_every_weight_gold_and_no_attention() -> None:

@@ -1,12 +1,18 @@
 """Heat-maps read back from the artists of the figure: the right number at the right word, and nothing overlaps."""
 
+import base64
+import re
+import xml.etree.ElementTree as ElementTree
+import zlib
 from collections.abc import Callable
+from io import BytesIO
 from itertools import combinations, pairwise
 from pathlib import Path
 
 import matplotlib
 import numpy as np
 import pytest
+from fontTools.ttLib import TTFont
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -176,6 +182,34 @@ def test_the_same_map_gives_the_same_bytes(cat: AttentionMap, file_format: str, 
     assert save(heatmap(cat), tmp_path / f"map.{file_format}").read_bytes() == first
     if file_format == "svg":
         assert b"<dc:date>" not in first
+
+
+def test_item_17_pdf_embeds_truetype_fonts(cat: AttentionMap, lights: AttentionMap) -> None:
+    others = AttentionMap.of(np.eye(2), ["한국어", "ひらがな"], ["a", "b"])
+    data = picture(heatmaps([cat, lights, others]), "pdf")
+    assert b"/Subtype /CIDFontType2" in data
+    assert b"/Subtype /Type3" not in data
+    names = {b"DejaVuSans", b"RegardDevanagari-Regular", b"RegardHangul-Regular", b"RegardKana-Regular"}
+    assert names <= set(re.findall(rb"/FontName /[A-Z]{6}\+(\S+)", data))
+    streams = [data[found.end() :] for found in re.finditer(rb"/Length1 .*?stream\r?\n", data, re.DOTALL)]
+    fonts = [zlib.decompressobj().decompress(stream) for stream in streams]
+    assert len(fonts) >= 4
+    assert all(font.startswith(b"\0\1\0\0") for font in fonts), "TrueType outlines, not CFF"
+
+
+def test_item_17_text_in_an_svg_stays_text_and_brings_the_glyphs_it_needs(
+    cat: AttentionMap, lights: AttentionMap, tmp_path: Path
+) -> None:
+    """A reader without a Devanagari font sees Hindi: the drawing needs nothing but the file."""
+    text = picture(heatmap(lights), "svg").decode()
+    svg = ElementTree.fromstring(text)
+    words = [one.text for one in svg.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"turn", "lights", "लाइट", "बंद", "करो", "0.79"} <= {*words}
+    fonts = re.findall(r"url\(data:font/woff;base64,([^)]+)\)", text)
+    (font,) = (TTFont(BytesIO(base64.b64decode(data))) for data in fonts)
+    assert {*"लाइटबंदकरो"} <= {chr(point) for point in font.getBestCmap()}
+    assert all("font-family: regard, " in line for line in text.splitlines() if "<text" in line)
+    assert "@font-face" not in picture(heatmap(cat), "svg").decode(), "French needs none of our typefaces"
 
 
 def test_the_users_matplotlib_settings_change_nothing_and_stay_as_they_are(cat: AttentionMap) -> None:

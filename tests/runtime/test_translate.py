@@ -272,7 +272,7 @@ def test_an_empty_list_is_an_empty_list_and_a_generator_will_do(random_model: Ma
     ("options", "message"),
     [
         ({"bem": 3}, "translate has no option 'bem': did you mean 'beam'?"),
-        ({"quality": 1}, "translate has no option 'quality': valid ones are beam, nbest"),
+        ({"quality": 1}, "translate has no option 'quality': valid options are beam, nbest"),
         ({"beam": 0}, "beam = 0: wanted at least 1"),
         ({"beam": "many"}, "beam = 'many': wanted a whole number"),
         ({"nbest": "3x"}, "nbest = '3x': wanted a whole number"),

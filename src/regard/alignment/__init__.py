@@ -1,25 +1,21 @@
 """Word alignment: links from attention, symmetrisation, Pharaoh and NAACL formats, Alignment Error Rate; NumPy only."""
 
 from regard.alignment.entropy import attention_entropy
-from regard.alignment.extract import combine_heads, word_links, word_matrix
+from regard.alignment.extract import combine_heads, word_links
 from regard.alignment.formats import (
     check_links,
     format_naacl,
     format_pharaoh,
     parse_naacl,
     parse_pharaoh,
-    read_naacl,
-    read_pharaoh,
     seem_one_based,
-    write_naacl,
-    write_pharaoh,
 )
 from regard.alignment.links import Link, Links
 from regard.alignment.packed import LinkLists
-from regard.alignment.rule import LinkRule, WordLooks, format_heads, parse_heads
+from regard.alignment.rule import LinkRule, WordAttention, format_heads, parse_heads
 from regard.alignment.score import AlignmentScore, score_alignment
 from regard.alignment.symmetrise import grow_diag, grow_diag_final_and, intersection, product, symmetrise, union
-from regard.alignment.together import Together, tune_together
+from regard.alignment.together import TunedPair, tune_together
 from regard.alignment.tune import Trial, Tuned, agree, take, tune
 
 __all__ = [
@@ -28,10 +24,10 @@ __all__ = [
     "LinkLists",
     "LinkRule",
     "Links",
-    "Together",
     "Trial",
     "Tuned",
-    "WordLooks",
+    "TunedPair",
+    "WordAttention",
     "agree",
     "attention_entropy",
     "check_links",
@@ -46,8 +42,6 @@ __all__ = [
     "parse_naacl",
     "parse_pharaoh",
     "product",
-    "read_naacl",
-    "read_pharaoh",
     "score_alignment",
     "seem_one_based",
     "symmetrise",
@@ -56,7 +50,4 @@ __all__ = [
     "tune_together",
     "union",
     "word_links",
-    "word_matrix",
-    "write_naacl",
-    "write_pharaoh",
 ]

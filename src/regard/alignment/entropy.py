@@ -1,4 +1,4 @@
-"""How spread out attention is: near 0 when it points at one place, ln(n) when it looks at n places alike."""
+"""Entropy of attention: near 0 for one position, ln(n) for n positions with equal weights."""
 
 import numpy as np
 from jaxtyping import Float

@@ -2,17 +2,14 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 from regard.alignment.links import Link, Links
 from regard.bounds import MOST, cut
-from regard.files import write_whole
-from regard.reading_files import read_regular
 
 _PHARAOH = re.compile(r"([0-9]{1,9})([-?])([0-9]{1,9})")
 _BOUNDS = "{where}: link {source}-{target} lies outside the sentence of {sources} source and {targets} target words"
 _SHOWN = 30
-"""Characters of what is no link."""
+"""Characters of a wrong token that a message quotes."""
 _ONE_BASED = "; all links fit when counted from 1, so read them with index base 1"
 _SWAPPED = "; all links fit with source and target swapped, so flip them"
 _BOTH = (
@@ -47,22 +44,6 @@ def format_pharaoh(links: Links, *, base: int = 0) -> str:
         f"{source + base}{'-' if (source, target) in links.sure else '?'}{target + base}"
         for source, target in sorted(links.possible)
     )
-
-
-def read_pharaoh(path: str | Path, *, base: int = 0) -> list[Links]:
-    """One `Links` for each line; an empty line is a sentence without links."""
-    return [
-        parse_pharaoh(line, base=base, where=f"{path}, line {number}") for number, line in enumerate(_lines(path), 1)
-    ]
-
-
-def write_pharaoh(path: str | Path, links: Iterable[Links], *, base: int = 0) -> None:
-    write_whole(path, "".join(format_pharaoh(each, base=base) + "\n" for each in links))
-
-
-def read_naacl(path: str | Path, *, base: int = 1, sentences: int | None = None) -> list[Links]:
-    """One `Links` for each sentence, as `parse_naacl` reads them."""
-    return parse_naacl(_lines(path), base=base, sentences=sentences, where=str(path))
 
 
 def parse_naacl(
@@ -101,17 +82,13 @@ def format_naacl(sentence: int, links: Links, *, base: int = 1) -> str:
     )
 
 
-def write_naacl(path: str | Path, links: Iterable[Links], *, base: int = 1) -> None:
-    write_whole(path, "".join(format_naacl(sentence, each, base=base) for sentence, each in enumerate(links, 1)))
-
-
 def check_links(
     links: Sequence[Links], lengths: Sequence[tuple[int, int]], *, where: str = "links", base: int = 0
 ) -> None:
     """Refuses links outside their sentence; `lengths` are (source words, target words) of each sentence.
 
-    Says so when everything would fit if the links were counted from 1, or read from target to source; `base` is what
-    they were read with, and what the complaint counts from.
+    The message tells when all links would fit if they were counted from 1, or with source and target swapped; `base`
+    is the index base they were parsed with, which the message uses too.
     """
     if len(links) != len(lengths):
         raise ValueError(f"{where}: {len(links)} lines of links for {len(lengths)} sentence pairs")
@@ -119,12 +96,12 @@ def check_links(
         for source, target in sorted(each.possible):
             if not (0 <= source < sources and 0 <= target < targets):
                 place = f"{where}, sentence {number}"
-                said = {"source": source + base, "target": target + base, "sources": sources, "targets": targets}
-                raise ValueError(_BOUNDS.format(where=place, **said) + _remedy(links, lengths, base))
+                given = {"source": source + base, "target": target + base, "sources": sources, "targets": targets}
+                raise ValueError(_BOUNDS.format(where=place, **given) + _remedy(links, lengths, base))
 
 
 def seem_one_based(links: Sequence[Links]) -> bool:
-    """Whether links that are read as 0-based never touch a first word, in so many sentences that it is no chance."""
+    """Whether no link parsed as 0-based touches a first word in at least ten sentences with links."""
     linked = [each.possible for each in links if each.possible]
     return len(linked) >= 10 and all(source and target for each in linked for source, target in each)
 
@@ -163,13 +140,3 @@ def _naacl_line(fields: list[str], base: int, where: str) -> tuple[int, Link, bo
     if kind not in ("S", "P"):
         raise ValueError(f"{where}: '{cut(kind, _SHOWN)}' is neither S (sure) nor P (possible); {wanted}")
     return sentence, (source - base, target - base), kind == "S"
-
-
-def _lines(path: str | Path) -> list[str]:
-    """Lines split on line feeds alone, as every other tool counts them."""
-    data = read_regular(path, MOST["journal"])
-    try:
-        lines = data.decode("utf-8").split("\n")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path}: not UTF-8 at byte {error.start}; an alignment file holds plain numbers") from None
-    return lines[:-1] if lines[-1] == "" else lines

@@ -1,4 +1,4 @@
-"""Word links between a source and a target sentence, the currency of alignment."""
+"""Word links between a source and a target sentence."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -26,5 +26,5 @@ class Links:
         return cls(frozenset(sure), frozenset(possible))
 
     def flipped(self) -> "Links":
-        """The same links read from target to source."""
+        """The same links with source and target swapped."""
         return Links.of(((t, s) for s, t in self.sure), ((t, s) for s, t in self.possible))

@@ -1,4 +1,4 @@
-"""The links of very many sentences in little memory: four bytes a link instead of more than a hundred."""
+"""Links of millions of sentences: four bytes a link instead of more than a hundred."""
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence, Set
@@ -14,7 +14,7 @@ _MANY = f"word {{word}} of one sentence: at most {1 << _SIDE:,} words can be lin
 
 
 class LinkLists(Sequence[frozenset[Link]]):
-    """A list of link sets, one for each sentence; each is unpacked when it is asked for.
+    """A list of link sets, one for each sentence, unpacked on access.
 
     >>> some = LinkLists(2)
     >>> some[1] = {(0, 3)}
@@ -41,7 +41,7 @@ class LinkLists(Sequence[frozenset[Link]]):
         self._packed[number] = _pack(links)
 
     def put(self, number: int, links: Integer[np.ndarray, "links 2"]) -> None:
-        """The same from rows of (source word, target word), quickly."""
+        """Set the links of a sentence from rows of (source word, target word), without Python objects."""
         if links.size and int(links.max()) >> _SIDE:
             raise ValueError(_MANY.format(word=int(links.max())))
         packed = np.sort(links[:, 0].astype(np.uint32) << _SIDE | links[:, 1].astype(np.uint32))
@@ -55,7 +55,7 @@ class LinkLists(Sequence[frozenset[Link]]):
 
     @property
     def links(self) -> int:
-        """How many there are in all."""
+        """The number of links of all sentences."""
         return sum(map(len, self._packed))
 
 

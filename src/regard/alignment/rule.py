@@ -1,4 +1,4 @@
-"""How links are read out of attention: which heads, which row belongs to a word, argmax or threshold."""
+"""How links are extracted from attention: which heads, which row belongs to a word, argmax or threshold."""
 
 import re
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float
 
 from regard.alignment.extract import Method, linked, links_in
 from regard.alignment.links import Link
+from regard.suggest import suggest
 
 Head = tuple[int, int]
 """(layer, head), both counted from 0."""
@@ -17,9 +18,9 @@ _HEAD = re.compile(r"([0-9]{1,9})\.([0-9]{1,9}|\*)")
 
 
 @dataclass(frozen=True, eq=False)
-class WordLooks:
-    """How much each target word looks at each source word, by layer and head; `nothing` is what EOS and other pieces
-    of no word received.
+class WordAttention:
+    """Attention of each target word to each source word, by layer and head; `nothing` is the attention to EOS and
+    other pieces of no word.
     """
 
     words: Float[np.ndarray, "layer head target source"]
@@ -34,12 +35,12 @@ class WordLooks:
         *,
         counts: tuple[int, int],
         shift: int = 0,
-    ) -> "WordLooks":
+    ) -> "WordAttention":
         """`source_words[i]` is the word of source piece i, None for EOS; `counts` are the words of both sides.
 
-        Looking at any piece of a word is looking at the word (sum); each piece of a target word has its say (mean).
-        Target piece i is read from row i + shift: row i wrote the piece, row i + 1 is the step that read it.
-        Rows beyond the ends are left out; a word without rows has zeros.
+        Weights are summed over the pieces of a source word and averaged over the pieces of a target word. Target piece
+        i takes row i + shift: row i produced the piece, row i + 1 is the step that has it as input. Rows beyond the
+        ends are left out; a word without rows has zeros.
         """
         steps, places = attention.shape[2:]
         if (steps, places) != (len(target_words), len(source_words)):
@@ -61,22 +62,22 @@ class WordLooks:
 
 @dataclass(frozen=True)
 class LinkRule:
-    """argmax: each target word links to the source word it looks at most (the first of equals), if that has at least
-    the threshold where one is given. threshold: every pair with at least the threshold. Weight 0 never links.
+    """argmax: each target word links to the source word with the highest weight (the first of equals), if that reaches
+    the threshold where one is given. threshold: every pair that reaches the threshold. Weight 0 never links.
     """
 
     heads: tuple[Head, ...] = ()
     """The mean of these; of all layers and heads where none is named."""
     shift: int = 0
-    """Read a word's links from the row that wrote it (0), the one that read it (1), or the one before (-1)."""
+    """A word's links come from the row that produced it (0), the next one (1), or the one before (-1)."""
     method: Method = "argmax"
     threshold: float | None = None
     null: bool = False
-    """Whether a word that looks at EOS more than at any word links to nothing."""
+    """Whether a word whose highest weight is on EOS links to nothing."""
 
     def __post_init__(self) -> None:
         if self.method not in get_args(Method):
-            raise ValueError(f"no method '{self.method}': valid choices are {', '.join(get_args(Method))}")
+            raise ValueError(f"no method '{self.method}': {suggest(self.method, get_args(Method))}")
         if self.method == "threshold" and self.threshold is None:
             raise ValueError("method 'threshold' needs a threshold, for instance 0.2")
         if self.shift not in (-1, 0, 1):
@@ -86,24 +87,24 @@ class LinkRule:
         if self.threshold is not None and not 0 <= self.threshold <= 1:
             raise ValueError(f"threshold {self.threshold} is no attention weight: wanted 0 to 1")
 
-    def matrix(self, looks: WordLooks) -> Float[np.ndarray, "target source"]:
+    def matrix(self, looks: WordAttention) -> Float[np.ndarray, "target source"]:
         """One matrix of the chosen heads' mean."""
         return np.asarray(_mean(looks.words, self.heads))
 
-    def chosen(self, looks: WordLooks) -> Bool[np.ndarray, "target source"]:
-        """True where a target word links to a source word; `looks` must have been taken with this rule's shift."""
+    def chosen(self, looks: WordAttention) -> Bool[np.ndarray, "target source"]:
+        """True where a target word links to a source word; `looks` must have this rule's shift."""
         matrix = self.matrix(looks)
         found = linked(matrix, self.method, self.threshold)
         if self.null and matrix.size:
             found &= (matrix.max(axis=1) >= _mean(looks.nothing, self.heads))[:, None]
         return found
 
-    def links(self, looks: WordLooks) -> frozenset[Link]:
+    def links(self, looks: WordAttention) -> frozenset[Link]:
         """(source word, target word), 0-based."""
         return links_in(self.chosen(looks))
 
     def describe(self) -> str:
-        """The options of `regard align` that say the same."""
+        """The options of `regard align` for this rule."""
         parts = [f"--heads {format_heads(self.heads)}"] if self.heads else []
         parts += [f"--shift {self.shift}", *(["--method threshold"] if self.method == "threshold" else [])]
         parts += [f"--threshold {self.threshold:g}"] if self.threshold is not None else []

@@ -1,7 +1,6 @@
-"""Two alignments of the same sentence, one from each direction, made one (Och & Ney 2003; Koehn et al. 2003).
+"""Symmetrisation: the alignments of both directions of a sentence become one (Och and Ney 2003, Koehn et al. 2003).
 
-All take both directions as 0-based (source, target) links; a model that translates target to source gives its links
-the other way round, so flip them first.
+Both directions are 0-based (source, target) links; flip the links of a model that translates target to source first.
 """
 
 from collections.abc import Set
@@ -11,30 +10,31 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from regard.alignment.links import Link
+from regard.suggest import suggest
 
 Method = Literal["intersection", "union", "grow-diag", "grow-diag-final-and"]
 
 PRODUCT = "product"
-"""The one way that joins weights instead of links; see `product`."""
+"""The only method that combines weights instead of links; see `product`."""
 WAYS: tuple[str, ...] = (*get_args(Method), PRODUCT)
 
 _NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
 
 
 def intersection(forward: Set[Link], backward: Set[Link]) -> frozenset[Link]:
-    """What both say: precise."""
+    """Links of both directions: high precision."""
     return frozenset(forward) & frozenset(backward)
 
 
 def union(forward: Set[Link], backward: Set[Link]) -> frozenset[Link]:
-    """What either says: complete."""
+    """Links of either direction: high recall."""
     return frozenset(forward) | frozenset(backward)
 
 
 def grow_diag(forward: Set[Link], backward: Set[Link]) -> frozenset[Link]:
     """The intersection, grown through neighbours (also diagonal ones) that lie in the union and reach a free word.
 
-    Visits links target word by target word, as Moses does, because the order decides between rivals.
+    Visits links target word by target word, as Moses does, because the result depends on the order.
     """
     return frozenset(_grow(forward, backward))
 
@@ -61,7 +61,7 @@ def symmetrise(forward: Set[Link], backward: Set[Link], method: str = "grow-diag
         "grow-diag-final-and": grow_diag_final_and,
     }
     if method not in methods:
-        raise ValueError(f"no symmetrisation '{method}': valid choices are {', '.join(get_args(Method))}")
+        raise ValueError(f"no symmetrisation '{method}': {suggest(method, methods)}")
     return methods[method](forward, backward)
 
 
@@ -70,10 +70,10 @@ def product(
     backward: Float[np.ndarray, "other_source other_target"],
     threshold: float,
 ) -> Bool[np.ndarray, "both_target both_source"]:
-    """True where √(f · b) is at least the threshold: a direction that is sure outweighs one that doubts.
+    """True where √(f · b) reaches the threshold: a high weight in one direction makes up for a low one in the other.
 
-    Liang et al. 2006, section 3.2, multiply posterior probabilities so; weights of 0 never link. One direction may see
-    fewer words than the other, for a model may drop a final stop: what either does not see is left out.
+    Liang et al. 2006, section 3.2, multiply posterior probabilities; weights of 0 never link. Words that only one
+    direction has are left out: a model may drop a final stop.
     """
     targets, sources = map(min, forward.shape, backward.shape[::-1])
     ours, theirs = forward[:targets, :sources], backward[:sources, :targets]

@@ -1,4 +1,4 @@
-"""Two directions tuned for what they give together: the thresholds that are best alone are seldom best symmetrised."""
+"""Tunes two directions jointly: the thresholds that are best for each alone are seldom best after symmetrisation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,15 +12,15 @@ from regard.alignment.tune import GAIN, Taken
 
 FLOORS = (0.05, 0.1, 0.15, 0.2, 0.3)
 SURE = (0.2, 0.5)
-"""The least weights that are tried for the one word that is looked at most."""
+"""Thresholds tried with argmax."""
 MOST = 200
-"""Sentences that are tried: every pair of rules is symmetrised in every way."""
+"""Sentences used: every pair of rules is symmetrised with every method."""
 PRODUCTS = (0.05, 0.075, 0.1, 0.125, 0.15, 0.175, 0.2, 0.225, 0.25, 0.275, 0.3, 0.35, 0.4, 0.5)
-"""The thresholds that are tried for the product of both directions' weights."""
+"""Thresholds tried for the product of both directions' weights."""
 
 
 @dataclass(frozen=True)
-class Together:
+class TunedPair:
     """A rule for each direction, how to symmetrise them, and the alignment error rate that this gives."""
 
     forward: LinkRule
@@ -35,10 +35,10 @@ def tune_together(
     gold: Sequence[Links],
     rules: tuple[LinkRule, LinkRule],
     methods: Sequence[str] = WAYS,
-) -> Together:
+) -> TunedPair:
     """Heads and shifts stay those of `rules`, which were tuned alone; thresholds and the symmetrisation are searched.
 
-    `backward` looks from target to source. Other thresholds than those of `rules` must gain something.
+    `backward` attends from target to source. Thresholds other than those of `rules` must improve AER by `GAIN`.
     """
     if not len(forward) == len(backward) == len(gold) or not gold:
         raise ValueError(
@@ -48,7 +48,7 @@ def tune_together(
     ours = [(rule, _links(rule, forward[:MOST], turned=False)) for rule in _candidates(rules[0])]
     theirs = [(rule, _links(rule, backward[:MOST], turned=True)) for rule in _candidates(rules[1])]
     found = [
-        Together(one, other, method, _error(left, right, gold, method))
+        TunedPair(one, other, method, _error(left, right, gold, method))
         for one, left in ours
         for other, right in theirs
         for method in methods
@@ -63,7 +63,7 @@ def tune_together(
 
 def _products(
     forward: Sequence[Taken], backward: Sequence[Taken], gold: Sequence[Links], rules: tuple[LinkRule, LinkRule]
-) -> list[Together]:
+) -> list[TunedPair]:
     """Every threshold for the product, which both rules then carry."""
     ours, theirs = rules
     pairs = [
@@ -74,12 +74,12 @@ def _products(
     for floor in PRODUCTS:
         aer = score_alignment([links_in(product(*both, floor)) for both in pairs], gold).aer
         one, other = (replace(rule, method="threshold", threshold=floor, null=False) for rule in rules)
-        found.append(Together(one, other, PRODUCT, aer))
+        found.append(TunedPair(one, other, PRODUCT, aer))
     return found
 
 
 def _candidates(rule: LinkRule) -> list[LinkRule]:
-    """The rule itself first, then the same heads and shift with every other way to cut weights off."""
+    """The rule itself first, then the same heads and shift with every other method and threshold."""
     plain = replace(rule, method="argmax", threshold=None, null=False)
     others = [plain, replace(plain, null=True), *(replace(plain, threshold=floor) for floor in SURE)]
     others += [replace(plain, method="threshold", threshold=floor) for floor in FLOORS]

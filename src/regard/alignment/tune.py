@@ -1,4 +1,4 @@
-"""Which heads, which row and which threshold give the best links: measured on sentences whose gold is known."""
+"""Searches the heads, shift and threshold with the lowest alignment error rate on sentences with gold links."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,15 +7,15 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from regard.alignment.links import Links
-from regard.alignment.rule import Head, LinkRule, WordLooks
+from regard.alignment.rule import Head, LinkRule, WordAttention
 
 SHIFTS = (-1, 0, 1)
 FLOORS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 MOST_HEADS = 6
 GAIN = 5e-4
-"""What another head or a threshold must take off the error rate: less is chance."""
+"""The improvement of the error rate that another head or a threshold must bring; less is noise."""
 
-Taken = Mapping[int, WordLooks]
+Taken = Mapping[int, WordAttention]
 """One sentence's attention between words, for each shift."""
 Mask = Bool[np.ndarray, "_target _source"]
 
@@ -52,16 +52,18 @@ def take(
     target_words: Sequence[int | None],
     counts: tuple[int, int],
     shifts: Iterable[int] = SHIFTS,
-) -> dict[int, WordLooks]:
+) -> dict[int, WordAttention]:
     """What tuning needs of one sentence."""
-    return {shift: WordLooks.of(attention, source_words, target_words, counts=counts, shift=shift) for shift in shifts}
+    return {
+        shift: WordAttention.of(attention, source_words, target_words, counts=counts, shift=shift) for shift in shifts
+    }
 
 
 def tune(taken: Sequence[Taken], gold: Sequence[Links], *, floors: bool = True) -> Tuned:
     """The rule with the lowest alignment error rate.
 
-    First every single head, the mean of each layer and of all, at every shift; then heads are added to the best as
-    long as that helps; then (with `floors`) thresholds, and EOS as a place for words that mean nothing.
+    First every single head, the mean of each layer and of all, at every shift; then heads are added to the best while
+    the error rate falls; then (with `floors`) thresholds, and EOS as the target of words without a counterpart.
     """
     if len(taken) != len(gold) or not gold:
         raise ValueError(f"{len(taken)} sentences for {len(gold)} gold alignments: tuning needs one for each")
@@ -82,16 +84,16 @@ def tune(taken: Sequence[Taken], gold: Sequence[Links], *, floors: bool = True) 
 def agree(forward: Sequence[Taken], backward: Sequence[Taken]) -> tuple[LinkRule, LinkRule, float]:
     """Rules for both directions without gold: the two whose links agree most, and the share they disagree on.
 
-    `backward` looks from target to source. Every head, layer and shift of one side meets every one of the other. No
-    thresholds: two that link nothing would agree as well.
+    `backward` attends from target to source. Every head, layer and shift of one side is compared with every one of the
+    other. No thresholds: two rules without any link would agree perfectly.
     """
     if len(forward) != len(backward) or not forward:
         raise ValueError(f"{len(forward)} sentences forward, {len(backward)} backward: agreement needs the same ones")
     ours, theirs = _rules(forward[0]), _rules(backward[0])
-    said = _flat(ours, forward, turned=False)
-    heard = _flat(theirs, backward, turned=True)
-    totals = said.sum(axis=1)[:, None] + heard.sum(axis=1)[None, :]
-    apart = 1 - 2 * (said @ heard.T) / np.maximum(totals, 1)
+    left = _flat(ours, forward, turned=False)
+    right = _flat(theirs, backward, turned=True)
+    totals = left.sum(axis=1)[:, None] + right.sum(axis=1)[None, :]
+    apart = 1 - 2 * (left @ right.T) / np.maximum(totals, 1)
     one, other = np.unravel_index(int(apart.argmin()), apart.shape)
     return ours[one], theirs[other], float(apart[one, other])
 
@@ -143,7 +145,7 @@ def _add_floors(best: Trial, attempt: Attempt) -> Trial:
     return challenger if challenger.aer <= best.aer - GAIN else best
 
 
-def _masks(links: Links, looks: WordLooks) -> tuple[Mask, Mask]:
+def _masks(links: Links, looks: WordAttention) -> tuple[Mask, Mask]:
     """Sure and possible links as matrices."""
     sure, possible = (np.zeros(looks.words.shape[2:], dtype=bool) for _ in range(2))
     for mask, some in ((sure, links.sure), (possible, links.possible)):

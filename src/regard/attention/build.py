@@ -1,8 +1,7 @@
 """From the names in a recipe to a mechanism: any score with any window, and a reason where a choice is impossible."""
 
 import inspect
-from collections.abc import Collection, Sequence
-from difflib import get_close_matches
+from collections.abc import Collection
 from importlib import import_module
 from typing import Any
 
@@ -15,6 +14,8 @@ from regard.attention.none.module import NoAttention
 from regard.attention.protocol import Attention, Window
 from regard.attention.scaled_dot.module import MultiHeadAttention, ScaledDotAttention
 from regard.attention.window import GlobalWindow
+from regard.bounds import excerpt
+from regard.suggest import suggest
 
 SCORES = ("additive", "dot", "general", "concat", "scaled-dot", "multi-head", "none")
 WINDOWS = ("global", "local-m", "local-p")
@@ -42,21 +43,22 @@ def build_attention(
     A score of the form `package.module:Class` builds a user's own mechanism, if `trust` names it: the name may come
     from another person's file, and importing a module runs its code.
     """
-    _check_numbers(query_width=query_width, state_width=state_width, width=width, heads=heads, reach=reach)
+    sizes = {"query_width": query_width, "state_width": state_width, "width": width, "heads": heads}
+    for name, number in {**sizes, "reach": reach}.items():
+        if number is not None and number < 1:
+            raise ValueError(f"attention: {name} is {number}, but it must be at least 1")
     if not 0.0 <= dropout < 1.0:
         raise ValueError(f"attention: dropout is {dropout}, but it must lie in [0, 1)")
     width = query_width if width is None else width
-    foreign = ":" in score
-    if not foreign:
-        _check_choice("score", score, SCORES, hint=' or your own as "package.module:Class"')
-    _check_choice("window", window, WINDOWS)
-    _check_combination(score, window, query_width, state_width, width, heads)
+    if window not in WINDOWS:
+        raise ValueError(f'attention: unknown window "{window}": {suggest(window, WINDOWS)}')
+    check_combination(score, window, query_width, state_width, width, heads)
     if score == "none":
         return NoAttention(query_width, state_width, bidirectional=bidirectional)
     looks = _build_window(window, reach, query_width, width)
-    if foreign:
-        sizes = {"query_width": query_width, "state_width": state_width, "width": width, "heads": heads}
-        return _build_foreign(score, window, {**sizes, "window": looks, "dropout": dropout}, trust)
+    if ":" in score:
+        offered = {**sizes, "width": width, "window": looks, "dropout": dropout}
+        return _build_foreign(score, window, offered, trust)
     if score == "additive":
         return BahdanauAttention(query_width, state_width, width, window=looks, dropout=dropout)
     if score == "concat":
@@ -78,37 +80,25 @@ def _build_window(window: str, reach: int, query_width: int, width: int) -> Wind
     return GlobalWindow()
 
 
-def _check_numbers(**numbers: int | None) -> None:
-    for name, number in numbers.items():
-        if number is not None and number < 1:
-            raise ValueError(f"attention: {name} is {number}, but it must be at least 1")
-
-
-def _check_choice(what: str, given: str, choices: Sequence[str], hint: str = "") -> None:
-    if given in choices:
-        return
-    nearest = get_close_matches(given.lower().replace("_", "-"), choices, n=1, cutoff=0.5)
-    meant = f'; did you mean "{nearest[0]}"?' if nearest else "."
-    raise ValueError(f'attention: unknown {what} "{given}"{meant} Valid choices are {", ".join(choices)}{hint}.')
-
-
-def _check_combination(score: str, window: str, query_width: int, state_width: int, width: int, heads: int) -> None:
+def check_combination(score: str, window: str, query_width: int, state_width: int, width: int, heads: int) -> None:
+    """ValueError with the reason where a score is unknown, or cannot be built with this window and these sizes."""
+    if score not in SCORES and ":" not in score:
+        hint = suggest(score, SCORES)
+        raise ValueError(f"no score {excerpt(score)}: {hint} (or your own as package.module:Class)")
     if score == "none" and window != "global":
-        raise ValueError(
-            f'attention: window "{window}" needs positions to look at, but score "none" hands over one vector'
-        )
+        raise ValueError(f"window '{window}' needs a score: without attention there is nothing to window")
     if score in ("dot", "scaled-dot") and query_width != state_width:
-        other = "general" if score == "dot" else "multi-head"
         raise ValueError(
-            f'attention: score "{score}" multiplies query and state as they are, but the query is {query_width} wide '
-            f'and a state {state_width}; make them equal, or take score "{other}", which learns a matrix between them'
+            f"score '{score}' compares states of one width, but the query (decoder_units) is {query_width} wide and "
+            f"the encoder's states, both directions together, are {state_width}: make them equal, or use "
+            f"'{'general' if score == 'dot' else 'multi-head'}'"
         )
     if score == "multi-head" and width % heads:
-        raise ValueError(f"attention: {heads} heads do not divide width {width}; make width a multiple of heads")
-    if score in SCORES and score != "multi-head" and heads != 1:
         raise ValueError(
-            f'attention: score "{score}" has one head, but heads is {heads}; several need score "multi-head"'
+            f"{heads} heads do not divide the attention's width {width}: make attention_width a multiple of heads"
         )
+    if score in SCORES and score != "multi-head" and heads != 1:
+        raise ValueError(f"heads = {heads} needs score 'multi-head'; '{score}' has one head")
 
 
 def _build_foreign(score: str, window: str, offered: dict[str, Any], trust: Collection[str]) -> Attention:
@@ -166,9 +156,8 @@ def _import_class(score: str) -> type[nn.Module]:
         ) from error
     if not hasattr(module, class_name):
         classes = [name for name, value in vars(module).items() if inspect.isclass(value)]
-        nearest = get_close_matches(class_name, classes, n=1)
-        meant = f'; did you mean "{nearest[0]}"?' if nearest else ""
-        raise ValueError(f'attention: score "{score}": module "{module_name}" has no class "{class_name}"{meant}')
+        hint = suggest(class_name, classes, "classes")
+        raise ValueError(f'attention: score "{score}": module "{module_name}" has no class "{class_name}": {hint}')
     found = getattr(module, class_name)
     if not (inspect.isclass(found) and issubclass(found, nn.Module)):
         raise ValueError(

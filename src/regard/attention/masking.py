@@ -34,16 +34,19 @@ def lengths_to_mask(lengths: Int[Tensor, " batch"], size: int | None = None) -> 
                              ■ □ □ □
     ```
 
-    A size that is too small raises on the CPU only: reading lengths on a GPU needs a device sync, and reading them
-    inside torch.compile breaks the graph.
+    It reads the longest length, which is a device sync on a GPU and breaks the graph of torch.compile; models call
+    `padding_mask`, which reads nothing.
     """
-    if size is None or (lengths.device.type == "cpu" and not torch.compiler.is_compiling()):
-        longest = int(lengths.max()) if lengths.numel() else 0
-        size = longest if size is None else size
-        if longest > size:
-            raise ValueError(
-                f"lengths_to_mask: a sentence of length {longest} does not fit in size {size}; give a larger size"
-            )
+    longest = int(lengths.max()) if lengths.numel() else 0
+    if size is not None and longest > size:
+        raise ValueError(
+            f"lengths_to_mask: a sentence of length {longest} does not fit in size {size}; give a larger size"
+        )
+    return padding_mask(lengths, longest if size is None else size)
+
+
+def padding_mask(lengths: Int[Tensor, " batch"], size: int) -> Bool[Tensor, "batch {size}"]:
+    """True at the first `lengths[i]` of `size` positions; lengths are not checked, for a batch fits its own padding."""
     return torch.arange(size, device=lengths.device) < lengths[:, None]
 
 

@@ -1,11 +1,11 @@
 """Find a bundle: a folder, a run folder, or the name of a model in the package."""
 
 from contextlib import suppress
-from difflib import get_close_matches
 from pathlib import Path
 
 from regard.bundle.manifest import NAME, BundleError
 from regard.files import recover
+from regard.suggest import closest
 
 PRETRAINED = Path(__file__).parents[1] / "pretrained"
 SHOWN = 8
@@ -47,9 +47,9 @@ def _nothing(path: Path) -> str:
         return f"no bundle '{path}': a model comes first, then the text, as in demo-en-fr \"{path}\""
     here = sorted({folder for place in (path.parent, Path("runs")) for folder in _bundles_in(place)})
     known = {folder.name: str(folder) for folder in here} | {name: name for name in pretrained_names()}
-    near = get_close_matches(path.name, known, n=1)
-    if near:
-        hint = f"did you mean {known[near[0]]}?"
+    near = closest(path.name, known)
+    if near is not None:
+        hint = f"did you mean '{known[near]}'?"
     else:
         hint = f"models in the package: {', '.join(pretrained_names())}"
         if here:

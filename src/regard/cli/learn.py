@@ -18,13 +18,13 @@ import json
 import os
 import shutil
 import sys
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from regard.cli.terminal import bare
+from regard.suggest import suggest
 
 if TYPE_CHECKING:
     from regard.course.catalogue import Entry
@@ -52,9 +52,8 @@ def learn(
     if action not in ACTIONS and exercise is None and is_exercise(action):
         action, exercise = "watch", action
     if action not in ACTIONS:
-        near = get_close_matches(action, ACTIONS, n=1)
-        hint = f"did you mean {near[0]}" if near else f"there are {', '.join(ACTIONS)}"
-        raise InputError(f"there is no action {action!r}; {hint}, or an exercise's number, 1 to {len(entries())}")
+        hint = suggest(action, ACTIONS, "actions")
+        raise InputError(f"there is no action {action!r}: {hint} (or an exercise's number, 1 to {len(entries())})")
     if grade is not None:
         _grade_class(grade, as_json)
         return

@@ -1,6 +1,5 @@
 """The command itself: which verbs there are, and how whatever happens becomes an exit code and one clear line."""
 
-import difflib
 import io
 import os
 import sys
@@ -12,6 +11,7 @@ from typing import Any, TextIO, cast
 from regard.cli.failure import Unfailing, describe_failure, silence
 from regard.cli.terminal import escaped
 from regard.cli.usage import command_help, command_list
+from regard.suggest import suggest
 
 VERBS = {
     "demo": "Train on the embedded phrasebook, translate, see the alignment.",
@@ -100,9 +100,7 @@ def _run_alone(arguments: Sequence[str]) -> int:
 
         typer.echo(regard.__version__)
         return 0
-    near = difflib.get_close_matches(first, VERBS, n=1)
-    hint = f"did you mean 'regard {near[0]}'? " if near else ""
-    return _say(f"there is no 'regard {first}': {hint}The verbs are {', '.join(VERBS)}.", 2)
+    return _say(f"there is no 'regard {first}': {suggest(first, VERBS, 'commands')}", 2)
 
 
 def _prepare_streams() -> None:

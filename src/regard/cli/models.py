@@ -19,12 +19,12 @@ def models(
     as_json: Annotated[bool, typer.Option("--json", help="Print the cards as JSON.")] = False,
 ) -> None:
     from regard.bundle.cards import read_cards, stored_bytes
-    from regard.text.complaint import nearest
+    from regard.suggest import suggest
     from regard.text.errors import InputError
 
     cards = read_cards()
     if name is not None and name not in cards:
-        raise InputError(f"no model '{name}' in the package: {nearest(name, cards, 'names')}")
+        raise InputError(f"no model '{name}' in the package: {suggest(name, cards, 'names')}")
     chosen = cards if name is None else {name: cards[name]}
     if as_json:
         content = {one: {**card.model_dump(), "bytes": stored_bytes(one)} for one, card in chosen.items()}

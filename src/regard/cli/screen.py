@@ -12,7 +12,7 @@ from regard.cli.terminal import escaped, terminal_console
 from regard.evaluation import LengthScores
 from regard.lab.against import Against, verdict
 from regard.lab.evaluate import Measured, length_name
-from regard.plot import terminal_heatmap_rich, walk_rich
+from regard.plot import terminal_heatmap, walk
 from regard.runtime.translation import Translation
 
 SHOWN = 10
@@ -61,14 +61,14 @@ def progress(what: str, total: int | None, wanted: bool = True) -> Iterator[Call
 def show_map(screen: Console, translation: Translation) -> None:
     """The terminal heat-map of a translation."""
     ascii_only = screen.options.ascii_only
-    screen.print(terminal_heatmap_rich(translation.attention_map(), width=screen.width, ascii_only=ascii_only))
+    screen.print(terminal_heatmap(translation.attention_map(), width=screen.width, ascii_only=ascii_only))
     screen.print()
 
 
 def show_walk(screen: Console, translation: Translation) -> None:
     """The spotlight, step by step."""
     ascii_only = screen.options.ascii_only
-    steps = walk_rich(
+    steps = walk(
         translation.attention_map(),
         width=screen.width,
         probabilities=translation.probabilities,

@@ -162,7 +162,7 @@ class Form:
 
             show_walk(console(), translation)
         else:
-            file.write(walk(translation.attention_map(), probabilities=translation.probabilities) + "\n\n")
+            file.write(walk(translation.attention_map(), probabilities=translation.probabilities).plain + "\n\n")
 
 
 def _tell_files(texts: list[str]) -> None:

@@ -1,7 +1,6 @@
 """A learner's file as the grader sees it: loaded from text, every way it can be unready put into words."""
 
 import builtins
-import difflib
 import inspect
 import linecache
 import stat
@@ -11,6 +10,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from regard.suggest import closest
 
 MOST_SOURCE_BYTES = 2**20
 MOST_MESSAGE = 300
@@ -143,8 +144,8 @@ def _pick(module: ModuleType, name: str, reference: Callable[..., Any]) -> Calla
     found = getattr(module, name, None)
     if found is None:
         mine = [key for key in vars(module) if not key.startswith("_") and not hasattr(builtins, key)]
-        close = difflib.get_close_matches(name, mine, n=1)
-        meant = f" There is `{close[0]}`: did you rename it?" if close else " Put the starter's `def` back."
+        near = closest(name, mine)
+        meant = f" There is `{near}`: did you rename it?" if near else " Put the starter's `def` back."
         raise Unready("broken", f"I look for `{name}` in your file and cannot find it.{meant}")
     if not callable(found):
         raise Unready("broken", f"`{name}` in your file is a {type(found).__name__}, wanted a function.")

@@ -1,6 +1,5 @@
 """Lines of a text file, plain, gzip, xz or zstd, one at a time; what is wrong is said with the file's name and line."""
 
-import difflib
 import gzip
 import lzma
 import zlib
@@ -12,6 +11,7 @@ from typing import Protocol, runtime_checkable
 
 from regard.bounds import MOST
 from regard.data import zstd
+from regard.suggest import suggest
 from regard.text.errors import InputError
 
 COMPRESSED = (".gz", ".xz", ".zst")
@@ -49,8 +49,8 @@ def find_file(path: Path) -> Path:
     folder = path.parent
     if not folder.is_dir():
         raise InputError(f"no file {path}: there is no folder {folder}")
-    near = difflib.get_close_matches(path.name, sorted(entry.name for entry in folder.iterdir()), n=1)
-    raise InputError(f"no file {path}" + (f"; did you mean {near[0]}?" if near else f": nothing like it in {folder}"))
+    names = sorted(entry.name for entry in folder.iterdir())
+    raise InputError(f"no file {path}: {suggest(path.name, names, otherwise=f'nothing like it in {folder}')}")
 
 
 def read_lines(path: Path) -> Iterator[str]:

@@ -1,16 +1,16 @@
 """How good a translation is: BLEU, chrF, TER, exact match, error rates, by length, and whether two systems differ."""
 
 from regard.evaluation.bootstrap import Comparison, paired_bootstrap
-from regard.evaluation.by_length import DEFAULT_EDGES, Bin, BinScore, bins, by_length
-from regard.evaluation.errors import per, wer
+from regard.evaluation.by_length import DEFAULT_EDGES, Bin, bins
+from regard.evaluation.errors import wer
+from regard.evaluation.references import References
 from regard.evaluation.report import Evaluation, LengthScores, evaluate
-from regard.evaluation.scores import CorpusScore, References, bleu, chrf, exact_match, ter
+from regard.evaluation.scores import CorpusScore, bleu, chrf, exact_match, ter
 from regard.evaluation.statistics import bleu_from, bleu_statistics, chrf_from, chrf_statistics, match_statistics, share
 
 __all__ = [
     "DEFAULT_EDGES",
     "Bin",
-    "BinScore",
     "Comparison",
     "CorpusScore",
     "Evaluation",
@@ -20,7 +20,6 @@ __all__ = [
     "bleu",
     "bleu_from",
     "bleu_statistics",
-    "by_length",
     "chrf",
     "chrf_from",
     "chrf_statistics",
@@ -28,7 +27,6 @@ __all__ = [
     "exact_match",
     "match_statistics",
     "paired_bootstrap",
-    "per",
     "share",
     "ter",
     "wer",

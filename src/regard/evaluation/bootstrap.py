@@ -19,7 +19,7 @@ class Comparison:
     """Lower end of the 95 % interval of the difference."""
     high: float
     p_value: float
-    """How often chance alone would make so great a difference, in either direction."""
+    """Two-sided: the probability of a difference at least as large if the systems were equally good."""
     samples: int
 
 

@@ -1,7 +1,7 @@
-"""Any score by source length: where a model that cannot look back falls off."""
+"""Sentences grouped by source length, to see where a model without attention loses quality."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 DEFAULT_EDGES = (10, 20, 30, 40, 50, 60)
@@ -14,16 +14,6 @@ class Bin:
     shortest: int
     longest: int | None
     members: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class BinScore:
-    """The score of one bin; None where the bin is empty."""
-
-    shortest: int
-    longest: int | None
-    sentences: int
-    score: float | None
 
 
 def bins(lengths: Sequence[int], edges: Sequence[int] = DEFAULT_EDGES) -> list[Bin]:
@@ -41,15 +31,3 @@ def bins(lengths: Sequence[int], edges: Sequence[int] = DEFAULT_EDGES) -> list[B
         members[bisect_right(edges, length)].append(number)
     starts, ends = [0, *edges], [*(edge - 1 for edge in edges), None]
     return [Bin(start, end, tuple(each)) for start, end, each in zip(starts, ends, members, strict=True)]
-
-
-def by_length(
-    metric: Callable[[Sequence[int]], float], lengths: Sequence[int], edges: Sequence[int] = DEFAULT_EDGES
-) -> list[BinScore]:
-    """`metric` is given the numbers of a bin's sentences: by_length(lambda some: score(pick(some)), lengths)."""
-    if not lengths:
-        raise ValueError("no sentences to score: the list of lengths is empty")
-    return [
-        BinScore(each.shortest, each.longest, len(each.members), metric(each.members) if each.members else None)
-        for each in bins(lengths, edges)
-    ]

@@ -21,3 +21,10 @@ def reference_lists(hypotheses: Sequence[str], references: References) -> list[l
                 f"sentence {number} (0-based) has no reference; give at least one, or leave the sentence out"
             )
     return lists
+
+
+def reference_streams(hypotheses: Sequence[str], references: References) -> list[list[str | None]]:
+    """As sacrebleu takes them: all first references, then all second ones, None where a sentence has no more."""
+    lists = reference_lists(hypotheses, references)
+    most = max(len(each) for each in lists)
+    return [[each[index] if index < len(each) else None for each in lists] for index in range(most)]

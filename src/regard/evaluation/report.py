@@ -1,6 +1,5 @@
-"""Everything measured on one test set, as plain values that survive a JSON file."""
+"""Everything measured on one test set, as plain values."""
 
-import json
 from collections.abc import Sequence, Set
 from dataclasses import asdict, dataclass
 
@@ -9,7 +8,6 @@ from regard.evaluation.by_length import DEFAULT_EDGES, bins
 from regard.evaluation.errors import wer
 from regard.evaluation.references import References, reference_lists
 from regard.evaluation.scores import bleu, chrf, exact_match, ter
-from regard.reading_files import parse_json
 
 
 @dataclass(frozen=True)
@@ -50,15 +48,6 @@ class Evaluation:
     known."""
     references: int = 1
     """The most references that a sentence has."""
-
-    def json(self) -> str:
-        return json.dumps(asdict(self), ensure_ascii=False, indent=2)
-
-    @classmethod
-    def from_json(cls, text: str) -> "Evaluation":
-        """Reads what `json` wrote."""
-        fields = parse_json(text)
-        return cls(**{**fields, "by_length": tuple(LengthScores(**each) for each in fields["by_length"])})
 
 
 def evaluate(

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from regard.evaluation.references import References, reference_lists
-
-__all__ = ["CorpusScore", "References", "bleu", "chrf", "exact_match", "ter"]
+from regard.evaluation.references import References, reference_lists, reference_streams
+from regard.suggest import suggest
 
 
 @dataclass(frozen=True)
@@ -28,9 +27,7 @@ def chrf(
     hypotheses: Sequence[str], references: References, *, lowercase: bool = False, word_order: int = 0
 ) -> CorpusScore:
     """Corpus chrF, which needs no tokenisation and so suits every script; word_order=2 is chrF++."""
-    from sacrebleu.metrics.chrf import CHRF
-
-    return _corpus_score(CHRF(lowercase=lowercase, word_order=word_order), hypotheses, references)
+    return _corpus_score(chrf_metric(lowercase, word_order), hypotheses, references)
 
 
 def ter(hypotheses: Sequence[str], references: References, *, lowercase: bool = False) -> CorpusScore:
@@ -43,11 +40,12 @@ def ter(hypotheses: Sequence[str], references: References, *, lowercase: bool = 
 def exact_match(hypotheses: Sequence[str], references: References) -> float:
     """The share of sentences, 0 to 1, that equal one of their references but for white space at the ends."""
     lists = reference_lists(hypotheses, references)
-    right = sum(
-        hypothesis.strip() in {reference.strip() for reference in each}
-        for hypothesis, each in zip(hypotheses, lists, strict=True)
-    )
-    return right / len(hypotheses)
+    return sum(is_match(*pair) for pair in zip(hypotheses, lists, strict=True)) / len(hypotheses)
+
+
+def is_match(hypothesis: str, references: Sequence[str]) -> bool:
+    """Whether a sentence equals one of its references but for white space at the ends."""
+    return hypothesis.strip() in {reference.strip() for reference in references}
 
 
 def bleu_metric(tokenize: str, lowercase: bool) -> Any:
@@ -55,14 +53,17 @@ def bleu_metric(tokenize: str, lowercase: bool) -> Any:
     from sacrebleu.metrics.bleu import BLEU
 
     if tokenize not in BLEU.TOKENIZERS:
-        raise ValueError(f"sacrebleu has no tokenizer '{tokenize}': valid choices are {', '.join(BLEU.TOKENIZERS)}")
+        raise ValueError(f"sacrebleu has no tokenizer '{tokenize}': {suggest(tokenize, BLEU.TOKENIZERS)}")
     return BLEU(tokenize=tokenize, lowercase=lowercase, force=True)
 
 
+def chrf_metric(lowercase: bool = False, word_order: int = 0) -> Any:
+    """sacrebleu's chrF."""
+    from sacrebleu.metrics.chrf import CHRF
+
+    return CHRF(lowercase=lowercase, word_order=word_order)
+
+
 def _corpus_score(metric: Any, hypotheses: Sequence[str], references: References) -> CorpusScore:
-    lists = reference_lists(hypotheses, references)
-    # sacrebleu wants all first references, then all second ones, None where a sentence has no more.
-    width = max(len(each) for each in lists)
-    streams = [[each[index] if index < len(each) else None for each in lists] for index in range(width)]
-    score = metric.corpus_score(list(hypotheses), streams).score
+    score = metric.corpus_score(list(hypotheses), reference_streams(hypotheses, references)).score
     return CorpusScore(float(score), str(metric.get_signature()))

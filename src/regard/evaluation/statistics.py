@@ -1,70 +1,46 @@
-"""Counts for each sentence that add up to corpus scores, so that resampling costs a matrix product."""
+"""Counts for each sentence that add up to corpus scores, so that resampling costs a matrix product.
 
-from collections import Counter
+sacrebleu counts, and sacrebleu computes the score from the sum, as its own significance tests do.
+"""
+
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from regard.evaluation.references import References, reference_lists
-from regard.evaluation.scores import bleu_metric
-
-_ORDER = 4
-_CHARACTERS = 6
-_BETA = 2.0
+from regard.evaluation.references import References, reference_lists, reference_streams
+from regard.evaluation.scores import bleu_metric, chrf_metric, is_match
 
 
 def bleu_statistics(
     hypotheses: Sequence[str], references: References, *, tokenize: str = "13a", lowercase: bool = False
 ) -> Float[np.ndarray, "sentence statistic"]:
-    """Matching and possible n-grams of orders 1 to 4, then the lengths of hypothesis and reference."""
-    metric = bleu_metric(tokenize, lowercase)
-    rows = []
-    for hypothesis, each in zip(hypotheses, reference_lists(hypotheses, references), strict=True):
-        score = metric.corpus_score([hypothesis], [[reference] for reference in each])
-        rows.append([*score.counts, *score.totals, score.sys_len, score.ref_len])
-    return np.array(rows, dtype=float)
+    """Lengths of hypothesis and reference, then matching and possible n-grams of orders 1 to 4."""
+    return _statistics(bleu_metric(tokenize, lowercase), hypotheses, references)
 
 
 def bleu_from(total: Float[np.ndarray, "statistic"]) -> float:
     """Corpus BLEU of summed statistics."""
-    from sacrebleu.metrics.bleu import BLEU
-
-    counts = [int(count) for count in total]
-    matches, possible, (said, wanted) = counts[:_ORDER], counts[_ORDER : 2 * _ORDER], counts[2 * _ORDER :]
-    return float(BLEU.compute_bleu(matches, possible, said, wanted, smooth_method="exp").score)
+    return _score(bleu_metric("none", False), total)
 
 
 def chrf_statistics(
     hypotheses: Sequence[str], references: References, *, lowercase: bool = False
 ) -> Float[np.ndarray, "sentence statistic"]:
-    """For character orders 1 to 6, white space removed: n-grams of the hypothesis, of the reference, in both."""
-    rows = []
-    for hypothesis, each in zip(hypotheses, reference_lists(hypotheses, references), strict=True):
-        said = _characters(hypothesis, lowercase)
-        rivals = [_overlaps(said, _characters(reference, lowercase)) for reference in each]
-        rows.append(max(rivals, key=chrf_from))
-    return np.stack(rows)
+    """For character orders 1 to 6: n-grams of the hypothesis, of the reference, in both."""
+    return _statistics(chrf_metric(lowercase), hypotheses, references)
 
 
 def chrf_from(total: Float[np.ndarray, "statistic"]) -> float:
-    """Corpus chrF of summed statistics: F2 of the mean precision and the mean recall over the orders that occur."""
-    said, wanted, both = total.reshape(_CHARACTERS, 3).T
-    occurs = (said > 0) & (wanted > 0)
-    if not occurs.any() or not both.any():
-        return 0.0
-    precision, recall = (both[occurs] / said[occurs]).mean(), (both[occurs] / wanted[occurs]).mean()
-    return float(100 * (1 + _BETA**2) * precision * recall / (_BETA**2 * precision + recall))
+    """Corpus chrF of summed statistics."""
+    return _score(chrf_metric(), total)
 
 
 def match_statistics(hypotheses: Sequence[str], references: References) -> Float[np.ndarray, "sentence statistic"]:
     """1 where a sentence equals one of its references, then 1 for the sentence itself."""
     lists = reference_lists(hypotheses, references)
-    right = [
-        hypothesis.strip() in {reference.strip() for reference in each}
-        for hypothesis, each in zip(hypotheses, lists, strict=True)
-    ]
-    return np.array([right, [True] * len(right)], dtype=float).T
+    return np.array([[is_match(*pair), 1] for pair in zip(hypotheses, lists, strict=True)], dtype=float)
 
 
 def share(total: Float[np.ndarray, "statistic"]) -> float:
@@ -72,16 +48,10 @@ def share(total: Float[np.ndarray, "statistic"]) -> float:
     return float(total[0] / total[1])
 
 
-def _characters(text: str, lowercase: bool) -> str:
-    return "".join((text.lower() if lowercase else text).split())
+def _statistics(metric: Any, hypotheses: Sequence[str], references: References) -> Float[np.ndarray, "sentence count"]:
+    streams = reference_streams(hypotheses, references)
+    return np.array(metric._extract_corpus_statistics(list(hypotheses), streams), dtype=float)
 
 
-def _overlaps(said: str, wanted: str) -> Float[np.ndarray, "statistic"]:
-    counts = []
-    for order in range(1, _CHARACTERS + 1):
-        ours, theirs = (
-            Counter(text[start : start + order] for start in range(len(text) - order + 1)) for text in (said, wanted)
-        )
-        # An order that the reference is too short for says nothing about the hypothesis.
-        counts += [ours.total() if theirs else 0, theirs.total(), (ours & theirs).total()]
-    return np.array(counts, dtype=float)
+def _score(metric: Any, total: Float[np.ndarray, "statistic"]) -> float:
+    return float(metric._compute_score_from_stats([int(count) for count in total]).score)

@@ -1,6 +1,5 @@
 """The doctor: versions and device, or a recipe, data or a bundle looked at and explained."""
 
-import difflib
 import os
 import platform
 import shutil
@@ -19,7 +18,7 @@ from regard.lab.data_check import Tell, check_corpus, check_file, check_folder, 
 from regard.lab.describe import describe, describe_model
 from regard.lab.finding import Finding
 from regard.lab.survey import Survey, check_overlap
-from regard.text.complaint import nearest
+from regard.suggest import suggest
 from regard.text.errors import InputError
 from regard.text.special import UNK
 from regard.training.folder import own_classes
@@ -101,10 +100,9 @@ def _nothing(path: Path) -> str:
     """Nothing has this name: a file's name if it looks like one, else whatever may be named here."""
     if not path.suffix and os.sep not in str(path):
         names = sorted({*recipe_names(), *catalogue()})
-        return f"no file, folder, corpus or recipe '{path}': {nearest(str(path), names, 'names')}"
+        return f"no file, folder, corpus or recipe '{path}': {suggest(str(path), names, 'names')}"
     beside = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
-    near = difflib.get_close_matches(path.name, beside, n=1)
-    return f"no file or folder {path}" + (f"; did you mean {near[0]}?" if near else "")
+    return f"no file or folder {path}: {suggest(path.name, beside, otherwise=f'nothing like it in {path.parent}')}"
 
 
 def _recipe(path: Path, tell: Tell | None, trust: Collection[str]) -> list[Finding]:

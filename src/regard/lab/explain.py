@@ -1,6 +1,5 @@
 """One decoder step of a mechanism, worked in small numbers by its NumPy reference."""
 
-import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ from regard.attention.multiplicative import reference as multiplicative
 from regard.attention.none import reference as none
 from regard.attention.scaled_dot import reference as scaled_dot
 from regard.attention.worked import Worked, WorkedView, global_view
+from regard.suggest import suggest
 from regard.text.errors import InputError
 
 WORDS = ("turn", "off", "the", "lights", "PAD")
@@ -137,7 +137,5 @@ def explain(mechanism: str) -> Explanation:
     """The worked step of a mechanism, by its name or its author's."""
     name = ALIASES.get(mechanism.lower(), mechanism.lower())
     if name not in MECHANISMS:
-        near = difflib.get_close_matches(name, [*MECHANISMS, *ALIASES], n=1)
-        hint = f"did you mean '{near[0]}'? " if near else ""
-        raise InputError(f"no mechanism '{mechanism}': {hint}valid choices are {', '.join([*MECHANISMS, *ALIASES])}")
+        raise InputError(f"no mechanism '{mechanism}': {suggest(name, [*MECHANISMS, *ALIASES])}")
     return MECHANISMS[name]()

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from regard.alignment import LinkRule, Links, Together, Tuned, agree, tune, tune_together
+from regard.alignment import LinkRule, Links, Tuned, TunedPair, agree, tune, tune_together
 from regard.alignment.tune import Taken
 from regard.lab.align import METHODS, Direction
 from regard.lab.sides import Sides
@@ -23,7 +23,7 @@ class Best:
     """What measured best: rules for each direction alone, for both together, and the posterior they are read from."""
 
     alone: dict[str, Tuned]
-    together: Together | None
+    together: TunedPair | None
     posterior: Posterior | None
 
     @property

@@ -1,12 +1,11 @@
 """What a model is made of: the recipe's [model] table, checked before anything is built."""
 
-from difflib import get_close_matches
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from regard.attention.build import SCORES
-from regard.bounds import MOST, excerpt
+from regard.attention.build import SCORES, check_combination
+from regard.bounds import MOST
 
 Cell = Literal["gru", "lstm"]
 Placement = Literal["input", "output"]
@@ -77,36 +76,12 @@ class RecurrentConfig(BaseModel):
 
     @model_validator(mode="after")
     def _possible(self) -> "RecurrentConfig":
-        for reason in (self._wrong_attention(), self._wrong_initial(), self._wrong_readout()):
+        sizes = (self.decoder_units, self.state_width, self.scoring_width)
+        check_combination(self.score, self.window, *sizes, self.heads)
+        for reason in (self._wrong_initial(), self._wrong_readout()):
             if reason is not None:
                 raise ValueError(reason)
         return self
-
-    def _wrong_attention(self) -> str | None:
-        foreign = ":" in self.score
-        if not foreign and self.score not in SCORES:
-            nearest = get_close_matches(self.score.lower().replace("_", "-"), SCORES, n=1, cutoff=0.5)
-            meant = f"did you mean '{nearest[0]}'? " if nearest else ""
-            return (
-                f"no score {excerpt(self.score)}: {meant}valid choices are {', '.join(SCORES)}, or package.module:Class"
-            )
-        if self.score in ("dot", "scaled-dot") and self.decoder_units != self.state_width:
-            directions = f"2 × {self.encoder_units} = " if self.bidirectional else ""
-            return (
-                f"score '{self.score}' compares states of one width, but decoder_units is {self.decoder_units} and the "
-                f"encoder's states are {directions}{self.state_width}: make them equal, or use "
-                f"'{'general' if self.score == 'dot' else 'multi-head'}'"
-            )
-        if self.score == "none" and self.window != "global":
-            return f"window '{self.window}' needs a score: without attention there is nothing to window"
-        if self.heads > 1 and not foreign and self.score != "multi-head":
-            return f"heads = {self.heads} needs score 'multi-head'; '{self.score}' has one head"
-        if self.score == "multi-head" and self.scoring_width % self.heads:
-            return (
-                f"{self.heads} heads do not divide the attention's width {self.scoring_width}: "
-                "make attention_width a multiple of heads"
-            )
-        return None
 
     def _wrong_initial(self) -> str | None:
         if self.initial == "backward" and not self.bidirectional:

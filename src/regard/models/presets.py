@@ -1,12 +1,12 @@
 """The classics by name: a preset is a starting point that any key of [model] may change."""
 
-from difflib import get_close_matches
 from typing import Any
 
 from pydantic import TypeAdapter
 
-from regard.bounds import cut, excerpt
+from regard.bounds import excerpt
 from regard.models.config import ModelConfig, RecurrentConfig, TransformerConfig
+from regard.suggest import suggest
 
 _MODEL: TypeAdapter[RecurrentConfig | TransformerConfig] = TypeAdapter(ModelConfig)
 
@@ -82,9 +82,7 @@ def preset(name: str, size: str | None = None, **changes: Any) -> RecurrentConfi
     'output'
     """
     if name not in PRESETS:
-        nearest = get_close_matches(cut(name), PRESETS, n=1)
-        meant = f"did you mean '{nearest[0]}'? " if nearest else ""
-        raise ValueError(f"no preset {excerpt(name)}: {meant}valid choices are {', '.join(PRESETS)}")
+        raise ValueError(f"no preset {excerpt(name)}: {suggest(name, PRESETS)}")
     sizes = PRESETS[name]
     key = size if size is not None or None in sizes else "small"
     if key not in sizes:

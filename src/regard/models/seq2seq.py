@@ -123,7 +123,7 @@ def outline(
     try:
         with torch.device("meta"), _NothingDrawn():
             model = Seq2Seq(config, source_vocabulary, target_vocabulary, trust=trust)
-    except RuntimeError:  # somebody's own mechanism computes with its numbers while it is built
+    except RuntimeError:  # a user's own mechanism computes with its parameters in its constructor
         model = Seq2Seq(config, source_vocabulary, target_vocabulary, trust=trust)
     count, most = model.parameters_count, MOST["parameters"]
     if count > most:

@@ -1,4 +1,4 @@
-"""What a model hands to search at every step, and to training for a whole batch."""
+"""The output of a model: of one step for search, of a whole batch for training."""
 
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
@@ -11,7 +11,7 @@ from regard.attention.protocol import Trace
 
 @runtime_checkable
 class State(Protocol):
-    """Everything a decoder remembers between steps; it travels in the hand, never on the module."""
+    """Everything a decoder remembers between steps; it is passed from step to step, never kept on the module."""
 
     def select(self, rows: Int[Tensor, " rows"]) -> "State":
         """The state whose row i is row `rows[i]` of this one; beam search reorders and repeats with it."""
@@ -20,7 +20,7 @@ class State(Protocol):
 
 @dataclass(frozen=True)
 class Step:
-    """One decoder step for every row of a batch; `trace` holds one entry for each layer if it was asked for."""
+    """One decoder step for every row of a batch; `trace` holds one entry for each layer if it was requested."""
 
     logits: Float[Tensor, "rows vocabulary"]
     state: State
@@ -30,7 +30,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Decoded:
-    """All steps of a batch: features for the output layer, and where the decoder looked if that was asked for."""
+    """All steps of a batch: features for the output layer, and the attention weights if they were requested."""
 
     features: Float[Tensor, "batch target feature"]
     weights: Float[Tensor, "batch layer head target source"] | None

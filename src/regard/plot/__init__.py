@@ -1,16 +1,16 @@
 """Arrays in, figure out: heat-maps, curves, terminal pictures and pages that need no network."""
 
 from regard.plot.attention_map import EOS, AttentionMap, GoldLinks, Label
-from regard.plot.chart import chart_html
-from regard.plot.curves import Bars, LengthQuality, Series, System, bars, curves, quality_by_length
+from regard.plot.bars import Bars, bars
+from regard.plot.chart import chart_html, lines_html, table_html
+from regard.plot.curves import LengthQuality, Series, System, curves, learning_curves, quality_by_length
 from regard.plot.figure import picture, save
 from regard.plot.fonts import FontChoice, FontFile, MissingFontWarning, choose_fonts
 from regard.plot.heatmap import heatmap, heatmaps
-from regard.plot.html import Score, alignment_html, page_html, report_html, table_html
-from regard.plot.lines import lines_html
+from regard.plot.html import Score, alignment_html, page_html, report_html
 from regard.plot.side_by_side import side_by_side_html
-from regard.plot.terminal import bar, terminal_bars, terminal_heatmap, terminal_heatmap_rich
-from regard.plot.walk import walk, walk_rich
+from regard.plot.terminal import bar, terminal_heatmap
+from regard.plot.walk import walk
 
 __all__ = [
     "EOS",
@@ -33,6 +33,7 @@ __all__ = [
     "curves",
     "heatmap",
     "heatmaps",
+    "learning_curves",
     "lines_html",
     "page_html",
     "picture",
@@ -41,9 +42,6 @@ __all__ = [
     "save",
     "side_by_side_html",
     "table_html",
-    "terminal_bars",
     "terminal_heatmap",
-    "terminal_heatmap_rich",
     "walk",
-    "walk_rich",
 ]

@@ -1,4 +1,4 @@
-"""One sentence pair and the attention between its words: what every picture in this folder is drawn from."""
+"""One sentence pair with the attention between its words: the input of every picture in this folder."""
 
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence, Set
@@ -12,8 +12,9 @@ Cell = tuple[int, int]
 """(source position, target position), both 0-based, as in word links."""
 
 Number = int | float
-"""Python's own numeric tower, spelled out: a checker of types at run time does not take 1 for 1.0."""
+"""Both, because run-time type checkers do not accept 1 where 1.0 is annotated."""
 
+NO_ATTENTION = "one fixed vector, no alignment exists: this model has no attention"
 _MARKS = {"</s>": "EOS", "<s>": "BOS", "<pad>": "PAD", "<unk>": "UNK"}
 _DIRECTION_CONTROLS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
@@ -96,15 +97,16 @@ class AttentionMap:
         return cls(checked, sources, targets, title, caption, sure, possible, languages, tuple(facts), name)
 
     def drawn(self) -> Float64[np.ndarray, "target source"]:
-        """The weights, or the reason why there is nothing to draw."""
+        """The weights; ValueError for a model without attention."""
         if self.weights is None:
-            raise ValueError("this model has no attention: one fixed vector, no alignment exists, so nothing to draw")
+            raise ValueError(f"nothing to draw: {NO_ATTENTION}")
         return self.weights
 
     @property
-    def missing_mass(self) -> float:
-        """The most that any row lacks of 1: local attention with a Gaussian is not renormalised."""
-        return 0.0 if self.weights is None else max(0.0, 1.0 - float(self.weights.sum(axis=1).min()))
+    def missing(self) -> str:
+        """A note where rows sum to less than 1, as those of local-p do; empty for 2 % or less."""
+        lacking = 0.0 if self.weights is None else 1.0 - float(self.weights.sum(axis=1).min())
+        return f"up to {lacking:.0%} of a row's attention is missing" if lacking > 0.02 else ""
 
 
 def labels(words: Sequence[str | Label | None]) -> tuple[Label, ...]:
@@ -133,10 +135,12 @@ def _checked(
         raise ValueError(f"weights are empty {weights.shape}; wanted at least one target and one source word")
     if weights.shape != (len(target), len(source)):
         turned = weights.shape == (len(source), len(target))
-        mend = "they look transposed: pass weights.T" if turned else "every row and column needs a label, EOS included"
+        remedy = (
+            "they look transposed: pass weights.T" if turned else "every row and column needs a label, EOS included"
+        )
         raise ValueError(
             f"weights are {weights.shape[0]} × {weights.shape[1]} [target, source] but there are"
-            f" {len(target)} target and {len(source)} source labels; {mend}"
+            f" {len(target)} target and {len(source)} source labels; {remedy}"
         )
     wrong = ~np.isfinite(weights) | (weights < -1e-4) | (weights > 1 + 1e-4)
     if wrong.any():
@@ -151,7 +155,7 @@ def _checked(
 
 
 def visible(text: str, blank: str = "␣") -> str:
-    """Text without characters that would move the cursor, start an escape code or turn the line around."""
+    """Text without control characters: no cursor movement, no escape codes, no change of direction."""
     return "".join(_visible(character, blank) for character in text if character not in _DIRECTION_CONTROLS)
 
 
@@ -164,7 +168,7 @@ def _visible(character: str, blank: str) -> str:
 
 
 def clusters(text: str) -> list[str]:
-    """Text cut where a reader would cut: a base with its marks stays whole, and so does a Devanagari conjunct.
+    """Grapheme clusters: a base with its marks stays whole, and so does a Devanagari conjunct.
 
     >>> clusters("बिल्ली")
     ['बि', 'ल्ली']
@@ -181,7 +185,7 @@ def clusters(text: str) -> list[str]:
 
 
 def shortened(text: str, limit: int, measure: Callable[[str], int] | None = None) -> str:
-    """Text of at most `limit` (clusters, or what `measure` counts), ending in … where something was cut."""
+    """Text of at most `limit` clusters (or units of `measure`); a text that was cut ends in …"""
     count = measure or (lambda part: len(clusters(part)))
     if count(text) <= limit:
         return text

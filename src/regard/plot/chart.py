@@ -1,130 +1,85 @@
-"""Quality by source length as an inline SVG with its table: no script, no network, colours from the page."""
+"""Charts and tables of an HTML page: a figure's SVG in the page's colours and fonts, and plain tables."""
 
+import re
+import warnings
+from collections.abc import Callable, Sequence
 from html import escape
+from typing import TYPE_CHECKING
 
-from regard.plot.attention_map import Number
-from regard.plot.curves import LengthQuality, System
-from regard.plot.lines import legend_html, stroke
+from regard.plot.curves import LengthQuality, Series, System, learning_curves, quality_by_length
+from regard.plot.figure import INK, RULE, SERIES_COLOURS, SOFT_INK, svg
+from regard.plot.fonts import MissingFontWarning
 
-_WIDTH, _HEIGHT = 720, 300
-_LEFT, _RIGHT, _TOP, _BOTTOM = 46, 16, 34, 46
-_LETTER = 7.2
+if TYPE_CHECKING:
+    import matplotlib.figure
+
+_PAGE_COLOURS = {
+    "#ffffff": "none",
+    INK: "var(--ink)",
+    SOFT_INK: "var(--soft)",
+    RULE: "var(--rule)",
+    **{colour: f"var(--series-{number})" for number, colour in enumerate(SERIES_COLOURS)},
+}
+"""What page.css calls the colours of a figure: they follow the reader's light or dark theme."""
 
 
 def chart_html(quality: LengthQuality) -> str:
-    """The chart for the eye and the table that says the same."""
-    name = escape(quality.measure, quote=True)
-    names = [system.name for system in quality.systems]
-    fits = _LEFT + sum(52 + _LETTER * len(one) for one in names) <= _WIDTH
-    chart = f'<div class="scroll" data-name="{name} by length, chart">{_svg(quality, legend=fits)}</div>'
-    if not fits:
-        chart += legend_html(names)
-    return f'{chart}\n<div class="scroll" data-name="{name} by length, table">{_table(quality)}</div>'
+    """Quality by source length as a chart, and the table with the same numbers."""
+    name = f"{quality.measure} by source length"
+    places = range(len(quality.bins))
+    rows = [["sentences", *map(str, quality.counts)]]
+    rows += [[system.name, *(_value(system, place) for place in places)] for system in quality.systems]
+    table = table_html(f"{name}, table", ["", *quality.bins], rows, caption=f"{name} in words")
+    return f"{_figure_html(lambda: quality_by_length(quality), name)}\n{table}"
 
 
-def _svg(quality: LengthQuality, legend: bool) -> str:
-    ceiling = quality.ceiling
-    parts = []
-    for tick in range(5):
-        value = ceiling * tick / 4
-        y = _y(value, ceiling)
-        parts.append(f'<line class="rule" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
-        parts.append(f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{value:g}</text>')
-    for place, (name, count) in enumerate(zip(quality.bins, quality.counts, strict=True)):
-        x = _x(place, len(quality.bins))
-        parts.append(f'<text x="{x:.1f}" y="{_HEIGHT - 26}" text-anchor="middle">{escape(name)}</text>')
-        parts.append(f'<text x="{x:.1f}" y="{_HEIGHT - 10}" text-anchor="middle">n={count}</text>')
-    start = float(_LEFT)
-    for number, system in enumerate(quality.systems):
-        parts.append(_line(system, number, len(quality.bins), ceiling))
-        if legend:
-            parts.append(
-                f'<line class="line" x1="{start}" x2="{start + 26}" y1="14" y2="14" {stroke(number)}/>'
-                f'{_marker(start + 13, 14, number)}<text x="{start + 32}" y="18">{escape(system.name)}</text>'
-            )
-            start += 52 + _LETTER * len(system.name)
-    name = escape(f"{quality.measure} by source length; the table below has the numbers", quote=True)
-    return f'<svg class="chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{name}">{"".join(parts)}</svg>'
+def lines_html(title: str, series: Sequence[Series], *, x_name: str = "step") -> str:
+    """Learning curves of several runs as a chart."""
+    return _figure_html(lambda: learning_curves(series, title, x_name=x_name), f"{title} by {x_name}")
 
 
-def _line(system: System, number: int, bins: int, ceiling: Number) -> str:
-    """One system: its band, its line broken where a bin is empty, its markers."""
-    colour = f"var(--series-{number % 5})"
-    path, pen_down, markers = [], False, []
-    for place, score in enumerate(system.scores):
-        if score is None:
-            pen_down = False
-            continue
-        x, y = _x(place, bins), _y(score, ceiling)
-        path.append(f"{'L' if pen_down else 'M'}{x:.1f} {y:.1f}")
-        markers.append(_marker(x, y, number))
-        pen_down = True
-    line = f'<path class="line" {stroke(number)} d="{"".join(path)}"/>'
-    return _band(system, colour, bins, ceiling) + line + "".join(markers)
-
-
-def _band(system: System, colour: str, bins: int, ceiling: Number) -> str:
-    """What lies between low and high, in pieces where a bin in between is empty."""
-    runs: list[list[tuple[int, Number, Number]]] = [[]]
-    for place, (low, high) in enumerate(zip(system.low, system.high, strict=True)):
-        if low is None or high is None:
-            runs.append([])
-        else:
-            runs[-1].append((place, low, high))
-    pieces = []
-    for run in filter(None, runs):
-        upper = [f"{_x(place, bins):.1f},{_y(high, ceiling):.1f}" for place, _, high in run]
-        lower = [f"{_x(place, bins):.1f},{_y(low, ceiling):.1f}" for place, low, _ in reversed(run)]
-        pieces.append(f'<polygon class="band" fill="{colour}" points="{" ".join(upper + lower)}"/>')
-    return "".join(pieces)
-
-
-def _marker(x: Number, y: Number, number: int) -> str:
-    """Circle, square, triangle, diamond: the lines differ without colour too."""
-    colour = f"var(--series-{number % 5})"
-    shapes = (
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}"/>',
-        f'<rect x="{x - 4:.1f}" y="{y - 4:.1f}" width="8" height="8" fill="{colour}"/>',
-        f'<polygon points="{x - 5:.1f},{y + 4:.1f} {x + 5:.1f},{y + 4:.1f} {x:.1f},{y - 5:.1f}" fill="{colour}"/>',
-        f'<polygon points="{x - 5:.1f},{y:.1f} {x:.1f},{y - 5:.1f} {x + 5:.1f},{y:.1f} {x:.1f},{y + 5:.1f}"'
-        f' fill="{colour}"/>',
+def table_html(
+    name: str, heads: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str = "", words: Sequence[str] = ()
+) -> str:
+    """A plain table; the first column names the rows, the others are numbers but for those that `words` names."""
+    looks = ["" if one in words else ' class="number"' for one in heads]
+    head = f'<th scope="col">{escape(heads[0])}</th>' + "".join(
+        f'<th scope="col"{look}>{escape(one)}</th>' for one, look in zip(heads[1:], looks[1:], strict=True)
     )
-    return shapes[number % 4]
+    body = "".join(
+        f'<tr><th scope="row">{escape(row[0])}</th>'
+        + "".join(f'<td{look} dir="auto">{escape(cell)}</td>' for cell, look in zip(row[1:], looks[1:], strict=True))
+        + "</tr>"
+        for row in rows
+    )
+    about = f"<caption>{escape(caption)}</caption>" if caption else ""
+    table = f'<table class="plain">{about}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    return f'<div class="scroll" data-name="{escape(name, quote=True)}">{table}</div>'
 
 
-def _table(quality: LengthQuality) -> str:
-    heads = "".join(f'<th scope="col" class="number">{escape(name)}</th>' for name in quality.bins)
-    counts = "".join(f'<td class="number">{count}</td>' for count in quality.counts)
-    rows = [f'<tr><th scope="row">sentences</th>{counts}</tr>']
-    for system in quality.systems:
-        values = (_value(system, place, quality.ceiling) for place in range(len(quality.bins)))
-        cells = "".join(f'<td class="number">{value}</td>' for value in values)
-        rows.append(f'<tr><th scope="row">{escape(system.name)}</th>{cells}</tr>')
+def _figure_html(draw: Callable[[], "matplotlib.figure.Figure"], name: str) -> str:
+    """The figure as inline SVG; the browser draws its text in the page's own fonts."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MissingFontWarning)
+        text = svg(draw())
+    body = text[text.index("</defs>") + len("</defs>") :].replace("xlink:href", "href")
+    body = re.sub(r'<g id="[^"]*"', "<g", body)  # two charts of a page would use the same ids
+    body = re.sub(r"font-family: [^;\"]*;? ?", "", body)
+    body = re.sub("#[0-9a-f]{6}", lambda found: _PAGE_COLOURS.get(found[0], found[0]), body)
+    box = re.search('viewBox="[^"]*"', text)
+    assert box is not None
+    label = escape(name, quote=True)
     return (
-        f'<table class="plain"><caption>{escape(quality.measure)} by source length in words</caption>'
-        f"<thead><tr><td></td>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+        f'<div class="scroll" data-name="{label}, chart"><svg class="chart" {box[0]} role="img" aria-label="{label}">'
+        f"{body}</div>"
     )
 
 
-def _value(system: System, place: int, ceiling: Number) -> str:
+def _value(system: System, place: int) -> str:
     score = system.scores[place]
     if score is None:
         return "–"
-    text = _number(score, ceiling)
-    if system.low and system.high:
-        low, high = system.low[place], system.high[place]
-        if low is not None and high is not None:
-            text += f' <span class="soft">({_number(low, ceiling)} to {_number(high, ceiling)})</span>'
-    return text
-
-
-def _number(value: Number, ceiling: Number) -> str:
-    return f"{value:.3f}" if ceiling == 1 else f"{value:.1f}"
-
-
-def _x(place: int, bins: int) -> float:
-    return _LEFT + (_WIDTH - _LEFT - _RIGHT) * (place + 0.5) / bins
-
-
-def _y(value: Number, ceiling: Number) -> float:
-    return _TOP + (_HEIGHT - _TOP - _BOTTOM) * (1 - value / ceiling)
+    digits = 3 if max(one for one in system.scores if one is not None) <= 1 else 1
+    low, high = (edge[place] if edge else None for edge in (system.low, system.high))
+    band = "" if low is None or high is None else f" ({low:.{digits}f} to {high:.{digits}f})"
+    return f"{score:.{digits}f}{band}"

@@ -1,22 +1,20 @@
-"""Lines and bars: how training went, quality against length, and one attention step worked in small numbers."""
+"""Line charts: a training run, the learning curves of several, and quality by source length."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import isfinite, nan
+from math import ceil, floor, isfinite, log10, nan
 from typing import TYPE_CHECKING, SupportsFloat
 
 import numpy as np
 
 from regard.plot.attention_map import Number, visible
 from regard.plot.figure import (
-    INK,
     RULE,
     SERIES_COLOURS,
-    SERIES_DASHES,
-    SERIES_MARKERS,
     SOFT_INK,
     fonts_for,
     house_style,
+    line_style,
     new_figure,
     text_size,
     wrapped,
@@ -69,39 +67,14 @@ class LengthQuality:
             raise ValueError(
                 f"{len(self.bins)} length bins and {len(self.systems)} systems; wanted at least one of each"
             )
-        if len(self.counts) != len(self.bins):
-            raise ValueError(
-                f"{len(self.bins)} length bins but {len(self.counts)} counts; wanted one count for each bin"
-            )
+        columns: list[tuple[str, Sequence[Number | None]]] = [("counts", self.counts)]
         for system in self.systems:
-            for name, values in (("scores", system.scores), ("low", system.low), ("high", system.high)):
-                if len(values) != len(self.bins) and (name == "scores" or values):
-                    raise ValueError(
-                        f"system {system.name!r} has {len(values)} {name} for {len(self.bins)} length bins;"
-                        " wanted one for each bin, None where there is none"
-                    )
-            if bool(system.low) != bool(system.high):
-                raise ValueError(f"system {system.name!r} has only one edge of its band; give low and high, or neither")
-
-    @property
-    def ceiling(self) -> float:
-        """The top of the axis."""
-        return ceiling(self.measure, (score for system in self.systems for score in system.scores))
-
-
-@dataclass(frozen=True)
-class Bars:
-    """One stage of a worked example: a value for each label; None or an infinite one is masked out."""
-
-    title: str
-    labels: tuple[str, ...]
-    values: tuple[Number | None, ...]
-
-    def __post_init__(self) -> None:
-        if not self.labels or len(self.labels) != len(self.values):
-            raise ValueError(
-                f"bars {self.title!r} have {len(self.labels)} labels and {len(self.values)} values; wanted one for each"
-            )
+            columns.append((f"scores of {system.name!r}", system.scores))
+            if system.low or system.high:
+                columns += [(f"low of {system.name!r}", system.low), (f"high of {system.name!r}", system.high)]
+        for name, values in columns:
+            if len(values) != len(self.bins):
+                raise ValueError(f"{len(values)} {name} for {len(self.bins)} length bins; wanted one for each bin")
 
 
 def curves(
@@ -112,38 +85,33 @@ def curves(
     learning_rate: Series | None = None,
     title: str = "",
 ) -> "matplotlib.figure.Figure":
-    """How training went: losses on the left axis, validation scores on the right, the learning rate below."""
+    """One training run: losses on the left axis, validation scores on the right, the learning rate below."""
     if not any(isfinite(value) for value in train_loss.y):
         raise ValueError(f"series {train_loss.name!r} holds no finite loss; nothing to draw")
     with house_style():
-        families = list(fonts_for([title, *(series.name for series in (train_loss, *scores))]).families)
-        figure = new_figure(8.0, 5.2 if learning_rate else 4.2)
+        named = [train_loss, *([validation_loss] if validation_loss else []), *scores]
+        chart = _Chart.of([series.name for series in named], title, 8.0, 4.6 if learning_rate else 3.6)
         if learning_rate:
-            top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=[4, 1], gridspec_kw={"hspace": 0.12})
+            top, bottom = chart.figure.subplots(2, 1, sharex=True, height_ratios=[4, 1], gridspec_kw={"hspace": 0.12})
             bottom.plot(learning_rate.x, learning_rate.y, color=SOFT_INK, linewidth=1.4)
             _plain(bottom, "step", "learning rate")
             bottom.ticklabel_format(axis="y", style="sci", scilimits=(-2, 3))
             bottom.set_ylim(bottom=0)
             _plain(top, "", "loss")
         else:
-            top = figure.subplots()
+            top = chart.figure.subplots()
             _plain(top, "step", "loss")
         lines = _loss_lines(top, train_loss, validation_loss)
         if scores:
             right = top.twinx()
             right.spines[["top", "left", "bottom"]].set_visible(False)
             right.tick_params(length=0, labelcolor=SOFT_INK)
-            right.set_ylabel(" · ".join(series.name for series in scores), color=SOFT_INK, family=families)
+            right.set_ylabel(" · ".join(series.name for series in scores), color=SOFT_INK, family=chart.families)
             for number, series in enumerate(scores, start=2):
-                style = {"color": SERIES_COLOURS[number % 7], "marker": SERIES_MARKERS[number % 7], "markersize": 4}
-                lines += right.plot(series.x, series.y, label=series.name, linestyle=SERIES_DASHES[number % 7], **style)
-            highest = max(ceiling(series.name, series.y) for series in scores)
-            right.set_ylim(bottom=0, top=highest * 1.03)  # room for the marker
-        above = _legend(top, lines, families)
-        if title:
-            top.set_title(wrapped(title, tuple(families), 12, 7), loc="left", pad=above, fontsize=12, family=families)
-        _fit(figure)
-    return figure
+                lines += right.plot(series.x, series.y, label=series.name, markersize=4, **line_style(number))
+            _score_limits(right, (value for series in scores for value in series.y))
+        chart.finish(top, lines, title)
+    return chart.figure
 
 
 def _loss_lines(
@@ -167,87 +135,46 @@ def _loss_lines(
     return lines
 
 
+def learning_curves(
+    series: Sequence[Series], y_name: str, *, x_name: str = "step", title: str = ""
+) -> "matplotlib.figure.Figure":
+    """The scores of several runs over a common axis."""
+    drawn = [one for one in series if one.x]
+    if not drawn:
+        raise ValueError(f"no line to draw for {y_name!r}; wanted at least one series with points")
+    with house_style():
+        chart = _Chart.of([one.name for one in drawn], title, 8.0, 3.6)
+        axes = chart.figure.subplots()
+        for number, one in enumerate(drawn):
+            axes.plot(one.x, one.y, label=visible(one.name, " "), markersize=4, **line_style(number))
+        _plain(axes, x_name, y_name)
+        axes.set_xlim(left=0)
+        _score_limits(axes, (value for one in drawn for value in one.y))
+        chart.finish(axes, axes.get_lines(), title)
+    return chart.figure
+
+
 def quality_by_length(quality: LengthQuality, *, title: str = "") -> "matplotlib.figure.Figure":
     """Score against source length for each system, with its band and the number of sentences in each bin."""
     with house_style():
-        families = list(fonts_for([title, quality.measure, *(system.name for system in quality.systems)]).families)
-        width = max(6.0, 1.6 + 0.75 * len(quality.bins))
-        figure = new_figure(width, 4.4)
-        axes = figure.subplots()
+        names = [system.name for system in quality.systems]
+        chart = _Chart.of(names, title, max(6.0, 1.6 + 0.75 * len(quality.bins)), 3.8)
+        axes = chart.figure.subplots()
         places = range(len(quality.bins))
         for number, system in enumerate(quality.systems):
-            colour = SERIES_COLOURS[number % 7]
-            axes.plot(
-                places,
-                [nan if score is None else score for score in system.scores],
-                color=colour,
-                marker=SERIES_MARKERS[number % 7],
-                linestyle=SERIES_DASHES[number % 7],
-                label=system.name,
-            )
-            if system.low and system.high:
-                low, high = ([nan if v is None else v for v in edge] for edge in (system.low, system.high))
-                axes.fill_between(places, low, high, color=colour, alpha=0.15, linewidth=0)
+            style, label = line_style(number), visible(system.name, " ")
+            axes.plot(places, _with_gaps(system.scores), label=label, **style)
+            if system.low:
+                low, high = _with_gaps(system.low), _with_gaps(system.high)
+                axes.fill_between(places, low, high, color=style["color"], alpha=0.15, linewidth=0)
         axes.set_xticks(
             places, [f"{name}\nn={count}" for name, count in zip(quality.bins, quality.counts, strict=True)]
         )
         axes.set_xlim(-0.4, len(quality.bins) - 0.6)
         _plain(axes, "source length in words, n sentences", quality.measure)
-        axes.set_ylim(0, quality.ceiling * 1.03)
-        above = _legend(axes, axes.get_lines(), families)
-        if title:
-            axes.set_title(
-                wrapped(title, tuple(families), 12, width - 1), loc="left", pad=above, fontsize=12, family=families
-            )
-        _fit(figure)
-    return figure
-
-
-def bars(stages: Sequence[Bars], *, title: str = "") -> "matplotlib.figure.Figure":
-    """A worked example as rows of bars, one row for each stage, each with its numbers; masked places say so."""
-    if not stages:
-        raise ValueError("no stages to draw; wanted at least one Bars")
-    with house_style():
-        texts = [title, *(text for stage in stages for text in (stage.title, *stage.labels))]
-        families = list(fonts_for(texts).families)
-        widest = max(len(stage.labels) for stage in stages)
-        words = [visible(label) for stage in stages for label in stage.labels]
-        room = max(0.6, *(text_size(word, tuple(families), 10)[0] + 0.2 for word in words))
-        figure = new_figure(max(5.0, 0.4 + room * widest), 0.5 + 1.35 * len(stages))
-        for axes, stage in zip(figure.subplots(len(stages), 1, squeeze=False)[:, 0], stages, strict=True):
-            _draw_stage(axes, stage, families)
-            axes.set_xlim(-0.5, widest - 0.5)
-        if title:
-            text = wrapped(title, tuple(families), 12, figure.get_figwidth() - 0.4)
-            figure.suptitle(text, x=0.02, ha="left", fontsize=12, family=families)
-        _fit(figure)
-    return figure
-
-
-def _draw_stage(axes: "matplotlib.axes.Axes", stage: Bars, families: list[str]) -> None:
-    numbers = [value if value is not None and isfinite(value) else None for value in stage.values]
-    drawn = [0.0 if value is None else value for value in numbers]
-    places = range(len(drawn))
-    axes.bar(places, drawn, color=SERIES_COLOURS[0], width=0.7)
-    axes.axhline(0, color=RULE, linewidth=0.8)
-    for place, value in zip(places, numbers, strict=True):
-        below = value is not None and value < 0
-        axes.annotate(
-            "masked" if value is None else f"{value:.2f}".replace("-", "−"),
-            (place, 0.0 if value is None else value),
-            xytext=(0, -3 if below else 3),
-            textcoords="offset points",
-            ha="center",
-            va="top" if below else "bottom",
-            fontsize=8.5,
-            color=SOFT_INK if value is None else INK,
-        )
-    axes.set_xticks(places, [visible(label) for label in stage.labels], family=families)
-    axes.set_yticks([])
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
-    axes.margins(y=0.35)
-    axes.set_title(stage.title, loc="left", fontsize=10, color=SOFT_INK, family=families)
+        _score_limits(axes, (value for one in quality.systems for value in (*one.scores, *one.high)))
+        chart.finish(axes, axes.get_lines(), title)
+    return chart.figure
 
 
 def _plain(axes: "matplotlib.axes.Axes", x_name: str, y_name: str) -> None:
@@ -260,21 +187,49 @@ def _plain(axes: "matplotlib.axes.Axes", x_name: str, y_name: str) -> None:
     axes.tick_params(length=0, labelcolor=SOFT_INK)
 
 
-def _legend(axes: "matplotlib.axes.Axes", lines: Sequence["matplotlib.lines.Line2D"], families: list[str]) -> float:
-    """The names of the lines above the axes, as many abreast as it holds; the points that a title leaves free."""
-    names = [str(line.get_label()) for line in lines]
-    widest = max(text_size(name, tuple(families), 10)[0] for name in names) + 0.75
-    columns = int(max(1, min(4, (axes.figure.get_figure(root=True).get_figwidth() - 1) // widest)))
-    place, font = (-0.01, 1.0), {"family": families}
-    axes.legend(handles=lines, frameon=False, ncols=columns, loc="lower left", bbox_to_anchor=place, prop=font)
-    return 15.0 + 15.0 * -(-len(lines) // columns)
+def _score_limits(axes: "matplotlib.axes.Axes", values: Iterable[Number | None]) -> None:
+    """From 0, so that heights compare, to a round number above the highest value, with room for its marker."""
+    axes.set_ylim(0, ceiling(values) * 1.03)
 
 
-def ceiling(measure: str, values: Iterable[Number | None]) -> float:
-    """The top of a score axis: 100 for BLEU, chrF, TER and percentages, 1 for fractions; it never zooms in."""
+def ceiling(values: Iterable[Number | None]) -> float:
+    """The next half power-of-ten step: 35 for 31.2, 100 for 97.5, 0.9 for 0.87; 1 where nothing is above 0."""
     highest = max((float(value) for value in values if value is not None and isfinite(value)), default=0.0)
-    of_hundred = highest > 1 or any(name in measure.lower() for name in ("bleu", "chrf", "ter", "%", "percent"))
-    return max(100.0, highest) if of_hundred else 1.0
+    if highest <= 0:
+        return 1.0
+    step = 10.0 ** floor(log10(highest)) / 2
+    return round(ceil(highest / step - 1e-9) * step, 10)
+
+
+def _with_gaps(values: Sequence[Number | None]) -> list[Number]:
+    return [nan if value is None else value for value in values]
+
+
+@dataclass(frozen=True)
+class _Chart:
+    """A figure that is high enough for a legend above its axes, and the fonts for its names."""
+
+    figure: "matplotlib.figure.Figure"
+    families: list[str]
+    columns: int
+    rows: int
+
+    @classmethod
+    def of(cls, names: Sequence[str], title: str, width: float, height: float) -> "_Chart":
+        families = fonts_for([title, *names]).families
+        widest = max(text_size(name, families, 10)[0] for name in names) + 0.75
+        columns = int(max(1, min(4, (width - 1) // widest)))
+        rows = -(-len(names) // columns)
+        return cls(new_figure(width, height + 0.21 * rows + 0.3 * bool(title)), list(families), columns, rows)
+
+    def finish(self, axes: "matplotlib.axes.Axes", lines: Sequence["matplotlib.lines.Line2D"], title: str) -> None:
+        """Legend and title above the axes."""
+        place, font = (-0.01, 1.0), {"family": self.families}
+        axes.legend(handles=lines, frameon=False, ncols=self.columns, loc="lower left", bbox_to_anchor=place, prop=font)
+        if title:
+            text = wrapped(title, tuple(self.families), 12, self.figure.get_figwidth() - 1)
+            axes.set_title(text, loc="left", pad=15.0 + 15.0 * self.rows, fontsize=12, family=self.families)
+        self.figure.set_layout_engine("constrained", w_pad=0.1, h_pad=0.1)
 
 
 def _running_mean(values: Sequence[float]) -> tuple[float, ...]:
@@ -288,7 +243,3 @@ def _running_mean(values: Sequence[float]) -> tuple[float, ...]:
     last = np.minimum(np.arange(len(array)) + half + 1, len(array))
     means = (total[last] - total[first]) / np.maximum(count[last] - count[first], 1)
     return tuple(float(mean) for mean in np.where(finite, means, nan))
-
-
-def _fit(figure: "matplotlib.figure.Figure") -> None:
-    figure.set_layout_engine("constrained", w_pad=0.1, h_pad=0.1)

@@ -11,8 +11,8 @@ FAMILY = "regard"
 """The family that page.css names first; a page without embedded fonts has no such family and takes the next."""
 _SCRIPTS = {
     "devanagari.ttf": "\u0900-\u097f",
-    "kana.otf": "\u3000-\u30ff\uff01-\uff1f",
-    "hangul.otf": "\u1100-\u11c2\u3131-\u3163\uac00-\ud7a3",
+    "kana.ttf": "\u3000-\u30ff\uff01-\uff1f",
+    "hangul.ttf": "\u1100-\u11c2\u3131-\u3163\uac00-\ud7a3",
     "symbols.ttf": "\u2400-\u2421",
 }
 """Which characters make a page ask for a typeface; the others are left to the reader's own fonts."""
@@ -38,7 +38,7 @@ def _font_face(name: str, characters: str) -> str:
         present = sorted({ord(character) for character in characters} & font.getBestCmap().keys())
         if not present:
             return ""
-        # All features: hangul.otf and the others hold those that shape a script, and nothing else.
+        # All features: our typefaces hold only those that shape a script.
         subsetter = Subsetter(Options(layout_features=["*"], notdef_outline=True))
         subsetter.populate(unicodes=present)
         subsetter.subset(font)

@@ -1,5 +1,6 @@
-"""A matplotlib figure without pyplot, in one style, and saved so that the same picture gives the same bytes."""
+"""Matplotlib figures without pyplot, in one style; saving the same figure twice gives the same bytes."""
 
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from regard.files import write_whole
 from regard.plot.attention_map import Number, visible
-from regard.plot.fonts import FontChoice, choose_fonts, warn_if_missing
+from regard.plot.embedded import FAMILY, font_faces
+from regard.plot.fonts import FontChoice, MissingFontWarning, choose_fonts
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -18,10 +20,8 @@ INK = "#1b1f24"
 SOFT_INK = "#57606a"
 RULE = "#d0d7de"
 GOLD = "#d1480a"
-# Okabe and Ito's colours in an order that stays apart in grey too; markers and dashes repeat the distinction.
+# Okabe and Ito's colours in an order that stays apart in grey too.
 SERIES_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
-SERIES_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-SERIES_DASHES = ("-", "--", "-.", ":", "-", "--", "-.")
 FORMATS = ("png", "svg", "pdf")
 
 
@@ -32,7 +32,8 @@ def house_style() -> Iterator[None]:
 
     ours = {
         "svg.hashsalt": "regard",
-        "svg.fonttype": "path",  # outlines: the picture looks the same where the font is not installed
+        "svg.fonttype": "none",  # text stays text; `picture` embeds the glyphs that a reader may lack
+        "pdf.fonttype": 42,  # TrueType instead of Type 3, which many publishers refuse
         "axes.edgecolor": RULE,
         "axes.labelcolor": SOFT_INK,
         "text.color": INK,
@@ -55,10 +56,17 @@ def new_figure(width: Number, height: Number) -> "matplotlib.figure.Figure":
     return Figure(figsize=(width, height), dpi=150, facecolor="white")
 
 
+def line_style(number: int) -> dict[str, Any]:
+    """Colour, marker and dashes of a line: 28 lines look different, seven of them without colour."""
+    marker, dashes = "os^DvPX"[number % 7], ("-", "--", "-.", ":")[(number % 7 + number // 7) % 4]
+    return {"color": SERIES_COLOURS[number % 7], "marker": marker, "linestyle": dashes}
+
+
 def fonts_for(texts: Iterable[str]) -> FontChoice:
     """The fonts for every word of a figure, with one warning if some word cannot be drawn."""
     choice = choose_fonts(texts)
-    warn_if_missing(choice)
+    if choice.message:
+        warnings.warn(choice.message, MissingFontWarning, stacklevel=3)
     return choice
 
 
@@ -91,15 +99,32 @@ def picture(figure: "matplotlib.figure.Figure", file_format: str = "png") -> byt
     """The figure as PNG, SVG or PDF; the same figure gives the same bytes, without date."""
     if file_format not in FORMATS:
         raise ValueError(f"cannot draw the format {file_format!r}; choose one of {', '.join(FORMATS)}")
-    metadata = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[file_format]
+    if file_format == "svg":
+        return _with_glyphs(svg(figure)).encode()
+    return _saved(figure, file_format, {"png": {"Software": None}, "pdf": {"CreationDate": None}}[file_format])
+
+
+def svg(figure: "matplotlib.figure.Figure") -> str:
+    """The figure as SVG whose text names its fonts."""
+    return _saved(figure, "svg", dict.fromkeys(("Date", "Creator", "Format", "Type"))).decode()
+
+
+def _saved(figure: "matplotlib.figure.Figure", file_format: str, metadata: dict[str, None]) -> bytes:
     buffer = BytesIO()
     with house_style():
         figure.savefig(buffer, format=file_format, metadata=metadata)
     return buffer.getvalue()
 
 
+def _with_glyphs(text: str) -> str:
+    """Embed the glyphs of our typefaces, so that Hindi shows where no Devanagari font is installed."""
+    faces = font_faces(text)
+    text = text.replace("</style>", f"\n{faces}</style>", 1)
+    return text.replace("font-family: ", f"font-family: {FAMILY}, ") if faces else text
+
+
 def save(figure: "matplotlib.figure.Figure", path: str | Path) -> Path:
-    """Write the figure to `path` in one step; its ending says the format."""
+    """Write the figure to `path` in one step; its suffix is the format."""
     path = Path(path)
     ending = path.suffix.lower().removeprefix(".")
     if ending not in FORMATS:

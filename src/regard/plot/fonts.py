@@ -1,7 +1,6 @@
 """Fonts that have the glyphs of the words to be drawn: our own first, then installed ones, else what to install."""
 
 import unicodedata
-import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -47,7 +46,7 @@ class FontChoice:
 
     @property
     def message(self) -> str:
-        """What is missing and how to mend it; empty when every character has a glyph."""
+        """What is missing and how to install it; empty when every character has a glyph."""
         if not self.missing:
             return ""
         scripts = sorted({_script(character) for character in self.missing})
@@ -97,18 +96,12 @@ def choose_fonts(texts: Iterable[str], fonts: Sequence[FontFile] | None = None) 
     return FontChoice(tuple(families), "".join(letters_first))
 
 
-def warn_if_missing(choice: FontChoice) -> None:
-    """One `MissingFontWarning` for a whole figure."""
-    if choice.message:
-        warnings.warn(choice.message, MissingFontWarning, stacklevel=3)
-
-
 def installed_fonts() -> tuple[FontFile, ...]:
     """Upright faces of normal weight: those that matplotlib knows, and ours, which it knows from now on."""
     from matplotlib.font_manager import fontManager
 
     known = {entry.fname for entry in fontManager.ttflist}
-    for path in sorted(TYPEFACES.glob("*.[ot]tf")):
+    for path in sorted(TYPEFACES.glob("*.ttf")):
         if str(path) not in known:
             fontManager.addfont(str(path))
     upright = (e for e in fontManager.ttflist if e.style == "normal" and e.weight in (400, "normal", "regular"))

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float64
 
-from regard.plot.attention_map import AttentionMap, Label, shortened
+from regard.plot.attention_map import AttentionMap, Label
 from regard.plot.figure import GOLD, RULE, SOFT_INK, fonts_for, house_style, new_figure, wrapped
-from regard.plot.layout import BAR_ROOM, Block, Grid, block_for, grid_for
+from regard.plot.layout import BAR_ROOM, EDGE, Block, Grid, block_for, grid_for, shown
 
 if TYPE_CHECKING:
     import matplotlib.axes
@@ -25,7 +25,7 @@ FAINT_NUMBER = 0.05
 
 
 def heatmap(attention: AttentionMap, *, numbers: bool | None = None) -> "matplotlib.figure.Figure":
-    """One sentence as a heat-map; `numbers` in the cells where they fit, unless said otherwise.
+    """One sentence as a heat-map; weights are written in the cells where they fit, or as `numbers` decides.
 
     Words that no installed font can draw give one `MissingFontWarning` that names the package to install.
     """
@@ -84,8 +84,8 @@ def _draw(
     box = (left / grid.width, bottom / grid.height, block.matrix_width / grid.width, block.matrix_height / grid.height)
     axes = figure.add_axes(box, label=f"sentence {number + 1}")
     axes.imshow(weights, cmap=COLOURS, vmin=0.0, vmax=1.0, aspect="auto", interpolation="nearest")
-    axes.set_xticks(range(sources), [_shown(label, block) for label in attention.source])
-    axes.set_yticks(range(targets), [_shown(label, block) for label in attention.target])
+    axes.set_xticks(range(sources), [shown(label) for label in attention.source])
+    axes.set_yticks(range(targets), [shown(label) for label in attention.target])
     axes.xaxis.tick_top()
     axes.tick_params(length=0, pad=block.pad, labelsize=block.points)
     axes.set_xticks(np.arange(0.5, sources - 0.5), minor=True)
@@ -104,12 +104,8 @@ def _draw(
     _write_margins(axes, attention, block, families)
 
 
-def _shown(label: Label, block: Block) -> str:
-    return shortened(label.shown, block.longest_label)
-
-
 def _dress(text: "matplotlib.text.Text", label: Label, families: tuple[str, ...], block: Block) -> None:
-    """A word in a font that has it; a special one as a small chip."""
+    """The fonts of a label; a special one becomes a small chip."""
     text.set_fontfamily(list(families))
     text.set_parse_math(False)
     if label.special:
@@ -179,14 +175,12 @@ def _write_margins(
     axes.text(-(block.labels_left + 0.1) / width, 1, f"← {TARGET_AXIS}", rotation=90, ha="right", va="top", **small)
     if block.title:
         top = 1 + (block.labels_top + 0.36) / height
-        left = -(block.left - block.edge) / width
+        left = -(block.left - EDGE) / width
         axes.text(
             left, top, block.title, transform=axes.transAxes, family=list(families), fontsize=12, va="bottom", ha="left"
         )
     if block.below:
-        axes.text(
-            -(block.left - block.edge) / width, -block.below_gap / height, block.below, ha="left", va="top", **small
-        )
+        axes.text(-(block.left - EDGE) / width, -block.below_gap / height, block.below, ha="left", va="top", **small)
 
 
 def _colour_bar(figure: "matplotlib.figure.Figure", grid: Grid, blocks: Sequence[Block]) -> None:

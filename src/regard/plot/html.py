@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from html import escape
 from importlib import resources
 
-from regard.plot.attention_map import AttentionMap, Label, visible
-from regard.plot.chart import chart_html
+from regard.plot.attention_map import NO_ATTENTION, AttentionMap, Label, visible
+from regard.plot.chart import chart_html, table_html
 from regard.plot.curves import LengthQuality
 from regard.plot.embedded import font_faces
 
-NO_ATTENTION = "One fixed vector, no alignment exists: this model has no attention."
 OPENS = "▁"
 """The mark of a piece that begins a word."""
 
@@ -34,7 +33,7 @@ def alignment_html(
     """A page with one or several sentences, for mouse, keyboard and screen reader; needs no network and no server."""
     if not attentions:
         raise ValueError("no sentences for the page; wanted at least one AttentionMap")
-    return _page(title, meta, [_sentences(attentions, 2)], attentions)
+    return page_html(title, [_sentences(attentions, 2)], meta=meta, attentions=attentions)
 
 
 def report_html(
@@ -49,42 +48,25 @@ def report_html(
     """A page with scores, quality by length (chart and table) and example sentences with their heat-maps."""
     sections = [f"<p>{escape(note)}</p>" for note in notes]
     if scores:
-        sections.append(f"<section><h2>Scores</h2>{_score_table(scores)}</section>")
+        rows = [(score.name, score.value, score.meaning) for score in scores]
+        table = table_html("scores", ["measure", "value", "meaning"], rows, words=["meaning"])
+        sections.append(f"<section><h2>Scores</h2>{table}</section>")
     sections += [
         f"<section><h2>{escape(each.measure)} by source length</h2>{chart_html(each)}</section>" for each in quality
     ]
     if attentions:
         sections.append(f"<section><h2>Where the model looked</h2>{_sentences(attentions, 3)}</section>")
-    return _page(title, meta, sections, attentions)
+    return page_html(title, sections, meta=meta, attentions=attentions)
 
 
-def page_html(title: str, sections: Sequence[str], *, meta: Mapping[str, str] | None = None) -> str:
-    """A page of sections that are HTML already: charts, tables and maps that other functions here made."""
-    return _page(title, meta, sections, ())
-
-
-def table_html(
-    name: str, heads: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str = "", words: Sequence[str] = ()
+def page_html(
+    title: str,
+    sections: Sequence[str],
+    *,
+    meta: Mapping[str, str] | None = None,
+    attentions: Sequence[AttentionMap] = (),
 ) -> str:
-    """A plain table; the first column names the rows, the others are numbers but for those that `words` names."""
-    looks = ["" if one in words else ' class="number"' for one in heads]
-    head = f'<th scope="col">{escape(heads[0])}</th>' + "".join(
-        f'<th scope="col"{look}>{escape(one)}</th>' for one, look in zip(heads[1:], looks[1:], strict=True)
-    )
-    body = "".join(
-        f'<tr><th scope="row">{escape(row[0])}</th>'
-        + "".join(f'<td{look} dir="auto">{escape(cell)}</td>' for cell, look in zip(row[1:], looks[1:], strict=True))
-        + "</tr>"
-        for row in rows
-    )
-    said = f"<caption>{escape(caption)}</caption>" if caption else ""
-    table = f'<table class="plain">{said}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
-    return f'<div class="scroll" data-name="{escape(name, quote=True)}">{table}</div>'
-
-
-def _page(
-    title: str, meta: Mapping[str, str] | None, sections: Sequence[str], attentions: Sequence[AttentionMap]
-) -> str:
+    """A page of sections that are HTML already; its script draws the maps of `attentions`."""
     script, style = _asset("page.js"), _asset("page.css")
     body, payload = "\n".join(sections), _payload(attentions)
     head = f'<header><h1 dir="auto">{escape(title)}</h1>{_facts((meta or {}).items())}</header>'
@@ -117,15 +99,15 @@ def _asset(name: str) -> str:
 
 
 def _policy(script: str, fonts: str) -> str:
-    """Nothing from the network, no script but ours: its hash is its permission, and no fonts but the page's own."""
+    """Content security policy: no network, no script but ours (by its hash), no fonts but the embedded ones."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    allowed = f"style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
-    allowed += "; font-src data:" if fonts else ""
+    own_fonts = "; font-src data:" if fonts else ""
+    allowed = f"style-src 'unsafe-inline'; script-src 'sha256-{digest}'{own_fonts}"
     return f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
 
 
 def _payload(attentions: Sequence[AttentionMap]) -> str:
-    """The numbers for the script, as JSON that cannot end the element it stands in."""
+    """The numbers for the script, as JSON that cannot close its script element."""
     data = [
         {
             "source": [[label.shown, label.special] for label in attention.source],
@@ -162,7 +144,7 @@ def _sentences(attentions: Sequence[AttentionMap], level: int) -> str:
 
 
 def _keys(attentions: Sequence[AttentionMap]) -> str:
-    """How to read the colours and how to move; only where a script draws the map."""
+    """The legend and the keys; hidden until the script has drawn a map."""
     frames = ""
     if any(attention.sure for attention in attentions):
         frames += ' <span><span class="key"></span> sure gold link</span>'
@@ -181,15 +163,13 @@ def _keys(attentions: Sequence[AttentionMap]) -> str:
 
 
 def _article(attention: AttentionMap, name: str, number: int, level: int) -> str:
-    """One sentence: what is known about it, a stage for the script, and the numbers as a table for everyone."""
+    """One sentence: its facts, an element in which the script draws the map, and the weights as a table."""
     caption = f'<p class="soft">{escape(attention.caption)}</p>' if attention.caption else ""
     if attention.weights is None:
-        content = f"<p>{NO_ATTENTION}</p>"
+        content = f"<p>{NO_ATTENTION.capitalize()}.</p>"
     else:
-        lacking = ""
-        if attention.missing_mass > 0.02:
-            missing = f"up to {attention.missing_mass:.0%} of a row's attention is missing"
-            lacking = f'<p class="soft">Rows may sum to less than 1: {missing}.</p>'
+        missing = attention.missing
+        lacking = f'<p class="soft">Rows may sum to less than 1: {missing}.</p>' if missing else ""
         label = escape(f"Attention map of {name}; rows written, columns read", quote=True)
         content = (
             f'<div class="stage" data-name="{label}"></div>{lacking}'
@@ -227,7 +207,7 @@ def _word(label: Label, language: str) -> str:
 
 
 def _language(code: str) -> str:
-    """A language tag such as fr or hi-Deva; anything else is left out, for a wrong tag is worse than none."""
+    """A language tag such as fr or hi-Deva; empty for anything else, because a wrong tag misleads screen readers."""
     return code if re.fullmatch(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*", code) else ""
 
 
@@ -239,12 +219,3 @@ def _name(attention: AttentionMap, number: int) -> str:
 def _facts(facts: Iterable[tuple[str, str]]) -> str:
     rows = "".join(f'<div><dt>{escape(k)}</dt><dd dir="auto">{escape(v)}</dd></div>' for k, v in facts)
     return f'<dl class="facts">{rows}</dl>' if rows else ""
-
-
-def _score_table(scores: Sequence[Score]) -> str:
-    rows = "".join(
-        f'<tr><th scope="row">{escape(score.name)}</th><td class="number">{escape(score.value)}</td>'
-        f'<td class="soft">{escape(score.meaning)}</td></tr>'
-        for score in scores
-    )
-    return f'<div class="scroll" data-name="scores"><table class="plain"><tbody>{rows}</tbody></table></div>'

@@ -1,4 +1,4 @@
-"""Where the parts of a heat-map go, in inches, so that words never overlap from 1 × 1 to 80 × 100."""
+"""Layout of heat-maps in inches: no labels overlap from 1 × 1 to 80 × 100."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from regard.plot.figure import text_size, wrapped
 
 BAR_ROOM = 0.9
 _GAP = 0.35
-_EDGE = 0.18
+EDGE = 0.18
 _AXIS_NAME = 1.15
 """How long "target (written)" is."""
 _NUMBERS_FROM = 0.33
@@ -37,8 +37,6 @@ class Block:
     title: str
     below: str
     below_gap: float
-    longest_label: int = 24
-    edge: float = _EDGE
 
     @property
     def pad(self) -> float:
@@ -77,14 +75,13 @@ class Grid:
 
 
 def block_for(attention: AttentionMap, families: tuple[str, ...], numbers: bool | None) -> Block:
-    """Cells as large as the number of words allows, words level if they fit and slanted or upright if not."""
+    """Cells as large as the number of words allows; source labels level where they fit, else at 45 or 90 degrees."""
     count_source, count_target = len(attention.source), len(attention.target)
     count = max(count_source, count_target)
     cell = _cell_size(count)
     points = min(10.5, max(5.5, cell * 72 * 0.62))
-    longest_label = 24
-    source_sizes = [_size(label, families, points, longest_label) for label in attention.source]
-    target_width = max(_size(label, families, points, longest_label)[0] for label in attention.target)
+    source_sizes = [_size(label, families, points) for label in attention.source]
+    target_width = max(_size(label, families, points)[0] for label in attention.target)
     widest = max(width for width, _ in source_sizes)
     tallest = max(height for _, height in source_sizes)
     cell_width, rotation = cell, 0
@@ -96,15 +93,15 @@ def block_for(attention: AttentionMap, families: tuple[str, ...], numbers: bool 
     labels_top = {0: tallest, 45: (widest + tallest) * 0.72, 90: widest}[rotation] + 0.08
     matrix_width, matrix_height = cell_width * count_source, cell * count_target
     labels_left = target_width + 0.1
-    left = _EDGE + 0.3 + labels_left
+    left = EDGE + 0.3 + labels_left
     overhang = (widest * 0.72 - cell_width / 2) if rotation == 45 else 0.0
     right = max(0.12, overhang + 0.05)
-    room = max(left + matrix_width + right - 2 * _EDGE, 3.0)
+    room = max(left + matrix_width + right - 2 * EDGE, 3.0)
     title = wrapped(attention.title, families, 12, room)
     below = "\n".join(wrapped(line, families, 8.5, room) for line in _below(attention) if line)
     lines = [*((line, 12) for line in title.splitlines()), *((line, 8.5) for line in below.splitlines())]
     text_width = max((text_size(line, families, size)[0] for line, size in lines), default=0.0)
-    right = max(right, text_width + 2 * _EDGE - left - matrix_width, _AXIS_NAME - matrix_width)
+    right = max(right, text_width + 2 * EDGE - left - matrix_width, _AXIS_NAME - matrix_width)
     title_height = 0.36 + 0.2 * len(title.splitlines()) if title else 0.26
     below_gap = max(0.12, _AXIS_NAME + 0.06 - matrix_height)  # under the upright name of the target axis
     shown = (cell_width >= _NUMBERS_FROM and cell >= 0.2) if numbers is None else numbers
@@ -126,7 +123,6 @@ def block_for(attention: AttentionMap, families: tuple[str, ...], numbers: bool 
         numbers=shown,
         title=title,
         below=below,
-        longest_label=longest_label,
     )
 
 
@@ -141,7 +137,7 @@ def grid_for(blocks: Sequence[Block], title: str, families: tuple[str, ...], col
     widths = [max(block.width for block in blocks[column::columns]) for column in range(columns)]
     heights = [max(block.height for block in blocks[row : row + columns]) for row in range(0, len(blocks), columns)]
     width = sum(widths) + _GAP * (columns - 1) + BAR_ROOM
-    lines = len(wrapped(title, families, 14, width - 2 * _EDGE).splitlines()) if title else 0
+    lines = len(wrapped(title, families, 14, width - 2 * EDGE).splitlines()) if title else 0
     title_height = 0.24 * lines + (0.14 if title else 0.0)
     lefts = tuple(sum(widths[:column]) + _GAP * column for column in range(columns))
     tops = tuple(title_height + sum(heights[:row]) + _GAP * row for row in range(len(heights)))
@@ -164,9 +160,14 @@ def _cell_size(count: int) -> float:
     return max(0.125, min(0.34, 12.0 / count))
 
 
-def _size(label: Label, families: tuple[str, ...], points: float, limit: int) -> tuple[float, float]:
+def shown(label: Label) -> str:
+    """A label as it is drawn on an axis."""
+    return shortened(label.shown, 24)
+
+
+def _size(label: Label, families: tuple[str, ...], points: float) -> tuple[float, float]:
     chip = 0.78 if label.special else 1.0
-    width, height = text_size(shortened(label.shown, limit), families, points * chip)
+    width, height = text_size(shown(label), families, points * chip)
     return (width + 0.1, height) if label.special else (width, height)
 
 
@@ -178,6 +179,6 @@ def _below(attention: AttentionMap) -> list[str]:
         lines.append("framed: gold links" + ("" if only_sure else "; solid sure, dashed possible"))
     elif attention.possible:
         lines.append("dashed frames: possible gold links")
-    if attention.missing_mass > 0.02:
-        lines.append(f"rows may sum to less than 1: up to {attention.missing_mass:.0%} of a row's attention is missing")
+    if attention.missing:
+        lines.append(f"rows may sum to less than 1: {attention.missing}")
     return lines

@@ -1,18 +1,16 @@
-"""Attention in a terminal: block characters that read without colour, aligned for every script, safe in a pipe."""
+"""Heat-maps in a terminal: block characters, readable without colour, aligned in every script."""
 
 from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from regard.plot.attention_map import AttentionMap, Label, Number, shortened, visible
-from regard.plot.curves import Bars
+from regard.plot.attention_map import NO_ATTENTION, AttentionMap, Label, Number, shortened, visible
 
 if TYPE_CHECKING:
     import rich.text
 
-NO_ATTENTION = "one fixed vector, no alignment exists: this model has no attention"
 LIT = 0.05
-"""From this weight on a word counts as looked at; weaker ones stay dark."""
+"""Weights below this are drawn as a dot or a blank."""
 NARROWEST = 24
 _LONGEST_WORD = 12
 
@@ -66,13 +64,11 @@ def word(label: Label) -> str:
     return f"[{label.shown}]" if label.special else label.shown
 
 
-def terminal_heatmap(attention: AttentionMap, *, width: int = 80, ascii_only: bool = False) -> str:
-    """The heat-map as plain text without escape codes; source words that do not fit follow in further panels."""
-    return terminal_heatmap_rich(attention, width=width, ascii_only=ascii_only).plain
+def terminal_heatmap(attention: AttentionMap, *, width: int = 80, ascii_only: bool = False) -> "rich.text.Text":
+    """The heat-map for `rich.print`, with colour where the terminal has it; `.plain` is the text without escape codes.
 
-
-def terminal_heatmap_rich(attention: AttentionMap, *, width: int = 80, ascii_only: bool = False) -> "rich.text.Text":
-    """The same heat-map for `rich.print`, with colour where the terminal has it."""
+    Source words that do not fit follow in further panels.
+    """
     from rich.text import Text
 
     width = max(width, NARROWEST)
@@ -93,32 +89,6 @@ def terminal_heatmap_rich(attention: AttentionMap, *, width: int = 80, ascii_onl
     for line in _legend(attention, ascii_only):
         picture.append("\n" + wrapped_cells(line, width), style="dim")
     return picture
-
-
-def terminal_bars(stages: Sequence[Bars], *, width: int = 80, ascii_only: bool = False) -> str:
-    """A worked example as text: one line for each value, its bar to the right of zero or to the left."""
-    lines: list[str] = []
-    for stage in stages:
-        numbers = [value if value is not None and isfinite(value) else None for value in stage.values]
-        largest = max((abs(value) for value in numbers if value is not None), default=0.0) or 1.0
-        below = any(value is not None and value < 0 for value in numbers)
-        side = min(max(cells(visible(label)) for label in stage.labels), 16)
-        room = max(4, min(40, width - side - 13) // (2 if below else 1))
-        lines.append(wrapped_cells(stage.title, width))
-        for label, value in zip(stage.labels, numbers, strict=True):
-            left = right = " " * room
-            if value is None:
-                right = padded("masked", max(room, 6))
-            elif value < 0:
-                # Eighth blocks grow from the left only, so the left side counts in whole columns.
-                left = (("#" if ascii_only else "█") * round(-value / largest * room)).rjust(room)
-            else:
-                right = bar(value / largest, room, ascii_only=ascii_only)
-            number = " " * 7 if value is None else f"{value:7.3f}"
-            axis = f"{left}{'|' if ascii_only else '│'}" if below else ""
-            lines.append(f"  {padded(visible(label), side)} {number}  {axis}{right}".rstrip())
-        lines.append("")
-    return "\n".join(lines[:-1])
 
 
 Column = tuple[int, int]
@@ -163,7 +133,7 @@ def _append_panel(
 
 
 def _colour(weight: float) -> str:
-    """Theme colours only, so that they read on dark and on light terminals; the shade says the same without colour."""
+    """Theme colours only, so that they read on dark and on light terminals; the shade carries the same information."""
     if weight >= 0.5:
         return "bold cyan"
     return "cyan" if weight >= 0.25 else "" if weight >= LIT else "dim"
@@ -175,8 +145,4 @@ def _legend(attention: AttentionMap, ascii_only: bool) -> list[str]:
     lines = [f"rows: written, columns: read, in %; {faint} less than 5, {shades} from 5, 25, 50, 75"]
     if attention.possible:
         lines.append("* sure gold link" + (", o possible" if attention.possible != attention.sure else ""))
-    if attention.missing_mass > 0.02:
-        lines.append(f"up to {attention.missing_mass:.0%} of a row's attention is missing")
-    if attention.caption:
-        lines.append(attention.caption)
-    return lines
+    return [*lines, *filter(None, (attention.missing, attention.caption))]

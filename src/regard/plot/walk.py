@@ -1,4 +1,4 @@
-"""The spotlight, step by step: for each word written, the source sentence with the words that lit up."""
+"""Attention step by step in a terminal: for each target word, the source sentence with the attended words marked."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float64
 
-from regard.plot.attention_map import AttentionMap, Label, Number, shortened
-from regard.plot.terminal import LIT, NARROWEST, NO_ATTENTION, bar, cells, padded, shade, word, wrapped_cells
+from regard.plot.attention_map import NO_ATTENTION, AttentionMap, Label, Number, shortened
+from regard.plot.terminal import LIT, NARROWEST, bar, cells, padded, shade, word, wrapped_cells
 
 if TYPE_CHECKING:
     import rich.text
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _LONGEST_WORD = 16
 _BAR = 10
 _LINES_SHOWN_WHOLE = 2
-"""A source of more lines than this shows, at each step, only the lines on which light falls."""
+"""A source of more lines than this shows, at each step, only the lines with attended words."""
 
 
 def walk(
@@ -25,25 +25,13 @@ def walk(
     top: int = 3,
     probabilities: Sequence[Number] | None = None,
     ascii_only: bool = False,
-) -> str:
-    """The steps as plain text without escape codes.
+) -> "rich.text.Text":
+    """The steps for `rich.print`; `probabilities` are the model's own for each word; `.plain` has no escape codes.
 
     1 le    the  black  cat
             ███         ░░░
             the █████████▏ 92%   cat ▋ 6%   others 2%
     """
-    return walk_rich(attention, width=width, top=top, probabilities=probabilities, ascii_only=ascii_only).plain
-
-
-def walk_rich(
-    attention: AttentionMap,
-    *,
-    width: int = 80,
-    top: int = 3,
-    probabilities: Sequence[Number] | None = None,
-    ascii_only: bool = False,
-) -> "rich.text.Text":
-    """The same steps for `rich.print`; `probabilities` are the model's own for each word it wrote."""
     from rich.text import Text
 
     if top < 1:
@@ -62,7 +50,7 @@ def walk_rich(
     room = width - digits - side - 3
     for step, label in enumerate(attention.target):
         if attention.weights is None:
-            lines = [Text("no spotlight", style="dim")]
+            lines = [Text("no attention", style="dim")]
         else:
             lit = _lit_sentence(attention.source, attention.weights[step], room, ascii_only)
             lines = [*lit, *_strongest_words(attention.source, attention.weights[step], room, top, ascii_only)]
@@ -84,7 +72,7 @@ def walk_rich(
 def _lit_sentence(
     source: Sequence[Label], row: Float64[np.ndarray, "source"], room: int, ascii_only: bool
 ) -> list["rich.text.Text"]:
-    """The source in lines of at most `room` columns, each followed by the light that falls on its words."""
+    """The source in lines of at most `room` columns, each followed by a line with the weight of its words as shades."""
     from rich.text import Text
 
     chunks: list[list[int]] = [[]]
@@ -135,7 +123,7 @@ def _strongest_words(
 
 
 def _light_style(weight: float) -> str:
-    """Lit words stand out on dark and on light terminals alike; the line below says the same without colour."""
+    """Styles that read on dark and on light terminals; the line below carries the same information without colour."""
     if weight >= 0.5:
         return "bold black on yellow"
     return "bold underline" if weight >= 0.25 else "bold" if weight >= LIT else "dim"

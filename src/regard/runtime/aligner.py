@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float, Float16, Int64
 from torch import Tensor
 
-from regard.alignment import LinkRule, WordLooks, take
+from regard.alignment import LinkRule, WordAttention, take
 from regard.bundle.store import Bundle
 from regard.models.config import RecurrentConfig
 from regard.runtime.guided import guided_shift
@@ -56,10 +56,12 @@ class Look:
     def counts(self) -> tuple[int, int]:
         return len(self.source_words), len(self.target_words)
 
-    def between_words(self, shift: int = 0) -> WordLooks:
-        return WordLooks.of(self.attention, self.source_word_of, self.target_word_of, counts=self.counts, shift=shift)
+    def between_words(self, shift: int = 0) -> WordAttention:
+        return WordAttention.of(
+            self.attention, self.source_word_of, self.target_word_of, counts=self.counts, shift=shift
+        )
 
-    def taken(self) -> dict[int, WordLooks]:
+    def taken(self) -> dict[int, WordAttention]:
         """The same for every shift that tuning tries."""
         return take(self.attention, self.source_word_of, self.target_word_of, self.counts)
 

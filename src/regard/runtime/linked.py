@@ -17,7 +17,7 @@ def linked_words(
     sides: Sequence[tuple[PieceWords, PieceWords]],
     rule: LinkRule,
 ) -> list[Int64[np.ndarray, "links 2"]]:
-    """(source word, target word) links of every pair, in order: `rule.links(WordLooks.of(...))` for each of them."""
+    """(source word, target word) links of every pair, in order: `rule.links(WordAttention.of(...))` for each."""
     matrix, nothing = word_weights(weights, sides, rule)
     found = matrix > 0 if rule.threshold is None else (matrix > 0) & (matrix >= rule.threshold)
     if rule.method == "argmax":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
-from regard.alignment import Link, Links, WordLooks, combine_heads, word_links
+from regard.alignment import Link, Links, WordAttention, combine_heads, word_links
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -167,7 +167,7 @@ class Translation:
         """A row and a column for each word, zeros for a word that no piece begins."""
         if self.attention is None:
             return None
-        looks = WordLooks.of(
+        looks = WordAttention.of(
             combine_heads(self.attention, layer, head)[None, None],
             self.source_word_of,
             self.target_word_of,

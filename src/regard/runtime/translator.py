@@ -17,7 +17,8 @@ from regard.runtime.guided import guided_head, guided_shift
 from regard.runtime.source_text import Padded, SourceText, check_target, pad, read_source
 from regard.runtime.translation import Translation
 from regard.search import Ensemble, Hypothesis, SearchConfig, Stepper, decode, forced_search
-from regard.text.complaint import complain, nearest
+from regard.suggest import suggest
+from regard.text.complaint import complain
 from regard.text.encoding import Encoding
 from regard.text.errors import InputError
 from regard.text.shared import first_difference
@@ -264,4 +265,4 @@ def _complaint(error: ValidationError) -> str:
     if first["type"] != "extra_forbidden":
         return complain(error, SearchConfig)
     name = ".".join(str(part) for part in first["loc"])
-    return f"translate has no option '{cut(name)}': {nearest(name, [*SearchConfig.model_fields, *ALSO], 'ones')}"
+    return f"translate has no option '{cut(name)}': {suggest(name, [*SearchConfig.model_fields, *ALSO], 'options')}"

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from regard.registry import replaceable
 from regard.search.hypothesis import Hypothesis, LengthPenalty
-from regard.search.loop import Choice, Ended, Live, hypotheses, run
+from regard.search.loop import Candidates, Ended, Live, hypotheses, run
 from regard.search.options import Options
 from regard.search.protocol import Stepper
 from regard.search.scoring import best
@@ -27,7 +27,7 @@ class _Beam:
         self._finished: list[list[float]] = [[] for _ in limits]  # min-heaps of the nbest best
         self._to_beat = np.full(len(limits), -np.inf)
 
-    def choose(self, scores: Float[Tensor, "rows vocabulary"], live: Live) -> Choice:
+    def choose(self, scores: Float[Tensor, "rows vocabulary"], live: Live) -> Candidates:
         """The `beam` best of all continuations of each sentence; ties: the earlier row, then the lower id."""
         values, ids = best(scores, self._beam)
         rows, rank = (axis.ravel() for axis in np.indices(values.shape))
@@ -36,14 +36,14 @@ class _Beam:
         rows, rank, values, ids = rows[possible], rank[possible], values[possible], ids[possible]
         sentence, total = live.sentence[rows], live.score[rows] + values
         if np.isnan(total).any():
-            return Choice(rows, ids, values)  # the loop reports it
+            return Candidates(rows, ids, values)  # the loop reports it
         order = np.lexsort((rank, rows, -total, sentence))
         place = np.arange(len(order)) - np.searchsorted(sentence[order], sentence[order])
         kept = order[place < self._beam]
         if self._record is not None:
             outside = order[place >= self._beam]
-            self._note(live.extend(Choice(rows[outside], ids[outside], values[outside]), rows), "pruned")
-        return Choice(rows[kept], ids[kept], values[kept])
+            self._note(live.extend(Candidates(rows[outside], ids[outside], values[outside]), rows), "pruned")
+        return Candidates(rows[kept], ids[kept], values[kept])
 
     def hopeful(self, live: Live, ended: Sequence[Ended]) -> Bool[np.ndarray, "rows"]:
         """Rows whose score over the greatest divisor within reach beats the nbest-th finished hypothesis."""

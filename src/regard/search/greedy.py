@@ -9,17 +9,17 @@ from torch import Tensor
 
 from regard.registry import replaceable
 from regard.search.hypothesis import Hypothesis
-from regard.search.loop import Choice, Ended, Live, hypotheses, run
+from regard.search.loop import Candidates, Ended, Live, hypotheses, run
 from regard.search.options import Options
 from regard.search.protocol import Stepper
 from regard.search.scoring import best
 
 
 class _Greedy:
-    def choose(self, scores: Float[Tensor, "rows vocabulary"], live: Live) -> Choice:
+    def choose(self, scores: Float[Tensor, "rows vocabulary"], live: Live) -> Candidates:
         values, ids = best(scores, 1)
         rows = np.flatnonzero(~np.isneginf(values[:, 0]))
-        return Choice(rows, ids[rows, 0], values[rows, 0])
+        return Candidates(rows, ids[rows, 0], values[rows, 0])
 
     def hopeful(self, live: Live, ended: Sequence[Ended]) -> Bool[np.ndarray, "rows"]:
         return np.ones(len(live.sentence), dtype=bool)

@@ -1,4 +1,4 @@
-"""The one decoding loop: step, choose, let go of what ended. Greedy, beam and sampling differ in the choice alone."""
+"""The decoding loop: step, choose, remove what ended. Greedy, beam and sampling search differ only in the strategy."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class Live:
 
     def extend(
         self,
-        choice: "Choice",
+        choice: "Candidates",
         numbers: Int[np.ndarray, "rows"],
         looked: Float[np.ndarray, "rows source"] | None = None,
     ) -> "Live":
@@ -63,8 +63,8 @@ class Live:
 
 
 @dataclass(frozen=True)
-class Choice:
-    """Candidates that go on: token `token[i]` with log-probability `value[i]` after live row `parent[i]`."""
+class Candidates:
+    """What a strategy chose: token `token[i]` with log-probability `value[i]` after live row `parent[i]`."""
 
     parent: Int[np.ndarray, "candidates"]
     token: Int[np.ndarray, "candidates"]
@@ -73,7 +73,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Ended:
-    """A hypothesis that takes no more part; its attention is fetched only if somebody wants it."""
+    """A hypothesis that takes no more part; its attention is fetched only on request."""
 
     sentence: int
     score: float
@@ -93,7 +93,7 @@ class Ended:
 class Strategy(Protocol):
     """What makes a search this search."""
 
-    def choose(self, scores: Float[Tensor, "rows vocabulary"], live: Live) -> Choice:
+    def choose(self, scores: Float[Tensor, "rows vocabulary"], live: Live) -> Candidates:
         """Candidates sorted by sentence; those at -inf are left out, NaN is passed on."""
         ...
 
@@ -207,7 +207,7 @@ def _forced(live: Live, prefixes: Sequence[Sequence[int]] | None) -> list[int | 
     return [prefixes[one][step] if step < len(prefixes[one]) else None for one in live.sentence.tolist()]
 
 
-def _check(choice: Choice, live: Live, ended: Sequence[Sequence[Ended]]) -> None:
+def _check(choice: Candidates, live: Live, ended: Sequence[Sequence[Ended]]) -> None:
     """Every live sentence must go on, or have something to show already."""
     step = live.tokens.shape[1]
     wrong = np.isnan(choice.value)

@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from regard.search.hypothesis import Hypothesis
-from regard.search.loop import Choice, Ended, Live, hypotheses, run
+from regard.search.loop import Candidates, Ended, Live, hypotheses, run
 from regard.search.options import Options
 from regard.search.protocol import Stepper
 
@@ -53,7 +53,7 @@ class _Sampling:
     def __init__(self, sampler: Sampler, generator: torch.Generator) -> None:
         self._sampler, self._generator = sampler, generator
 
-    def choose(self, scores: Float[Tensor, "rows vocabulary"], live: Live) -> Choice:
+    def choose(self, scores: Float[Tensor, "rows vocabulary"], live: Live) -> Candidates:
         # A row of NaN or of -inf alone cannot be drawn from: draw anything, its value below tells the loop.
         lost = ~scores.amax(dim=-1, keepdim=True).isfinite()
         probabilities = self._sampler.distribution(scores.masked_fill(lost, 0.0))
@@ -61,7 +61,7 @@ class _Sampling:
         drawn = torch.where(lost, scores.amax(dim=-1, keepdim=True), scores.gather(1, index))
         values, ids = drawn[:, 0].double().cpu().numpy(), index[:, 0].cpu().numpy()
         rows = np.flatnonzero(~np.isneginf(values))
-        return Choice(rows, ids[rows], values[rows])
+        return Candidates(rows, ids[rows], values[rows])
 
     def hopeful(self, live: Live, ended: Sequence[Ended]) -> Bool[np.ndarray, "rows"]:
         return np.ones(len(live.sentence), dtype=bool)

@@ -1,4 +1,4 @@
-"""Collects the attention of every step and hands each hypothesis the rows that made it."""
+"""Collects the attention of every step and returns the rows that belong to each hypothesis."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""A record of what beam search considered, for people who want to watch it."""
+"""A record of every candidate that beam search considered."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -20,7 +20,7 @@ class Node:
 
 @dataclass
 class SearchTree:
-    """Hand an empty one to `beam_search`; it fills up step by step."""
+    """Pass an empty one to `beam_search`, which fills it step by step."""
 
     nodes: list[Node] = field(default_factory=list)
 

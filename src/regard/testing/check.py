@@ -1,4 +1,4 @@
-"""`check_attention`: try every law on anybody's attention module."""
+"""`check_attention`: tries every law of attention on a user's module."""
 
 from copy import deepcopy
 from typing import cast
@@ -61,7 +61,7 @@ def _try(law: Law, subject: Subject) -> Finding:
         deviation = law.trial(subject)
     except Skip as reason:
         return Finding(law.name, law.meaning, "skipped", note=str(reason))
-    except Exception as error:  # whatever a stranger's module raises is a finding, not our failure
+    except Exception as error:  # whatever a user's module raises is a finding
         note = f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else 'no message'}"
         return Finding(law.name, law.meaning, "BROKEN", note=note)
     if deviation is None or deviation <= subject.tolerance:

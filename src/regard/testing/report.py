@@ -1,4 +1,4 @@
-"""What a check found: one finding for each law, and how it reads."""
+"""The result of a check: one finding for each law, and the printed report."""
 
 from dataclasses import dataclass
 from typing import Literal

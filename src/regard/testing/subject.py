@@ -14,7 +14,7 @@ LENGTHS = (6, 4, 1)
 
 
 class Skip(Exception):
-    """Raised by a law that has nothing to say about this module."""
+    """Raised by a law that does not apply to this module."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Subject:
     seed: int
 
     def draw(self, *shape: int, salt: int = 0) -> Tensor:
-        """Normal numbers that depend on the seed and the salt alone; the global generator is left in peace."""
+        """Normal numbers that depend on the seed and the salt alone; the global generator is not used."""
         generator = torch.Generator().manual_seed(self.seed * 1009 + salt)
         return torch.randn(*shape, generator=generator, dtype=torch.float64).to(self.device, self.dtype)
 
@@ -46,11 +46,11 @@ class Subject:
         return lengths_to_mask(torch.tensor(LENGTHS, device=self.device), SOURCE)
 
     def see(self, query: Tensor, states: Tensor, real: Tensor, position: int = 0, **options: Any) -> Attended:
-        """Prepare and call in one go."""
+        """`prepare`, then one call."""
         return self.module(query, self.module.prepare(states, real), position, **options)
 
     def weights_of(self, seen: Attended) -> Tensor:
-        """The weights, or Skip where the module weighs nothing."""
+        """The weights; Skip where the module reports none."""
         if seen.weights is None:
             raise Skip("the module reports no weights")
         return seen.weights

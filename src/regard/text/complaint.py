@@ -1,6 +1,5 @@
 """What is wrong with a recipe or an option, in one line: pydantic's findings as a person would put them."""
 
-import difflib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 
 from regard.bounds import cut, excerpt
+from regard.suggest import suggest
 
 _WANTED = {
     "int": "a whole number",
@@ -57,7 +57,7 @@ def complain(error: ValidationError, model: type[BaseModel], extra: dict[str, tu
         place = _find(model, first["loc"][:-1])
         key = str(first["loc"][-1])
         valid = [*place.valid, *(extra or {}).get(place.written, ())]
-        return f"unknown key {cut('.'.join([*place.keys, key]))}: {nearest(key, valid, 'keys')}"
+        return f"unknown key {cut('.'.join([*place.keys, key]))}: {suggest(key, valid, 'keys')}"
     place = _find(model, first["loc"])
     if kind == "missing":
         return f"{place.written} is missing"
@@ -67,17 +67,10 @@ def complain(error: ValidationError, model: type[BaseModel], extra: dict[str, tu
         return f"{place.written}: {first['msg'].removeprefix('Value error, ')}".removeprefix(": ")
     if kind == "literal_error":
         choices = re.findall(r"'([^']*)'", first["ctx"]["expected"])
-        return f"{place.written} = {excerpt(first['input'])}: {nearest(_word(first['input']), choices, 'choices')}"
+        return f"{place.written} = {excerpt(first['input'])}: {suggest(_word(first['input']), choices)}"
     same = [one for one in findings if _find(model, one["loc"]).keys == place.keys]
     wanted = " or ".join(dict.fromkeys(_wanted(one) for one in same))
     return f"{place.written} = {excerpt(first['input'])}: wanted {wanted}"
-
-
-def nearest(given: str, valid: Iterable[str], what: str) -> str:
-    """'did you mean …?' if something is near, else everything that is valid."""
-    valid = list(valid)
-    near = difflib.get_close_matches(cut(given), valid, n=1, cutoff=0.5)
-    return f"did you mean '{near[0]}'?" if near else f"valid {what} are {', '.join(valid)}"
 
 
 def _word(value: object) -> str:
@@ -124,9 +117,7 @@ def _untagged(place: _Place, kind: str, context: dict[str, Any]) -> str:
     key = context["discriminator"].strip("'")
     choices = [tag for model in place.models for tag in _tags(model, key)]
     if kind == "union_tag_invalid":
-        return (
-            f"{place.written}.{key} = {excerpt(context['tag'])}: {nearest(_word(context['tag']), choices, 'choices')}"
-        )
+        return f"{place.written}.{key} = {excerpt(context['tag'])}: {suggest(_word(context['tag']), choices)}"
     return f"{place.written}.{key} is missing: valid choices are {', '.join(choices)}"
 
 

@@ -15,7 +15,8 @@ from regard.models.config import RecurrentConfig, TransformerConfig
 from regard.models.presets import preset
 from regard.reading_files import parse_toml, read_regular
 from regard.search.config import SearchConfig
-from regard.text.complaint import complain, nearest
+from regard.suggest import suggest
+from regard.text.complaint import complain
 from regard.text.errors import InputError
 from regard.training.config import TrainConfig
 
@@ -148,10 +149,9 @@ def find_recipe(name: str | Path) -> Path:
         return path
     if path.suffix == ".toml" and path.parent.is_dir():
         beside = sorted(other.name for other in path.parent.glob("*.toml"))
-        hint = nearest(path.name, beside, "recipes there") if beside else "no such file, nor another .toml beside it"
-        raise RecipeError(f"no recipe at {name}: {hint}")
+        raise RecipeError(f"no recipe at {name}: {suggest(path.name, beside, 'recipes in this folder')}")
     raise RecipeError(
-        f"no recipe '{name}': {nearest(str(name), recipe_names(), 'names')} (a path of your own ends in .toml)"
+        f"no recipe '{name}': {suggest(str(name), recipe_names(), 'names')} (a path of your own ends in .toml)"
     )
 
 

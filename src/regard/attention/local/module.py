@@ -14,7 +14,7 @@ class LocalM(nn.Module):
     """Step t sees `[t - D, t + D]`; D is `reach`: Luong, Pham and Manning 2015, section 3.2, local-m.
 
     Deviation: steps count from 0, and once t has passed the last real position the window stays there. The paper leaves
-    such a step an empty window; a decoder that says more words than it read would then see nothing.
+    such a step an empty window; a decoder that writes more words than the source has would then see nothing.
     """
 
     def __init__(self, reach: int) -> None:

@@ -3,7 +3,7 @@
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from regard.attention.additive.functional import additive_attention, additive_scores
+from regard.attention.additive.functional import additive_scores
 from regard.attention.attend import attend
 
 
@@ -27,5 +27,3 @@ def dot_attention(
 
 concat_scores = additive_scores
 """`W_a [s; h]` is `W_s s + W_h h` with `W_a = [W_s W_h]`, so concat is scored as additive attention is."""
-
-concat_attention = additive_attention

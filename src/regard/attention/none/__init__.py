@@ -1,16 +1,1 @@
 """No attention: the fixed-vector baseline."""
-
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from regard.attention.none.module import NoAttention
-
-__all__ = ["NoAttention"]
-
-
-def __getattr__(name: str) -> Any:
-    """Load the module on first use: `reference.py` next door must import without torch."""
-    if name in __all__:
-        return getattr(import_module(f"{__name__}.module"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

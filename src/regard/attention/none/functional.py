@@ -1,4 +1,4 @@
-"""The fixed vector in differentiable torch: what an encoder without attention hands over."""
+"""The fixed vector in differentiable torch: the only output of an encoder without attention."""
 
 import torch
 from jaxtyping import Bool, Float

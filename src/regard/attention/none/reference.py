@@ -1,4 +1,4 @@
-"""The fixed vector in NumPy: what an encoder without attention hands over, as in Cho et al. 2014."""
+"""The fixed vector in NumPy: the only output of an encoder without attention (Cho et al. 2014)."""
 
 import numpy as np
 from jaxtyping import Bool, Float

@@ -1,16 +1,1 @@
 """Scaled dot-product and multi-head attention: Vaswani et al. 2017."""
-
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from regard.attention.scaled_dot.module import MultiHeadAttention, ScaledDotAttention
-
-__all__ = ["MultiHeadAttention", "ScaledDotAttention"]
-
-
-def __getattr__(name: str) -> Any:
-    """Load the module on first use: `reference.py` next door must import without torch."""
-    if name in __all__:
-        return getattr(import_module(f"{__name__}.module"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,7 +2,6 @@
 
 import os
 import tomllib
-from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -13,6 +12,7 @@ from pydantic import Field
 from regard.bounds import MOST
 from regard.data.lines import COMPRESSED, find_file
 from regard.data.tables import CatalogueData, ParallelData, Table, TsvData
+from regard.suggest import suggest
 from regard.text.errors import InputError
 
 
@@ -77,8 +77,8 @@ def find_entry(name: str) -> Entry:
     entries = catalogue()
     if name in entries:
         return entries[name]
-    near = [known for known in entries if name and known.startswith(name)] or get_close_matches(name, entries, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(entries)}"
+    alike = [known for known in entries if name and known.startswith(name)]
+    hint = suggest(alike[0] if alike else name, entries, "names")
     raise InputError(f"no corpus '{name}' in the catalogue: {hint} (`regard data list` shows them all)")
 
 

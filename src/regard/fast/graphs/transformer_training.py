@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from regard.attention.masking import lengths_to_mask
+from regard.attention.masking import padding_mask
 from regard.fast.graphs.captured_module import run_captured
 from regard.models.embedding import look_up
 from regard.models.seq2seq import Seq2Seq, Source
@@ -46,7 +46,7 @@ def replayed_transformer(
     """Encoder and decoder from CUDA graphs; the embeddings, which are looked up by number, stay outside."""
     assert isinstance(model.encoder, TransformerEncoder)
     assert isinstance(model.decoder, TransformerDecoder)
-    real = lengths_to_mask(source.source_lengths, source.source.size(1))
+    real = padding_mask(source.source_lengths, source.source.size(1))
     words = (model.encoder.positions.embedding, source.source), (model.decoder.positions.embedding, tokens)
     given = (*(look_up(embedding, ids) for embedding, ids in words), real)
     inside = {name: x for name, x in model.named_parameters() if name not in OUTSIDE}

@@ -5,7 +5,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from regard.attention.masking import lengths_to_mask
+from regard.attention.masking import padding_mask
 from regard.fast.precision import fusible, linear, working_dtype
 from regard.fast.recurrent.encoder_packed import run_packed
 from regard.fast.recurrent.encoder_padded import run_padded
@@ -38,7 +38,7 @@ def _unfit_for_kernels(encoder: RecurrentEncoder, embedded: Tensor, lengths: Ten
 def encode_kernels(encoder: RecurrentEncoder, embedded: Tensor, lengths: Tensor) -> Encoded:
     """Layer by layer in Triton kernels, which skip padding and need no lengths on the host."""
     recurrence, ways = encoder.recurrence, ("", "_reverse")[: encoder.directions]
-    real = lengths_to_mask(lengths, embedded.size(1))
+    real = padding_mask(lengths, embedded.size(1))
     states = torch.where(real[..., None], embedded, 0.0)  # zero gradients times NaN would be NaN
     hidden, cell = [], []
     for layer in range(recurrence.num_layers):
@@ -80,7 +80,7 @@ def _unfit_padded(encoder: RecurrentEncoder, embedded: Tensor, lengths: Tensor) 
 def encode_padded(encoder: RecurrentEncoder, embedded: Tensor, lengths: Tensor) -> Encoded:
     """An LSTM over padded sentences: oneDNN's kernel computes the padding too, and is still faster."""
     assert isinstance(encoder.recurrence, nn.LSTM)
-    real = lengths_to_mask(lengths, embedded.size(1))
+    real = padding_mask(lengths, embedded.size(1))
     states, hidden, cell = run_padded(encoder.recurrence, embedded, lengths, real)
     return Encoded(states, real, encoder.by_direction(hidden), encoder.by_direction(cell))
 
@@ -98,4 +98,4 @@ def encode_packed(encoder: RecurrentEncoder, embedded: Tensor, lengths: Tensor) 
     if bool(blank.any()):
         ended = [torch.where(blank, 0.0, one) for one in ended]
     hidden, *cell = (encoder.by_direction(one) for one in ended)
-    return Encoded(states[:, :longest], lengths_to_mask(lengths, longest), hidden, cell[0] if cell else None)
+    return Encoded(states[:, :longest], padding_mask(lengths, longest), hidden, cell[0] if cell else None)

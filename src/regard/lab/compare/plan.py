@@ -14,7 +14,8 @@ from regard.lab.protocol import find_protocol
 from regard.models.config import RecurrentConfig, TransformerConfig
 from regard.models.presets import preset
 from regard.reading_files import parse_toml, read_regular
-from regard.text.complaint import complain, nearest
+from regard.suggest import suggest
+from regard.text.complaint import complain
 from regard.text.errors import InputError
 from regard.training.folder import own_classes
 from regard.training.recipe import Recipe, find_recipe, load_recipe, parse_recipe
@@ -140,7 +141,7 @@ def _check(grid: Grid) -> None:
     for axis, valid in (*AXES.items(), ("also", EXTRAS)):
         for value in getattr(grid, axis):
             if value not in valid and not (axis == "score" and ":" in value):
-                raise InputError(f"{axis} '{value}': {nearest(value, valid, 'choices')}")
+                raise InputError(f"{axis} '{value}': {suggest(value, valid)}")
 
 
 def _grid(base: Recipe, grid: Grid) -> Iterator[Variant]:

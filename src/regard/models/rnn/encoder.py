@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from regard.attention.masking import lengths_to_mask
+from regard.attention.masking import padding_mask
 from regard.models.config import RecurrentConfig
 from regard.models.embedding import look_up
 from regard.registry import replaceable
@@ -66,4 +66,4 @@ def encode(
     states, _ = pad_packed_sequence(outputs, batch_first=True, total_length=max(longest, 1))
     ended = final if isinstance(final, tuple) else (final,)
     hidden, *cell = (encoder.by_direction(torch.where((lengths == 0)[:, None], 0.0, one)) for one in ended)
-    return Encoded(states[:, :longest], lengths_to_mask(lengths, longest), hidden, cell[0] if cell else None)
+    return Encoded(states[:, :longest], padding_mask(lengths, longest), hidden, cell[0] if cell else None)

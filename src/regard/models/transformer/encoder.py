@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from regard.attention.masking import lengths_to_mask
+from regard.attention.masking import padding_mask
 from regard.attention.scaled_dot.module import MultiHeadAttention
 from regard.models.config import TransformerConfig
 from regard.models.embedding import look_up
@@ -53,7 +53,7 @@ class TransformerEncoder(nn.Module):
 
     def forward(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> EncodedByLayers:
         """The states of every sentence."""
-        return self.read(look_up(self.positions.embedding, source), lengths_to_mask(lengths, source.size(1)))
+        return self.read(look_up(self.positions.embedding, source), padding_mask(lengths, source.size(1)))
 
     def read(
         self, embedded: Float[Tensor, "batch source width"], real: Bool[Tensor, "batch source"]

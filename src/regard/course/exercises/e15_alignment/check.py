@@ -7,20 +7,23 @@ import numpy as np
 from numpy import ndarray
 from numpy.random import Generator
 
-from regard.alignment import Links, score_alignment, word_matrix
-from regard.alignment import word_links as package_links
+from regard.alignment import LinkRule, Links, WordAttention, score_alignment
 from regard.course.attempt import Attempt
 from regard.course.check import Check
 from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
 from regard.course.exercises.e15_alignment import alternatives, mistakes
-from regard.evaluation import bleu, by_length
+from regard.evaluation import bins, bleu
 
 Link = tuple[int, int]
 Bleu = Callable[[list[str], list[str]], float]
 
 
 def word_links(weights: ndarray, source_words: list[int | None], target_words: list[int | None]) -> set[Link]:
-    return set(package_links(word_matrix(weights, source_words, target_words)))
+    sources, targets = (
+        max((word for word in words if word is not None), default=-1) + 1 for words in (source_words, target_words)
+    )
+    looks = WordAttention.of(weights[None, None], source_words, target_words, counts=(sources, targets))
+    return set(LinkRule().links(looks))
 
 
 def aer(predicted: set[Link], sure: set[Link], possible: set[Link]) -> float:
@@ -30,10 +33,8 @@ def aer(predicted: set[Link], sure: set[Link], possible: set[Link]) -> float:
 def bleu_by_length(
     bleu: Bleu, hypotheses: list[str], references: list[str], sources: list[str], edges: list[int]
 ) -> list[float | None]:
-    def metric(some: Any) -> float:
-        return bleu([hypotheses[number] for number in some], [references[number] for number in some])
-
-    return [one.score for one in by_length(metric, [len(source.split()) for source in sources], edges)]
+    parts = [one.members for one in bins([len(source.split()) for source in sources], edges)]
+    return [bleu([hypotheses[i] for i in part], [references[i] for i in part]) if part else None for part in parts]
 
 
 def corpus_bleu(hypotheses: list[str], references: list[str]) -> float:

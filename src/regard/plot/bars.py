@@ -1,0 +1,85 @@
+"""Bars of one attention step, stage by stage, each with its number; masked places are marked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING
+
+from regard.plot.attention_map import Number, visible
+from regard.plot.figure import (
+    INK,
+    RULE,
+    SERIES_COLOURS,
+    SOFT_INK,
+    fonts_for,
+    house_style,
+    new_figure,
+    text_size,
+    wrapped,
+)
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    import matplotlib.figure
+
+
+@dataclass(frozen=True)
+class Bars:
+    """One stage of a worked example: a value for each label; None or an infinite one is masked out."""
+
+    title: str
+    labels: tuple[str, ...]
+    values: tuple[Number | None, ...]
+
+    def __post_init__(self) -> None:
+        if not self.labels or len(self.labels) != len(self.values):
+            raise ValueError(
+                f"bars {self.title!r} have {len(self.labels)} labels and {len(self.values)} values; wanted one for each"
+            )
+
+
+def bars(stages: Sequence[Bars], *, title: str = "") -> "matplotlib.figure.Figure":
+    """A worked example as rows of bars, one row for each stage, each with its numbers; masked places say so."""
+    if not stages:
+        raise ValueError("no stages to draw; wanted at least one Bars")
+    with house_style():
+        texts = [title, *(text for stage in stages for text in (stage.title, *stage.labels))]
+        families = list(fonts_for(texts).families)
+        widest = max(len(stage.labels) for stage in stages)
+        words = [visible(label) for stage in stages for label in stage.labels]
+        room = max(0.6, *(text_size(word, tuple(families), 10)[0] + 0.2 for word in words))
+        figure = new_figure(max(5.0, 0.4 + room * widest), 0.5 + 1.35 * len(stages))
+        for axes, stage in zip(figure.subplots(len(stages), 1, squeeze=False)[:, 0], stages, strict=True):
+            _draw_stage(axes, stage, families)
+            axes.set_xlim(-0.5, widest - 0.5)
+        if title:
+            text = wrapped(title, tuple(families), 12, figure.get_figwidth() - 0.4)
+            figure.suptitle(text, x=0.02, ha="left", fontsize=12, family=families)
+        figure.set_layout_engine("constrained", w_pad=0.1, h_pad=0.1)
+    return figure
+
+
+def _draw_stage(axes: "matplotlib.axes.Axes", stage: Bars, families: list[str]) -> None:
+    numbers = [value if value is not None and isfinite(value) else None for value in stage.values]
+    drawn = [0.0 if value is None else value for value in numbers]
+    places = range(len(drawn))
+    axes.bar(places, drawn, color=SERIES_COLOURS[0], width=0.7)
+    axes.axhline(0, color=RULE, linewidth=0.8)
+    for place, value in zip(places, numbers, strict=True):
+        below = value is not None and value < 0
+        axes.annotate(
+            "masked" if value is None else f"{value:.2f}".replace("-", "−"),
+            (place, 0.0 if value is None else value),
+            xytext=(0, -3 if below else 3),
+            textcoords="offset points",
+            ha="center",
+            va="top" if below else "bottom",
+            fontsize=8.5,
+            color=SOFT_INK if value is None else INK,
+        )
+    axes.set_xticks(places, [visible(label) for label in stage.labels], family=families)
+    axes.set_yticks([])
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    axes.margins(y=0.35)
+    axes.set_title(stage.title, loc="left", fontsize=10, color=SOFT_INK, family=families)
