@@ -7,10 +7,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import torch
 from safetensors.torch import save_file
+from typing_extensions import TypeVar as DefaultTypeVar
 
 import regard
 from regard.bounds import MOST
@@ -26,13 +27,14 @@ WEIGHTS, SOURCE, TARGET = "model.safetensors", "source.tokenizer.json", "target.
 SHOWN = 8
 """Trained models that a message names."""
 Found = TypeVar("Found")
+M = DefaultTypeVar("M", default=Seq2Seq)
 
 
 @dataclass(frozen=True)
-class Bundle:
-    """A model with the two tokenizers it was trained with."""
+class Bundle(Generic[M]):
+    """A model with the two tokenizers it was trained with: a torch model, or one that runs elsewhere (M)."""
 
-    model: Seq2Seq
+    model: M
     source: Tokenizer
     target: Tokenizer
     manifest: Manifest
@@ -41,15 +43,15 @@ class Bundle:
     @property
     def longest_source(self) -> int:
         """The pieces of a source that are read, EOS not counted."""
-        most = self.model.config.most_pieces
+        most = self.manifest.model.most_pieces
         longest = self.manifest.longest_source
         return longest if most is None else min(longest, most - int(self.manifest.source_eos))
 
-    def that_reads(self, longest: int) -> "Bundle":
+    def that_reads(self, longest: int) -> "Bundle[M]":
         """The same model, reading up to so many pieces of a source, whatever training saw."""
         if not 1 <= longest <= MOST["longest"]:
             raise InputError(f"longest_source = {longest:,}: wanted 1 to {MOST['longest']:,} pieces")
-        most = self.model.config.most_pieces
+        most = self.manifest.model.most_pieces
         if most is not None and longest + int(self.manifest.source_eos) > most:
             raise InputError(
                 f"longest_source = {longest:,}, but {self.path} learned {most:,} positions: "
@@ -176,20 +178,9 @@ def read_settled(find: Callable[[], Path], read: Callable[[Path], Found]) -> Fou
 
 def _read(folder: Path, device: torch.device | str, trust: Collection[str]) -> Bundle:
     manifest = read_manifest(folder / NAME)
-    shapes = _shapes(manifest, folder, trust)
+    shapes = shapes_of(manifest, folder, trust)
     check_file(folder / WEIGHTS, manifest, most_bytes(shapes))
-    for name in (SOURCE, TARGET):
-        check_file(folder / name, manifest, MOST["tokenizer"])
-    source, target = Tokenizer.load(folder / SOURCE), Tokenizer.load(folder / TARGET)
-    for name, tokenizer, expected in (
-        (SOURCE, source, manifest.source_vocabulary),
-        (TARGET, target, manifest.target_vocabulary),
-    ):
-        if len(tokenizer) != expected:
-            raise BundleError(
-                f"{folder / name} has {len(tokenizer)} entries, but the model was trained with {expected}: "
-                "this is another model's tokenizer, copy the whole bundle again"
-            )
+    source, target = read_tokenizers(folder, manifest)
     try:
         weights = read_tensors(folder / WEIGHTS, shapes)
     except OSError as error:
@@ -204,6 +195,23 @@ def _read(folder: Path, device: torch.device | str, trust: Collection[str]) -> B
     return Bundle(model.to(device).eval(), source, target, manifest, folder)
 
 
+def read_tokenizers(folder: Path, manifest: Manifest) -> tuple[Tokenizer, Tokenizer]:
+    """The tokenizers of source and target that the model was trained with."""
+    for name in (SOURCE, TARGET):
+        check_file(folder / name, manifest, MOST["tokenizer"])
+    source, target = Tokenizer.load(folder / SOURCE), Tokenizer.load(folder / TARGET)
+    for name, tokenizer, expected in (
+        (SOURCE, source, manifest.source_vocabulary),
+        (TARGET, target, manifest.target_vocabulary),
+    ):
+        if len(tokenizer) != expected:
+            raise BundleError(
+                f"{folder / name} has {len(tokenizer)} entries, but the model was trained with {expected}: "
+                "this is another model's tokenizer, copy the whole bundle again"
+            )
+    return source, target
+
+
 def _build(
     manifest: Manifest, folder: Path, trust: Collection[str], build: Callable[..., Seq2Seq] = Seq2Seq
 ) -> Seq2Seq:
@@ -214,7 +222,7 @@ def _build(
         raise BundleError(f"the model of {folder / NAME} cannot be built: {error}") from error
 
 
-def _shapes(manifest: Manifest, folder: Path, trust: Collection[str]) -> dict[str, tuple[int, ...]]:
+def shapes_of(manifest: Manifest, folder: Path, trust: Collection[str] = ()) -> dict[str, tuple[int, ...]]:
     """What the weights must be shaped like, from a model that takes no memory."""
     model = _build(manifest, folder, trust, outline)
     return {name: tuple(tensor.shape) for name, tensor in _each_once(model).items()}
