@@ -21,7 +21,7 @@ from regard.runtime.onnx_model import OnnxModel
 EXPORTED = {name: config for name, config in EVERY.items() if getattr(config, "score", "") != OWN}
 LENGTHS = (1, 4, 7)
 PADDING = 2
-TARGET = [2, 5, 9, 7]
+TARGET = [2, 5, 9]
 
 
 @cache

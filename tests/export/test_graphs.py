@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from models.zoo import PRESETS, Config, recurrent, transformer
+from models.zoo import MECHANISMS, PRESETS, Config, recurrent, transformer
 from regard.export.folder import build_graphs
 from regard.export.weights import Weights, quantise
 
@@ -21,6 +21,11 @@ from .graphs import (
 )
 
 every = pytest.mark.parametrize("config", EXPORTED.values(), ids=EXPORTED.keys())
+mechanisms = pytest.mark.parametrize(
+    "config",
+    [config for name, config in MECHANISMS.items() if name in EXPORTED],
+    ids=[name for name in MECHANISMS if name in EXPORTED],
+)
 SOME: dict[str, Config] = {
     **PRESETS,
     "local-m, three layers": recurrent(
@@ -52,7 +57,7 @@ def test_onnxruntime_agrees_with_torch(config: Config) -> None:
             torch.testing.assert_close(weights.sum(dim=-1), torch.ones(weights.shape[:-1]), atol=1e-6, rtol=0)
 
 
-@every
+@mechanisms
 def test_int8_computes_with_rounded_weights(config: Config) -> None:
     """Every matrix is rounded and nothing else: the result is exact for the rounded model."""
     model = torch_model(config)
@@ -124,7 +129,7 @@ def test_the_trace_is_what_torch_reports(config: Config) -> None:
     assert found["context"].shape[:2] == (5, len(traced))
 
 
-@every
+@mechanisms
 def test_no_weight_is_stored_twice(config: Config) -> None:
     """All graphs together hold what the model holds, in one file; tied parameters are one."""
     model = torch_model(config)
