@@ -23,9 +23,8 @@ from .conftest import Exported
 TEXTS = [*ENGLISH, "the cat", "africa", "the lights"]
 every = pytest.mark.parametrize("name", MODELS)
 CLOSE = dict.fromkeys(MODELS, 1e-5) | {"transformer": 2e-4}
-"""How far weights may be from the bundle's, which is in float64 and has weights 2.5 times the usual ones. With those a
-Transformer is ill-conditioned: of 60 seeds, torch's own float32 was up to 4.5e-5 from float64 and the graphs 7e-5, with
-the same median, 5e-6. At 1.5 times, as in test_graphs.py, neither is more than 2e-6 off."""
+"""How far weights may be from the bundle's, which is in float64 and has weights 2.5 times the usual ones: those make a
+Transformer ill-conditioned, and torch's own float32 is as far off as the graphs (benchmarks/onnx_rounding.py)."""
 
 
 @every
@@ -52,8 +51,8 @@ def test_prefixes_targets_and_samples(exported: Exported) -> None:
 
 @every
 def test_int8_has_the_same_interface_and_close_scores(exported: Exported, name: str) -> None:
-    bundle, folder = exported(name, int8=True)
-    assert (folder / "weights.bin").stat().st_size < 0.5 * (bundle / "model.safetensors").stat().st_size
+    (bundle, folder), (_, wide) = exported(name, int8=True), exported(name)
+    assert (folder / "weights.bin").stat().st_size < 0.6 * (wide / "weights.bin").stat().st_size
     one, other = (regard.load(path).translate(ENGLISH[0], target=FRENCH[0]) for path in (folder, bundle))
     assert one.score == pytest.approx(other.score, rel=0.05)
     assert one.score != other.score
