@@ -4,7 +4,7 @@ import hashlib
 import os
 import re
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -15,10 +15,12 @@ from regard.reading_files import open_regular, parse_json, read_regular
 from regard.text.errors import InputError
 
 FORMAT = "regard-bundle"
+ONNX_FORMAT = "regard-onnx"
 VERSION = 3
 """From version 2 on, the manifest has a checksum of its own, and it lists every file of its folder; from version 3 on,
 weights may be int8 and one tokenizer may serve both sides."""
 NAME = "manifest.json"
+M = TypeVar("M", bound="Manifest")
 _BLANK = "0" * 64
 _BLOCK = 1 << 20
 
@@ -71,8 +73,8 @@ class Manifest(BaseModel):
     )
 
 
-def write_manifest(path: Path, manifest: Manifest) -> Manifest:
-    """Write the manifest with its own checksum, which is the last value in the file."""
+def write_manifest(path: Path, manifest: M) -> M:
+    """Write the manifest with its own checksum, which is the last one in the file."""
     before, _, after = manifest.model_copy(update={"sha256": _BLANK}).model_dump_json(indent=2).rpartition(_BLANK)
     sealed = manifest.model_copy(update={"sha256": _digest(before.encode(), after.encode())})
     path.write_text(f"{before}{sealed.sha256}{after}", encoding="utf-8")
@@ -81,6 +83,12 @@ def write_manifest(path: Path, manifest: Manifest) -> Manifest:
 
 def read_manifest(path: Path) -> Manifest:
     """The manifest at `path`, or the reason why it is none that this version of regard can read."""
+    return read_manifest_as(path, Manifest)
+
+
+def read_manifest_as(path: Path, kind: type[M]) -> M:
+    """The same for a manifest of another format."""
+    wanted = kind.model_fields["format"].default
     try:
         data = read_regular(path)
         raw = parse_json(data, unique=True)
@@ -88,9 +96,14 @@ def read_manifest(path: Path) -> Manifest:
         raise BundleError(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:
         raise BundleError(f"{path} is damaged ({error}): copy the whole bundle again") from error
-    if not isinstance(raw, dict) or raw.get("format") != FORMAT:
+    if isinstance(raw, dict) and raw.get("format") == ONNX_FORMAT != wanted:
         raise BundleError(
-            f"{path} is not a regard manifest: its 'format' is not '{FORMAT}'; name a folder that `regard train` wrote"
+            f"{path} belongs to an ONNX folder, which can translate, align and plot; this needs the model itself: "
+            "name the bundle that was exported"
+        )
+    if not isinstance(raw, dict) or raw.get("format") != wanted:
+        raise BundleError(
+            f"{path} is not a regard manifest: its 'format' is not '{wanted}'; name a folder that `regard train` wrote"
         )
     number, writer = raw.get("version"), cut(str(raw.get("regard", "of unknown version")), MOST["quoted"])
     if not isinstance(number, int) or number < 1:
@@ -102,10 +115,10 @@ def read_manifest(path: Path) -> Manifest:
             f"{path} has bundle version {excerpt(number)}, written by regard {writer}; "
             f"this is regard {regard.__version__}, which reads up to version {VERSION}: upgrade regard"
         )
-    if number > 1:
+    if number > 1 or "sha256" in raw:  # version 1 had no checksum: one that has it was of a later version
         _check_seal(path, data, raw)
     try:
-        return Manifest.model_validate(raw)
+        return kind.model_validate(raw)
     except ValidationError as error:
         raise BundleError(_why_invalid(path, error, writer)) from error
 

@@ -5,10 +5,11 @@ import shutil
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import torch
 from safetensors.torch import save_file
+from typing_extensions import TypeVar as DefaultTypeVar
 
 import regard
 from regard.bounds import MOST
@@ -23,13 +24,14 @@ from regard.text.tokenizer import Tokenizer
 
 WEIGHTS, SOURCE, TARGET = "model.safetensors", "source.tokenizer.json", "target.tokenizer.json"
 Found = TypeVar("Found")
+M = DefaultTypeVar("M", default=Seq2Seq)
 
 
 @dataclass(frozen=True)
-class Bundle:
-    """A model with the two tokenizers it was trained with."""
+class Bundle(Generic[M]):
+    """A model with the two tokenizers it was trained with: a torch model, or one that runs elsewhere (M)."""
 
-    model: Seq2Seq
+    model: M
     source: Tokenizer
     target: Tokenizer
     manifest: Manifest
@@ -43,16 +45,16 @@ class Bundle:
     @property
     def _source_positions(self) -> int:
         """The source pieces that fit into the positions the model learned, EOS not counted."""
-        most = self.model.config.most_pieces
+        most = self.manifest.model.most_pieces
         return MOST["longest"] if most is None else most - int(self.manifest.source_eos)
 
-    def that_reads(self, longest: int) -> "Bundle":
+    def that_reads(self, longest: int) -> "Bundle[M]":
         """The same model, reading up to so many pieces of a source, whatever the limit was in training."""
         if not 1 <= longest <= MOST["longest"]:
             raise InputError(f"longest_source = {longest:,}: wanted 1 to {MOST['longest']:,} pieces")
         if longest > self._source_positions:
             raise InputError(
-                f"longest_source = {longest:,}, but {self.path} learned {self.model.config.most_pieces:,} positions: "
+                f"longest_source = {longest:,}, but {self.path} learned {self.manifest.model.most_pieces:,} positions: "
                 f"{self._source_positions:,} pieces are the most it can read"
             )
         return replace(self, manifest=self.manifest.model_copy(update={"longest_source": longest}))
@@ -143,7 +145,7 @@ def read_settled(find: Callable[[], Path], read: Callable[[Path], Found]) -> Fou
 
 def _read(folder: Path, device: torch.device | str, trust: Collection[str]) -> Bundle:
     manifest = read_manifest(folder / NAME)
-    shapes = _shapes(manifest, folder, trust)
+    shapes = shapes_of(manifest, folder, trust)
     if manifest.stored == "int8":
         shapes = stored_shapes(shapes)
     check_file(folder / WEIGHTS, manifest, most_bytes(shapes))
@@ -197,7 +199,7 @@ def _build(
         raise BundleError(f"the model of {folder / NAME} cannot be built: {error}") from error
 
 
-def _shapes(manifest: Manifest, folder: Path, trust: Collection[str]) -> dict[str, tuple[int, ...]]:
+def shapes_of(manifest: Manifest, folder: Path, trust: Collection[str] = ()) -> dict[str, tuple[int, ...]]:
     """What the weights must be shaped like, from a model that takes no memory."""
     model = _build(manifest, folder, trust, outline)
     return {name: tuple(tensor.shape) for name, tensor in _each_once(model).items()}

@@ -164,9 +164,9 @@ def _yardstick(
     trust: list[str],
 ) -> "Yardstick":
     """What to measure on, from whatever was named."""
-    from regard.bundle.store import load_bundle
     from regard.lab.evaluate import recipe_pairs
     from regard.lab.yardstick import Yardstick, read_yardstick
+    from regard.runtime.onnx_folder import load_any
     from regard.text.errors import InputError
 
     if (source is None) != (target is None) or (links is not None and source is None):
@@ -185,7 +185,7 @@ def _yardstick(
             f"{system} is a file of translations: name what it translates, with DATA or --source, --target"
         )
     else:
-        corpus = recipe_pairs(load_bundle(system, trust=trust), split or "test")
+        corpus = recipe_pairs(load_any(system, trust=trust), split or "test")
         found = Yardstick.of(corpus.pairs, corpus.notes)
     if references:
         found = found.with_references(references)
@@ -194,11 +194,11 @@ def _yardstick(
 
 def _word_note(system: Path, yardstick: "Yardstick", trust: list[str]) -> tuple[str, ...]:
     """Gold of tokenised text counts what white space separates, which a model may split further."""
-    from regard.bundle.store import load_bundle
     from regard.lab.align import word_note
     from regard.lab.sides import Sides
+    from regard.runtime.onnx_folder import load_any
 
-    bundle = load_bundle(system, trust=trust)
+    bundle = load_any(system, trust=trust)
     remark = word_note(Sides.of(yardstick.pairs), bundle, "regard align --gold with --words spaces")
     return () if remark is None else (remark,)
 

@@ -9,14 +9,14 @@ from regard.cli.trust import Trust
 
 
 def info(
-    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="A bundle or run folder.")],
+    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="A bundle, run folder or ONNX folder.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the manifest as JSON, checksums included.")] = False,
     trust: Trust = None,
 ) -> None:
-    from regard.bundle.store import load_bundle
     from regard.lab.describe import describe
+    from regard.runtime.onnx_folder import load_any
 
-    loaded = load_bundle(bundle, trust=trust or ())
+    loaded = load_any(bundle, trust=trust or ())
     if as_json:
         typer.echo(loaded.manifest.model_dump_json(indent=2))
         return

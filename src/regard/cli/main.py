@@ -23,6 +23,7 @@ VERBS = {
     "compare": "Train variants of a recipe with several seeds and lay them side by side.",
     "info": "What a bundle holds.",
     "models": "The models in the package: direction, size, score, licence.",
+    "export": "Write a model for other runtimes: ONNX.",
     "explain": "One decoder step of an attention mechanism, worked in small numbers.",
     "plot": "Draw attention heat-maps, or a run's loss curve.",
     "learn": "Learn attention by writing it: exercises, graded on save.",

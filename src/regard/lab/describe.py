@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from regard.bounds import cut
+from regard.bundle.manifest import Manifest
+from regard.bundle.onnx_manifest import OnnxManifest
 from regard.bundle.store import Bundle
 from regard.models.config import RecurrentConfig, TransformerConfig
 from regard.text.tokenizer import Tokenizer
@@ -22,6 +24,7 @@ def describe(bundle: Bundle) -> list[tuple[str, str]]:
         ("bundle", f"{bundle.path} ({size / 1e6:.1f} MB, format version {manifest.version})"),
         ("about", str(manifest.recipe.get("description") or "")),
         ("model", describe_model(manifest.model)),
+        ("graphs", _describe_graphs(manifest)),
         ("parameters", f"{bundle.model.parameters_count:,}"),
         ("source", _describe_tokenizer(bundle.source)),
         ("target", _describe_tokenizer(bundle.target)),
@@ -31,6 +34,12 @@ def describe(bundle: Bundle) -> list[tuple[str, str]]:
         ("made with", f"regard {manifest.regard}, torch {manifest.torch}"),
     ]
     return [(name, cut(value.replace("\n", " "), _LONGEST)) for name, value in lines if value]
+
+
+def _describe_graphs(manifest: Manifest) -> str:
+    if not isinstance(manifest, OnnxManifest):
+        return ""
+    return f"ONNX, opset {manifest.onnx.opset}, {'int8' if manifest.onnx.int8 else 'float32'}"
 
 
 def describe_model(config: RecurrentConfig | TransformerConfig) -> str:

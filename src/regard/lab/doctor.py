@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from regard.bundle.manifest import NAME as MANIFEST
-from regard.bundle.store import check_files, load_bundle
+from regard.bundle.store import check_files
 from regard.data.catalogue import catalogue
 from regard.data.config import load_split
 from regard.data.pair import Pair
@@ -18,6 +18,7 @@ from regard.lab.data_check import Tell, check_corpus, check_file, check_folder, 
 from regard.lab.describe import describe, describe_model
 from regard.lab.finding import Finding
 from regard.lab.survey import Survey, check_overlap
+from regard.runtime.onnx_folder import is_onnx, load_any
 from regard.suggest import suggest
 from regard.text.errors import InputError
 from regard.text.special import UNK
@@ -25,7 +26,10 @@ from regard.training.folder import own_classes
 from regard.training.recipe import Recipe, find_recipe, load_recipe, recipe_names
 
 PACKAGES = ("torch", "numpy", "tokenizers", "safetensors", "sacrebleu", "pydantic", "matplotlib", "rich", "typer")
-EXTRAS = {"triton": "gpu", "tensorboard": "tensorboard", "zstandard": "data", "pyarrow": "data", "datasets": "data"}
+EXTRAS = {
+    "triton": "gpu", "tensorboard": "tensorboard", "zstandard": "data", "pyarrow": "data", "datasets": "data",
+    "onnx": "onnx", "onnxruntime": "onnx",
+}  # fmt: skip
 
 
 def examine(
@@ -157,9 +161,9 @@ def _fit(recipe: Recipe, train: Corpus | StoredSplit, dev: list[Pair], trust: Co
 
 
 def _bundle(path: Path, trust: Collection[str]) -> list[Finding]:
-    bundle = load_bundle(path, trust=trust)
+    bundle = load_any(path, trust=trust)
     for folder in dict.fromkeys((bundle.path, path / "last")):
-        if (folder / MANIFEST).exists():
+        if (folder / MANIFEST).exists() and not is_onnx(folder):  # of which loading checks every file
             check_files(folder)
     findings = [Finding("✓", f"{name}: {value}") for name, value in describe(bundle)]
     return [*findings, Finding("✓", "every file matches its checksum, and the weights fit the model")]

@@ -108,6 +108,10 @@ class Seq2Seq(nn.Module):
         return self.decoder.readout.output
 
     @property
+    def device(self) -> torch.device:
+        return next(self.parameters()).device
+
+    @property
     def parameters_count(self) -> int:
         return sum(parameter.numel() for parameter in self.parameters())
 

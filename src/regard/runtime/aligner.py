@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -73,7 +74,7 @@ class Aligner:
     (`posterior.py`); its row t is about the word that step t writes, whatever row training taught.
     """
 
-    def __init__(self, bundle: Bundle, *, spaces: bool = False, posterior: Posterior | None = None) -> None:
+    def __init__(self, bundle: Bundle[Any], *, spaces: bool = False, posterior: Posterior | None = None) -> None:
         config = bundle.model.config
         if isinstance(config, RecurrentConfig) and config.score == "none":
             raise InputError(f"{bundle.path} has no attention: one fixed vector, no alignment exists")
@@ -86,7 +87,7 @@ class Aligner:
     @property
     def shape(self) -> tuple[int, int]:
         """Decoder layers that attend to the source, and heads in each."""
-        return self.bundle.model.config.attention_shape
+        return self.bundle.manifest.model.attention_shape
 
     def count_words(self, source: str, target: str, *, seen: bool = True) -> tuple[int, int]:
         """The words that links between these two can name; `seen` leaves out what normalisation drops."""
@@ -159,7 +160,7 @@ class Aligner:
         return PieceWords(ids, words, given.count), ended, cut
 
     def _together(self, ready: list[Ready]) -> Iterator[list[Ready]]:
-        cells = CELLS.get(next(self.bundle.model.parameters()).device.type, CELLS["cpu"])
+        cells = CELLS.get(self.bundle.model.device.type, CELLS["cpu"])
         group: list[Ready] = []
         height = width = 0
         for one in ready:
@@ -175,7 +176,7 @@ class Aligner:
     @torch.inference_mode()
     def _weights(self, group: list[Ready]) -> Float[Tensor, "batch layer head target source"]:
         model = self.bundle.model
-        device = next(model.parameters()).device
+        device = model.device
         source = pad([one.ids for _, one, _, _ in group], device)
         tokens = pad([[BOS, *one.ids[:-1]] for _, _, one, _ in group], device).source
         if self.posterior is not None:

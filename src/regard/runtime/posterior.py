@@ -16,7 +16,7 @@ takes one output layer for each source word, not one for each pair of words.
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import torch
@@ -50,14 +50,16 @@ class Posterior:
         return f"--posterior {self.prior:g} --evidence {self.evidence}"
 
 
-def unaskable(model: Seq2Seq) -> str:
+def unaskable(model: Any) -> str:
     """What keeps this model from being asked, in words; nothing where it can be."""
+    if not isinstance(model, Seq2Seq):
+        return "an ONNX folder"
     if not isinstance(model.config, RecurrentConfig):
         return "a Transformer"
     return f"score '{model.config.score}'" if model.config.score in ("none", "multi-head") else ""
 
 
-def check_posterior(model: Seq2Seq, posterior: Posterior) -> None:
+def check_posterior(model: Any, posterior: Posterior) -> None:
     """Refuse models whose context is not the mean of single annotations, and questions that make no sense."""
     prior = posterior.prior
     if kind := unaskable(model):

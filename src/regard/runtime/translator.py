@@ -10,10 +10,11 @@ import torch
 from pydantic import ValidationError
 
 from regard.bounds import cut
-from regard.bundle.store import Bundle, load_bundle
+from regard.bundle.store import Bundle
 from regard.registry import prepare_for_decoding
 from regard.runtime.build_translation import blank_translation, build_translation
 from regard.runtime.guided import guided_head, guided_shift
+from regard.runtime.onnx_folder import load_any
 from regard.runtime.source_text import Padded, SourceText, check_target, pad, read_source
 from regard.runtime.translation import Translation
 from regard.search import Ensemble, Hypothesis, SearchConfig, Stepper, decode, forced_search
@@ -38,7 +39,7 @@ def load(
     longest_source: int | None = None,
     trust: Collection[str] = (),
 ) -> "Translator":
-    """A translator from a bundle or run folder; several paths make an ensemble over one vocabulary.
+    """A translator from a bundle, run folder or ONNX folder; several paths make an ensemble over one vocabulary.
 
     Example:
         regard.load("runs/demo").translate("The black cat sat on the mat.").text
@@ -57,15 +58,15 @@ def load(
         raise InputError(
             f"device '{device}' cannot be used here ({reason}): cpu always can, cuda, cuda:1 or mps with a GPU"
         ) from None
-    bundles = [load_bundle(one, where, trust=trust) for one in paths]
+    bundles = [load_any(one, where, trust=trust) for one in paths]
     return Translator(bundles if longest_source is None else [one.that_reads(longest_source) for one in bundles])
 
 
 class Translator:
     """Translates text with one model or an ensemble."""
 
-    def __init__(self, bundles: Bundle | Sequence[Bundle]) -> None:
-        self.bundles = [bundles] if isinstance(bundles, Bundle) else list(bundles)
+    def __init__(self, bundles: Bundle[Any] | Sequence[Bundle[Any]]) -> None:
+        self.bundles: list[Bundle[Any]] = [bundles] if isinstance(bundles, Bundle) else list(bundles)
         if not self.bundles:
             raise InputError("an ensemble needs at least one bundle, got none")
         first = self.bundles[0]
@@ -89,13 +90,14 @@ class Translator:
         return models[0] if len(models) == 1 else Ensemble(models)
 
     @property
-    def bundle(self) -> Bundle:
+    def bundle(self) -> Bundle[Any]:
         """The first bundle: all share its tokenizers, and its search settings are used."""
         return self.bundles[0]
 
     @property
     def device(self) -> torch.device:
-        return next(self.bundle.model.parameters()).device
+        device: torch.device = self.bundle.model.device
+        return device
 
     @property
     def longest_source(self) -> int:

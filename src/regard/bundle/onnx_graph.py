@@ -1,0 +1,103 @@
+"""Checks an ONNX graph before any runtime sees it: our operators, our opset, weights inside the one weights file."""
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+
+from regard.bounds import cut, excerpt
+from regard.bundle.manifest import BundleError
+from regard.bundle.onnx_manifest import DATA, OPSET
+
+OPERATORS = frozenset({
+    "Abs", "Add", "And", "Cast", "Clip", "Concat", "Cos", "DequantizeLinear", "Div", "Exp", "Expand", "GRU", "Gather",
+    "GatherND", "Gemm", "Greater", "Identity", "LSTM", "LayerNormalization", "Less", "LessOrEqual", "MatMul", "Max",
+    "Min", "Mul", "Not", "Range", "ReduceMax", "ReduceSum", "Relu", "Reshape", "ReverseSequence", "Shape", "Sigmoid",
+    "Sin", "Softmax", "Split", "Squeeze", "Sub", "Sum", "Tanh", "Transpose", "Unsqueeze", "Where",
+})  # fmt: skip
+"""What the exporter writes; an operator that could run code, open a file or hold a graph is not among them."""
+DTYPES: dict[int, np.dtype[Any]] = {onnx.TensorProto.FLOAT: np.dtype("<f4"), onnx.TensorProto.INT8: np.dtype("i1")}
+"""What the weights file holds."""
+_PLAIN = (onnx.AttributeProto.INT, onnx.AttributeProto.INTS, onnx.AttributeProto.FLOAT)
+_AGAIN = "copy the whole folder again, or export the bundle again"
+
+
+def read_graph(path: Path, data: bytes) -> onnx.GraphProto:
+    """The graph in a file; BundleError where it is not one that `regard export onnx` writes."""
+    try:
+        model = onnx.load_model_from_string(data)
+    except Exception as error:  # protobuf's own, whose class depends on its version
+        raise BundleError(f"{path} is damaged (it cannot be read as ONNX): {_AGAIN}") from error
+    opsets = {one.domain: one.version for one in model.opset_import}
+    if opsets != {"": OPSET}:
+        written = ", ".join(f"{domain or 'ai.onnx'} {version}" for domain, version in opsets.items()) or "none"
+        raise BundleError(
+            f"{path} uses opset {cut(written)}, but this version of regard runs opset {OPSET} alone: "
+            "export the bundle again with this version"
+        )
+    _check_nodes(path, model)
+    return model.graph
+
+
+def _check_nodes(path: Path, model: onnx.ModelProto) -> None:
+    graph = model.graph
+    if model.functions or model.training_info or graph.sparse_initializer:
+        raise _foreign(path, "it holds functions, training steps or sparse tensors")
+    for node in graph.node:
+        if node.domain or node.op_type not in OPERATORS:
+            raise _foreign(path, f"its operator {excerpt(node.op_type)} is not one that regard writes")
+        for attribute in node.attribute:
+            if attribute.type not in _PLAIN:
+                raise _foreign(path, f"attribute {excerpt(attribute.name)} of {node.op_type} is not a number")
+
+
+def check_interface(path: Path, graph: onnx.GraphProto, inputs: set[str], outputs: set[str]) -> None:
+    """Refuse a graph that lacks an input or output, or needs another input."""
+    for kind, given, wanted in (
+        ("inputs", {one.name for one in graph.input}, inputs),
+        ("outputs", {one.name for one in graph.output}, outputs),
+    ):
+        if wanted - given or (kind == "inputs" and given - wanted):
+            odd = sorted(wanted ^ given if kind == "inputs" else wanted - given)
+            raise _foreign(path, f"its {kind} are not those in the manifest: {excerpt(odd[0])}")
+
+
+def external_tensors(
+    path: Path, graph: onnx.GraphProto, weights: np.ndarray[Any, np.dtype[np.uint8]]
+) -> dict[str, np.ndarray]:
+    """The tensors that a graph takes from the weights file, as views of its bytes."""
+    found: dict[str, np.ndarray] = {}
+    for tensor in graph.initializer:
+        if tensor.data_location != onnx.TensorProto.EXTERNAL:
+            continue
+        where = {entry.key: entry.value for entry in tensor.external_data}
+        if where.get("location") != DATA:
+            raise _foreign(
+                path, f"{excerpt(tensor.name)} lies in {excerpt(where.get('location'))}, and no file but {DATA} is read"
+            )
+        found[tensor.name] = _slice(path, tensor, where, weights)
+    return found
+
+
+def _slice(
+    path: Path, tensor: onnx.TensorProto, where: Mapping[str, str], weights: np.ndarray[Any, np.dtype[np.uint8]]
+) -> np.ndarray:
+    dtype, shape = DTYPES.get(tensor.data_type), tuple(tensor.dims)
+    numbers = [where.get(key, "") for key in ("offset", "length")]
+    if dtype is None or any(not one.isdecimal() or len(one) > 18 for one in numbers) or min(shape, default=1) < 0:
+        raise _foreign(path, f"it does not say which bytes of {DATA} are {excerpt(tensor.name)}")
+    offset, length = map(int, numbers)
+    if length != math.prod(shape) * dtype.itemsize or offset % dtype.itemsize or offset + length > weights.size:
+        raise BundleError(
+            f"{path} and {path.parent / DATA} do not fit: {excerpt(tensor.name)} of shape {excerpt(list(shape))} is "
+            f"not within the {weights.size:,} bytes there: {_AGAIN}"
+        )
+    array: np.ndarray = weights[offset : offset + length].view(dtype).reshape(shape)
+    return array
+
+
+def _foreign(path: Path, why: str) -> BundleError:
+    return BundleError(f"{path} is not a graph of `regard export onnx` ({why}): {_AGAIN}")

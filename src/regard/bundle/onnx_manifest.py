@@ -1,0 +1,34 @@
+"""The files of an ONNX folder and the manifest that lists them."""
+
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from regard.bundle.manifest import ONNX_FORMAT, Manifest
+
+ENCODER, DECODER, DATA = "encoder.onnx", "decoder.onnx", "weights.bin"
+OPSET: Final = 19
+"""The oldest whose DequantizeLinear the reference runtime has; onnxruntime reads it from 1.15 on."""
+IR_VERSION: Final = 9
+ALIGNMENT: Final = 64
+"""Tensors begin at multiples of so many bytes."""
+NEW = "new_"
+"""A step's output of this prefix replaces the state of the name that follows."""
+
+
+class Graphs(BaseModel):
+    """What the graphs of a folder were built with."""
+
+    model_config = ConfigDict(frozen=True)
+
+    opset: int = Field(default=OPSET, ge=1)
+    int8: bool = Field(default=False, description="whether matrices are int8 with a scale for each row")
+    trace: bool = Field(default=False, description="whether a step also gives query, scores and context")
+    state: tuple[str, ...] = Field(description="outputs of the encoder, which are inputs of a step")
+
+
+class OnnxManifest(Manifest):
+    """A bundle's manifest, with what is known of its graphs."""
+
+    format: str = ONNX_FORMAT
+    onnx: Graphs

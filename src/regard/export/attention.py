@@ -1,0 +1,134 @@
+"""Attention as ONNX nodes: prepare the source once, then score, window, softmax and mix at every step."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from regard.export.graph import FLOAT, Graph
+
+LOWEST = float(np.finfo(np.float32).min)
+
+
+@dataclass(frozen=True)
+class Attended:
+    """The value names of one step: context [rows, value], weights and raw scores [rows, head, source]."""
+
+    context: str
+    weights: str
+    scores: str
+    query: str
+
+
+def masked_softmax(graph: Graph, scores: str, mask: str) -> str:
+    """`regard.attention.masking.masked_softmax`: exact zeros where the mask is False."""
+    bounded = graph("Clip", scores, graph.constant(LOWEST / 2), graph.constant(-LOWEST))
+    weights = graph("Softmax", graph("Where", mask, bounded, graph.constant(LOWEST)), axis=-1)
+    return graph("Where", mask, weights, graph.constant(0.0))
+
+
+def split_heads(graph: Graph, projected: str, heads: int) -> str:
+    """[batch, length, head · part] → [batch, head, length, part]."""
+    parts = graph("Reshape", projected, graph.integers(0, 0, heads, -1))
+    return graph("Transpose", parts, perm=[0, 2, 1, 3])
+
+
+def prepare_multi_head(graph: Graph, attention: Any, states: str) -> tuple[str, str]:
+    """Keys and values of all heads, [batch, head, source, part]."""
+    keys = graph.linear_sequence(states, graph.matrix(attention.W_k), attention.b_k)
+    values = graph.linear_sequence(states, graph.matrix(attention.W_v), attention.b_v)
+    return split_heads(graph, keys, attention.heads), split_heads(graph, values, attention.heads)
+
+
+def multi_head_step(
+    graph: Graph, attention: Any, query: str, keys: str, values: str, weigh: Callable[[str], str]
+) -> Attended:
+    """One step of all heads; `weigh` makes weights of the scores [rows, head, source]."""
+    heads, part = attention.heads, attention.W_q.shape[0] // attention.heads
+    projected = graph.linear(query, graph.matrix(attention.W_q), attention.b_q)
+    projected = graph("Div", projected, graph.constant(math.sqrt(part)))
+    columns = graph("Reshape", projected, graph.integers(-1, heads, part, 1))
+    scores = graph("Squeeze", graph("MatMul", keys, columns), graph.integers(3))
+    weights = weigh(scores)
+    mixed = graph("MatMul", graph("Unsqueeze", weights, graph.integers(2)), values)
+    merged = graph("Reshape", mixed, graph.integers(-1, heads * part))
+    return Attended(graph.linear(merged, graph.matrix(attention.W_o), attention.b_o), weights, scores, query)
+
+
+def prepare_keys(graph: Graph, score: str, attention: Any, states: str) -> str | None:
+    """The keys of a single-head mechanism, [batch, source, width]; None where they are the states themselves."""
+    if score == "additive":
+        return graph.linear_sequence(states, graph.matrix(attention.W_h), attention.b)
+    if score == "general":
+        return graph.linear_sequence(states, graph.matrix(attention.W_a))
+    if score == "concat":
+        name = "decoder.attention.W_a.states"
+        return graph.linear_sequence(states, graph.matrix(attention.W_a[:, attention.query_width :], name))
+    return None
+
+
+def single_head_step(
+    graph: Graph, score: str, attention: Any, query: str, keys: str, values: str, weigh: Callable[[str], str]
+) -> Attended:
+    """One step of a mechanism with one head."""
+    if score in ("additive", "concat"):
+        if score == "additive":
+            W = graph.matrix(attention.W_s)
+        else:
+            W = graph.matrix(attention.W_a[:, : attention.query_width], "decoder.attention.W_a.query")
+        projected = graph("Unsqueeze", graph.linear(query, W), graph.integers(1))
+        scores = graph("MatMul", graph("Tanh", graph("Add", projected, keys)), graph.vector(attention.v))
+    else:
+        column = graph("Unsqueeze", query, graph.integers(2))
+        if score == "scaled-dot":
+            column = graph("Div", column, graph.constant(math.sqrt(attention.query_width)))
+        scores = graph("Squeeze", graph("MatMul", keys, column), graph.integers(2))
+    scores = graph("Unsqueeze", scores, graph.integers(1))
+    weights = weigh(scores)
+    context = graph("Squeeze", graph("MatMul", weights, values), graph.integers(1))
+    return Attended(context, weights, scores, query)
+
+
+def look(graph: Graph, kind: str, window: Any, query: str, real: str, position: str) -> tuple[str, str | None]:
+    """Where a window lets a step look: the mask [rows, 1, source], and the Gaussian that local-p multiplies with."""
+    mask = graph("Unsqueeze", real, graph.integers(1))
+    if kind == "global":
+        return mask, None
+    length = graph("ReduceSum", graph("Cast", real, to=FLOAT), graph.integers(1), keepdims=1)
+    if kind == "local-m":
+        step = graph("Unsqueeze", graph("Cast", position, to=FLOAT), graph.integers(1))
+        last = graph("Max", graph("Sub", length, graph.constant(1.0)), graph.constant(0.0))
+        center = graph("Min", step, last)
+    else:
+        hidden = graph("Tanh", graph.linear(query, graph.matrix(window.W_p)))
+        share = graph("Sigmoid", graph("MatMul", hidden, graph.vector(window.v_p)))
+        center = graph("Mul", graph("Unsqueeze", share, graph.integers(1)), length)
+    places = graph("Cast", graph.count_up(graph.size(real, 1)), to=FLOAT)
+    distance = graph("Unsqueeze", graph("Sub", places, center), graph.integers(1))
+    near = graph("LessOrEqual", graph("Abs", distance), graph.constant(float(window.reach)))
+    mask = graph("And", near, mask)
+    if kind == "local-m":
+        return mask, None
+    spread = graph("Mul", graph("Mul", distance, distance), graph.constant(-1 / (2 * (window.reach / 2) ** 2)))
+    return mask, graph("Exp", spread)
+
+
+def choose_weights(graph: Graph, scores: str, mask: str, gaussian: str | None, given: str) -> str:
+    """The softmax over what the mask shows; a given weight that is not negative replaces the computed one."""
+    weights = masked_softmax(graph, scores, mask)
+    if gaussian is not None:
+        weights = graph("Mul", weights, gaussian)
+    return graph("Where", graph("Less", given, graph.constant(0.0)), weights, given)
+
+
+def real_positions(graph: Graph, source: str, lengths: str) -> str:
+    """Which positions are real, [batch, source]."""
+    places = graph("Unsqueeze", graph.count_up(graph.size(source, 1)), graph.integers(0))
+    return graph("Less", places, graph("Unsqueeze", lengths, graph.integers(1)))
+
+
+def only_real(graph: Graph, states: str, real: str) -> str:
+    """The states with zeros at padding."""
+    return graph("Where", graph("Unsqueeze", real, graph.integers(2)), states, graph.constant(0.0))

@@ -1,0 +1,110 @@
+"""A model in onnxruntime behind the interface of `Seq2Seq`: start, step, and the weights of given targets."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnxruntime
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from regard.bounds import cut
+from regard.bundle.manifest import BundleError
+from regard.bundle.onnx_manifest import DECODER, ENCODER, NEW
+from regard.models.config import RecurrentConfig, TransformerConfig
+from regard.models.seq2seq import Source
+from regard.models.step import Decoded, Step
+
+GIVEN = "given_weights"
+
+
+@dataclass(frozen=True)
+class OnnxState:
+    """The tensors that pass from step to step, by the names of the graphs; every one has a row for each hypothesis."""
+
+    tensors: dict[str, Tensor]
+
+    def select(self, rows: Int[Tensor, " rows"]) -> "OnnxState":
+        return OnnxState({name: tensor.index_select(0, rows) for name, tensor in self.tensors.items()})
+
+
+class OnnxModel:
+    """Two sessions: the encoder, and one step of the decoder. It runs on the CPU and cannot be trained."""
+
+    def __init__(
+        self,
+        config: RecurrentConfig | TransformerConfig,
+        graphs: Mapping[str, bytes],
+        weights: Mapping[str, Mapping[str, np.ndarray]],
+        parameters_count: int,
+    ) -> None:
+        """`graphs` are ENCODER and DECODER, `weights` the external tensors of each; no session opens a file."""
+        self.config, self.parameters_count = config, parameters_count
+        self.device = torch.device("cpu")
+        self._weights = weights  # the sessions use this memory
+        self._encoder = _session(graphs[ENCODER], weights[ENCODER])
+        self._decoder = _session(graphs[DECODER], weights[DECODER])
+
+    def start(self, source: Source) -> OnnxState:
+        """Read the sentences; the returned state is all that a step needs."""
+        given = {"source": source.source, "source_lengths": source.source_lengths}
+        return OnnxState(_run(self._encoder, given))
+
+    def step(
+        self,
+        tokens: Int[Tensor, " rows"],
+        state: OnnxState,
+        *,
+        weights: Float[Tensor, "rows layer head source"] | None = None,
+    ) -> Step:
+        """One word further; `weights` replaces the computed ones, where it is not negative."""
+        given = {"tokens": tokens, **state.tensors}
+        if weights is not None:
+            given[GIVEN] = self._checked(weights, state)
+        found = _run(self._decoder, given)
+        new = {name.removeprefix(NEW): tensor for name, tensor in found.items() if name.startswith(NEW)}
+        return Step(found["logits"], OnnxState({**state.tensors, **new}), found.get("weights"))
+
+    def __call__(self, source: Source, tokens: Int[Tensor, "batch target"], *, want_weights: bool = False) -> Decoded:
+        """All steps of given targets, one after the other; features stay inside the graphs, their width here is 0."""
+        state: Any = self.start(source)
+        seen = []
+        for words in tokens.unbind(1):
+            step = self.step(words, state)
+            state = step.state
+            seen.append(step.weights)
+        kept = [one for one in seen if one is not None and want_weights]
+        return Decoded(torch.empty(*tokens.shape, 0), torch.stack(kept, dim=3) if kept else None)
+
+    def _checked(self, weights: Tensor, state: OnnxState) -> Tensor:
+        if GIVEN not in state.tensors:
+            raise ValueError("step: this model has no attention, so weights cannot be given to it")
+        config = self.config
+        layers = 1 if isinstance(config, RecurrentConfig) else config.decoder_layers
+        wanted = (len(state.tensors["real"]), layers, config.heads, state.tensors["real"].size(1))
+        if tuple(weights.shape) != wanted:
+            raise ValueError(
+                f"step: the given weights have shape {list(weights.shape)}, "
+                f"but [rows, layer, head, source] is {list(wanted)} here"
+            )
+        return weights.float()
+
+
+def _session(graph: bytes, weights: Mapping[str, np.ndarray]) -> Any:
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3  # errors, which are raised as well
+    options.intra_op_num_threads = torch.get_num_threads()
+    tensors = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in weights.values()]
+    options.add_external_initializers(list(weights), tensors)
+    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+
+
+def _run(session: Any, given: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """All outputs of a session, by name."""
+    try:
+        found = session.run(None, {name: tensor.contiguous().numpy() for name, tensor in given.items()})
+    except Exception as error:  # onnxruntime has its own classes
+        raise BundleError(f"onnxruntime could not run a graph ({cut(str(error))}): export the bundle again") from error
+    return {output.name: torch.from_numpy(array) for output, array in zip(session.get_outputs(), found, strict=True)}

@@ -1,0 +1,208 @@
+"""An ONNX folder that is damaged, foreign or hostile: one message, and no file outside the folder is read."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, numpy_helper
+
+import regard
+from bundle.test_refused import accept, edit
+from models.zoo import PRESETS
+from regard.bundle import load_bundle
+from regard.bundle.onnx_graph import OPERATORS
+from regard.export.folder import build_graphs
+from regard.export.weights import Weights
+from regard.text.errors import InputError
+
+from .graphs import EXPORTED, torch_model
+
+FILES = ["encoder.onnx", "decoder.onnx", "weights.bin", "source.tokenizer.json", "target.tokenizer.json"]
+Forge = Callable[[onnx.ModelProto], Any]
+
+
+def refusal(folder: Path) -> str:
+    with pytest.raises(InputError) as caught:
+        regard.load(folder)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def forge(folder: Path, change: Forge, name: str = "decoder.onnx") -> None:
+    """Change a graph and the manifest with it, as somebody would who means harm."""
+    model = onnx.load(folder / name, load_external_data=False)
+    change(model)
+    (folder / name).write_bytes(model.SerializeToString())
+    accept(folder, name)
+
+
+def external(model: onnx.ModelProto) -> onnx.TensorProto:
+    return next(one for one in model.graph.initializer if one.data_location == onnx.TensorProto.EXTERNAL)
+
+
+def relocate(key: str, value: str) -> Forge:
+    def change(model: onnx.ModelProto) -> None:
+        for entry in external(model).external_data:
+            entry.value = value if entry.key == key else entry.value
+
+    return change
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_missing_or_damaged_file(folder: Path, name: str) -> None:
+    data = (folder / name).read_bytes()
+    (folder / name).write_bytes(data[:-1])
+    tokenizer = "is not the tokenizer that this model was trained with"
+    cut = tokenizer if "tokenizer" in name else f"has {len(data) - 1} bytes instead of {len(data)}"
+    assert f"{folder / name} {cut}" in refusal(folder)
+    (folder / name).write_bytes(bytes([data[0] ^ 1]) + data[1:])
+    assert f"{folder / name} is " in refusal(folder)
+    (folder / name).unlink()
+    assert refusal(folder).startswith(f"{folder / name} is missing")
+    (folder / name).symlink_to(folder / "gone")
+    assert refusal(folder).startswith(f"{folder / name} is missing")
+
+
+@pytest.mark.parametrize("name", FILES[:3])
+def test_devices_and_pipes_are_not_opened(folder: Path, name: str) -> None:
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    assert "this is a device, a pipe or a socket, wanted a regular file" in refusal(folder)
+    (folder / name).unlink()
+    (folder / name).symlink_to("/dev/zero")
+    assert "this is a device, a pipe or a socket, wanted a regular file" in refusal(folder)
+
+
+def test_a_file_that_is_not_onnx(folder: Path) -> None:
+    (folder / "encoder.onnx").write_bytes(b"\xff" * 100)
+    accept(folder, "encoder.onnx")
+    assert refusal(folder).startswith(f"{folder / 'encoder.onnx'} is damaged (it cannot be read as ONNX)")
+
+
+@pytest.mark.parametrize("domain", ["", "com.microsoft"])
+def test_another_opset(folder: Path, domain: str) -> None:
+    forge(folder, lambda model: model.opset_import.append(helper.make_opsetid(domain, 7)))
+    message = refusal(folder)
+    assert f"{domain or 'ai.onnx'} 7" in message
+    assert "but this version of regard runs opset 19 alone: export the bundle again with this version" in message
+
+
+@pytest.mark.parametrize("place", ["../../secret.bin", "/etc/passwd", "other.bin", "./weights.bin", ""])
+def test_weights_in_another_file_are_not_read(folder: Path, place: str) -> None:
+    (folder / "other.bin").write_bytes(bytes(100_000))
+    forge(folder, relocate("location", place))
+    assert f"lies in {place!r}, and no file but weights.bin is read" in refusal(folder)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("offset", "1000000000000", "do not fit"),
+        ("offset", "-8", "it does not say which bytes of weights.bin are"),
+        ("offset", "9" * 5000, "it does not say which bytes of weights.bin are"),
+        ("offset", "2", "do not fit"),
+        ("length", "4", "do not fit"),
+        ("length", "many", "it does not say which bytes of weights.bin are"),
+    ],
+)
+def test_weights_outside_the_file(folder: Path, key: str, value: str, message: str) -> None:
+    forge(folder, relocate(key, value))
+    assert message in refusal(folder)
+
+
+def replace_node(operator: str, domain: str = "", **attributes: Any) -> Forge:
+    def change(model: onnx.ModelProto) -> None:
+        node = model.graph.node[-1]
+        node.CopyFrom(helper.make_node(operator, node.input, node.output, domain=domain, **attributes))
+
+    return change
+
+
+def _outside() -> onnx.TensorProto:
+    tensor = numpy_helper.from_array(np.zeros(1, dtype=np.float32), "outside")
+    tensor.ClearField("raw_data")
+    tensor.data_location = onnx.TensorProto.EXTERNAL
+    tensor.external_data.add(key="location", value="/etc/passwd")
+    return tensor
+
+
+GRAPH = helper.make_graph([], "inner", [], [])
+FOREIGN: dict[str, tuple[Forge, str]] = {
+    "operator": (replace_node("StringNormalizer"), "its operator 'StringNormalizer' is not one that regard writes"),
+    "domain": (replace_node("Identity", "evil"), "its operator 'Identity' is not one that regard writes"),
+    "branch": (replace_node("If", then_branch=GRAPH, else_branch=GRAPH), "its operator 'If' is not one"),
+    "constant": (replace_node("Constant", value=_outside()), "its operator 'Constant' is not one"),
+    "attribute": (replace_node("Identity", value=_outside()), "attribute 'value' of Identity is not a number"),
+    "function": (
+        lambda model: model.functions.append(helper.make_function("f", "g", [], [], [], [])),
+        "it holds functions",
+    ),
+    "input": (lambda model: model.graph.input.pop(), "its inputs are not those in the manifest"),
+    "output": (lambda model: model.graph.output.pop(0), "its outputs are not those in the manifest: 'logits'"),
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_a_graph_that_regard_does_not_write(folder: Path, name: str) -> None:
+    change, message = FOREIGN[name]
+    forge(folder, change)
+    assert f"{folder / 'decoder.onnx'} is not a graph of `regard export onnx` ({message}" in refusal(folder)
+
+
+def test_a_graph_that_onnxruntime_refuses(folder: Path) -> None:
+    forge(folder, lambda model: model.graph.node.pop(0))
+    assert refusal(folder).startswith(f"onnxruntime cannot run the graphs in {folder} (")
+
+
+def test_a_graph_that_fails_while_it_runs(folder: Path) -> None:
+    def other_row(model: onnx.ModelProto) -> None:
+        gather = next(node for node in model.graph.node if node.op_type == "Gather")
+        far = numpy_helper.from_array(np.array([10**6]), "far")
+        model.graph.initializer.append(far)
+        gather.input[1] = "far"
+
+    forge(folder, other_row)
+    with pytest.raises(InputError, match="onnxruntime could not run a graph"):
+        regard.load(folder).translate("the cat")
+
+
+def test_more_weights_than_the_model_has(folder: Path) -> None:
+    with (folder / "weights.bin").open("ab") as file:
+        file.truncate(1 << 34)
+    accept_size = {"bytes": 1 << 34, "sha256": "0" * 64}
+    edit(folder, lambda manifest: manifest["files"].update({"weights.bin": accept_size}))
+    assert "bytes, at most" in refusal(folder)
+
+
+def test_a_foreign_folder(tmp_path: Path, folder: Path) -> None:
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "encoder.onnx").write_bytes((folder / "encoder.onnx").read_bytes())
+    assert "holds a manifest.json" in refusal(tmp_path / "model")
+    edit(folder, lambda manifest: manifest.pop("onnx"))
+    assert f"{folder / 'manifest.json'} is damaged (onnx: Field required)" in refusal(folder)
+
+
+def test_a_manifest_that_was_changed(folder: Path) -> None:
+    text = (folder / "manifest.json").read_text(encoding="utf-8")
+    (folder / "manifest.json").write_text(text.replace('"int8": false', '"int8": true'), encoding="utf-8")
+    assert "is not as it was saved" in refusal(folder)
+    assert json.loads(text)["onnx"]["int8"] is False
+
+
+def test_what_needs_the_model_itself_says_so(folder: Path) -> None:
+    with pytest.raises(InputError, match="belongs to an ONNX folder, which can translate, align and plot"):
+        load_bundle(folder)
+
+
+def test_the_operators_that_are_accepted_are_those_that_are_written() -> None:
+    written = set()
+    for config in EXPORTED.values():
+        graphs = build_graphs(torch_model(config), Weights(int8=config in PRESETS.values()), trace=True)
+        written |= {node.op_type for model in graphs.values() for node in model.graph.node}
+    assert written == OPERATORS
