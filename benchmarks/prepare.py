@@ -21,8 +21,9 @@ import time
 from datetime import date
 from pathlib import Path
 
-from regard.data.batching import Batcher
 from regard.data.crew import crew_size
+
+from regard.data.batching import Batcher
 from regard.data.dataset import Limits
 from regard.data.pipeline import encode_corpus, open_training, train_tokenizers
 from regard.training.recipe import Recipe, load_recipe
@@ -73,9 +74,9 @@ def prepare(recipe: Recipe) -> dict[str, object]:
     pairs = enumerate(corpus.pairs if isinstance(corpus.pairs, list) else corpus.pairs())
     for number, pair in pairs:
         if number in numbers:
-            found = encoded[numbers[number]]
-            assert found.source.tolist() == source.encode_ids(pair.source)
-            assert found.target.tolist() == target.encode_ids(pair.target)
+            item = numbers[number]
+            assert encoded.source[item].tolist() == source.encode_ids(pair.source)
+            assert encoded.target[item].tolist() == target.encode_ids(pair.target)
     pieces = (len(encoded.source.ids), len(encoded.target.ids))
     return {
         "pairs": len(encoded), "pieces": pieces, "notes": [*notes, *encoded.notes],

@@ -69,7 +69,7 @@ def test_stored_pairs_become_the_ids_of_pairs_in_memory(
     name: str, processes: int, corpus: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pipeline, "_SMALL", 10)
-    monkeypatch.setattr(pipeline, "crew_size", lambda: processes)
+    monkeypatch.setattr(pipeline, "worker_count", lambda: processes)
     text, config = TEXTS[name], table(corpus)
     stored, loaded = open_training(config), load_split(config, "train")
     assert isinstance(stored, StoredSplit)

@@ -4,7 +4,7 @@ from regard.data.batch import Batch
 from regard.data.batching import Batcher
 from regard.data.config import Corpus, DataConfig, TextConfig, load_split
 from regard.data.corpora import read_parallel, read_tsv
-from regard.data.dataset import EncodedPair, EncodedPairs, Sequences, encode_pairs
+from regard.data.dataset import EncodedPairs, Sequences, encode_pairs
 from regard.data.pair import Pair
 from regard.data.synthetic import copy, reverse, sort
 
@@ -13,7 +13,6 @@ __all__ = [
     "Batcher",
     "Corpus",
     "DataConfig",
-    "EncodedPair",
     "EncodedPairs",
     "Pair",
     "Sequences",

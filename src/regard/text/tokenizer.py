@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import tokenizers
 
@@ -79,6 +80,9 @@ class Tokenizer:
             return cls(config, library, data)
         except InputError as problem:
             raise InputError(f"{origin}: {problem}") from None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Tokenizer.from_data, (self._data,)
 
     def __len__(self) -> int:
         return len(self._pieces)

@@ -19,16 +19,16 @@ _CHUNK = 4096
 
 def train_vocabulary(texts: Iterable[str], config: TokenizerConfig) -> tokenizers.Tokenizer:
     """Ids 0 to 3 are the special ones; then words or characters by falling count, or what the library found."""
+    return vocabulary_from(count_chunks(texts, config), config)
+
+
+def count_chunks(texts: Iterable[str], config: TokenizerConfig) -> Counter[str]:
+    """How often each character occurs in the texts, or each chunk between two spaces."""
     seen: Counter[str] = Counter()
-    count_chunks(texts, config, seen)
-    return vocabulary_from(seen, config)
-
-
-def count_chunks(texts: Iterable[str], config: TokenizerConfig, seen: Counter[str]) -> None:
-    """Add to `seen` how often each character stands in the texts, or each chunk between two spaces."""
     for raw in texts:
         text = config.normalise(raw)
         seen.update(text if config.kind == "character" else text.split(" "))
+    return seen
 
 
 def vocabulary_from(seen: Counter[str], config: TokenizerConfig) -> tokenizers.Tokenizer:
