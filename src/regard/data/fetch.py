@@ -2,19 +2,16 @@
 
 import errno
 import hashlib
-import lzma
 import shutil
-import zlib
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
-from gzip import BadGzipFile
 from pathlib import Path
 from typing import Literal
 
 from regard.data.catalogue import Entry, TextFile, data_folders, is_here
 from regard.data.download import download
-from regard.data.lines import COMPRESSED, find_file, open_bytes
+from regard.data.lines import COMPRESSED, DAMAGED, find_file, open_bytes
 from regard.files import locked, publish, sync, whole_file
 from regard.text.errors import InputError
 
@@ -102,7 +99,7 @@ def _whole(path: Path, file: TextFile) -> bool:
     """Whether the file, packed or not, holds the text that the catalogue knows."""
     try:
         return is_here(path) and text_digest(find_file(path), file.bytes) == file.sha256
-    except (OSError, EOFError, BadGzipFile, lzma.LZMAError, zlib.error):
+    except (OSError, *DAMAGED):
         return False
 
 
