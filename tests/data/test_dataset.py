@@ -7,7 +7,7 @@ import pytest
 
 from regard.data.dataset import Limits, encode_pairs
 from regard.data.pair import Pair
-from regard.data.synthetic import copy
+from regard.data.synthetic import synthetic
 from regard.text.config import TokenizerConfig
 from regard.text.errors import InputError
 from regard.text.tokenizer import Tokenizer
@@ -64,7 +64,7 @@ def test_dropout_is_decided_by_the_seed() -> None:
 
 
 def test_arrays_take_four_bytes_a_piece_and_eight_a_pair() -> None:
-    pairs = copy(50, 3, 12, 2_000)
+    pairs = synthetic("copy", 50, 3, 12, 2_000)
     words = Tokenizer.train((pair.source for pair in pairs), TokenizerConfig())
     encoded = encode_pairs(pairs, words, words)
     pieces = sum(len(pair.source.split()) for pair in pairs)

@@ -70,14 +70,14 @@ def test_a_dataset_of_many_splits(tmp_path: Path) -> None:
     [
         ("{", r"t.jsonl, line 2 is not JSON \(.*\); wanted one object a line"),
         ('["a", "b"]', r't.jsonl, line 2: a list, wanted an object such as \{"source"'),
-        ('{"sourc": "a", "target": "b"}', r't.jsonl, record 2: no field "source"; did you mean "sourc"\?'),
-        ('{"zzz": "a"}', r'no field "source"; its fields are zzz'),
+        ('{"sourc": "a", "target": "b"}', r't.jsonl, record 2: no field "source"; did you mean .sourc.\?'),
+        ('{"zzz": "a"}', r'no field "source"; valid fields are zzz'),
         (
             '{"source": "a \\ud800", "target": "b"}',
             r'character 2 of the field "source" is half of a surrogate',
         ),
         ('{"source": 3, "target": "b"}', r'record 2: the field "source" is int, wanted text'),
-        ('{"source": {"en": "a"}, "target": "b"}', r'"source" is dict, wanted text; did you mean "source.en"\?'),
+        ('{"source": {"en": "a"}, "target": "b"}', r'"source" is dict, wanted text; did you mean .source.en.\?'),
     ],
 )
 def test_wrong_records_are_refused_with_their_place(line: str, message: str, tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_nothing_to_read_and_nothing_like_parquet(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"t.parquet cannot be read as Parquet: "):
         list(read_parquet(tmp_path / "t.parquet", "source", "target"))
     pyarrow.parquet.write_table(pyarrow.Table.from_pylist([{"en": "a", "fr": "b"}]), tmp_path / "n.parquet")
-    with pytest.raises(InputError, match=r'n.parquet, record 1: no field "de"; its fields are en, fr'):
+    with pytest.raises(InputError, match=r'n.parquet, record 1: no field "de"; valid fields are en, fr'):
         list(read_parquet(tmp_path / "n.parquet", "en", "de"))
 
 

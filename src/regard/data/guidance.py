@@ -1,7 +1,7 @@
 """What training may know about where to look: word links as links between pieces, and how much they count."""
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -33,17 +33,8 @@ class Guidance:
     head: int
     coverage: float
 
-    def to(self, device: torch.device | str, non_blocking: bool = False) -> "Guidance":
-        return self if self.links is None else replace(self, links=self.links.to(device, non_blocking=non_blocking))
-
-    def pin(self) -> "Guidance":
-        return self if self.links is None else replace(self, links=self.links.pin_memory())
-
-    def twice(self) -> "Guidance":
-        return self if self.links is None else replace(self, links=torch.cat([self.links, self.links]))
-
-    def cut(self, rows: slice, target: int, source: int) -> "Guidance":
-        return self if self.links is None else replace(self, links=self.links[rows, :target, :source])
+    def map(self, change: Callable[[Tensor], Tensor]) -> "Guidance":
+        return self if self.links is None else replace(self, links=change(self.links))
 
 
 @dataclass(frozen=True)

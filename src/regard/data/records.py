@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ from regard.bounds import cut
 from regard.data.lines import find_file, import_extra, read_lines
 from regard.data.pair import Pair
 from regard.reading_files import parse_json
+from regard.text.complaint import nearest
 from regard.text.errors import InputError
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -100,11 +100,11 @@ def _field(row: Mapping[str, Any], name: str, where: str) -> str:
     try:
         value = _value(row, name)
     except KeyError:
-        raise InputError(f'{where}: no field "{cut(name)}"; {_nearest(name, list(_names(row)))}') from None
+        raise InputError(f'{where}: no field "{cut(name)}"; {nearest(name, _names(row), "fields", 0.6)}') from None
     if value is None:
         return ""
     if not isinstance(value, str):
-        inside = f"; {_nearest(name, list(_names(row)))}" if isinstance(value, Mapping) else ""
+        inside = f"; {nearest(name, _names(row), 'fields', 0.6)}" if isinstance(value, Mapping) else ""
         raise InputError(f'{where}: the field "{cut(name)}" is {type(value).__name__}, wanted text{inside}')
     if not value.isascii() and (lone := _SURROGATE.search(value)):
         raise InputError(
@@ -132,11 +132,6 @@ def _names(row: Mapping[str, Any], before: str = "") -> Iterator[str]:
             yield from _names(value, f"{before}{name}.")
         else:
             yield f"{before}{name}"
-
-
-def _nearest(given: str, names: list[str]) -> str:
-    near = get_close_matches(given, names, n=1)
-    return f'did you mean "{near[0]}"?' if near else f"its fields are {', '.join(names) or 'none'}"
 
 
 def _json_rows(path: Path) -> Rows:

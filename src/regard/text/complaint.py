@@ -73,10 +73,10 @@ def complain(error: ValidationError, model: type[BaseModel], extra: dict[str, tu
     return f"{place.written} = {excerpt(first['input'])}: wanted {wanted}"
 
 
-def nearest(given: str, valid: Iterable[str], what: str) -> str:
+def nearest(given: str, valid: Iterable[str], what: str, cutoff: float = 0.5) -> str:
     """'did you mean …?' if something is near, else everything that is valid."""
     valid = list(valid)
-    near = difflib.get_close_matches(cut(given), valid, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(cut(given), valid, n=1, cutoff=cutoff)
     return f"did you mean '{near[0]}'?" if near else f"valid {what} are {', '.join(valid)}"
 
 
