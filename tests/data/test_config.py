@@ -12,8 +12,8 @@ from regard.data.splits import load_split
 from regard.data.synthetic import synthetic
 from regard.data.tables import DataConfig
 from regard.text.config import TokenizerConfig
-from regard.text.editions import bare
 from regard.text.errors import InputError
+from regard.text.near_duplicates import bare
 from regard.text.normalise import Normaliser
 
 DATA: TypeAdapter[Any] = TypeAdapter(DataConfig)

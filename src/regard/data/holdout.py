@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from regard.text.editions import bare
 from regard.text.errors import InputError
+from regard.text.near_duplicates import bare
 
 BY = "words"
 """What decides; a part of what prepared data is kept by."""
