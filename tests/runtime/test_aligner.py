@@ -10,11 +10,11 @@ import regard
 from regard.alignment import LinkRule
 from regard.runtime.aligner import Aligner
 from regard.runtime.linked import linked_words
-from regard.text import Tokenizer, TokenizerConfig
-from regard.text.config import Kind
+from regard.text.config import Kind, TokenizerConfig
 from regard.text.encoding import PieceWords
 from regard.text.errors import InputError
 from regard.text.special import EOS
+from regard.text.tokenizer import Tokenizer
 
 from .bundles import ENGLISH, FRENCH, KINDS
 

@@ -13,8 +13,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from regard.text import BOS, EOS, PAD, UNK, InputError, Normaliser, Tokenizer, TokenizerConfig, join_words, split_words
+from regard.text.config import TokenizerConfig
+from regard.text.errors import InputError
+from regard.text.normalise import Normaliser
+from regard.text.special import BOS, EOS, PAD, UNK
 from regard.text.subwords import WAYS
+from regard.text.tokenizer import Tokenizer
+from regard.text.words import join_words, split_words
 
 KINDS = ["word", "character", "bpe", "unigram"]
 CORPUS = [
@@ -290,7 +295,7 @@ def test_saved_and_loaded_it_is_the_same(kind: str, tmp_path: Path) -> None:
 def test_the_same_texts_give_the_same_tokenizer_in_another_process() -> None:
     """Hash seeds differ between processes; the library's own unigram training depends on them."""
     script = (
-        "import sys, json; from regard.text import Tokenizer, TokenizerConfig\n"
+        "import sys, json; from regard.text.tokenizer import Tokenizer, TokenizerConfig\n"
         "texts = json.loads(sys.stdin.buffer.read())\n"
         "for kind in sys.argv[1:]:\n"
         "    config = TokenizerConfig(kind=kind, vocabulary=200)\n"

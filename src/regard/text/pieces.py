@@ -47,7 +47,7 @@ def subword_pieces(text: str, words: Spans, subwords: Subwords) -> Iterator[Piec
         opens = marked.startswith(MARK)
         place = start - opens
         for number, length in subwords(marked):
-            yield Piece(number, max(place, start), place + length, word, opens=opens and place < start)
+            yield Piece(number, max(place, start), place + length, word, opens and place < start)
             place += length
 
 
