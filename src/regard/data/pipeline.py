@@ -14,7 +14,7 @@ from pathlib import Path
 
 import tokenizers
 
-from regard.data.cache import kept
+from regard.data.cache import cached_folder
 from regard.data.config import TextConfig
 from regard.data.dataset import CHUNK, EncodedPairs, Limits, cut, encode_chunks, encode_pairs
 from regard.data.pair import Pair
@@ -58,7 +58,7 @@ def train_tokenizers(
             tokenizer.save(folder / f"{name}.json")
 
     configs = [side.model_dump(mode="json") for side in (text.source, text.target)]
-    folder = kept("tokenizers", _key(corpus=corpus.key, text=configs, joint=text.joint), build)
+    folder = cached_folder("tokenizers", _key(corpus=corpus.key, text=configs, joint=text.joint), build)
     source, target = (Tokenizer.load(folder / f"{name}.json") for name in ("source", "target"))
     return (source, source) if text.joint else (source, target)
 
@@ -94,7 +94,7 @@ def encode_corpus(
         tokenizers=[source.fingerprint, target.fingerprint],
         limits=[limits.source, limits.target, limits.overlong],
     )
-    folder = kept("pairs", key, build, notes)
+    folder = cached_folder("pairs", key, build, notes)
     return map_pairs(folder), (*read_json(folder / "notes.json"), *notes)
 
 
