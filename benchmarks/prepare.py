@@ -21,11 +21,10 @@ import time
 from datetime import date
 from pathlib import Path
 
-from regard.data.crew import crew_size
-
 from regard.data.batching import Batcher
 from regard.data.dataset import Limits
 from regard.data.pipeline import encode_corpus, open_training, train_tokenizers
+from regard.data.worker_pool import worker_count
 from regard.training.recipe import Recipe, load_recipe
 from regard.training.run import train as run
 
@@ -134,7 +133,7 @@ def main() -> None:
         load = os.getloadavg()[0]
         found: dict[str, object] = {
             "recipe": given.recipe, "date": date.today().isoformat(), "machine": platform.machine(),
-            "workers": crew_size(), "load_before": load, "prepare": prepare(recipe), "load_after": os.getloadavg()[0],
+            "workers": worker_count(), "load_before": load, "prepare": prepare(recipe), "load_after": os.getloadavg()[0],
         }  # fmt: skip
         for part in ("epoch", "train") if given.train else ("epoch",):
             command = [sys.executable, __file__, given.recipe, "--part", part]
