@@ -133,7 +133,8 @@ def main() -> None:
         load = os.getloadavg()[0]
         found: dict[str, object] = {
             "recipe": given.recipe, "date": date.today().isoformat(), "machine": platform.machine(),
-            "workers": worker_count(), "load_before": load, "prepare": prepare(recipe), "load_after": os.getloadavg()[0],
+            "workers": worker_count(), "load_before": load, "prepare": prepare(recipe),
+            "load_after": os.getloadavg()[0],
         }  # fmt: skip
         for part in ("epoch", "train") if given.train else ("epoch",):
             command = [sys.executable, __file__, given.recipe, "--part", part]
