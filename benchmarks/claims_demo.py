@@ -24,13 +24,11 @@ from regard.text.special import BOS, EOS
 Record = dict[str, Any]
 CPU = torch.device("cpu")
 _OBJECTS = frozenset(["him", "her", "them", "it", "me", "you"])
-_NOUNS = frozenset(form for noun in french.NOUNS.values() for form in (noun.singular, noun.plural))
-_ADJECTIVES = frozenset(
-    form for one in french.ADJECTIVES.values() for form in vars(one).values() if isinstance(form, str)
-)
+_NOUNS = frozenset(form for noun in french().nouns.values() for form in (noun.singular, noun.plural))
+_ADJECTIVES = frozenset(form for one in french().adjectives.values() for form in one if form)
 _FRENCH = {
     "article": frozenset(["le", "la", "les", "l'", "un", "une", "des", "du", "de", "d'"]),
-    "preposition": frozenset([*french.PREPOSITIONS.values(), "au", "aux", "en"]),
+    "preposition": frozenset([*french().prepositions.values(), "au", "aux", "en"]),
     "pronoun": frozenset(["je", "j'", "tu", "il", "elle", "ils", "me", "te", "m'", "t'", "qui", "que", "qu'"]),
     "negation": frozenset(["ne", "n'", "pas"]),
     "noun": _NOUNS,
@@ -38,12 +36,12 @@ _FRENCH = {
 }
 _ENGLISH = {
     "article": frozenset(["the", "a", "an"]),
-    "preposition": frozenset(french.PREPOSITIONS),
+    "preposition": frozenset(french().prepositions),
     "pronoun": frozenset(["i", "he", "she", "they", "who", "that", *_OBJECTS]),
     "auxiliary": frozenset(["do", "does", "did", "not", "is", "was", "be", "going", "to", "wants", "want", "can"]),
-    "noun": frozenset(noun for kind in english.NOUNS.values() for noun in kind)
-    | frozenset(f"{noun}s" for kind in english.NOUNS.values() for noun in kind)
-    | frozenset(english.PLURALS.values()),
+    "noun": frozenset(noun for kind in english().nouns.values() for noun in kind)
+    | frozenset(f"{noun}s" for kind in english().nouns.values() for noun in kind)
+    | frozenset(english().plurals.values()),
 }
 
 

@@ -26,8 +26,8 @@ from typing import Any
 
 import torch
 
-from regard.data.config import load_split
 from regard.data.pair import Pair
+from regard.data.splits import load_split
 from regard.data.tables import CatalogueData
 from regard.evaluation import bleu
 from regard.plot import LengthQuality, System, quality_by_length, save

@@ -25,7 +25,7 @@ from torch.nn.functional import cross_entropy
 from careless import READERS, Ours, Padded, Textbook
 from regard.data import phrasebook
 from regard.data.pair import Pair
-from regard.data.synthetic import reverse
+from regard.data.synthetic import synthetic
 from regard.plot import LengthQuality, System, quality_by_length, save
 from regard.text.special import BOS, EOS, PAD
 from regard.text.words import split_words
@@ -63,7 +63,7 @@ def read(task: str, pairs: int, count: int, seed: int) -> tuple[list[Ids], list[
 
     def draw(split: str, many: int, low: int, high: int) -> list[Pair]:
         if task == "reverse":
-            return reverse(50, low, high, many, seed if split == "train" else 1, split)  # type: ignore[arg-type]
+            return synthetic("reverse", 50, low, high, many, seed if split == "train" else 1, split)  # type: ignore[arg-type]
         return phrasebook.pairs("en-fr", split, many, seed if split == "train" else 0, low, high)
 
     known = draw("train", pairs, bins[0][0], longest)

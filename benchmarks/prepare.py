@@ -22,9 +22,9 @@ from datetime import date
 from pathlib import Path
 
 from regard.data.batching import Batcher
-from regard.data.crew import crew_size
 from regard.data.dataset import Limits
 from regard.data.pipeline import encode_corpus, open_training, train_tokenizers
+from regard.data.worker_pool import worker_count
 from regard.training.recipe import Recipe, load_recipe
 from regard.training.run import train as run
 
@@ -73,9 +73,9 @@ def prepare(recipe: Recipe) -> dict[str, object]:
     pairs = enumerate(corpus.pairs if isinstance(corpus.pairs, list) else corpus.pairs())
     for number, pair in pairs:
         if number in numbers:
-            found = encoded[numbers[number]]
-            assert found.source.tolist() == source.encode_ids(pair.source)
-            assert found.target.tolist() == target.encode_ids(pair.target)
+            item = numbers[number]
+            assert encoded.source[item].tolist() == source.encode_ids(pair.source)
+            assert encoded.target[item].tolist() == target.encode_ids(pair.target)
     pieces = (len(encoded.source.ids), len(encoded.target.ids))
     return {
         "pairs": len(encoded), "pieces": pieces, "notes": [*notes, *encoded.notes],
@@ -133,7 +133,8 @@ def main() -> None:
         load = os.getloadavg()[0]
         found: dict[str, object] = {
             "recipe": given.recipe, "date": date.today().isoformat(), "machine": platform.machine(),
-            "workers": crew_size(), "load_before": load, "prepare": prepare(recipe), "load_after": os.getloadavg()[0],
+            "workers": worker_count(), "load_before": load, "prepare": prepare(recipe),
+            "load_after": os.getloadavg()[0],
         }  # fmt: skip
         for part in ("epoch", "train") if given.train else ("epoch",):
             command = [sys.executable, __file__, given.recipe, "--part", part]

@@ -29,7 +29,7 @@ from regard.data.batching import Batcher
 from regard.data.dataset import encode_pairs
 from regard.data.pair import Pair
 from regard.data.splits import load_split
-from regard.data.synthetic import reverse
+from regard.data.synthetic import synthetic
 from regard.evaluation import bleu, exact_match
 from regard.models.seq2seq import Seq2Seq
 from regard.plot import LengthQuality, System, quality_by_length, save
@@ -89,7 +89,7 @@ def sentences(task: str, count: int) -> list[Pair]:
     found: list[Pair] = []
     for shortest, longest in TASKS[task].bins:
         if task == "reverse":
-            found += reverse(50, shortest, longest, count, seed=1, split="test")
+            found += synthetic("reverse", 50, shortest, longest, count, seed=1, split="test")
         else:
             found += phrasebook.pairs("en-fr", "test", count, shortest=shortest, longest=longest)
     return found

@@ -122,10 +122,11 @@ def test_item_3_a_line_of_gigabytes_is_refused_at_its_bound(tmp_path: Path) -> N
 
 
 def test_item_3_a_zstd_bomb_unpacks_little_by_little(tmp_path: Path) -> None:
-    zstandard = pytest.importorskip("zstandard")
+    pyarrow = pytest.importorskip("pyarrow")
     path = tmp_path / "bomb.zst"
-    packer = zstandard.ZstdCompressor(level=1).compressobj()
-    path.write_bytes(b"".join(packer.compress(bytes(1 << 24)) for _ in range(64)) + packer.flush())
+    with pyarrow.CompressedOutputStream(pyarrow.OSFile(str(path), "wb"), "zstd") as packed:
+        for _ in range(64):
+            packed.write(bytes(1 << 24))
     with pytest.raises(InputError, match=r"bomb.zst, line 1 has more than 16,777,216 bytes"):
         list(read_lines(path))
 

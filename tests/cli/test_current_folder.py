@@ -9,9 +9,10 @@ import pytest
 
 import regard
 from regard.child import environment
-from regard.data.crew import Crew
+from regard.data.worker_pool import WorkerPool
 from regard.text.config import TokenizerConfig
 from regard.text.tokenizer import Tokenizer
+from regard.text.worker import EncodeTexts
 from runtime.foreign import MINE, OWN, write_module
 
 from .conftest import Command
@@ -68,8 +69,9 @@ def test_item_2_python_m_regard_finds_no_mechanism_in_the_current_folder_and_say
 
 
 def test_item_2_processes_that_prepare_data_do_not_import_from_the_current_folder(hostile: Path) -> None:
-    with Crew(1) as crew:
-        assert crew.each("know", Tokenizer.train(["a b c"], TokenizerConfig()).data) == [None]
+    tokenizer = Tokenizer.train(["a b c"], TokenizerConfig())
+    with WorkerPool(EncodeTexts((tokenizer, tokenizer)), 1) as pool:
+        assert len(list(pool.map([((["a"], ["b"]), None)]))) == 1
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bundle.conftest import small_files
-from regard.data.cache import cache_folder, kept
+from regard.data.cache import cache_folder, cached_folder
 from regard.text.errors import InputError
 
 
@@ -36,7 +36,7 @@ def names(folder: Path) -> list[str]:
 
 def test_a_folder_is_built_once() -> None:
     calls: list[Path] = []
-    first, second, other = (kept("pairs", key, builder(calls)) for key in ("k1", "k1", "k2"))
+    first, second, other = (cached_folder("pairs", key, builder(calls)) for key in ("k1", "k1", "k2"))
     assert first == second != other
     assert len(calls) == 2
     assert (first / "a").read_text() == "x" * 5000
@@ -69,14 +69,14 @@ def empty_list(place: Path) -> None:
 @pytest.mark.parametrize("damage", [damage_size, damage_bit, lose_file, lose_list, damage_list, empty_list])
 def test_what_is_not_whole_is_built_anew_and_said(damage: Callable[[Path], None]) -> None:
     calls: list[Path] = []
-    place = kept("pairs", "k", builder(calls))
+    place = cached_folder("pairs", "k", builder(calls))
     damage(place)
     notes: list[str] = []
-    assert kept("pairs", "k", builder(calls), notes) == place
+    assert cached_folder("pairs", "k", builder(calls), notes) == place
     assert len(calls) == 2
     assert notes == [f"the cache in {place} was damaged or only half written: it was built anew"]
     assert (place / "a").read_text() == "x" * 5000
-    kept("pairs", "k", builder(calls), notes)
+    cached_folder("pairs", "k", builder(calls), notes)
     assert len(calls) == 2
 
 
@@ -84,7 +84,7 @@ def test_what_a_killed_process_left_is_swept_away(home: Path) -> None:
     half = home / "pairs" / ".k-0123abcd.part"
     half.mkdir(parents=True)
     (half / "a").write_text("half")
-    kept("pairs", "k", builder([]))
+    cached_folder("pairs", "k", builder([]))
     assert names(home / "pairs") == ["k"]
 
 
@@ -94,7 +94,7 @@ def test_a_build_that_fails_leaves_nothing(home: Path) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        kept("pairs", "k", fail)
+        cached_folder("pairs", "k", fail)
     assert names(home / "pairs") == []
 
 
@@ -103,9 +103,9 @@ def test_a_file_that_cannot_grow_is_an_error_and_no_poison(home: Path) -> None:
         small_files(1000),
         pytest.raises(InputError, match="larger than this disk or `ulimit -f` allows; nothing half"),
     ):
-        kept("pairs", "k", builder([]))
+        cached_folder("pairs", "k", builder([]))
     assert names(home / "pairs") == []
-    assert (kept("pairs", "k", builder([])) / "a").read_text() == "x" * 5000
+    assert (cached_folder("pairs", "k", builder([])) / "a").read_text() == "x" * 5000
 
 
 @pytest.fixture
@@ -123,26 +123,26 @@ def tiny_disk(tmp_path: Path) -> Iterator[Path]:
 def test_a_full_disk_is_an_error_and_no_poison(tiny_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REGARD_CACHE", str(tiny_disk))
     with pytest.raises(InputError) as caught:
-        kept("pairs", "k", builder([], "x" * 200_000))
+        cached_folder("pairs", "k", builder([], "x" * 200_000))
     assert str(caught.value) == (
         f"cannot keep prepared data in {tiny_disk / 'pairs'}: the disk is full; nothing half done is left there. "
         "Free some space, or name another folder with the environment variable REGARD_CACHE"
     )
     assert names(tiny_disk / "pairs") == []
-    assert (kept("pairs", "k", builder([])) / "b").read_text() == "b"
+    assert (cached_folder("pairs", "k", builder([])) / "b").read_text() == "b"
 
 
 def test_a_cache_that_is_read_only_is_used_where_it_is_whole(tiny_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REGARD_CACHE", str(tiny_disk))
-    built = kept("pairs", "k", builder([]))
+    built = cached_folder("pairs", "k", builder([]))
     for path in built.parent.glob("*.lock"):
         path.unlink()
     subprocess.run(["mount", "-o", "remount,ro", tiny_disk], check=True)
     calls: list[Path] = []
-    assert (kept("pairs", "k", builder(calls)), calls) == (built, [])
+    assert (cached_folder("pairs", "k", builder(calls)), calls) == (built, [])
     for kind, key in (("pairs", "other"), ("tokenizers", "k")):
         with pytest.raises(InputError, match="Read-only file system; nothing half done is left there"):
-            kept(kind, key, builder([]))
+            cached_folder(kind, key, builder([]))
 
 
 def test_a_folder_that_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,7 +150,7 @@ def test_a_folder_that_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("REGARD_CACHE", str(tmp_path / "file"))
     wanted = r"cannot keep prepared data in .*file/pairs: .* left there\. Name another folder .* REGARD_CACHE"
     with pytest.raises(InputError, match=wanted):
-        kept("pairs", "k", builder([]))
+        cached_folder("pairs", "k", builder([]))
 
 
 def test_two_that_want_the_same_wait_for_one_another() -> None:
@@ -160,7 +160,7 @@ def test_two_that_want_the_same_wait_for_one_another() -> None:
         builder(calls)(folder)
         time.sleep(0.2)
 
-    threads = [threading.Thread(target=kept, args=("pairs", "k", slow)) for _ in range(3)]
+    threads = [threading.Thread(target=cached_folder, args=("pairs", "k", slow)) for _ in range(3)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -155,6 +155,6 @@ def test_wrong_wishes_are_answered(keys: dict[str, str], message: str, home: Pat
 
 def test_which_part_must_be_said(home: Path) -> None:
     fill(home / "g2p-sigmorphon2020", fre_train__tsv="a\tb\n")
-    for part, said in ((None, "say which"), ("xxx", "no part 'xxx'")):
+    for part, said in ((None, "name one"), ("xxx", "no part 'xxx'")):
         with pytest.raises(InputError, match=f"has several parts, {said}: part is one of ady, arm"):
             resolve(table(name="g2p-sigmorphon2020", source="word", target="ipa", part=part))

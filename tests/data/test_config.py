@@ -6,12 +6,14 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from regard.data.config import DataConfig, TextConfig, load_split
+from regard.data.config import TextConfig
 from regard.data.pair import Pair
-from regard.data.synthetic import reverse
+from regard.data.splits import load_split
+from regard.data.synthetic import synthetic
+from regard.data.tables import DataConfig
 from regard.text.config import TokenizerConfig
-from regard.text.editions import bare
 from regard.text.errors import InputError
+from regard.text.near_duplicates import bare
 from regard.text.normalise import Normaliser
 
 DATA: TypeAdapter[Any] = TypeAdapter(DataConfig)
@@ -29,7 +31,7 @@ def sources(config: Any) -> dict[str, list[str]]:
 def test_a_synthetic_task_has_the_sizes_asked_for() -> None:
     config = data(kind="reverse", vocabulary=20, shortest=2, longest=5, train=30, dev=10, test=20, seed=3)
     assert {split: len(found) for split, found in sources(config).items()} == {"train": 30, "dev": 10, "test": 20}
-    assert load_split(config, "dev").pairs == reverse(20, 2, 5, 10, 3, "dev")
+    assert load_split(config, "dev").pairs == synthetic("reverse", 20, 2, 5, 10, 3, "dev")
 
 
 @pytest.mark.parametrize("pair", ["en-fr", "fr-en", "en-hi"])

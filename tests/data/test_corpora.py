@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow
 import pytest
-import zstandard
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -17,8 +17,13 @@ from regard.data.lines import read_lines
 from regard.data.pair import Pair
 from regard.text.errors import InputError
 
+
+def zstd(content: bytes) -> bytes:
+    return pyarrow.compress(content, codec="zstd", asbytes=True)  # type: ignore[no-any-return]
+
+
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
-    ".zst": zstandard.compress,
+    ".zst": zstd,
     "": bytes,
     ".gz": gzip.compress,
     ".xz": lzma.compress,
@@ -98,8 +103,8 @@ def test_pairs_are_read_one_at_a_time(tmp_path: Path) -> None:
         (b"ok\tok\ncaf\xe9\tb\n", None, r"t.tsv, line 2: byte 9 of the file \(0xe9\) is not UTF-8; convert"),
         (b"\xef\xbb\xbf\xe9\tb\n", None, r"line 1: byte 3 of the file"),
         ("a\tb".encode("utf-16"), None, "t.tsv is UTF-16, not UTF-8: convert it"),
-        (b"\x28\xb5\x2f\xfdxxx", None, "t.tsv is damaged after line 0: zstd"),
-        (zstandard.compress(b"a\tb\n" * 100)[:-5], None, "t.tsv is damaged after line .* end of the compressed stream"),
+        (b"\x28\xb5\x2f\xfdxxx", None, "t.tsv is damaged after line 0: ZSTD"),
+        (zstd(b"a\tb\n" * 100)[:-5], None, "t.tsv is damaged after line .* Truncated compressed stream"),
         (gzip.compress(b"a\tb\n" * 100, mtime=0)[:-10], None, "t.tsv is damaged after line .* fetch or pack it again"),
         (lzma.compress(b"a\tb\n" * 100)[:-30], None, "t.tsv is damaged after line"),
         (b"\x1f\x8bnot really", None, "t.tsv is damaged after line 0"),
@@ -162,16 +167,16 @@ def test_wrong_parallel_files_are_refused_with_their_place(
 
 
 def test_several_zstd_frames_are_one_file(tmp_path: Path) -> None:
-    path = write(tmp_path / "t", zstandard.compress(b"a\nb") + zstandard.compress(b"c\n") + zstandard.compress(b""))
+    path = write(tmp_path / "t", zstd(b"a\nb") + zstd(b"c\n") + zstd(b""))
     assert list(read_lines(path)) == ["a", "bc"]
 
 
 def test_without_the_extra_a_zstd_file_is_answered_with_the_line_that_installs_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = write(tmp_path / "t.tsv.zst", zstandard.compress(b"a\tb\n"))
-    monkeypatch.setitem(sys.modules, "zstandard", None)
-    with pytest.raises(InputError, match=r"t.tsv.zst is compressed with zstd, .* pip install 'regard\[data\]'"):
+    path = write(tmp_path / "t.tsv.zst", zstd(b"a\tb\n"))
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(InputError, match=r"t.tsv.zst, compressed with zstd, needs .* pip install 'regard\[data\]'"):
         list(read_tsv(path))
 
 

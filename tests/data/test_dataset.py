@@ -7,7 +7,7 @@ import pytest
 
 from regard.data.dataset import Limits, encode_pairs
 from regard.data.pair import Pair
-from regard.data.synthetic import copy
+from regard.data.synthetic import synthetic
 from regard.text.config import TokenizerConfig
 from regard.text.errors import InputError
 from regard.text.tokenizer import Tokenizer
@@ -23,14 +23,14 @@ def test_items_are_the_tokenizer_s_ids() -> None:
     encoded = encode_pairs(stream("a b", "c", "zzz"), WORDS, WORDS)
     assert len(encoded) == len(encoded.source) == 3
     for item, source in enumerate(["a b", "c", "zzz"]):
-        assert encoded[item].source.tolist() == WORDS.encode_ids(source)
-        assert encoded[item].target.tolist() == WORDS.encode_ids(f"{source} e")
+        assert encoded.source[item].tolist() == WORDS.encode_ids(source)
+        assert encoded.target[item].tolist() == WORDS.encode_ids(f"{source} e")
     assert encoded.source.lengths.tolist() == [2, 1, 1]
     assert encoded.source.ids.dtype == np.int32
     assert encoded.notes == ()
     for beyond in (-1, 3):
         with pytest.raises(IndexError):
-            encoded[beyond]
+            encoded.source[beyond]
 
 
 def test_long_and_blank_pairs_are_left_out_and_said() -> None:
@@ -42,8 +42,8 @@ def test_long_and_blank_pairs_are_left_out_and_said() -> None:
 
 def test_long_pairs_are_cut_where_asked() -> None:
     encoded = encode_pairs(stream("a b c", "a"), WORDS, WORDS, Limits(2, 3, "truncate"))
-    assert [encoded[item].source.tolist() for item in range(2)] == [[4, 5], [4]]
-    assert [encoded[item].target.tolist() for item in range(2)] == [[4, 5, 6], [4, 8]]
+    assert [encoded.source[item].tolist() for item in range(2)] == [[4, 5], [4]]
+    assert [encoded.target[item].tolist() for item in range(2)] == [[4, 5, 6], [4, 8]]
     assert encoded.notes == ("1 pair cut to the limit",)
 
 
@@ -64,7 +64,7 @@ def test_dropout_is_decided_by_the_seed() -> None:
 
 
 def test_arrays_take_four_bytes_a_piece_and_eight_a_pair() -> None:
-    pairs = copy(50, 3, 12, 2_000)
+    pairs = synthetic("copy", 50, 3, 12, 2_000)
     words = Tokenizer.train((pair.source for pair in pairs), TokenizerConfig())
     encoded = encode_pairs(pairs, words, words)
     pieces = sum(len(pair.source.split()) for pair in pairs)

@@ -295,7 +295,7 @@ def test_a_length_that_is_no_number_is_no_length(server: Server, tmp_path: Path,
 
 def test_a_copy_of_another_edition_is_refused(copy: Path, tmp_path: Path) -> None:
     (copy / "train.en").write_text("other\n")
-    with pytest.raises(InputError, match=r"train.en is not the file of tiny that the catalogue knows: .* 20,000 lines"):
+    with pytest.raises(InputError, match=r"train.en is not the file that the catalogue knows: .* 20,000 lines"):
         get(entry(), copy, tmp_path / "home")
 
 

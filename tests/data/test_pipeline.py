@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from bundle.conftest import small_files
 from regard.data import dataset, pipeline, splits
 from regard.data.batching import Batcher
-from regard.data.config import TextConfig, load_split
+from regard.data.config import TextConfig
 from regard.data.dataset import EncodedPairs, Limits
 from regard.data.pipeline import encode_corpus, open_training, train_tokenizers
-from regard.data.splits import Corpus, StoredSplit, open_split
+from regard.data.splits import Corpus, StoredSplit, load_split, open_split
 from regard.data.tables import ParallelData, RecordData, TsvData
 from regard.text.errors import InputError
 from regard.text.tokenizer import Tokenizer
@@ -69,7 +69,7 @@ def test_stored_pairs_become_the_ids_of_pairs_in_memory(
     name: str, processes: int, corpus: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pipeline, "_SMALL", 10)
-    monkeypatch.setattr(pipeline, "crew_size", lambda: processes)
+    monkeypatch.setattr(pipeline, "worker_count", lambda: processes)
     text, config = TEXTS[name], table(corpus)
     stored, loaded = open_training(config), load_split(config, "train")
     assert isinstance(stored, StoredSplit)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.data.synthetic import copy, reverse, sort, synthetic
+from regard.data.synthetic import synthetic
 from regard.text.errors import InputError
 
 TASKS = ["copy", "reverse", "sort"]
@@ -29,16 +29,16 @@ def test_linked_words_are_equal_and_all_words_are_linked_once(
 
 
 def test_each_task_does_what_its_name_says() -> None:
-    for pair in copy(50, 3, 12, 20):
+    for pair in synthetic("copy", 50, 3, 12, 20):
         assert pair.target == pair.source
         assert pair.links is not None
         assert all(s == t for s, t in pair.links.sure)
-    for pair in reverse(50, 3, 12, 20):
+    for pair in synthetic("reverse", 50, 3, 12, 20):
         words = pair.source.split()
         assert pair.target.split() == words[::-1]
         assert pair.links is not None
         assert all(s + t == len(words) - 1 for s, t in pair.links.sure)
-    for pair in sort(8, 3, 12, 20):
+    for pair in synthetic("sort", 8, 3, 12, 20):
         numbers = [int(word) for word in pair.source.split()]
         assert [int(word) for word in pair.target.split()] == sorted(numbers)
         assert pair.links is not None
@@ -48,16 +48,20 @@ def test_each_task_does_what_its_name_says() -> None:
 
 def test_the_same_seed_gives_the_same_data_on_any_machine() -> None:
     """The digest was taken once; another machine or version of Python must find the same."""
-    text = "\n".join(f"{pair.source}\t{pair.target}" for pair in reverse(50, 3, 12, 1000, seed=7))
+    text = "\n".join(f"{pair.source}\t{pair.target}" for pair in synthetic("reverse", 50, 3, 12, 1000, seed=7))
     assert hashlib.sha256(text.encode()).hexdigest()[:16] == "f566c116fcc9c579"
-    assert reverse(50, 3, 12, 50, seed=1) == reverse(50, 3, 12, 50, seed=1) != reverse(50, 3, 12, 50, seed=2)
-    assert reverse(50, 3, 12, 50, seed=1) == reverse(50, 3, 12, 80, seed=1)[:50]
+    assert (
+        synthetic("reverse", 50, 3, 12, 50, seed=1)
+        == synthetic("reverse", 50, 3, 12, 50, seed=1)
+        != synthetic("reverse", 50, 3, 12, 50, seed=2)
+    )
+    assert synthetic("reverse", 50, 3, 12, 50, seed=1) == synthetic("reverse", 50, 3, 12, 80, seed=1)[:50]
 
 
 def test_splits_share_no_sequence_whatever_their_seeds() -> None:
-    train = {pair.source for seed in (0, 1) for pair in copy(8, 1, 4, 2000, seed, "train")}
-    dev = {pair.source for pair in copy(8, 1, 4, 300, 0, "dev")}
-    test = {pair.source for pair in copy(8, 1, 4, 300, 1, "test")}
+    train = {pair.source for seed in (0, 1) for pair in synthetic("copy", 8, 1, 4, 2000, seed, "train")}
+    dev = {pair.source for pair in synthetic("copy", 8, 1, 4, 300, 0, "dev")}
+    test = {pair.source for pair in synthetic("copy", 8, 1, 4, 300, 1, "test")}
     assert train
     assert dev
     assert test
@@ -76,4 +80,4 @@ def test_splits_share_no_sequence_whatever_their_seeds() -> None:
 )
 def test_what_cannot_be_made_is_refused(vocabulary: int, shortest: int, longest: int, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        [copy(vocabulary, shortest, longest, 5, 0, split) for split in ("train", "dev", "test")]
+        [synthetic("copy", vocabulary, shortest, longest, 5, 0, split) for split in ("train", "dev", "test")]

@@ -143,8 +143,8 @@ def test_item_1_code_is_run_from_text_in_few_places() -> None:
         ("attention/build.py", "import_module"),  # behind `trust`
         ("course/attempt.py", "exec"),  # a learner's file is a program
         ("lab/bytecode.py", "marshal.loads"),  # compiled files of the environment: loaded, never run
-        ("data/crew.py", "pickle.load"),  # from a process of our own
-        ("text/labour.py", "pickle.load"),
+        ("data/worker_pool.py", "pickle.load"),  # from a process of our own
+        ("text/worker.py", "pickle.load"),
     }
     imports = re.compile(r"(import_module|__import__)\((?!f?['\"]|_HOMES\[|package\)$)")  # but what our own code names
     loads = re.compile(r"(eval|exec|(pickle|torch|np|numpy|marshal)\.loads?|runpy\.\w+)\(")

@@ -21,8 +21,9 @@ from regard.lab.asked import Asked, link_rule
 from regard.lab.sides import GoldFile, Sides, is_naacl, read_sides
 from regard.runtime.aligner import Aligner
 from regard.runtime.posterior import Posterior
-from regard.text import Tokenizer, TokenizerConfig
+from regard.text.config import TokenizerConfig
 from regard.text.errors import InputError
+from regard.text.tokenizer import Tokenizer
 from runtime.bundles import untrained
 
 SOURCES = ["3 4 5", "6 7 8 9", "", "10 11 3"]

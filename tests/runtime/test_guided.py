@@ -18,9 +18,10 @@ from regard.runtime.posterior import Posterior
 from regard.runtime.source_text import read_source
 from regard.runtime.translator import Translator
 from regard.search import Hypothesis
-from regard.text import Tokenizer, TokenizerConfig
+from regard.text.config import TokenizerConfig
 from regard.text.errors import InputError
 from regard.text.special import EOS, UNK
+from regard.text.tokenizer import Tokenizer
 
 from .bundles import untrained
 

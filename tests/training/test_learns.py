@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import regard
-from regard.data.config import load_split
+from regard.data.splits import load_split
 from regard.training.recipe import load_recipe
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}

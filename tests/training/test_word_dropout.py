@@ -9,7 +9,7 @@ import pytest
 import regard
 from regard.data.dataset import EncodedPairs, Sequences, encode_pairs
 from regard.data.pair import Pair
-from regard.data.synthetic import copy
+from regard.data.synthetic import synthetic
 from regard.text.config import TokenizerConfig
 from regard.text.special import UNK
 from regard.text.tokenizer import Tokenizer
@@ -50,7 +50,7 @@ def test_words_that_stand_equally_often_on_both_sides_are_hidden_and_nothing_els
 
 
 def test_the_seed_decides_and_the_share_is_kept() -> None:
-    pairs = copy(200, 5, 5, 2000)
+    pairs = synthetic("copy", 200, 5, 5, 2000)
     first, source, _ = encoded(pairs, 0.2, seed=1)
     again, _, _ = encoded(pairs, 0.2, seed=1)
     other, _, _ = encoded(pairs, 0.2, seed=2)

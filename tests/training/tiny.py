@@ -12,7 +12,7 @@ from torch import Tensor
 from regard.data.batch import Batch
 from regard.data.batching import Batcher
 from regard.data.dataset import encode_pairs
-from regard.data.synthetic import reverse
+from regard.data.synthetic import synthetic
 from regard.models.config import RecurrentConfig
 from regard.models.seq2seq import Seq2Seq
 from regard.text.config import TokenizerConfig
@@ -87,7 +87,7 @@ def stopped(recipe: Recipe, folder: Path, step: int) -> Path:
 
 def model_and_batch(rows: int = 9, dtype: torch.dtype = torch.float64, **model: Any) -> tuple[Seq2Seq, Batch]:
     """A model without dropout in double precision, and one batch of sentences of several lengths."""
-    pairs = reverse(12, 2, 7, rows)
+    pairs = synthetic("reverse", 12, 2, 7, rows)
     tokenizer = Tokenizer.train((pair.source for pair in pairs), TokenizerConfig())
     data = encode_pairs(pairs, tokenizer, tokenizer)
     batch = Batcher(data, sentences=rows, bucket=False).batch(torch.arange(rows).numpy())

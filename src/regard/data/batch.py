@@ -1,8 +1,7 @@
 """A batch: padded ids of some pairs, ready for a model."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass
 
 import torch
 from jaxtyping import Bool, Int
@@ -16,7 +15,7 @@ from regard.text.special import PAD
 class Batch:
     """Rows are pairs, padded with PAD on the right.
 
-    A target row is BOS y1 … yn EOS; the decoder reads `target_in` and is asked for `target_out`:
+    A target row is BOS y1 … yn EOS; the decoder reads `target_in` and must predict `target_out`:
 
         target      BOS  le  chat  EOS  PAD
         target_in   BOS  le  chat  EOS            target_lengths = 3
@@ -32,7 +31,7 @@ class Batch:
     indices: Int[Tensor, "batch"]
     """Which items of the data these rows are."""
     guidance: Guidance | None = None
-    """Where attention should look, where training is told."""
+    """Where attention should look, for guided training."""
 
     @property
     def source_real(self) -> Bool[Tensor, "batch source"]:
@@ -55,20 +54,11 @@ class Batch:
         """Source and decoder positions that are computed, padding included."""
         return self.source.numel() + self.target_out.numel()
 
-    @property
-    def tokens(self) -> int:
-        """Real positions among the slots (waits for the device if the batch lies on one)."""
-        return int(self.source_lengths.sum() + self.target_lengths.sum())
-
     def to(self, device: torch.device | str, non_blocking: bool = False) -> "Batch":
-        return self._each(lambda part: part.to(device, non_blocking=non_blocking))
-
-    def pin(self) -> "Batch":
-        """The batch in page-locked memory, from which `to(device, non_blocking=True)` copies while the device works."""
-        return self._each(lambda part: part.pin() if isinstance(part, Guidance) else part.pin_memory())
+        return self._map(lambda tensor: tensor.to(device, non_blocking=non_blocking))
 
     def halves(self) -> tuple["Batch", "Batch"]:
-        """The first and the second half of the rows, each padded no more than it needs: for when memory ran out."""
+        """The first and the second half of the rows, each padded to its own longest row: for retries out of memory."""
         if self.rows < 2:
             raise ValueError("a batch of one row cannot be halved: lower the limits on sentence length")
         middle = self.rows // 2
@@ -76,23 +66,27 @@ class Batch:
 
     def twice(self) -> "Batch":
         """Every row once more, after all of them."""
-        return self._each(lambda part: part.twice() if isinstance(part, Guidance) else torch.cat([part, part]))
+        return self._map(lambda tensor: torch.cat([tensor, tensor]))
 
     def _cut(self, rows: slice) -> "Batch":
         source_lengths, target_lengths = self.source_lengths[rows], self.target_lengths[rows]
-        guidance = self.guidance
-        if guidance is not None:
-            guidance = guidance.cut(rows, int(target_lengths.max()), int(source_lengths.max()))
+        source, target = int(source_lengths.max()), int(target_lengths.max())
         return Batch(
-            self.source[rows, : int(source_lengths.max())],
+            self.source[rows, :source],
             source_lengths,
-            self.target[rows, : int(target_lengths.max()) + 1],
+            self.target[rows, : target + 1],
             target_lengths,
             self.indices[rows],
-            guidance,
+            self.guidance and self.guidance.map(lambda links: links[rows, :target, :source]),
         )
 
-    def _each(self, change: Callable[[Any], Any]) -> "Batch":
-        """The batch with every part changed that is there."""
-        parts = {field.name: getattr(self, field.name) for field in fields(self)}
-        return replace(self, **{name: change(part) for name, part in parts.items() if part is not None})
+    def _map(self, change: Callable[[Tensor], Tensor]) -> "Batch":
+        """The batch with every tensor changed."""
+        return Batch(
+            change(self.source),
+            change(self.source_lengths),
+            change(self.target),
+            change(self.target_lengths),
+            change(self.indices),
+            self.guidance and self.guidance.map(change),
+        )

@@ -1,6 +1,6 @@
-"""Folders of computed files, found again by what they were computed from; each appears whole or not at all.
+"""Caches folders of computed files by a key; each folder appears complete or not at all.
 
-They lie in REGARD_CACHE, or in the user's cache folder, and can be deleted at any time.
+They are in REGARD_CACHE, or in the user's cache folder, and can be deleted at any time.
 """
 
 import errno
@@ -15,7 +15,7 @@ from regard.files import locked, whole_folder
 from regard.reading_files import read_json
 from regard.text.errors import InputError
 
-_WHOLE = "whole.json"
+_COMPLETE = "whole.json"
 """Written last: the size and checksum of every other file."""
 
 
@@ -26,41 +26,36 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "regard"
 
 
-def kept(kind: str, key: str, build: Callable[[Path], None], notes: list[str] | None = None) -> Path:
-    """The folder of this kind and key; where there is none, or a damaged one, `build` fills a new one.
+def cached_folder(kind: str, key: str, build: Callable[[Path], None], notes: list[str] | None = None) -> Path:
+    """The folder of this kind and key; if it is missing or damaged, `build` fills a new one.
 
-    Several processes that want the same folder wait for the first of them. A cache that may only be read is as good
-    as any, if the folder is there.
+    Processes that need the same folder wait for the first of them. A read-only cache works if it has the folder.
     """
     place = cache_folder() / kind / key[:40]
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         with locked(place.with_name(f"{place.name}.lock")):
+            if _is_complete(place):
+                return place
             if place.exists():
-                if _is_whole(place):
-                    return place
                 shutil.rmtree(place)
                 if notes is not None:
                     notes.append(f"the cache in {place} was damaged or only half written: it was built anew")
-            _build(place, build)
+            with whole_folder(place) as draft:
+                build(draft)
+                files = {path.name: _describe(path) for path in sorted(draft.iterdir())}
+                (draft / _COMPLETE).write_text(json.dumps(files), encoding="utf-8")
             return place
     except OSError as problem:
-        if problem.errno in (errno.EROFS, errno.EACCES, errno.EPERM) and _is_whole(place):
+        if problem.errno in (errno.EROFS, errno.EACCES, errno.EPERM) and _is_complete(place):
             return place
         raise _explain(problem, place) from problem
 
 
-def _build(place: Path, build: Callable[[Path], None]) -> None:
-    with whole_folder(place) as draft:
-        build(draft)
-        files = {path.name: _describe(path) for path in sorted(draft.iterdir())}
-        (draft / _WHOLE).write_text(json.dumps(files), encoding="utf-8")
-
-
-def _is_whole(place: Path) -> bool:
+def _is_complete(place: Path) -> bool:
     try:
-        files = read_json(place / _WHOLE)
-        return bool(files) and all(_describe(place / name) == said for name, said in files.items())
+        files = read_json(place / _COMPLETE)
+        return bool(files) and all(_describe(place / name) == known for name, known in files.items())
     except (FileNotFoundError, NotADirectoryError, ValueError, AttributeError):
         return False
 

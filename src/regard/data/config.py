@@ -1,17 +1,14 @@
-"""The recipe table [text]; the table [data] and the pairs it describes stand beside it."""
+"""The recipe table [text]; `tables` has the table [data]."""
 
 from typing import Any
 
 from pydantic import Field, model_validator
 
 from regard.bounds import MOST
-from regard.data.splits import Corpus, load_split
-from regard.data.tables import DataConfig, Table
+from regard.data.tables import Table
 from regard.text.config import Kind, TokenizerConfig
 from regard.text.normalise import Normaliser
 from regard.text.words import Splitting
-
-__all__ = ["Corpus", "DataConfig", "TextConfig", "load_split"]
 
 _SHARED = ("kind", "vocabulary", "minimum_count", "normalise", "words", "dropout")
 

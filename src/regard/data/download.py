@@ -1,4 +1,4 @@
-"""One file over HTTP: goes on where an earlier attempt stopped, and says plainly why it cannot."""
+"""Downloads one file over HTTP, resuming an earlier attempt."""
 
 import http.client
 import os
@@ -13,23 +13,23 @@ from regard.bounds import cut
 from regard.text.errors import InputError
 
 ATTEMPTS = 3
-"""Connections that are tried before a broken one is reported."""
+"""Attempts before a broken connection is reported."""
 TIMEOUT = 30.0
 _BLOCK = 1 << 16
-Tell = Callable[[int, int | None], None]
-"""Called with how many bytes are here, and how many there are where that is known."""
+Progress = Callable[[int, int | None], None]
+"""Called with the number of bytes received, and their total where it is known."""
 
 
 class _TooLarge(Exception):
-    """There is more than there should be."""
+    """The file is larger than expected."""
 
 
 class _Broken(Exception):
-    """The connection ended early; what came so far is kept."""
+    """The connection ended early; the bytes received so far are kept."""
 
 
-def download(address: str, part: Path, tell: Tell, most: int, fresh: bool = False) -> bool:
-    """Fetch at most so many bytes from `address` into the file `part`; whether an earlier part was gone on with."""
+def download(address: str, part: Path, progress: Progress, most: int, fresh: bool = False) -> bool:
+    """Download at most `most` bytes into the file `part`; returns whether an earlier part was resumed."""
     before = part.stat().st_size if part.exists() else 0
     if fresh or before > most:
         part.unlink(missing_ok=True)
@@ -37,7 +37,7 @@ def download(address: str, part: Path, tell: Tell, most: int, fresh: bool = Fals
     problem: Exception | None = None
     for _ in range(ATTEMPTS):
         try:
-            _fetch(address, part, tell, most)
+            _fetch(address, part, progress, most)
             return before > 0
         except _Broken as error:
             problem = error
@@ -54,7 +54,7 @@ def download(address: str, part: Path, tell: Tell, most: int, fresh: bool = Fals
     )
 
 
-def _fetch(address: str, part: Path, tell: Tell, most: int) -> None:
+def _fetch(address: str, part: Path, progress: Progress, most: int) -> None:
     done = part.stat().st_size if part.exists() else 0
     request = urllib.request.Request(address, headers={"User-Agent": "regard", "Accept-Encoding": "identity"})
     if done:
@@ -63,7 +63,7 @@ def _fetch(address: str, part: Path, tell: Tell, most: int) -> None:
         with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
             if answer.status != http.HTTPStatus.PARTIAL_CONTENT:  # the server sends it from the beginning
                 done = 0
-            _receive(answer, part, done, tell, most)
+            _receive(answer, part, done, progress, most)
     except urllib.error.HTTPError as error:
         with error:
             _refused(error, address, part, done)
@@ -78,7 +78,7 @@ def _fetch(address: str, part: Path, tell: Tell, most: int) -> None:
 
 
 def _refused(error: urllib.error.HTTPError, address: str, part: Path, done: int) -> None:
-    """What to do about a status that is no success; a range that begins at the end means that all is there."""
+    """Handle an error status; an unsatisfiable range that begins at the end means that the file is complete."""
     if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and done:
         if (error.headers.get("Content-Range") or "").endswith(f"/{done}"):
             return
@@ -93,22 +93,22 @@ def _refused(error: urllib.error.HTTPError, address: str, part: Path, done: int)
 
 
 def _open_itself(name: str, flags: int) -> int:
-    """Open a file, but do not follow a symbolic link in its place."""
+    """Open a file without following a symbolic link."""
     return os.open(name, flags | os.O_NOFOLLOW, 0o666)
 
 
-def _receive(answer: Any, part: Path, done: int, tell: Tell, most: int) -> None:
+def _receive(answer: Any, part: Path, done: int, progress: Progress, most: int) -> None:
     length = answer.headers.get("Content-Length") or ""
     total = done + int(length) if re.fullmatch("[0-9]{1,18}", length) else None
     if total is not None and total > most:
         raise _TooLarge
     with open(part, "ab" if done else "wb", opener=_open_itself) as file:
-        tell(done, total)
+        progress(done, total)
         while block := answer.read(_BLOCK):
             done += len(block)
             if done > most:
                 raise _TooLarge
             file.write(block)
-            tell(done, total)
+            progress(done, total)
     if total is not None and done < total:
         raise _Broken(f"{done:,} of {total:,} bytes came")

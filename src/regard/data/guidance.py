@@ -1,7 +1,7 @@
-"""What training may know about where to look: word links as links between pieces, and how much they count."""
+"""Guided attention: word links as links between pieces, and the weights of the guidance losses."""
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,10 +21,10 @@ from regard.text.words import word_spans
 
 @dataclass(frozen=True)
 class Guidance:
-    """How a batch wants its attention: `links[b, t, s]` where step t should look at source piece s.
+    """Guidance of one batch: `links[b, t, s]` where decoder step t should attend to source piece s.
 
-    `weight` is how much they count, for one head of one layer; `coverage` how much it counts that every source piece is
-    looked at once in all.
+    `weight` is the weight of the link loss for one head of one layer, `coverage` that of attending to every source
+    piece once in total.
     """
 
     links: Bool[Tensor, "batch target source"] | None
@@ -33,17 +33,8 @@ class Guidance:
     head: int
     coverage: float
 
-    def to(self, device: torch.device | str, non_blocking: bool = False) -> "Guidance":
-        return self if self.links is None else replace(self, links=self.links.to(device, non_blocking=non_blocking))
-
-    def pin(self) -> "Guidance":
-        return self if self.links is None else replace(self, links=self.links.pin_memory())
-
-    def twice(self) -> "Guidance":
-        return self if self.links is None else replace(self, links=torch.cat([self.links, self.links]))
-
-    def cut(self, rows: slice, target: int, source: int) -> "Guidance":
-        return self if self.links is None else replace(self, links=self.links[rows, :target, :source])
+    def map(self, change: Callable[[Tensor], Tensor]) -> "Guidance":
+        return self if self.links is None else replace(self, links=change(self.links))
 
 
 @dataclass(frozen=True)
@@ -76,13 +67,13 @@ class Guide:
     coverage: float = 0.0
 
     def of(self, items: Int64[np.ndarray, "rows"], target: int, source: int) -> Guidance:
-        """For a batch of these items with so many decoder steps and source positions."""
+        """The guidance of these items, padded to `target` decoder steps and `source` positions."""
         links = None if self.links is None else self.links.dense(items, target, source)
         return Guidance(links, self.weight, self.layer, self.head, self.coverage)
 
 
 def read_links(path: Path, pairs: Iterable[Pair]) -> Iterator[tuple[Pair, Links]]:
-    """Each pair with line i of a Pharaoh file; refuses a file of another length."""
+    """Each pair with its line of a Pharaoh file; a file of another length is refused."""
     path = find_file(path)
     lines = read_lines(path)
     count = 0
@@ -99,7 +90,7 @@ def read_links(path: Path, pairs: Iterable[Pair]) -> Iterator[tuple[Pair, Links]
 
 
 def known_links(pairs: Iterable[Pair]) -> Iterator[tuple[Pair, Links]]:
-    """Each pair with the links that its corpus brings along."""
+    """Each pair with the links of its corpus."""
     for number, pair in enumerate(pairs, 1):
         if pair.links is None:
             raise InputError(
@@ -118,16 +109,16 @@ def encode_links(
     spaces: bool = False,
     shift: int = 0,
 ) -> PieceLinks:
-    """Sure links between words (counted as the tokenizers do, or at white space) as links between their pieces.
+    """Sure links between words (split by the tokenizers, or at white space) as links between their pieces.
 
-    Target piece i is taught at step i + shift: step i writes the piece, step i + 1 has read it.
+    Target piece i is guided at step i + shift: step i predicts the piece, step i + 1 has read it.
     """
     sources, targets, offsets = array("i"), array("i"), array("q", [0])
     wanted = iter(encoded.numbers.tolist())
     following = next(wanted, None)
     for number, (pair, links) in enumerate(linked):
         if number != following:
-            continue  # a pair that is not trained on
+            continue  # this pair is left out of training
         following = next(wanted, None)
         sides = source.encode_words(pair.source, spaces=spaces), target.encode_words(pair.target, spaces=spaces)
         if any(s >= sides[0].count or t >= sides[1].count for s, t in links.sure):

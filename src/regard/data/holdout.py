@@ -8,26 +8,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from regard.text.editions import bare
 from regard.text.errors import InputError
+from regard.text.near_duplicates import bare
 
 BY = "words"
-"""What decides; a part of what prepared data is kept by."""
+"""What decides; a part of the cache key of prepared data."""
 
 
 @dataclass(frozen=True)
 class HeldOut:
     """Source texts are ranked by a hash: the lowest are dev, the highest test, where these are held out.
 
-    Pairs with one source text stay together, whatever its case, punctuation and white space, so no held-out source is
-    ever trained on. The order of the corpus has no influence, and dev holds the same pairs whether or not test is held
+    Pairs whose sources are near-duplicates (but for case, punctuation and white space) stay together, so no held-out
+    source is trained on. The order of the corpus has no influence, and dev is the same whether or not test is held
     out too.
     """
 
     dev_below: int
     test_from: int
     pairs: int
-    """How many there are, and how many of them are dev or test."""
+    """The number of pairs, and how many of them are dev and test."""
     dev: int
     test: int
 

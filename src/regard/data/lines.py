@@ -1,20 +1,23 @@
-"""Lines of a text file, plain, gzip, xz or zstd, one at a time; what is wrong is said with the file's name and line."""
+"""Lines of a text file, plain or compressed with gzip, xz or zstd; errors name the file and the line."""
 
 import gzip
 import lzma
 import zlib
 from collections.abc import Iterator
 from functools import partial
-from io import BufferedIOBase
+from importlib import import_module
+from io import BufferedIOBase, BufferedReader
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from regard.bounds import MOST
-from regard.data import zstd
 from regard.suggest import suggest
 from regard.text.errors import InputError
 
 COMPRESSED = (".gz", ".xz", ".zst")
+DAMAGED = (EOFError, lzma.LZMAError, zlib.error)
+"""What decompression raises, besides an OSError without errno (gzip, zstd)."""
+_ZSTD = b"\x28\xb5\x2f\xfd"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _NO_TEXT = frozenset(range(32)) - {*b"\t\n\v\f\r\x0e\x0f\x1a\x1b"}
 """Control characters that text never holds; Japanese encodings shift with some, DOS ends a file with 0x1a."""
@@ -23,7 +26,7 @@ _FOREIGN = {
     b"\x00\x00\xfe\xff": "is UTF-32, not UTF-8: convert it, e.g. iconv -f UTF-32 -t UTF-8",
     b"\xff\xfe": "is UTF-16, not UTF-8: convert it, e.g. iconv -f UTF-16 -t UTF-8",
     b"\xfe\xff": "is UTF-16, not UTF-8: convert it, e.g. iconv -f UTF-16 -t UTF-8",
-    zstd.BEGINS: "is compressed with zstd: unpack it first, e.g. zstdcat",
+    _ZSTD: "is compressed with zstd: unpack it first, e.g. zstdcat",
     b"PK\x03\x04": "is a zip archive: unpack it",
     b"BZ": "is compressed with bzip2: unpack it, or use gzip or xz",
 }
@@ -85,10 +88,10 @@ def decode_lines(stream: Readable, name: str) -> Iterator[str]:
                 _refuse_zeros(line, f"{name}, line {number}")
             yield text
             before += len(raw)
-    except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as problem:
+    except (OSError, *DAMAGED) as problem:
+        if isinstance(problem, OSError) and problem.errno is not None:
+            raise InputError(f"cannot read {name}: {problem.strerror}") from None
         raise InputError(f"{name} is damaged after line {number}: {problem}; fetch or pack it again") from None
-    except OSError as problem:
-        raise InputError(f"cannot read {name}: {problem.strerror or problem}") from None
 
 
 def _refuse_zeros(line: bytes, where: str) -> None:
@@ -119,11 +122,22 @@ def open_bytes(path: Path) -> BufferedIOBase:
             return gzip.open(path, "rb")
         if begins == b"\xfd7zXZ\x00":
             return lzma.open(path, "rb")
-        if begins.startswith(zstd.BEGINS):
-            return zstd.open_zstd(path)
+        if begins.startswith(_ZSTD):
+            library = import_extra("pyarrow", f"{path}, compressed with zstd,")
+            return BufferedReader(library.input_stream(path, compression="zstd"))
         return path.open("rb")
     except OSError as problem:
         raise InputError(f"cannot read {path}: {problem.strerror or problem}") from None
+
+
+def import_extra(package: str, what: str) -> Any:
+    """Import a package of the extra `data`; the error names the command that installs it."""
+    try:
+        return import_module(package)
+    except ImportError:
+        raise InputError(
+            f"{what} needs the package {package}, which is not installed: pip install 'regard[data]'"
+        ) from None
 
 
 def _refuse_foreign(line: bytes, name: str) -> None:

@@ -1,4 +1,4 @@
-"""From a corpus to tokenizers and ids: made-up pairs in memory, stored ones through the cache and by several processes.
+"""From a corpus to tokenizers and ids: generated pairs in memory, stored ones through the cache and worker processes.
 
 Both ways give the same tokenizers and the same ids, to the bit.
 """
@@ -7,32 +7,31 @@ import hashlib
 import json
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import version
 from itertools import chain, islice
 from pathlib import Path
 
 import tokenizers
 
-from regard.data.cache import kept
+from regard.data.cache import cached_folder
 from regard.data.config import TextConfig
-from regard.data.crew import Crew, crew_size
 from regard.data.dataset import CHUNK, EncodedPairs, Limits, cut, encode_chunks, encode_pairs
 from regard.data.pair import Pair
 from regard.data.splits import Corpus, StoredSplit, load_split, open_split
 from regard.data.stored import map_pairs, write_pairs
 from regard.data.tables import DataConfig, PhrasebookData, SyntheticData
+from regard.data.worker_pool import WorkerPool, worker_count
 from regard.reading_files import read_json
-from regard.text.config import TokenizerConfig
 from regard.text.tokenizer import Tokenizer
+from regard.text.worker import CountWords, EncodeTexts
 
 Watch = Callable[[str, int], None]
-"""Called with what is being done and how many pairs are done."""
+"""Called with the current step and the number of pairs that are done."""
 _FORMAT = 1
-"""Goes up when the files of the cache, or what decides them, change."""
+"""Increased when the cached files, or what decides them, change."""
 _SMALL = 4 * CHUNK
-"""Pairs up to which a corpus is not worth a second process."""
+"""Pairs up to which worker processes do not pay off."""
 
 
 def _unwatched(what: str, done: int) -> None:
@@ -40,7 +39,7 @@ def _unwatched(what: str, done: int) -> None:
 
 
 def open_training(config: DataConfig) -> Corpus | StoredSplit:
-    """The training pairs: made-up ones in memory, stored ones as a stream."""
+    """The training pairs: generated ones in memory, stored ones as a stream."""
     if isinstance(config, PhrasebookData | SyntheticData):
         return load_split(config, "train")
     return open_split(config, "train")
@@ -49,21 +48,17 @@ def open_training(config: DataConfig) -> Corpus | StoredSplit:
 def train_tokenizers(
     corpus: Corpus | StoredSplit, text: TextConfig, watch: Watch = _unwatched
 ) -> tuple[Tokenizer, Tokenizer]:
-    """One tokenizer for each side, or one for both where the recipe says joint."""
+    """One tokenizer for each side, or one for both if the recipe sets `joint`."""
     if isinstance(corpus, Corpus):
         return _train(corpus.pairs, text, _unwatched)
-    said = {
-        "corpus": corpus.key,
-        "text": [side.model_dump(mode="json") for side in (text.source, text.target)],
-        "joint": text.joint,
-    }
 
     def build(folder: Path) -> None:
         found = _train(corpus.pairs(), text, watch)
         for name, tokenizer in zip(("source", "target"), found, strict=True):
-            (folder / f"{name}.json").write_bytes(tokenizer.data)
+            tokenizer.save(folder / f"{name}.json")
 
-    folder = kept("tokenizers", _key(said), build)
+    configs = [side.model_dump(mode="json") for side in (text.source, text.target)]
+    folder = cached_folder("tokenizers", _key(corpus=corpus.key, text=configs, joint=text.joint), build)
     source, target = (Tokenizer.load(folder / f"{name}.json") for name in ("source", "target"))
     return (source, source) if text.joint else (source, target)
 
@@ -76,77 +71,62 @@ def encode_corpus(
     seed: str | None = None,
     watch: Watch = _unwatched,
 ) -> tuple[EncodedPairs, tuple[str, ...]]:
-    """The ids of the training pairs, and what a person should hear; a seed switches BPE dropout on.
+    """The ids of the training pairs, and what to report; a seed enables BPE dropout.
 
-    What dropout makes of a text is used once, so it is not kept; the tokenizers remember how words may be cut, so this
-    process does it itself.
+    With dropout the ids are used once, so they are not cached, and this process encodes them, because its tokenizers
+    remember the segmentations of earlier epochs.
     """
     if isinstance(corpus, Corpus):
         return encode_pairs(corpus.pairs, source, target, limits, seed), corpus.notes
     notes: list[str] = []
     if seed is not None:
         return encode_pairs(corpus.pairs(notes), source, target, limits, seed), tuple(notes)
-    said = {
-        "corpus": corpus.key,
-        "tokenizers": [source.fingerprint, target.fingerprint],
-        "limits": [limits.source, limits.target, limits.overlong],
-    }
 
     def build(folder: Path) -> None:
-        heard: list[str] = []
-        with _crew(corpus.pairs(heard)) as (pairs, crew):
-            chunks = encode_chunks(pairs, source, target, limits, None, crew)
-            write_pairs(folder, chunks, lambda done: watch("encoding", done))
-        (folder / "notes.json").write_text(json.dumps(heard), encoding="utf-8")
+        corpus_notes: list[str] = []
+        pairs, processes = _count_workers(corpus.pairs(corpus_notes))
+        with WorkerPool(EncodeTexts((source, target)), processes) as pool:
+            write_pairs(folder, encode_chunks(pairs, pool, limits), lambda done: watch("encoding", done))
+        (folder / "notes.json").write_text(json.dumps(corpus_notes), encoding="utf-8")
 
-    folder = kept("pairs", _key(said), build, notes)
-    heard = read_json(folder / "notes.json")
-    return map_pairs(folder), (*heard, *notes)
+    key = _key(
+        corpus=corpus.key,
+        tokenizers=[source.fingerprint, target.fingerprint],
+        limits=[limits.source, limits.target, limits.overlong],
+    )
+    folder = cached_folder("pairs", key, build, notes)
+    return map_pairs(folder), (*read_json(folder / "notes.json"), *notes)
 
 
-def _key(said: Mapping[str, object]) -> str:
-    """Of what was said, and of every version that may cut the same text in another way."""
+def _key(**parts: object) -> str:
+    """The cache key: a hash of the parts and of every version that may split the same text differently."""
     versions = [_FORMAT, version("regard"), tokenizers.__version__, unicodedata.unidata_version]
-    return hashlib.sha256(json.dumps({"versions": versions, **said}, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps({"versions": versions, **parts}, sort_keys=True).encode()).hexdigest()
 
 
 def _train(pairs: Iterable[Pair], text: TextConfig, watch: Watch) -> tuple[Tokenizer, Tokenizer]:
     configs = (text.source, text.target)
-    with _crew(pairs) as (stream, crew):
-        done = 0
-        requests = (
-            (([pair.source for pair in chunk], [pair.target for pair in chunk]), configs) for chunk in cut(stream)
-        )
-        for count in crew.map("count", requests):
-            done += count
+    counts: tuple[Counter[str], Counter[str]] = Counter(), Counter()
+    done = 0
+    pairs, processes = _count_workers(pairs)
+    with WorkerPool(CountWords(configs), processes) as counters:
+        for size, found in counters.map((texts,) for texts in cut(pairs)):
+            for whole, part in zip(counts, found, strict=True):
+                whole.update(part)
+            done += size
             watch("counting words", done)
-        sides = _added(crew.each("counted"))
-        watch("building the vocabulary", done)
-        if text.joint:
-            sides[0].update(sides.pop(1))
-        trained = [Tokenizer.from_data(data) for data in crew.map("train", _orders(sides, configs))]
-    return (trained[0], trained[-1])
+    watch("building the vocabulary", done)
+    if text.joint:
+        counts[0].update(counts[1])
+        tokenizer = Tokenizer.from_counts(counts[0], text.source)
+        return tokenizer, tokenizer
+    with WorkerPool(Tokenizer.from_counts, min(processes, 2)) as trainers:
+        source, target = trainers.map(zip(counts, configs, strict=True))
+    return source, target
 
 
-def _orders(
-    sides: dict[int, Counter[str]], configs: Sequence[TokenizerConfig]
-) -> Iterator[tuple[Counter[str], TokenizerConfig]]:
-    for side in sorted(sides):
-        yield sides[side], configs[side]
-
-
-def _added(parts: Iterable[dict[int, Counter[str]]]) -> dict[int, Counter[str]]:
-    whole: dict[int, Counter[str]] = {0: Counter(), 1: Counter()}
-    for part in parts:
-        for side, counts in part.items():
-            whole[side].update(counts)
-    return whole
-
-
-@contextmanager
-def _crew(pairs: Iterable[Pair]) -> Iterator[tuple[Iterator[Pair], Crew]]:
-    """The same pairs, and as many processes as their number is worth."""
+def _count_workers(pairs: Iterable[Pair]) -> tuple[Iterator[Pair], int]:
+    """The same pairs, and the number of worker processes that they justify."""
     stream = iter(pairs)
     begin = list(islice(stream, _SMALL))
-    with Crew(crew_size() if len(begin) == _SMALL else 0) as crew:
-        yield chain(begin, stream), crew
+    return chain(begin, stream), worker_count() if len(begin) == _SMALL else 0

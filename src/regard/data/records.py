@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from regard.bounds import cut
-from regard.data.lines import find_file, read_lines
+from regard.data.lines import find_file, import_extra, read_lines
 from regard.data.pair import Pair
 from regard.reading_files import parse_json
 from regard.suggest import suggest
@@ -78,16 +77,6 @@ def guess_fields(path: Path) -> tuple[str, str]:
         f"{path}: which fields are source and target? There are {', '.join(texts) or 'none with text'}; "
         "a recipe names them: kind, source and target in [data]"
     )
-
-
-def import_extra(package: str, what: str) -> Any:
-    """A package that only some readers need, or the line that installs it."""
-    try:
-        return import_module(package)
-    except ImportError:
-        raise InputError(
-            f"{what} needs the package {package}, which is not installed: pip install 'regard[data]'"
-        ) from None
 
 
 Rows = Iterator[tuple[int, Mapping[str, Any]]]

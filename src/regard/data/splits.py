@@ -1,9 +1,10 @@
-"""The pairs of a split as the table [data] describes them: all at once, or one after the other from files."""
+"""The pairs of a split that the table [data] describes: in memory, or as a stream from files."""
 
 import hashlib
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -33,12 +34,12 @@ from regard.text.words import word_spans
 
 SPLITS: tuple[Split, ...] = ("train", "dev", "test")
 _MARKS = re.compile(r"[^\w\s]|[\u2e80-\U0010ffff]")
-"""Where a word may end without a space: each makes two words more at most."""
+"""Characters where a word may end without a space: each adds two words at most."""
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """The pairs of a split, and what a person should hear about how they came about."""
+    """The pairs of a split, and notes for the user about how they were read."""
 
     pairs: list[Pair]
     notes: tuple[str, ...] = ()
@@ -69,7 +70,7 @@ def open_split(config: StoredData, split: Split) -> "StoredSplit":
 
 
 def check_readable(config: DataConfig) -> None:
-    """Raise at once what is wrong with the first pair of a split: a file that is not there, a line that is no pair."""
+    """Read the first pair of each split, so that a missing file or a malformed line is reported early."""
     if not isinstance(config, (PhrasebookData, SyntheticData)):
         for split in SPLITS:
             open_split(config, split).peek()
@@ -84,15 +85,15 @@ def split_files(config: DataConfig) -> list[Path]:
 
 @dataclass(frozen=True)
 class StoredSplit:
-    """Pairs that are read anew, one at a time, whenever they are asked for."""
+    """Pairs that are read from their files one at a time, each time they are needed."""
 
     config: TsvData | ParallelData | RecordData | HuggingFaceData
     split: Split
     more: "tuple[StoredSplit, ...]" = ()
-    """What is read after it."""
+    """Splits that are read after this one."""
 
     def pairs(self, notes: list[str] | None = None) -> Iterator[Pair]:
-        """The pairs; what a person should hear is appended to `notes` when the last one has been read."""
+        """The pairs; notes for the user are appended to `notes` after the last one."""
         skipped: list[int] = []
         train, chosen = self.split == "train", self._held_out
         limit, longest = (self.config.limit, self.config.longest_words) if train else (None, None)
@@ -119,22 +120,22 @@ class StoredSplit:
             yield from other.pairs(notes)
 
     def peek(self) -> None:
-        """Look at the first pair and no further, whichever split it falls to."""
+        """Read the first pair of the files, whichever split it belongs to."""
         next(self._read(self._origin, []), None)
         for other in self.more:
             other.peek()
 
     def files(self) -> list[Path]:
-        """What the pairs are read from."""
+        """The files that the pairs are read from."""
         return [*self._files(self._origin), *(path for other in self.more for path in other.files())]
 
     @cached_property
     def key(self) -> str:
-        """Changes with the bytes of the corpus and with which of its pairs are taken, not with where it lies."""
+        """The cache key: depends on the bytes of the corpus and on which pairs are taken, not on its folder."""
         digest = hashlib.sha256()
-        said = self.config.model_dump(mode="json", exclude={"base", "train", "dev", "test", "name"})
-        said |= {"split": self.split, "missing": (*self._missing, BY) if self._missing else ()}
-        digest.update(json.dumps(said, sort_keys=True).encode())
+        parts = self.config.model_dump(mode="json", exclude={"base", "train", "dev", "test", "name"})
+        parts |= {"split": self.split, "missing": (*self._missing, BY) if self._missing else ()}
+        digest.update(json.dumps(parts, sort_keys=True).encode())
         if isinstance(self.config, HuggingFaceData):
             digest.update(self._dataset(self._origin)._fingerprint.encode())
         else:
@@ -178,8 +179,7 @@ class StoredSplit:
         """The one file of a split, or source, target and perhaps links."""
         config = self.config
         if isinstance(config, ParallelData):
-            files = _parallel_files(config, split)
-            return [path for path in (files.source, files.target, files.links) if path is not None]
+            return _parallel_files(config, split)
         return [config.base / getattr(config, split)]
 
     def _dataset(self, split: Split) -> Any:
@@ -191,7 +191,7 @@ class StoredSplit:
 
     @property
     def _name(self) -> str:
-        """What a person calls it: a file, or a dataset."""
+        """The name for messages: a file, or a dataset."""
         return self.config.name if isinstance(self.config, HuggingFaceData) else self._files(self._origin)[0].name
 
     def _notes(self, skipped: list[int], long: int, limited: bool) -> Iterator[str]:
@@ -212,24 +212,20 @@ class StoredSplit:
                 )
 
 
-def _parallel_files(config: ParallelData, split: Split) -> ParallelFiles:
+def _parallel_files(config: ParallelData, split: Split) -> list[Path]:
     given = getattr(config, split)
     if isinstance(given, ParallelFiles):
-        links = None if given.links is None else config.base / given.links
-        return ParallelFiles(source=config.base / given.source, target=config.base / given.target, links=links)
+        return [config.base / path for path in (given.source, given.target, given.links) if path is not None]
     prefix = config.base / given
-    source, target = (prefix.with_name(f"{prefix.name}.{ending}") for ending in (config.source, config.target))
-    links = None
+    files = [prefix.with_name(f"{prefix.name}.{ending}") for ending in (config.source, config.target)]
     if config.links is not None:
-        try:
-            links = find_file(prefix.with_name(f"{prefix.name}.{config.links}"))
-        except InputError:
-            links = None  # gold links rarely exist for training text
-    return ParallelFiles(source=source, target=target, links=links)
+        with suppress(InputError):  # gold links rarely exist for training text
+            files.append(find_file(prefix.with_name(f"{prefix.name}.{config.links}")))
+    return files
 
 
 def _fits(text: str, longest: int) -> bool:
-    """Whether a text has at most so many words; bounds spare most texts the exact count."""
+    """Whether a text has at most `longest` words; cheap bounds avoid the exact count for most texts."""
     if len(text) <= longest:
         return True
     spaced = len(text.split())

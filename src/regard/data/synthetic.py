@@ -18,33 +18,16 @@ _ATTEMPTS = 2_000
 """Draws for each sequence before giving up; one draw in ten falls to dev, one to test."""
 
 
-def copy(vocabulary: int, shortest: int, longest: int, count: int, seed: int = 0, split: Split = "train") -> list[Pair]:
-    """Target word i is source word i: the alignment is the diagonal."""
-    return synthetic("copy", vocabulary, shortest, longest, count, seed, split)
-
-
-def reverse(
-    vocabulary: int, shortest: int, longest: int, count: int, seed: int = 0, split: Split = "train"
-) -> list[Pair]:
-    """The last word first: the alignment is the anti-diagonal.
-
-    >>> reverse(50, 3, 3, 1)[0].target.split() == reverse(50, 3, 3, 1)[0].source.split()[::-1]
-    True
-    """
-    return synthetic("reverse", vocabulary, shortest, longest, count, seed, split)
-
-
-def sort(vocabulary: int, shortest: int, longest: int, count: int, seed: int = 0, split: Split = "train") -> list[Pair]:
-    """Numbers in rising order, equal ones in the order of the source."""
-    return synthetic("sort", vocabulary, shortest, longest, count, seed, split)
-
-
 def synthetic(
     task: Task, vocabulary: int, shortest: int, longest: int, count: int, seed: int = 0, split: Split = "train"
 ) -> list[Pair]:
     """`count` pairs with `shortest` to `longest` words, the same on every machine for the same seed.
 
-    A sequence belongs to one split for every seed and task, so no two splits ever share one.
+    A sequence belongs to one split for every seed and task, so no two splits share one.
+
+    >>> (pair,) = synthetic("reverse", 50, 3, 3, 1)
+    >>> pair.target.split() == pair.source.split()[::-1]
+    True
     """
     if vocabulary <= FIRST_SYMBOL:
         raise InputError(f"vocabulary = {vocabulary} leaves no symbol: they are the numbers from {FIRST_SYMBOL} to it")

@@ -10,10 +10,9 @@ from pathlib import Path
 from regard.bundle.manifest import NAME as MANIFEST
 from regard.bundle.store import check_files
 from regard.data.catalogue import catalogue
-from regard.data.config import load_split
 from regard.data.pair import Pair
 from regard.data.pipeline import open_training, train_tokenizers
-from regard.data.splits import Corpus, StoredSplit
+from regard.data.splits import Corpus, StoredSplit, load_split
 from regard.lab.data_check import Tell, check_corpus, check_file, check_folder, check_parallel
 from regard.lab.describe import describe, describe_model
 from regard.lab.finding import Finding
@@ -27,7 +26,7 @@ from regard.training.recipe import Recipe, find_recipe, load_recipe, recipe_name
 
 PACKAGES = ("torch", "numpy", "tokenizers", "safetensors", "sacrebleu", "pydantic", "matplotlib", "rich", "typer")
 EXTRAS = {
-    "triton": "gpu", "tensorboard": "tensorboard", "zstandard": "data", "pyarrow": "data", "datasets": "data",
+    "triton": "gpu", "tensorboard": "tensorboard", "pyarrow": "data", "datasets": "data",
     "onnx": "onnx", "onnxruntime": "onnx",
 }  # fmt: skip
 

@@ -9,9 +9,8 @@ from regard.alignment import Link, LinkRule, Links, attention_entropy
 from regard.bundle.find import find_bundle
 from regard.bundle.manifest import NAME, read_manifest
 from regard.bundle.store import Bundle
-from regard.data.config import Corpus, load_split
 from regard.data.pair import Pair
-from regard.data.splits import split_files
+from regard.data.splits import Corpus, load_split, split_files
 from regard.data.tables import CatalogueData, HuggingFaceData
 from regard.evaluation import Evaluation, LengthScores, evaluate
 from regard.lab.align import Direction, default_rule

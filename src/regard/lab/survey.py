@@ -10,7 +10,7 @@ from regard.data.pair import Pair
 from regard.lab.finding import Finding
 from regard.lab.lengths import go_together
 from regard.lab.side import WORDS, Seen, Side
-from regard.text.editions import bare
+from regard.text.near_duplicates import bare
 from regard.text.words import word_spans
 
 EXAMPLES = 3

@@ -18,7 +18,7 @@ from regard.runtime.posterior import Posterior, check_posterior, word_posterior
 from regard.runtime.source_text import check_target, pad
 from regard.text.encoding import PieceWords
 from regard.text.errors import InputError
-from regard.text.regroup import given_words
+from regard.text.pieces import given_words
 from regard.text.special import BOS, EOS
 from regard.text.tokenizer import Tokenizer
 from regard.text.words import word_spans

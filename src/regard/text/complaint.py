@@ -1,4 +1,4 @@
-"""What is wrong with a recipe or an option, in one line: pydantic's findings as a person would put them."""
+"""Turns a pydantic ValidationError into one line that names the key, the value and the remedy."""
 
 import re
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ _WANTED = {
     "model": "a table",
     "dict": "a table",
 }
-"""By the first part of pydantic's name for a finding: int_parsing, int_type, model_attributes_type …"""
+"""By the first part of pydantic's error type: int_parsing, int_type, model_attributes_type …"""
 
 _LIMITS = {
     "greater_than": ("more than", "gt"),
@@ -34,7 +34,7 @@ _LIMITS = {
 
 @dataclass(frozen=True)
 class _Place:
-    """A key as the user wrote it, and the models that may stand there."""
+    """A key as the user wrote it, and the models that are valid there."""
 
     keys: tuple[str, ...]
     models: tuple[type[BaseModel], ...]
@@ -49,7 +49,7 @@ class _Place:
 
 
 def complain(error: ValidationError, model: type[BaseModel], extra: dict[str, tuple[str, ...]] | None = None) -> str:
-    """The finding that helps most; `extra` names keys that a table takes besides those of its model."""
+    """The most helpful of the errors; `extra` lists valid keys of a table besides those of its model."""
     findings: list[Any] = error.errors(include_url=False)
     first = next((one for one in findings if one["type"] == "extra_forbidden"), findings[0])
     kind = str(first["type"])
@@ -64,7 +64,7 @@ def complain(error: ValidationError, model: type[BaseModel], extra: dict[str, tu
     if kind.startswith("union_tag"):
         return _untagged(place, kind, first["ctx"])
     if kind == "value_error":
-        return f"{place.written}: {first['msg'].removeprefix('Value error, ')}".removeprefix(": ")
+        return f"{place.written}: {first['ctx']['error']}".removeprefix(": ")
     if kind == "literal_error":
         choices = re.findall(r"'([^']*)'", first["ctx"]["expected"])
         return f"{place.written} = {excerpt(first['input'])}: {suggest(_word(first['input']), choices)}"
@@ -74,12 +74,12 @@ def complain(error: ValidationError, model: type[BaseModel], extra: dict[str, tu
 
 
 def _word(value: object) -> str:
-    """What can be near to one of several words."""
+    """The text to compare with valid choices."""
     return cut(value) if isinstance(value, str) else ""
 
 
 def _find(model: type[BaseModel], location: Iterable[str | int]) -> _Place:
-    """Follow pydantic's path; the variant of a union is a part of it that no user ever wrote."""
+    """Follow pydantic's location, which also names the variants of unions; users do not write those."""
     keys: list[str] = []
     models: tuple[type[BaseModel], ...] = (model,)
     for part in location:
@@ -102,7 +102,7 @@ def _models_in(annotation: Any) -> list[type[BaseModel]]:
 
 
 def _tags(model: type[BaseModel], key: str | None = None) -> list[str]:
-    """The values that choose this model in a union; of the field `key` if it is known."""
+    """The discriminator values of this model in a union; those of the field `key` if it is given."""
     fields = model.model_fields.items()
     return [
         tag
@@ -113,7 +113,7 @@ def _tags(model: type[BaseModel], key: str | None = None) -> list[str]:
 
 
 def _untagged(place: _Place, kind: str, context: dict[str, Any]) -> str:
-    """A table whose kind is missing or unheard of."""
+    """A table whose discriminator is missing or unknown."""
     key = context["discriminator"].strip("'")
     choices = [tag for model in place.models for tag in _tags(model, key)]
     if kind == "union_tag_invalid":

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import tokenizers
 
@@ -14,13 +15,20 @@ from regard.bounds import MOST
 from regard.files import write_whole
 from regard.reading_files import read_regular
 from regard.text.config import TokenizerConfig
-from regard.text.decoding import decode_words, decode_written, written_pieces
 from regard.text.encoding import Decoded, Encoding, PieceWords
 from regard.text.errors import InputError
 from regard.text.file import from_bytes, to_bytes
-from regard.text.places import Place, Spans, character_places, subword_places, word_places
-from regard.text.regroup import given_words, regroup
-from regard.text.special import EOS, SPECIAL, UNK
+from regard.text.pieces import (
+    Piece,
+    Spans,
+    character_pieces,
+    decode_words,
+    decode_written,
+    given_words,
+    subword_pieces,
+    word_pieces,
+)
+from regard.text.special import EOS, SPECIAL, UNK, UNKNOWN
 from regard.text.subwords import LONG, WAYS, Subwords
 from regard.text.vocabulary import marked_words, train_vocabulary, vocabulary_from
 from regard.text.words import join_words, word_spans
@@ -80,6 +88,9 @@ class Tokenizer:
         except InputError as problem:
             raise InputError(f"{origin}: {problem}") from None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Tokenizer.from_data, (self._data,)
+
     def __len__(self) -> int:
         return len(self._pieces)
 
@@ -92,24 +103,24 @@ class Tokenizer:
         """The pieces of a text, each with its characters and its word."""
         text = self.config.normalise(text)
         words = word_spans(text, self.config.words)
-        places = list(self._places(text, words))
+        pieces = list(self._pieces_of(text, words))
         if eos:
-            places.append(Place(EOS, len(text), len(text), None))
+            pieces.append(Piece(EOS, len(text), len(text), None))
         return Encoding(
             text=text,
-            ids=tuple(place.id for place in places),
-            pieces=tuple(SPECIAL[EOS] if place.id == EOS else place.written(text) for place in places),
-            spans=tuple((place.start, place.end) for place in places),
-            words=tuple(place.word for place in places),
+            ids=tuple(piece.id for piece in pieces),
+            pieces=tuple(SPECIAL[EOS] if piece.id == EOS else piece.written(text) for piece in pieces),
+            spans=tuple((piece.start, piece.end) for piece in pieces),
+            words=tuple(piece.word for piece in pieces),
             word_texts=tuple(text[start:end] for start, end in words),
         )
 
-    def _places(self, text: str, words: Spans) -> Iterator[Place]:
+    def _pieces_of(self, text: str, words: Spans) -> Iterator[Piece]:
         if self.config.kind == "character":
-            return character_places(text, words, self._listed)
+            return character_pieces(text, words, self._listed)
         if self._subwords is None:
-            return word_places(text, words, self._listed)
-        return subword_places(text, words, self._subwords)
+            return word_pieces(text, words, self._listed)
+        return subword_pieces(text, words, self._subwords)
 
     def encode_ids(self, text: str, random: Random | None = None) -> list[int]:
         """Only the ids of `encode`, without EOS: several times faster, for whole corpora.
@@ -152,11 +163,12 @@ class Tokenizer:
         Words at white space are those of the text as it is given, whatever normalising makes of them.
         """
         spaces = spaces or self.config.words == "spaces"
-        chunks = self.config.normalise(text).split()
+        normal = self.config.normalise(text)
+        chunks = normal.split()
         if self.config.kind == "character":
-            encoding = self.encode(text)
-            texts, word_of = regroup(encoding, self.config.words, spaces)
-            found = PieceWords(list(encoding.ids), list(word_of), len(texts))
+            spans = word_spans(normal, "spaces" if spaces else self.config.words)
+            pieces = list(self._pieces_of(normal, spans))
+            found = PieceWords([piece.id for piece in pieces], [piece.word for piece in pieces], len(spans))
         else:
             found = self._encode_chunks(chunks, spaces)
         if not spaces or not chunks or len(chunks) == len(text.split()):
@@ -177,17 +189,13 @@ class Tokenizer:
         return PieceWords(ids, words, count)
 
     def _chunk(self, chunk: str) -> tuple[list[int], list[int], int]:
-        """The ids of what stands between two spaces, the word of each, and how many words there are.
+        """The ids of a chunk between two spaces, the word of each, and the number of words.
 
-        Remembered: words never cross a space, and most come again.
+        Cached: words never cross a space, and most chunks are frequent.
         """
         words = word_spans(chunk, self.config.words)
-        if self._subwords is None:
-            pieces = [[self._listed.get(chunk[start:end], UNK)] for start, end in words]
-        else:
-            pieces = [[number for number, _ in self._subwords(word)] for word in marked_words(chunk, words)]
-        ids = [number for word in pieces for number in word]
-        found = ids, [word for word, numbers in enumerate(pieces) for _ in numbers], len(words)
+        pieces = list(self._pieces_of(chunk, words))
+        found = [piece.id for piece in pieces], [piece.word or 0 for piece in pieces], len(words)
         if len(self._seen) >= _REMEMBERED:
             self._seen.clear()
         if len(chunk) < LONG:
@@ -216,8 +224,16 @@ class Tokenizer:
                 raise ValueError(
                     f"id {number} is not in this vocabulary of {len(self)} pieces: another tokenizer's ids?"
                 )
+        if unknowns is None:
+            unknowns = [None] * len(ids)
+        if len(unknowns) != len(ids):
+            raise ValueError(f"{len(unknowns)} replacements for {len(ids)} pieces: give one (or None) for each piece")
+        pieces = [
+            (replacement or UNKNOWN) if number == UNK else self._pieces[number]
+            for number, replacement in zip(ids, unknowns, strict=True)
+        ]
         decode = decode_words if self.config.kind == "word" else decode_written
-        return decode(ids, written_pieces(ids, self._pieces, unknowns), self.config.words)
+        return decode(ids, pieces, self.config.words)
 
     @property
     def data(self) -> bytes:

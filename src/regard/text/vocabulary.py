@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import tokenizers
 from tokenizers import models, pre_tokenizers, trainers
@@ -19,16 +20,16 @@ _CHUNK = 4096
 
 def train_vocabulary(texts: Iterable[str], config: TokenizerConfig) -> tokenizers.Tokenizer:
     """Ids 0 to 3 are the special ones; then words or characters by falling count, or what the library found."""
+    return vocabulary_from(count_chunks(texts, config), config)
+
+
+def count_chunks(texts: Iterable[str], config: TokenizerConfig) -> Counter[str]:
+    """How often each character occurs in the texts, or each chunk between two spaces."""
     seen: Counter[str] = Counter()
-    count_chunks(texts, config, seen)
-    return vocabulary_from(seen, config)
-
-
-def count_chunks(texts: Iterable[str], config: TokenizerConfig, seen: Counter[str]) -> None:
-    """Add to `seen` how often each character stands in the texts, or each chunk between two spaces."""
     for raw in texts:
         text = config.normalise(raw)
         seen.update(text if config.kind == "character" else text.split(" "))
+    return seen
 
 
 def vocabulary_from(seen: Counter[str], config: TokenizerConfig) -> tokenizers.Tokenizer:
@@ -89,25 +90,19 @@ def _subwords(counts: Counter[str], config: TokenizerConfig) -> tokenizers.Token
             f"vocabulary = {config.vocabulary} cannot hold the {len(alphabet)} different characters of the text "
             f"and the {len(SPECIAL)} special pieces; choose {len(alphabet) + len(SPECIAL)} or more"
         )
+    options: dict[str, Any] = {
+        "vocab_size": config.vocabulary,
+        "special_tokens": list(SPECIAL),
+        "initial_alphabet": sorted(alphabet),
+        "show_progress": False,
+    }
     trainer: trainers.BpeTrainer | trainers.UnigramTrainer
     if config.kind == "bpe":
         library = tokenizers.Tokenizer(models.BPE(unk_token=SPECIAL[UNK]))
-        trainer = trainers.BpeTrainer(
-            vocab_size=config.vocabulary,
-            min_frequency=config.minimum_count,
-            special_tokens=list(SPECIAL),
-            initial_alphabet=sorted(alphabet),
-            show_progress=False,
-        )
+        trainer = trainers.BpeTrainer(min_frequency=config.minimum_count, **options)
     else:
         library = tokenizers.Tokenizer(models.Unigram())
-        trainer = trainers.UnigramTrainer(
-            vocab_size=config.vocabulary,
-            special_tokens=list(SPECIAL),
-            unk_token=SPECIAL[UNK],
-            initial_alphabet=sorted(alphabet),
-            show_progress=False,
-        )
+        trainer = trainers.UnigramTrainer(unk_token=SPECIAL[UNK], **options)
     library.pre_tokenizer = pre_tokenizers.CharDelimiterSplit("\n")
     library.train_from_iterator(_lines(counts), trainer)
     return library if config.kind == "bpe" else _settled(library)

@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from regard.bounds import MOST, cut, excerpt
-from regard.data.config import DataConfig, TextConfig
-from regard.data.tables import FILE_KINDS, PATH_KINDS
+from regard.data.config import TextConfig
+from regard.data.tables import FILE_KINDS, PATH_KINDS, DataConfig
 from regard.models.config import RecurrentConfig, TransformerConfig
 from regard.models.presets import preset
 from regard.reading_files import parse_toml, read_regular

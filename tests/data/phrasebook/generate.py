@@ -10,7 +10,8 @@ from regard.data import phrasebook
 from regard.data.pair import Pair
 from regard.data.phrasebook.corpus import translate
 from regard.data.phrasebook.languages import language
-from regard.data.phrasebook.sampling import Draw, sentence
+from regard.data.phrasebook.sampling.draw import Draw
+from regard.data.phrasebook.sampling.sentences import sentence
 from regard.text.words import join_words, split_words
 
 NOUNS = {"man", "girl", "cat", "book", "table", "door", "light", "mango", "bread", "milk", "house", "city", "story"}
@@ -37,7 +38,7 @@ def structures(pair: str, count: int) -> Iterator[Pair]:
     draw = Draw("structures", stock)
     for _ in range(count):
         tree = sentence(draw, draw.between(3, 9))
-        if full.speak(tree) is not None:
+        if full.render(tree) is not None:
             yield translate(full, tree)
 
 
@@ -53,7 +54,6 @@ def plain(pair: Pair) -> dict[str, Any]:
 def samples_of(pair: str) -> dict[str, Any]:
     made = phrasebook.pairs
     return {
-        "vocabulary": phrasebook.vocabulary(pair),
         "default": [plain(item) for item in made(pair, "train", 3_000)],
         "short": [plain(item) for seed in range(6) for item in made(pair, "train", 1_000, seed, longest=5)],
         "structures": [plain(item) for item in structures(pair, 8_000)],

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from regard.data import phrasebook
 from regard.data.pair import Pair
+from regard.data.phrasebook import lexicon
 from regard.text.words import split_words
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "phrasebook.md"
@@ -34,11 +35,10 @@ def examples(pair: str) -> str:
 
 
 def sizes() -> str:
-    """The vocabulary of each pair as a table."""
-    rows = ["| pair | source words | target words |", "|---|---|---|"]
-    for pair in phrasebook.PAIRS:
-        source, target = phrasebook.vocabulary(pair)
-        rows.append(f"| {pair} | {len(source)} | {len(target)} |")
+    """The size of each lexicon as a table."""
+    rows = ["| language | nouns | adjectives | verbs |", "|---|---|---|---|"]
+    for name, words in (("French", lexicon.french()), ("Hindi", lexicon.hindi())):
+        rows.append(f"| {name} | {len(words.nouns)} | {len(words.adjectives)} | {len(words.verbs)} |")
     return "\n".join(rows) + "\n"
 
 

@@ -114,10 +114,10 @@ def test_any_range_of_lengths(sample: Sample) -> None:
 
 def test_french_sources_never_hide_him_or_her() -> None:
     """`il l'aide` may be him or her: as a source it is left out, in the past the participle tells."""
-    blurred = language("fr-en").stock.blurred
-    assert {"love", "help", "call", "wait for"} <= blurred
-    assert "see" not in blurred
-    assert not language("en-fr").stock.blurred
+    ambiguous = set(language("fr-en").stock.ambiguous)
+    assert {"love", "help", "call", "wait for"} <= ambiguous
+    assert "see" not in ambiguous
+    assert not language("en-fr").stock.ambiguous
 
 
 def test_nothing_asked_nothing_given() -> None:
@@ -146,10 +146,9 @@ def test_more_than_there_is_is_refused(samples: Sample) -> None:
     assert "of 3 to 3 words, 10000 were asked for; ask for fewer, or for a wider range of lengths" in message
 
 
-def test_unknown_pair_is_refused_everywhere() -> None:
-    for ask in (phrasebook.showcase, phrasebook.vocabulary):
-        with pytest.raises(ValueError, match="valid pairs are en-fr, fr-en, en-hi"):
-            ask("fr-hi")
+def test_showcase_of_unknown_pair_is_refused() -> None:
+    with pytest.raises(ValueError, match="valid pairs are en-fr, fr-en, en-hi"):
+        phrasebook.showcase("fr-hi")
 
 
 @pytest.mark.parametrize("pair", PAIRS)

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from regard.data.phrasebook.tree import Couple, Moment, Name, Pronoun, Proper, Relative, Sentence
+from regard.data.phrasebook.tree import Coordination, Name, Pronoun, ProperNoun, RelativeClause, Sentence, TimeAdverb
 
-from .trees import act, around, be, country, gold, join, month, noun, nouns, report, said, say
+from .trees import act, be, country, gold, join, month, noun, nouns, phrase, report, said, say
 
 CASES: list[Any] = [
     (
-        say(noun("cat", after="black"), act("sit", "past", goal=around("on", noun("mat")))),
+        say(noun("cat", after="black"), act("sit", "past", goal=phrase("on", noun("mat")))),
         "the black cat sat on the mat",
         "le chat noir était assis sur le tapis",
         "0-0 2-1 1-2 3?3 3-4 4-5 5-6 6-7",
@@ -106,37 +106,37 @@ CASES: list[Any] = [
         "0-0 1-1 2-2 3-3 4-4",
     ),
     (
-        say(nouns("girl", "my"), act("arrive", "past", goal=around("at", noun("school")))),
+        say(nouns("girl", "my"), act("arrive", "past", goal=phrase("at", noun("school")))),
         "my girls arrived at the school",
         "mes filles sont arrivées à l'école",
         "0-0 1-1 2?2 2-3 3-4 4-5 5-6",
     ),
     (
-        say("maria", act("go", "past", goal=around("to", noun("market")))),
+        say("maria", act("go", "past", goal=phrase("to", noun("market")))),
         "maria went to the market",
         "maria est allée au marché",
         "0-0 1?1 1-2 2-3 3?3 4-4",
     ),
     (
-        say(Couple(Name("jane"), Name("michael")), act("go", "past", goal=around("to", country("japan")))),
+        say(Coordination(Name("jane"), Name("michael")), act("go", "past", goal=phrase("to", country("japan")))),
         "jane and michael went to japan",
         "jane et michael sont allés au japon",
         "0-0 1-1 2-2 3?3 3-4 4-5 5?5 5-6",
     ),
     (
-        say(Couple(Name("jane"), Name("lucy")), be("happy", "past")),
+        say(Coordination(Name("jane"), Name("lucy")), be("happy", "past")),
         "jane and lucy were happy",
         "jane et lucy étaient heureuses",
         "0-0 1-1 2-2 3-3 4-4",
     ),
     (
-        say("i", act("travel", "want", goal=around("to", country("united states")))),
+        say("i", act("travel", "want", goal=phrase("to", country("united states")))),
         "i want to travel to the united states",
         "je veux voyager aux états-unis",
         "0-0 1-1 2?1 2?2 3-2 4-3 5?3 7?3 6?4 7-4",
     ),
     (
-        say("michael", act("visit", "present", country("italy"), around=(month("april"),))),
+        say("michael", act("visit", "present", country("italy"), modifiers=(month("april"),))),
         "michael visits italy in april",
         "michael visite l'italie en avril",
         "0-0 1-1 2?2 2-3 3-4 4-5",
@@ -154,7 +154,7 @@ CASES: list[Any] = [
                 "dance",
                 "present",
                 adverb="often",
-                around=(around("with", noun("sister", "your")), around("in", Proper("paris", "city"))),
+                modifiers=(phrase("with", noun("sister", "your")), phrase("in", ProperNoun("paris", "city"))),
             ),
         ),
         "they often dance with your sister in paris",
@@ -168,7 +168,7 @@ CASES: list[Any] = [
         "0-0 1-1 2?1 2-2 3?2 4-3",
     ),
     (
-        say("tom", act("give", "past", noun("apple", "my"), goal=around("to", noun("doctor")))),
+        say("tom", act("give", "past", noun("apple", "my"), goal=phrase("to", noun("doctor")))),
         "tom gave my apple to the doctor",
         "tom a donné ma pomme au médecin",
         "0-0 1?1 1-2 2-3 3-4 4-5 5?5 6-6",
@@ -198,7 +198,7 @@ CASES: list[Any] = [
         "0?0 1?0 0?1 2-1 0?2 1-2 3-3 4-4",
     ),
     (
-        say(None, act("go", "command", goal=around("to", noun("park")))),
+        say(None, act("go", "command", goal=phrase("to", noun("park")))),
         "go to the park",
         "va au parc",
         "0-0 1-1 2?1 3-2",
@@ -211,21 +211,21 @@ CASES: list[Any] = [
     ),
     (
         say(
-            noun("woman", "the", relative=Relative(act("see", target=Name("paul")))),
-            act("work", "present", around=(Moment("every day"),)),
+            noun("woman", "the", relative=RelativeClause(act("see", target=Name("paul")))),
+            act("work", "present", modifiers=(TimeAdverb("every day"),)),
         ),
         "the woman who sees paul works every day",
         "la femme qui voit paul travaille chaque jour",
         "0-0 1-1 2-2 3-3 4-4 5-5 6-6 7-7",
     ),
     (
-        say(noun("dog", "the", relative=Relative(act("love"), Pronoun("he"))), be("sick")),
+        say(noun("dog", "the", relative=RelativeClause(act("love"), Pronoun("he"))), be("sick")),
         "the dog that he loves is sick",
         "le chien qu'il aime est malade",
         "0-0 1-1 2-2 3-3 4-4 5-5 6-6",
     ),
     (
-        say("amit", act("look for", "past", nouns("key", "the", relative=Relative(be("heavy"))))),
+        say("amit", act("look for", "past", nouns("key", "the", relative=RelativeClause(be("heavy"))))),
         "amit looked for the keys that are heavy",
         "amit a cherché les clés qui sont lourdes",
         "0-0 1?1 1-2 2?2 3-3 4-4 5-5 6-6 7-7",
@@ -237,7 +237,7 @@ CASES: list[Any] = [
         "0-0 1?1 1-2 2-3 3-4 4-5",
     ),
     (
-        join(say("jane", act("sleep")), "because", say("i", act("play", "past", around=(Moment("yesterday"),)))),
+        join(say("jane", act("sleep")), "because", say("i", act("play", "past", modifiers=(TimeAdverb("yesterday"),)))),
         "jane sleeps because i played yesterday",
         "jane dort parce que j'ai joué hier",
         "0-0 1-1 2-2 2?3 3-4 4?5 4-6 5-7",

@@ -5,22 +5,22 @@ from typing import Any
 from regard.data.pair import Pair
 from regard.data.phrasebook.corpus import translate
 from regard.data.phrasebook.languages import language
-from regard.data.phrasebook.lexicon.english import BE, NOUNS, SAY, VERBS
+from regard.data.phrasebook.lexicon import english
 from regard.data.phrasebook.tree import (
-    Around,
     Clause,
     Name,
     Nominal,
     NounPhrase,
+    PrepositionalPhrase,
     Pronoun,
-    Proper,
+    ProperNoun,
     Report,
     Sentence,
     VerbPhrase,
 )
 
-VERB = {verb.lemma: verb for verb in (*VERBS, BE, SAY)}
-KIND = {noun: kind for kind, nouns in NOUNS.items() for noun in nouns}
+VERB = {verb.lemma: verb for verb in (*english().verbs, english().be, english().say)}
+KIND = {noun: kind for kind, nouns in english().nouns.items() for noun in nouns}
 
 
 def noun(lemma: str, determiner: Any = "the", **others: Any) -> Nominal:
@@ -36,19 +36,19 @@ def act(verb: str, tense: Any = "present", target: NounPhrase | None = None, **o
 
 
 def be(adjective: str, tense: Any = "present", **others: Any) -> VerbPhrase:
-    return VerbPhrase(BE, tense, adjective=adjective, **others)
+    return VerbPhrase(english().be, tense, adjective=adjective, **others)
 
 
-def country(lemma: str) -> Proper:
-    return Proper(lemma, "country")
+def country(lemma: str) -> ProperNoun:
+    return ProperNoun(lemma, "country")
 
 
-def around(preposition: str, phrase: NounPhrase) -> Around:
-    return Around(preposition, phrase)
+def phrase(preposition: str, noun_phrase: NounPhrase) -> PrepositionalPhrase:
+    return PrepositionalPhrase(preposition, noun_phrase)
 
 
-def month(lemma: str) -> Around:
-    return Around("in", Proper(lemma, "month"))
+def month(lemma: str) -> PrepositionalPhrase:
+    return PrepositionalPhrase("in", ProperNoun(lemma, "month"))
 
 
 def say(subject: NounPhrase | str | None, *actions: VerbPhrase, last: str = "and") -> Sentence:

@@ -1,4 +1,4 @@
-"""The corpora that recipes name: licence, splits, checksums, and where a local copy lies; one TOML file for each."""
+"""The catalogue of corpora: licence, splits, checksums and local copies; one TOML file for each corpus."""
 
 import os
 import tomllib
@@ -17,18 +17,17 @@ from regard.text.errors import InputError
 
 
 class TextFile(Table):
-    """A file of a corpus; `sha256` is that of its text, however the file is packed."""
+    """A file of a corpus; `sha256` and `bytes` are those of its uncompressed text."""
 
     sha256: str = Field(pattern="^[0-9a-f]{64}$")
     lines: int = Field(ge=0, le=MOST["count"])
     bytes: int = Field(ge=0, le=MOST["file"])
-    """Of its text, too."""
     address: str | None = None
-    """Where it can be downloaded."""
+    """The download URL."""
 
 
 class Entry(Table):
-    """What is known of a corpus. A split is a prefix of file names (parallel) or a name without .tsv (tsv)."""
+    """A corpus. A split is a prefix of file names (parallel) or a name without .tsv (tsv)."""
 
     name: str
     title: str
@@ -49,12 +48,16 @@ class Entry(Table):
     tokenised: bool = False
     files: dict[str, TextFile]
     also: dict[str, TextFile] = Field(default_factory=dict)
-    """What belongs to it and is no side of a split: gold links, licences, attributions."""
+    """Other files: gold links, licences, attributions."""
+
+    @property
+    def all_files(self) -> dict[str, TextFile]:
+        return {**self.files, **self.also}
 
     @property
     def public(self) -> bool:
         """Whether every file can be downloaded."""
-        return all(file.address is not None for file in (*self.files.values(), *self.also.values()))
+        return all(file.address is not None for file in self.all_files.values())
 
     def splits(self) -> dict[str, int]:
         """Each split with the number of its pairs."""
@@ -83,25 +86,25 @@ def find_entry(name: str) -> Entry:
 
 
 def data_folders() -> list[Path]:
-    """Where corpora are looked for: REGARD_DATA if it is set, then the user's own folder."""
+    """The folders that are searched for corpora: REGARD_DATA if it is set, then the user's data folder."""
     own = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "regard"
     named = os.environ.get("REGARD_DATA")
     return [*([Path(named)] if named else []), own]
 
 
 def corpus_folder(entry: Entry) -> Path | None:
-    """The folder that holds a copy of a corpus; None where there is none."""
+    """The folder with a local copy of a corpus, or None."""
     places = (folder / entry.name for folder in data_folders())
     return next((place for place in places if any(is_here(place / name) for name in entry.files)), None)
 
 
 def is_here(path: Path) -> bool:
-    """Whether there is such a file, packed or not."""
+    """Whether the file exists, compressed or not."""
     return any(path.with_name(path.name + suffix).is_file() for suffix in ("", *COMPRESSED))
 
 
 def resolve(config: CatalogueData) -> TsvData | ParallelData:
-    """The files that a recipe's [data] means, where they lie here."""
+    """The local files that a recipe's [data] refers to."""
     entry = find_entry(config.name)
     for side in (config.source, config.target):
         if side not in entry.sides:
@@ -117,23 +120,23 @@ def resolve(config: CatalogueData) -> TsvData | ParallelData:
             f"local copy, and REGARD_DATA names a folder of corpora (looked in {looked})"
         )
     names = {split: _split_name(entry, config, split) for split in ("train", "dev", "test")}
-    said = {"base": folder, "held_out": config.held_out, "limit": config.limit, "longest_words": config.longest_words}
+    shared = {"base": folder, "held_out": config.held_out, "limit": config.limit, "longest_words": config.longest_words}
     for name in names.values():
         if name is not None:
             _check_files(entry, folder, name, (config.source, config.target))
     if entry.layout == "tsv":
         columns = entry.sides.index(config.source) + 1, entry.sides.index(config.target) + 1
         tables = {split: None if name is None else f"{name}.tsv" for split, name in names.items()}
-        return TsvData.model_validate({"kind": "tsv", "columns": columns, **tables, **said})
+        return TsvData.model_validate({"kind": "tsv", "columns": columns, **tables, **shared})
     sides = {"source": config.source, "target": config.target}
     turned = entry.sides.index(config.source) > entry.sides.index(config.target)
     return ParallelData.model_validate(
-        {"kind": "parallel", "links": entry.links, "links_turned": turned, **sides, **names, **said}
+        {"kind": "parallel", "links": entry.links, "links_turned": turned, **sides, **names, **shared}
     )
 
 
 def resolve_more(config: CatalogueData) -> tuple[TsvData | ParallelData, ...]:
-    """The files of the corpora whose training text is added; nothing is held out of them."""
+    """The files of the corpora whose training pairs are added; nothing is held out of them."""
     found = []
     for name in config.more:
         only = dict.fromkeys(("train", "dev", "test"), find_entry(name).train)
@@ -142,13 +145,13 @@ def resolve_more(config: CatalogueData) -> tuple[TsvData | ParallelData, ...]:
 
 
 def _split_name(entry: Entry, config: CatalogueData, split: str) -> str | None:
-    """A split as the recipe or the catalogue names it; None: held out of train."""
+    """The name of a split in the recipe or the catalogue; None: it is held out of train."""
     name: str | None = getattr(config, split) or getattr(entry, split)
     if name is None:
         return None
     if entry.parts:
         if config.part not in entry.parts:
-            given = "say which" if config.part is None else f"no part '{config.part}'"
+            given = "name one" if config.part is None else f"no part '{config.part}'"
             raise InputError(f"{entry.name} has several parts, {given}: part is one of {', '.join(entry.parts)}")
         name = name.replace("{part}", config.part)
     elif config.part is not None:

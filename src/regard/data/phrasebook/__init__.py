@@ -2,6 +2,5 @@
 
 from regard.data.phrasebook.corpus import pairs, showcase, split_of
 from regard.data.phrasebook.languages import PAIRS
-from regard.data.phrasebook.vocabulary import vocabulary
 
-__all__ = ["PAIRS", "pairs", "showcase", "split_of", "vocabulary"]
+__all__ = ["PAIRS", "pairs", "showcase", "split_of"]

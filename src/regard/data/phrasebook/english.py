@@ -1,44 +1,38 @@
-"""The English of a tree, which notes where each (node, role) is spoken."""
+"""Renders a tree in English and records the position of each (node, role)."""
 
 from typing import Final
 
-from regard.data.phrasebook.lexicon.english import BE, PLURALS, VOWELS
+from regard.data.phrasebook import tree
+from regard.data.phrasebook.lexicon import english as lexicon
 from regard.data.phrasebook.line import EnglishLine
-from regard.data.phrasebook.tree import (
-    PERSONS,
-    Around,
-    Clause,
-    Couple,
-    Moment,
-    Nominal,
-    NounPhrase,
-    Pronoun,
-    Proper,
-    Relative,
-    Sentence,
-    VerbPhrase,
-)
 
+VOWELS: Final = "aeiou"
 FIRST: Final = 0
 THIRD: Final = 1
 OTHER: Final = 2
-"""Who acts, as far as English cares: `i`, a third person singular, or anybody else."""
-
+"""What English verbs agree with: `i`, a third person singular, or any other subject."""
 BE_PRESENT: Final = ("am", "is", "are")
 BE_PAST: Final = ("was", "was", "were")
 
 
-def speak(sentence: Sentence) -> EnglishLine:
-    """The English words of a sentence and their places."""
+def render(sentence: tree.Sentence) -> EnglishLine:
+    """The English words of a sentence and their positions."""
     line = EnglishLine()
     for report in sentence.reports:
         _noun_phrase(line, report.subject)
         _verb_phrase(line, report.action, _agreement(report.subject))
-        line.say("that", (report, "that"))
-    for connector, clause in sentence.parts():
+        line.add("that", (report, "that"))
+    for connector, clause in sentence.joined_clauses():
         if connector:
-            line.say(connector, (clause, "connector"))
-        _clause(line, clause)
+            line.add(connector, (clause, "connector"))
+        agreement = OTHER
+        if clause.subject is not None:
+            _noun_phrase(line, clause.subject)
+            agreement = _agreement(clause.subject)
+        for joint, action in clause.joined_actions():
+            if joint:
+                line.add(joint, (action, "joint"))
+            _verb_phrase(line, action, agreement)
     return line
 
 
@@ -47,8 +41,8 @@ def plural_of(noun: str) -> str:
     >>> plural_of("box"), plural_of("city"), plural_of("child"), plural_of("boy")
     ('boxes', 'cities', 'children', 'boys')
     """
-    if noun in PLURALS:
-        return PLURALS[noun]
+    if noun in lexicon().plurals:
+        return lexicon().plurals[noun]
     if noun.endswith(("x", "ch", "sh")) or noun == "mango":
         return noun + "es"
     if noun.endswith("y") and noun[-2] not in VOWELS:
@@ -56,127 +50,92 @@ def plural_of(noun: str) -> str:
     return noun + "s"
 
 
-def _agreement(subject: NounPhrase) -> int:
-    if isinstance(subject, Pronoun):
-        person, plural, _ = PERSONS[subject.lemma]
+def _agreement(subject: tree.NounPhrase) -> int:
+    if isinstance(subject, tree.Pronoun):
+        person, plural, _ = tree.PERSONS[subject.lemma]
         return FIRST if person == 1 else OTHER if person == 2 or plural else THIRD
-    if isinstance(subject, Nominal):
+    if isinstance(subject, tree.Nominal):
         return OTHER if subject.plural else THIRD
-    return OTHER if isinstance(subject, Couple) else THIRD
+    return OTHER if isinstance(subject, tree.Coordination) else THIRD
 
 
-def _clause(line: EnglishLine, clause: Clause) -> None:
-    agreement = OTHER
-    if clause.subject is not None:
-        _noun_phrase(line, clause.subject)
-        agreement = _agreement(clause.subject)
-    for position, action in enumerate(clause.actions):
-        if position:
-            last = position == len(clause.actions) - 1
-            line.say(clause.last if last else ",", (action, "joint"))
-        _verb_phrase(line, action, agreement)
-
-
-def _noun_phrase(line: EnglishLine, phrase: NounPhrase) -> None:
-    if isinstance(phrase, Nominal):
+def _noun_phrase(line: EnglishLine, phrase: tree.NounPhrase) -> None:
+    if isinstance(phrase, tree.Nominal):
         _nominal(line, phrase)
-    elif isinstance(phrase, Couple):
+    elif isinstance(phrase, tree.Coordination):
         _noun_phrase(line, phrase.first)
-        line.say("and", (phrase, "and"))
+        line.add("and", (phrase, "and"))
         _noun_phrase(line, phrase.second)
-    elif isinstance(phrase, Proper) and phrase.lemma == "united states":
-        line.say("the", (phrase, "determiner"))
-        line.say("united", (phrase, "before"))
-        line.say("states", (phrase, "noun"))
+    elif phrase.lemma == "united states":
+        line.add("the", (phrase, "determiner"))
+        line.add("united", (phrase, "before"))
+        line.add("states", (phrase, "noun"))
     else:
-        line.say(phrase.lemma, (phrase, "noun"))
+        line.add(phrase.lemma, (phrase, "noun"))
 
 
-def _nominal(line: EnglishLine, phrase: Nominal) -> None:
+def _nominal(line: EnglishLine, phrase: tree.Nominal) -> None:
     noun = plural_of(phrase.noun) if phrase.plural else phrase.noun
-    determiner = phrase.determiner
-    if determiner != "none":
-        word: str = determiner
-        if word == "a" and (phrase.before or phrase.after or noun)[0] in VOWELS:
-            word = "an"
-        elif word == "this" and phrase.plural:
-            word = "these"
-        line.say(word, (phrase, "determiner"))
-    if phrase.before:
-        line.say(phrase.before, (phrase, "before"))
-    if phrase.after:
-        line.say(phrase.after, (phrase, "after"))
-    line.say(noun, (phrase, "noun"))
-    if phrase.relative:
-        _relative(line, phrase.relative, phrase)
+    word: str = phrase.determiner
+    if word == "a" and (phrase.before or phrase.after or noun)[0] in VOWELS:
+        word = "an"
+    elif word == "this" and phrase.plural:
+        word = "these"
+    if word != "none":
+        line.add(word, (phrase, "determiner"))
+    for adjective, role in ((phrase.before, "before"), (phrase.after, "after")):
+        if adjective:
+            line.add(adjective, (phrase, role))
+    line.add(noun, (phrase, "noun"))
+    relative = phrase.relative
+    if relative is not None:
+        marker = "who" if phrase.kind == "person" and relative.subject is None else "that"
+        line.add(marker, (relative, "marker"))
+        if relative.subject is not None:
+            _noun_phrase(line, relative.subject)
+        _verb_phrase(line, relative.action, _agreement(relative.subject or phrase))
 
 
-def _relative(line: EnglishLine, relative: Relative, head: Nominal) -> None:
-    marker = "who" if head.kind == "person" and relative.subject is None else "that"
-    line.say(marker, (relative, "marker"))
-    if relative.subject is None:
-        _verb_phrase(line, relative.action, _agreement(head))
-    else:
-        _noun_phrase(line, relative.subject)
-        _verb_phrase(line, relative.action, _agreement(relative.subject))
-
-
-def _verb_phrase(line: EnglishLine, phrase: VerbPhrase, agreement: int) -> None:
+def _verb_phrase(line: EnglishLine, phrase: tree.VerbPhrase, agreement: int) -> None:
     if phrase.adverb:
-        line.say(phrase.adverb, (phrase, "adverb"))
+        line.add(phrase.adverb, (phrase, "adverb"))
     _verb(line, phrase, agreement)
     if phrase.adjective:
-        line.say(phrase.adjective, (phrase, "adjective"))
+        line.add(phrase.adjective, (phrase, "adjective"))
     if phrase.verb.particle:
-        line.say(phrase.verb.particle, (phrase, "particle"))
+        line.add(phrase.verb.particle, (phrase, "particle"))
     if phrase.object is not None:
         _noun_phrase(line, phrase.object)
-    if phrase.goal is not None:
-        _around(line, phrase.goal)
-    for around in phrase.around:
-        _around(line, around)
+    for modifier in (phrase.goal, *phrase.modifiers):
+        if isinstance(modifier, tree.PrepositionalPhrase):
+            line.add(modifier.preposition, (modifier, "preposition"))
+            _noun_phrase(line, modifier.phrase)
+        elif modifier is not None:
+            *every, time = modifier.lemma.split()
+            if every:
+                line.add(every[0], (modifier, "every"))
+            line.add(time, (modifier, "time"))
 
 
-def _around(line: EnglishLine, around: Around | Moment) -> None:
-    if isinstance(around, Around):
-        line.say(around.preposition, (around, "preposition"))
-        _noun_phrase(line, around.phrase)
-    elif around.lemma == "every day":
-        line.say("every", (around, "every"))
-        line.say("day", (around, "moment"))
-    else:
-        line.say(around.lemma, (around, "moment"))
-
-
-def _verb(line: EnglishLine, phrase: VerbPhrase, agreement: int) -> None:
+def _verb(line: EnglishLine, phrase: tree.VerbPhrase, agreement: int) -> None:
     """The verb with its auxiliaries: `did not visit`, `is going to visit`, `wants to visit`, `cannot visit`."""
-    verb, tense = phrase.verb, phrase.tense
-    if verb is BE or tense == "going":
-        line.say((BE_PAST if tense == "past" else BE_PRESENT)[agreement], (phrase, "be"))
-        if phrase.negated:
-            line.say("not", (phrase, "not"))
-        if verb is BE:
-            return
-        line.say("going", (phrase, "modal"))
-        line.say("to", (phrase, "to"))
-        line.say(verb.base, (phrase, "verb"))
-        return
-    if tense == "can":
-        if phrase.negated:
-            line.say("cannot", (phrase, "modal"), (phrase, "not"))
-        else:
-            line.say("can", (phrase, "modal"))
-        line.say(verb.base, (phrase, "verb"))
-        return
-    if phrase.negated:
-        line.say("did" if tense == "past" else "does" if agreement == THIRD else "do", (phrase, "do"))
-        line.say("not", (phrase, "not"))
-    third = agreement == THIRD and not phrase.negated
-    if tense == "want":
-        line.say("wants" if third else "want", (phrase, "modal"))
-        line.say("to", (phrase, "to"))
-        line.say(verb.base, (phrase, "verb"))
-    elif tense == "past" and not phrase.negated:
-        line.say(verb.past, (phrase, "verb"))
-    else:
-        line.say(verb.singular if third and tense == "present" else verb.base, (phrase, "verb"))
+    verb, tense, negated = phrase.verb, phrase.tense, phrase.negated
+    third = agreement == THIRD and not negated
+    form = verb.base
+    if phrase.adjective or tense == "going":
+        line.add((BE_PAST if tense == "past" else BE_PRESENT)[agreement], (phrase, "be"))
+    elif tense == "can":
+        line.add("cannot" if negated else "can", (phrase, "modal"), *([(phrase, "not")] if negated else []))
+    elif negated:
+        line.add("did" if tense == "past" else "does" if agreement == THIRD else "do", (phrase, "do"))
+    elif tense == "past":
+        form = verb.past
+    elif tense == "present" and third:
+        form = verb.singular
+    if negated and tense != "can":
+        line.add("not", (phrase, "not"))
+    if tense in ("going", "want"):
+        line.add("going" if tense == "going" else "wants" if third else "want", (phrase, "modal"))
+        line.add("to", (phrase, "to"))
+    if not phrase.adjective:
+        line.add(form, (phrase, "verb"))

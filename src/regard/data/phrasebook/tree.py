@@ -1,25 +1,28 @@
-"""What a sentence says before any language says it: one frozen node for each phrase.
+"""Syntax trees that all languages of the phrasebook share: one frozen node for each phrase.
 
-Nodes compare by identity, so the two `the` of one sentence stay apart: a word is known as (node, role),
-and a French or Hindi word links to the English word that speaks for the same (node, role).
+Nodes compare by identity, so that the two `the` of one sentence differ: a (node, role) identifies one English word, and
+a French or Hindi word links to the English word of the same (node, role).
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from regard.data.phrasebook.lexicon.english import Kind, Verb
+from regard.data.phrasebook.lexicon import Kind, Verb
 
 Determiner = Literal["the", "a", "my", "your", "this", "two", "three", "many", "none"]
 Tense = Literal["present", "past", "going", "want", "can", "command"]
-Node: TypeAlias = "NounPhrase | VerbPhrase | Relative | Around | Moment | Clause | Report"
+Node: TypeAlias = "NounPhrase | VerbPhrase | RelativeClause | Modifier | Clause | Report"
 Key = tuple[Node, str]
 """(node, role): one English word of the sentence."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Nominal:
-    """A determiner, up to two adjectives, a noun, perhaps a relative clause: `the small black cat that sleeps`."""
+    """A determiner, up to two adjectives, a noun, perhaps a relative clause: `the small black cat that sleeps`.
+
+    `before` and `after` are the adjectives on either side of the French noun.
+    """
 
     noun: str
     kind: Kind
@@ -27,7 +30,7 @@ class Nominal:
     plural: bool = False
     before: str | None = None
     after: str | None = None
-    relative: "Relative | None" = None
+    relative: "RelativeClause | None" = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,55 +48,56 @@ class Pronoun:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Proper:
-    """A country, a city or a month."""
-
+class ProperNoun:
     lemma: str
     kind: Literal["country", "city", "month"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Couple:
+class Coordination:
     """`jane and michael`."""
 
-    first: "Name | Nominal"
-    second: "Name | Nominal"
+    first: Name | Nominal
+    second: Name | Nominal
 
 
-NounPhrase: TypeAlias = Nominal | Name | Pronoun | Proper | Couple
+NounPhrase: TypeAlias = Nominal | Name | Pronoun | ProperNoun | Coordination
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Around:
-    """A preposition and what follows it: `on the mat`, `in april`, `to japan`."""
+class PrepositionalPhrase:
+    """`on the mat`, `in april`, `to japan`."""
 
     preposition: str
     phrase: NounPhrase
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Moment:
+class TimeAdverb:
     """`yesterday`, `tomorrow`, `now`, `every day`."""
 
     lemma: str
 
 
+Modifier: TypeAlias = PrepositionalPhrase | TimeAdverb
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class VerbPhrase:
-    """A verb and what it takes; `goal` is the place or person it cannot do without; `adjective` follows `be`."""
+    """A verb and its arguments; `goal` is the place or person that the verb needs; `adjective` follows `be`."""
 
     verb: Verb
     tense: Tense = "present"
     negated: bool = False
     adverb: str | None = None
     object: NounPhrase | None = None
-    goal: Around | None = None
+    goal: PrepositionalPhrase | None = None
     adjective: str | None = None
-    around: tuple[Around | Moment, ...] = ()
+    modifiers: tuple[Modifier, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Relative:
+class RelativeClause:
     """`who sleeps` (no subject of its own) or `that jane sees` (no object of its own)."""
 
     action: VerbPhrase
@@ -107,6 +111,11 @@ class Clause:
     subject: NounPhrase | None
     actions: tuple[VerbPhrase, ...]
     last: str = "and"
+
+    def joined_actions(self) -> Iterator[tuple[str | None, VerbPhrase]]:
+        """Each action with the conjunction or comma before it."""
+        joints = (None, *[","] * (len(self.actions) - 2), self.last)
+        return zip(joints, self.actions, strict=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,8 +134,8 @@ class Sentence:
     connectors: tuple[str, ...] = ()
     reports: tuple[Report, ...] = ()
 
-    def parts(self) -> Iterator[tuple[str | None, Clause]]:
-        """Each clause with the connector that stands before it."""
+    def joined_clauses(self) -> Iterator[tuple[str | None, Clause]]:
+        """Each clause with the connector before it."""
         return zip((None, *self.connectors), self.clauses, strict=True)
 
 
@@ -137,4 +146,4 @@ PERSONS: dict[str, tuple[int, bool, bool]] = {
     "she": (3, False, True),
     "they": (3, True, False),
 }
-"""Person, plural, feminine of the subject pronouns; `i` and `you` are a man's words, `they` are men or mixed."""
+"""Person, plural, feminine of the subject pronouns; `i` and `you` are masculine, `they` is masculine or mixed."""

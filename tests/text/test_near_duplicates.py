@@ -1,6 +1,6 @@
 """Editions of one sentence: what they have in common, and what makes two sentences of them."""
 
-from regard.text.editions import bare
+from regard.text.near_duplicates import bare
 
 
 def test_bare_texts() -> None:

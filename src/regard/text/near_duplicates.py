@@ -1,4 +1,4 @@
-"""What two editions of a sentence have in common: its letters, marks and digits."""
+"""Maps near-duplicate texts, which differ in case, punctuation or white space, to one string."""
 
 import unicodedata
 
@@ -6,9 +6,9 @@ _JOINERS = "\u200c\u200d"
 
 
 class _Bare(dict[int, str]):
-    """A character, or a space for what is neither letter nor mark nor digit, worked out when it is first seen.
+    """For `str.translate`, filled on first use: a character, or a space for what is no letter, mark or digit.
 
-    Nothing for a variation selector, which only says how the character before it is drawn.
+    A variation selector, which only changes how the character before it is drawn, is removed.
     """
 
     def __missing__(self, code: int) -> str:
@@ -24,7 +24,7 @@ _BARE = _Bare()
 
 
 def bare(text: str) -> str:
-    """Letters, marks and digits alone, composed and in lower case; a text without letters and digits stays as it is.
+    """Letters, marks and digits alone, composed and in lower case; a text without letters and digits is unchanged.
 
     >>> bare("L'Été,  3 fois!")
     'l été 3 fois'
