@@ -189,31 +189,3 @@ def test_wrong_use_is_said_in_one_line(arguments: list[str], message: str, capsy
 def test_a_gpu_that_is_not_there_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["bench", "--gpu"]) == 2
     assert "torch sees no CUDA device" in capsys.readouterr().err
-
-
-def test_decoding_is_measured_where_training_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    from regard.cli.bench import _decode
-    from regard.lab.bench import decoding, joey_search
-
-    where = list[str]()
-    for module, name in ((decoding, "measure_decoding"), (joey_search, "measure_joey")):
-        monkeypatch.setattr(module, name, lambda threads, device: where.append(device))
-    assert _decode(1, "cuda") == []
-    assert where == ["cuda", "cuda"]
-
-
-def test_decoding_is_shown_where_it_is_asked_for(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from regard.lab.bench import decoding, joey_search
-
-    small = decoding.measure_decoding(replace(TINY, vocabulary=40), [[5, 6, 3]] * 4, beam=2, sample=2, alone=1)
-    monkeypatch.setitem(WORKS, "tiny", TINY)
-    where = list[str]()
-    monkeypatch.setattr(decoding, "measure_decoding", lambda threads, device: where.append(device) or small)
-    monkeypatch.setattr(joey_search, "measure_joey", lambda threads, device: where.append(device))
-    assert run(["bench", "--work", "tiny", "--repeats", "1", "--decoding"]) == 0
-    assert where == ["cpu", "cpu"]
-    out = capsys.readouterr().out
-    assert "beam 2, 4 sentences; 2 compared, 100.0% of them the same words" in out
-    assert "times as fast" in out

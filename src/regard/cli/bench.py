@@ -7,7 +7,6 @@ Examples:
     regard bench                                the small sizes, on the CPU, one thread
     regard bench --gpu --json bench.json        the paper's size on a GPU, kept as JSON
     regard bench --work multi30k --picture growth.png
-    regard bench --decoding                     beam search too, on random sentences
     regard bench --without decode_one_operation the same without one accelerated implementation
 """
 
@@ -24,7 +23,6 @@ from regard.cli.options import Parents, output_file
 if TYPE_CHECKING:
     import torch
 
-    from regard.lab.bench.decoding import DecodingFigures
     from regard.lab.bench.training import Training
 
 
@@ -35,9 +33,6 @@ def bench(
     gpu: Annotated[bool, typer.Option("--gpu", help="On the GPU; the paper's size if none is named.")] = False,
     compiled: Annotated[
         bool, typer.Option("--compile", help="The step of the textbook loop through torch.compile too.")
-    ] = False,
-    decoding: Annotated[
-        bool, typer.Option("--decoding", help="Beam search too, in batches and alone; takes minutes.")
     ] = False,
     without: Annotated[
         list[str] | None,
@@ -85,8 +80,6 @@ def bench(
             found = measure_training(WORKS[name], device, repeats=repeats, compiled=compiled)
             record["training"].append(asdict(found))
             _show(found)
-        if decoding:
-            record["decoding"] = [asdict(figures) for figures in _decode(threads, device.type)]
         if picture is not None:
             _draw(record, device, repeats, picture)
 
@@ -103,26 +96,6 @@ def _draw(record: dict[str, Any], device: "torch.device", repeats: int, picture:
     except OSError as error:
         raise explain(error, picture) from error
     warn(f"drawn: {picture}")
-
-
-def _decode(threads: int, device: str) -> "list[DecodingFigures]":
-    from regard.lab.bench.decoding import measure_decoding
-    from regard.lab.bench.joey_search import measure_joey
-
-    each = (measure(threads=threads, device=device) for measure in (measure_decoding, measure_joey))
-    found = [figures for figures in each if figures is not None]
-    for figures in found:
-        typer.echo(
-            f"\nbeam {figures.beam}, {figures.sentences:,} sentences; {figures.compared:,} compared, "
-            f"{figures.agreement:.1%} of them the same words"
-        )
-        for pace in (figures.other, figures.ours):
-            typer.echo(
-                f"{pace.name:<26}  {pace.sentences_per_second:8.1f} sentences/s  "
-                f"{pace.latency * 1e3:8.1f} ms for one alone"
-            )
-        typer.echo(f"ours: {figures.ratio:.2f} times as fast, {figures.latency_ratio:.2f} of the time for one alone")
-    return found
 
 
 def _show(found: "Training") -> None:
