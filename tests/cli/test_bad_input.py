@@ -356,7 +356,7 @@ class TestDisks:
         assert last.startswith(f"regard: cannot write {read_only_disk}")
         assert "read-only" in last or "permission denied" in last
 
-    @pytest.mark.parametrize("option", ["--output", "--html", "--save-reading"])
+    @pytest.mark.parametrize("option", ["--output", "--html", "--save-settings"])
     def test_a_file_on_a_read_only_disk_is_refused_before_the_work(
         self, command: Command, run_folder: Path, read_only_disk: Path, tmp_path: Path, option: str
     ) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from regard.bounds import MOST
-from regard.cli.trust import Trust
+from regard.cli.options import Trust
 
 if TYPE_CHECKING:
     from regard.lab.compare.plan import Comparison, Plan

@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.trust import Trust
+from regard.cli.options import Trust
 
 
 def doctor(

@@ -20,13 +20,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regard.cli.options import Beam, LongestSource, Parents, output_file
-from regard.cli.trust import Trust
+from regard.cli.options import Beam, LongestSource, Parents, Trust, output_file
 
 if TYPE_CHECKING:
     from regard.lab.against import Against
     from regard.lab.evaluate import Measured
-    from regard.lab.sides import GoldFile
+    from regard.lab.parallel import GoldFile
     from regard.lab.yardstick import Yardstick
 
 
@@ -144,7 +143,7 @@ def _chosen(**options: Any) -> dict[str, Any]:
 
 
 def _gold(links: Path | None, base: int | None, flip: bool) -> "GoldFile | None":
-    from regard.lab.sides import GoldFile
+    from regard.lab.parallel import GoldFile
     from regard.text.errors import InputError
 
     if links is None and (base is not None or flip):
@@ -192,15 +191,14 @@ def _yardstick(
     return found.grouped() if group else found
 
 
-def _word_note(system: Path, yardstick: "Yardstick", trust: list[str]) -> tuple[str, ...]:
-    """Gold of tokenised text counts what white space separates, which a model may split further."""
+def _word_note(system: Path, yardstick: "Yardstick", trust: list[str]) -> list[str]:
+    """Gold links of tokenised text count words at white space, which a model may split further."""
     from regard.bundle.store import load_bundle
     from regard.lab.align import word_note
-    from regard.lab.sides import Sides
+    from regard.lab.parallel import ParallelText
 
-    bundle = load_bundle(system, trust=trust)
-    remark = word_note(Sides.of(yardstick.pairs), bundle, "regard align --gold with --words spaces")
-    return () if remark is None else (remark,)
+    text = ParallelText.of(yardstick.pairs)
+    return word_note(text, load_bundle(system, trust=trust), "regard align --gold with --words spaces")
 
 
 def _check_ensemble(system: Path, further: list[Path]) -> None:

@@ -1,4 +1,4 @@
-"""Options that several verbs share, with the most that they take."""
+"""Options that several verbs share, with their upper bounds."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -6,13 +6,6 @@ from typing import Annotated, Any
 import typer
 
 from regard.bounds import MOST
-
-Beam = Annotated[int | None, typer.Option(metavar="N", max=MOST["beam"], help="Beam width; the recipe's if left out.")]
-LongestSource = Annotated[
-    int | None,
-    typer.Option(metavar="N", max=MOST["longest"], help="Read up to N pieces of a text; as in training if left out."),
-]
-Parents = Annotated[bool, typer.Option("--parents", help="Create missing folders of the files to write.")]
 
 
 def output_file(about: str, *names: str) -> Any:
@@ -22,3 +15,29 @@ def output_file(about: str, *names: str) -> Any:
 
 def _output(name: str) -> Path:
     return Path("/dev/stdout" if name == "-" else name)
+
+
+def input_file(about: str) -> Any:
+    """An option that names a file to read."""
+    return typer.Option(metavar="FILE", help=about)
+
+
+Bundle = Annotated[Path, typer.Argument(metavar="BUNDLE", help="A bundle or run folder.")]
+Beam = Annotated[int | None, typer.Option(metavar="N", max=MOST["beam"], help="Beam width; the recipe's if left out.")]
+Device = Annotated[str, typer.Option(metavar="NAME", help="Device to compute on; cpu if left out.")]
+Ensemble = Annotated[
+    list[Path] | None, typer.Option(metavar="BUNDLE", help="A further model of the ensemble (repeatable).")
+]
+LongestSource = Annotated[
+    int | None,
+    typer.Option(metavar="N", max=MOST["longest"], help="Read up to N pieces of a text; as in training if left out."),
+]
+Parents = Annotated[bool, typer.Option("--parents", help="Create missing folders of the output files.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a key: --set train.steps=500 (repeatable)."),
+]
+Trust = Annotated[
+    list[str] | None,
+    typer.Option("--trust", metavar="MODULE:CLASS", help="Allow this class that the model names (repeatable)."),
+]

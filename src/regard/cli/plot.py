@@ -11,8 +11,7 @@ from typing import Annotated
 import typer
 
 from regard.bounds import MOST
-from regard.cli.options import Parents, output_file
-from regard.cli.trust import Trust
+from regard.cli.options import Parents, Trust, output_file
 
 
 def plot(

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from regard.bounds import MOST
-from regard.cli.options import Beam, LongestSource, Parents, output_file
-from regard.cli.trust import Trust
+from regard.cli.options import Beam, LongestSource, Parents, Trust, output_file
 
 if TYPE_CHECKING:
     from regard.cli.output import Output

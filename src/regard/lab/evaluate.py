@@ -14,8 +14,8 @@ from regard.data.splits import split_files
 from regard.data.tables import CatalogueData, HuggingFaceData
 from regard.evaluation import Evaluation, LengthScores, evaluate
 from regard.lab.align import Direction, default_rule
+from regard.lab.parallel import ParallelText, visible_links
 from regard.lab.protocol import Protocol, find_protocol
-from regard.lab.sides import Sides
 from regard.models.config import RecurrentConfig
 from regard.plot import AttentionMap
 from regard.runtime.aligner import Aligner
@@ -218,7 +218,7 @@ def _forced_links(
 ) -> list[frozenset[Link]]:
     """Where the model looks while it is made to write the reference: links between the words that gold speaks of."""
     known = [i for i, links in enumerate(gold) if links is not None]
-    sides = Sides.of([pairs[i] for i in known])
+    sides = ParallelText.of([pairs[i] for i in known])
     found = Direction(Aligner(translator.bundle), rule or default_rule(translator.bundle)).links(sides).alone
     links = dict(zip(known, found, strict=True))
     return [links.get(i, frozenset()) for i in range(len(pairs))]
@@ -244,15 +244,10 @@ def _entropies(translation: Translation) -> list[float]:
 
 
 def _seen_links(pair: Pair, source: Tokenizer, target: Tokenizer) -> Links | None:
-    """Gold links between words that the model sees: normalisation may drop a final stop."""
+    """Gold links between words that the model reads."""
     if pair.links is None:
         return None
-    sources, targets = source.encode_words(pair.source).count, target.encode_words(pair.target).count
-
-    def seen(links: frozenset[Link]) -> list[Link]:
-        return [(s, t) for s, t in links if s < sources and t < targets]
-
-    return Links.of(seen(pair.links.sure), seen(pair.links.possible))
+    return visible_links(pair.links, source.encode_words(pair.source).count, target.encode_words(pair.target).count)
 
 
 def _count_words(text: str, tokenizer: Tokenizer) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 from regard.data.corpora import read_parallel, read_tsv
 from regard.data.lines import read_lines
 from regard.data.pair import Pair
-from regard.lab.sides import GoldFile
+from regard.lab.parallel import GoldFile
 from regard.text.errors import InputError
 from regard.text.words import word_spans
 
@@ -79,7 +79,7 @@ def read_yardstick(source: Path, target: Path | None = None, links: GoldFile | N
     return Yardstick(pairs, [()] * len(pairs), tuple(notes), numbers, total)
 
 
-def _linked(pairs: list[Pair], skipped: set[int], file: GoldFile) -> tuple[list[Pair], tuple[str, ...]]:
+def _linked(pairs: list[Pair], skipped: set[int], file: GoldFile) -> tuple[list[Pair], list[str]]:
     """Each pair with its gold; lines that were left out have no words, so none of their links can fit."""
     # Whatever the words are split by, there are at most so many.
     kept = iter([(len(word_spans(pair.source)), len(word_spans(pair.target))) for pair in pairs])

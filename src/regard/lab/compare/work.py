@@ -17,10 +17,10 @@ from regard.alignment import LinkRule
 from regard.bundle.folder import write_whole
 from regard.data.pair import Pair
 from regard.data.splits import load_split
-from regard.lab.align import Direction, default_rule, seen_gold
+from regard.lab.align import Direction, default_rule, gold_in_words
 from regard.lab.evaluate import Measured, measure
-from regard.lab.sides import Sides
-from regard.lab.tuning import tune_directions
+from regard.lab.parallel import ParallelText
+from regard.lab.tuning import tune_with_gold
 from regard.models.config import RecurrentConfig
 from regard.reading_files import read_json
 from regard.runtime.aligner import Aligner
@@ -140,8 +140,8 @@ def _tune(translator: Translator, pairs: Sequence[Pair]) -> tuple[LinkRule | Non
     gold = [pair.links for pair in pairs if pair.links is not None]
     if not pairs or len(gold) < len(pairs):
         return default_rule(translator.bundle), None
-    direction, sides = Direction(Aligner(translator.bundle)), Sides.of(pairs)
-    (best,) = tune_directions(direction, None, sides, seen_gold(direction.aligner, sides, gold)[0])
+    direction, text = Direction(Aligner(translator.bundle)), ParallelText.of(pairs)
+    (best,) = tune_with_gold(direction, None, text, gold_in_words(direction.aligner, text, gold)[0])
     found = best.alone["forward"]
     return found.rule, {str(shift): aer for shift, aer in found.by_shift().items()}
 
