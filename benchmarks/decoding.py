@@ -20,8 +20,8 @@ import torch
 
 from decoding_joey import measure_joey
 from decoding_measure import ROWS, DecodingFigures, measure_decoding
-from regard.lab.bench.machine import describe
 from regard.lab.bench.work import MULTI30K
+from regard.lab.machine import describe_machine
 from regard.registry import without
 from regard.text.config import TokenizerConfig
 from regard.text.tokenizer import Tokenizer
@@ -68,7 +68,7 @@ def main() -> None:
     sentences = multi30k(given.data)
     print("the Multi30k test set of 2016" if sentences else "random sentences: no Multi30k at --data")
     where: dict[str, Any] = {"threads": given.threads, "device": given.device, "together": given.rows}
-    machine = describe(torch.device(given.device))
+    machine = describe_machine(torch.device(given.device))
     with without(*given.without):
         measure(given, sentences, where, machine)
 

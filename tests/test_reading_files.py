@@ -107,7 +107,7 @@ def test_item_3_a_journal_that_is_a_pipe(tmp_path: Path) -> None:
 
 def test_item_3_other_readers_of_deep_json(tmp_path: Path) -> None:
     (tmp_path / "reading.json").write_text(DEEP, encoding="utf-8")
-    with pytest.raises(InputError, match="says nothing about how links are read"):
+    with pytest.raises(InputError, match="holds no alignment settings"):
         AlignSettings.load(tmp_path / "reading.json")
     (tmp_path / ".progress.json").write_text(DEEP, encoding="utf-8")
     assert "was damaged, so progress starts anew" in load_progress(tmp_path).notes[0]

@@ -10,8 +10,9 @@ import pytest
 import torch
 
 from regard.cli.main import run
+from regard.cli.output import write_picture
 from regard.lab.bench import training
-from regard.lab.bench.growth import Point, Size, draw_growth, measure_growth
+from regard.lab.bench.growth import Point, Size, growth_figure, measure_growth
 from regard.lab.bench.measure import rows, take_turns
 from regard.lab.bench.textbook import Textbook, disagreement, ours_with
 from regard.lab.bench.training import Disagreement, measure_training
@@ -146,7 +147,7 @@ def test_rows_relate_time_and_limit() -> None:
 def test_item_1_a_picture_runs_no_hook_of_the_current_folder_s_matplotlibrc(tmp_path: Path) -> None:
     points = [Point(axis, Size(1, 2, 4), "plain", 1.0, 2.0) for axis in ("length", "width", "batch")]
     with matplotlib.rc_context({"figure.hooks": ["os:abort"]}):
-        draw_growth(points, tmp_path / "growth.png", "a machine")
+        write_picture(growth_figure(points, "a machine"), tmp_path / "growth.png")
     assert (tmp_path / "growth.png").stat().st_size > 1000
 
 

@@ -30,14 +30,12 @@ Examples:
     regard align runs/en-fr news.tsv --reverse runs/fr-en --settings tuned.json
 """
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
-
-from regard.cli.options import Bundle, Device, Parents, Trust, input_file, output_file
+from regard.cli.options import Bundle, Device, Parents, Trust, argument, flag, input_file, output_file, value
+from regard.cli.terminal import print_json
 
 if TYPE_CHECKING:
     from regard.lab.align import Entropy
@@ -52,30 +50,22 @@ WORDS = 10
 def align(
     bundle: Bundle,
     data: Annotated[
-        Path | None,
-        typer.Argument(metavar="DATA", help="Lines of source TAB target; a split of the recipe if left out."),
+        Path | None, argument("DATA", "Lines of source TAB target; a split of the recipe if left out.")
     ] = None,
     source: Annotated[Path | None, input_file("Parallel data: one sentence a line.")] = None,
     target: Annotated[Path | None, input_file("Its translation; if left out, the model translates.")] = None,
-    split: Annotated[str | None, typer.Option(metavar="NAME", help="train, dev or test (if left out).")] = None,
-    reverse: Annotated[
-        Path | None, typer.Option(metavar="BUNDLE", help="A model of the other direction, to symmetrise with.")
-    ] = None,
+    split: Annotated[str | None, value("NAME", "train, dev or test (if left out).")] = None,
+    reverse: Annotated[Path | None, value("BUNDLE", "A model of the other direction, to symmetrise with.")] = None,
     words: Annotated[
-        Literal["model", "spaces"],
-        typer.Option(metavar="HOW", help="model: links count the model's words; spaces: split at white space."),
+        Literal["model", "spaces"], value("HOW", "model: links count the model's words; spaces: split at white space.")
     ] = "model",
     gold: Annotated[Path | None, input_file("Gold links, Pharaoh or NAACL; for AER.")] = None,
-    tune: Annotated[
-        bool, typer.Option("--tune", help="Find heads, shift, threshold on the development set, or by agreement.")
-    ] = False,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Set a key of the list above (repeatable).")
-    ] = None,
+    tune: Annotated[bool, flag("--tune", "Find heads, shift, threshold on development data, or by agreement.")] = False,
+    set_: Annotated[list[str] | None, value("KEY=VALUE", "Set a key of the list above (repeatable).", "--set")] = None,
     settings: Annotated[Path | None, input_file("Extract links as this file of --save-settings says.")] = None,
     save_settings: Annotated[Path | None, output_file("Save how links were extracted, tuned or given.")] = None,
     output: Annotated[Path | None, output_file("Write the links to this file.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print scores, rules and entropy instead of links.")] = False,
+    as_json: Annotated[bool, flag("--json", "Print scores, rules and entropy instead of links.")] = False,
     html: Annotated[Path | None, output_file(f"Write a page with the first {DRAWN} heat-maps.")] = None,
     parents: Parents = False,
     device: Device = "cpu",
@@ -104,7 +94,7 @@ def align(
     if output is not None or not as_json:
         _write(outcome, output)
     if as_json:
-        typer.echo(json.dumps(outcome.json(), ensure_ascii=False, indent=2))
+        print_json(outcome.json())
     else:
         _show(outcome)
     if save_settings is not None:

@@ -1,5 +1,6 @@
-"""Where results go: standard output, or files that appear complete; checked before the work, written after it."""
+"""Output files: checked before the work, written atomically after it."""
 
+import json
 import os
 import sys
 import tempfile
@@ -8,18 +9,25 @@ from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from itertools import combinations
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from regard.bundle.folder import explain
+import typer
+
+from regard.bundle.folder import explain, write_whole
 from regard.cli.screen import warn
 from regard.data.lines import find_file
-from regard.files import is_special, standard_stream, whole_file
+from regard.files import is_special, spare_name, standard_stream, whole_file
 from regard.text.errors import InputError
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PICTURES = (".png", ".svg", ".pdf")
+
 ROOM = 4096
-"""Bytes that a disk must take in advance: a full one takes the name of a file, but nothing in it."""
+"""Bytes written as a test: a full disk takes the name of a file, but no content."""
 RUN_FILES = ("manifest.json", "*.safetensors", "*.tokenizer.json", "training.json", "recipe.json", "journal.jsonl")
-"""What is read of a bundle or a run folder."""
+"""The files of a bundle or run folder that are read."""
 STANDARD_INPUT = Path("/dev/stdin")
 
 
@@ -113,3 +121,43 @@ def _files_of(path: Path) -> list[Path]:
     with suppress(InputError):
         return [find_file(path)]
     return []
+
+
+def check_picture(path: Path, *also: str) -> None:
+    """Refuse a picture format that is not supported; `also` are further endings that the caller can write."""
+    valid = (*PICTURES, *also)
+    if path.suffix.lower() not in valid:
+        raise InputError(f"{path} ends in {path.suffix or 'nothing'}; wanted {', '.join(valid[:-1])} or {valid[-1]}")
+
+
+def write_picture(figure: "Figure", path: Path) -> None:
+    from regard.plot import picture
+
+    write_whole(path, picture(figure, path.suffix.lower().removeprefix(".")))
+
+
+@contextmanager
+def keep_record(record: Mapping[str, Any], path: Path | None) -> Iterator[None]:
+    """Write `record` as JSON when the block ends; after an error, write its finished parts to a new file NAME.part.
+
+    Measuring takes minutes: if the disk refuses the file, the record is printed.
+    """
+    try:
+        yield
+    except BaseException:
+        if path is not None and any(isinstance(part, list) and part for part in record.values()):
+            place = path if is_special(path) else spare_name(path)
+            _write_record(record, place, f"the figures measured so far are in {place}")
+        raise
+    if path is not None:
+        _write_record(record, path, f"written: {path}")
+
+
+def _write_record(record: Mapping[str, Any], path: Path, note: str) -> None:
+    text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
+    try:
+        write_whole(path, text)
+    except InputError:
+        typer.echo(text)
+        raise
+    warn(note)

@@ -5,11 +5,13 @@ file or pipe standard output is data and stays as it is. What draws with escape 
 `bare` stream, from text that was escaped before.
 """
 
+import json
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import typer
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
@@ -68,3 +70,8 @@ def escaped() -> Iterator[None]:
         yield
     finally:
         sys.stdout, sys.stderr = before
+
+
+def print_json(content: object) -> None:
+    """Print to standard output."""
+    typer.echo(json.dumps(content, ensure_ascii=False, indent=2))

@@ -43,7 +43,7 @@ class AlignOptions(BaseModel):
     shift: _Shift | None = None
     """None: the row that training taught."""
     method: Method = "argmax"
-    threshold: float | None = Field(None, ge=0, le=1)
+    threshold: float | None = Field(default=None, ge=0, le=1)
     null: bool = False
     posterior: Annotated[float, Field(ge=0, le=10)] | Literal["tune"] | None = None
     """The power of attention as the prior; None: links come from attention itself."""
@@ -57,7 +57,7 @@ class AlignOptions(BaseModel):
     format: Literal["pharaoh", "naacl"] = "pharaoh"
     base: _Base | None = None
     entropy: bool = False
-    longest_source: int | None = Field(None, ge=1, le=MOST["longest"])
+    longest_source: int | None = Field(default=None, ge=1, le=MOST["longest"])
 
     @model_validator(mode="after")
     def _check(self) -> "AlignOptions":

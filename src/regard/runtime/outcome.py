@@ -90,6 +90,7 @@ def _one(
         finished=hypothesis.finished,
         forced=forced,
         warnings=warnings,
+        source_cut=reading.cut,
         head=head,
         shift=shift,
     )

@@ -18,6 +18,8 @@ class Reading:
 
     encoding: Encoding
     warnings: tuple[str, ...] = ()
+    cut: bool = False
+    """Whether the text has more pieces than the model reads."""
 
     @property
     def blank(self) -> bool:
@@ -32,13 +34,14 @@ def read(text: str, tokenizer: Tokenizer, *, eos: bool, longest: int) -> Reading
         return Reading(encoding, ("blank: nothing to translate",))
     warnings = []
     pieces = len(encoding.ids) - eos
-    if pieces > longest:
+    cut = pieces > longest
+    if cut:
         encoding = _cut(encoding, [*range(longest), *([pieces] if eos else [])])
         warnings.append(f"too long: only the first {longest:,} of {pieces:,} pieces were read")
     unknown = [piece for piece, number in zip(encoding.pieces, encoding.ids, strict=True) if number == UNK]
     if unknown:
         warnings.append(f"unknown to this model: {_named(list(dict.fromkeys(unknown)))}")
-    return Reading(encoding, tuple(warnings))
+    return Reading(encoding, tuple(warnings), cut)
 
 
 def check_target(pieces: int, bundle: Bundle) -> None:

@@ -18,10 +18,9 @@ from regard.bundle.folder import write_whole
 from regard.data.pair import Pair
 from regard.data.splits import load_split
 from regard.lab.align import Direction, default_rule, gold_in_words
-from regard.lab.evaluate import Measured, measure
+from regard.lab.evaluate import Measured, Scoring, has_attention, measure
 from regard.lab.parallel import ParallelText
 from regard.lab.tuning import tune_with_gold
-from regard.models.config import RecurrentConfig
 from regard.reading_files import read_json
 from regard.runtime.aligner import Aligner
 from regard.runtime.translator import Translator, load
@@ -110,7 +109,7 @@ def work(folder: Path, task: Task, trust: Collection[str] = ()) -> int:
     translator = load(run, recipe.train.device if recipe.train.device != "auto" else _device(), trust=trust)
     pairs = load_split(recipe.data, "test").pairs[: task.sentences]
     rule, tuned = _tune(translator, load_split(recipe.data, "dev").pairs[:TUNING])
-    measured = measure(translator, pairs, rule=rule, protocol=task.protocol)
+    measured = measure(translator, pairs, rule=rule, scoring=Scoring(task.protocol))
     result = {
         "variant": task.variant,
         "seed": task.seed,
@@ -134,8 +133,7 @@ def _device() -> str:
 
 def _tune(translator: Translator, pairs: Sequence[Pair]) -> tuple[LinkRule | None, dict[str, float] | None]:
     """How links are best read from this model's attention, and its error rate at each shift; None without gold."""
-    config = translator.bundle.model.config
-    if isinstance(config, RecurrentConfig) and config.score == "none":
+    if not has_attention(translator.bundle):
         return None, None
     gold = [pair.links for pair in pairs if pair.links is not None]
     if not pairs or len(gold) < len(pairs):
