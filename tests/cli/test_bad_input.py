@@ -376,7 +376,7 @@ class TestDisks:
         )  # fmt: skip
         assert outcome.code == 1
         first, second = outcome.err.splitlines()
-        assert first == f"regard: what was translated so far is in {tmp_path / 'out.txt.part'}"
+        assert first == f"regard: the output so far is in {tmp_path / 'out.txt.part'}"
         assert second.startswith(f"regard: cannot write {tmp_path / 'out.txt'}: the file would be larger than")
 
 

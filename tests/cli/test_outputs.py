@@ -134,7 +134,7 @@ def test_7_a_users_own_part_file_is_neither_written_nor_followed(
     assert output.exists() != fails
     if fails:
         kept = tmp_path / "out.txt.2.part"
-        assert outcome.err.startswith(f"regard: what was translated so far is in {kept}\n")
+        assert outcome.err.startswith(f"regard: the output so far is in {kept}\n")
         assert kept.read_text(encoding="utf-8") == "5 4 3\n" * 256
         kept.unlink()
     assert {*names(tmp_path)} - {"out.txt"} == {"in.txt", "out.txt.part", "stream", "victim"}

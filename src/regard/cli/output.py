@@ -42,13 +42,13 @@ class Output(Protocol):
 
 @contextmanager
 def open_output(path: Path | None) -> Iterator[Output]:
-    """Lines that become the file when the block ends well; what an error or Ctrl-C cut short is kept as NAME.part."""
+    """A stream that becomes the file when the block ends; after an error or Ctrl-C it is kept as NAME.part."""
     stream = sys.stdout if path is None else standard_stream(path)
     if path is None or stream is not None:
         yield stream or sys.stdout
         return
     try:
-        with whole_file(path, parents=True, kept=lambda name: warn(f"what was translated so far is in {name}")) as file:
+        with whole_file(path, parents=True, kept=lambda name: warn(f"the output so far is in {name}")) as file:
             lines = TextIOWrapper(file, encoding="utf-8", newline="\n")
             try:
                 yield lines
@@ -67,8 +67,8 @@ def check_outputs(
 ) -> None:
     """Refuse an output that cannot be written, that is also an input, or that another output would replace.
 
-    `written` is keyed by option; `read` are files, bundles and run folders. `remedies` says, for an option, what can
-    be done about an output that is also an input besides naming another file.
+    `written` is keyed by option; `read` are files, bundles and run folders. `remedies` is, for an option, a further
+    remedy for an output that is also an input.
     """
     outputs = {option: path for option, path in written.items() if path is not None}
     for option, path in outputs.items():
@@ -87,7 +87,7 @@ def check_outputs(
 
 
 def _same(path: Path, other: Path) -> bool:
-    """Whether two names, links followed, are one file; a device or pipe may have several uses."""
+    """Whether two paths are the same regular file, links followed."""
     if path.is_file() and other.is_file():
         return path.samefile(other)
     return not is_special(path) and os.path.realpath(path) == os.path.realpath(other)
@@ -98,7 +98,7 @@ def _check_place(option: str, path: Path, parents: bool) -> None:
         if path.is_dir():
             raise InputError(f"{option}: {path} is a folder; name a file in it")
         if is_special(path):
-            return  # a device or pipe has to be believed
+            return  # a device or pipe cannot be tested
         place = Path(os.path.realpath(path))
         folder = next(one for one in place.parents if one.exists())
         if folder != place.parent and folder.is_dir() and not parents:
@@ -114,7 +114,7 @@ def _check_place(option: str, path: Path, parents: bool) -> None:
 
 
 def _files_of(path: Path) -> list[Path]:
-    """The regular files that are read where this is named: itself, or compressed, or those of a bundle or run."""
+    """The regular files that are read for a path: itself, its compressed form, or the files of a bundle or run."""
     if path.is_dir():
         folders = (path, path / "best", path / "last")
         return [one for folder in folders for pattern in RUN_FILES for one in folder.glob(pattern) if one.is_file()]

@@ -1,4 +1,4 @@
-"""A worked attention step as text with bars, and as a picture."""
+"""A worked attention step as text and as a picture."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""What is measured: the sizes of a model and of its batches."""
+"""The benchmarked work: sizes of a model and of its batches."""
 
 from dataclasses import dataclass
 from typing import Literal
