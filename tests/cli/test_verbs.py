@@ -196,7 +196,7 @@ class TestDemo:
         assert outcome.out.strip().startswith("The black cat sat on the mat.  →  ")
         for part in (
             "rows: written, columns: read", "✗  wanted: je t'aime", "5 sentences that the model never saw:",
-            "41–60*", "* longer than any sentence", "report.html", "--walk",
+            "41–60*", "* longer than any training sentence", "report.html", "--walk",
         ):  # fmt: skip
             assert part in outcome.out
         assert "\x1b" not in outcome.out
