@@ -95,9 +95,9 @@ def _quartile_range(values: list[float]) -> float:
 def machine(gpu: bool) -> dict[str, str]:
     import torch
 
-    from regard.lab.bench.machine import describe
+    from regard.lab.machine import describe_machine
 
-    return describe(torch.device("cuda" if gpu else "cpu"))
+    return describe_machine(torch.device("cuda" if gpu else "cpu"))
 
 
 def commit(checkout: Path) -> str:

@@ -1,6 +1,7 @@
 """Beam search over the Multi30k test set: ours in batches, the textbook's one sentence at a time, JoeyNMT's in batches.
 
     python benchmarks/decoding.py [--data DIR] [--sample 8] [--threads 2] [--device cuda] [--rows 256] [--json FILE]
+        [--without ENTRY]
 
 Sizes of a Multi30k model (8,000 pieces, embedding 256, GRU 512), random weights whose sentences end by themselves after
 some 13 words. The sentences are those of the test set of 2016, cut into 8,000 pieces learned on the training set, where
@@ -17,10 +18,11 @@ from typing import Any
 
 import torch
 
-from regard.lab.bench.decoding import ROWS, DecodingFigures, measure_decoding
-from regard.lab.bench.joey_search import measure_joey
-from regard.lab.bench.machine import describe
+from decoding_joey import measure_joey
+from decoding_measure import ROWS, DecodingFigures, measure_decoding
 from regard.lab.bench.work import MULTI30K
+from regard.lab.machine import describe_machine
+from regard.registry import without
 from regard.text.config import TokenizerConfig
 from regard.text.tokenizer import Tokenizer
 
@@ -61,11 +63,20 @@ def main() -> None:
     options.add_argument("--device", default="cpu", help="where all systems run: cpu, cuda")
     options.add_argument("--rows", type=int, default=ROWS, help="sentences decoded together")
     options.add_argument("--json", type=Path)
+    options.add_argument("--without", action="append", default=[], help="switch off an accelerated implementation")
     given = options.parse_args()
     sentences = multi30k(given.data)
     print("the Multi30k test set of 2016" if sentences else "random sentences: no Multi30k at --data")
     where: dict[str, Any] = {"threads": given.threads, "device": given.device, "together": given.rows}
-    machine = describe(torch.device(given.device))
+    machine = describe_machine(torch.device(given.device))
+    with without(*given.without):
+        measure(given, sentences, where, machine)
+
+
+def measure(
+    given: argparse.Namespace, sentences: list[list[int]] | None, where: dict[str, Any], machine: dict[str, str]
+) -> None:
+    """Print and keep the figures beside the textbook, then those beside JoeyNMT where it is installed."""
     figures = [measure_decoding(MULTI30K, sentences, sample=given.sample, **where)]
     show(figures[0])
     keep(given, machine, figures)

@@ -25,7 +25,7 @@ from regard.bundle.folder import write_whole
 from regard.bundle.store import Bundle, load_bundle, weights_of
 from regard.data.pair import Pair
 from regard.lab.evaluate import measure, recipe_pairs
-from regard.lab.yardstick import Yardstick
+from regard.lab.evaluation_data import EvaluationData
 from regard.plot import save
 from regard.runtime.translator import Translator
 
@@ -109,9 +109,9 @@ def report(run: Path, given: argparse.Namespace) -> dict[str, Any]:
 
 
 def rate(bundle: Bundle, pairs: list[Pair], group: bool = False) -> dict[str, Any]:
-    yardstick = Yardstick.of(pairs)
-    yardstick = yardstick.grouped() if group else yardstick
-    found = measure(Translator(bundle), yardstick.pairs, more=yardstick.more).evaluation
+    data = EvaluationData.of(pairs)
+    data = data.grouped() if group else data
+    found = measure(Translator(bundle), data.pairs, more=data.more).evaluation
     return {"sentences": found.sentences, "bleu": round(found.bleu, 2), "chrf": round(found.chrf, 2)} | (
         {} if group else {"exact": round(100 * found.exact_match, 1), "signature": found.signatures["bleu"]}
     )

@@ -23,11 +23,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from regard.lab.bench.clock import wind
-from regard.lab.bench.decoding import random_sentences, settings
-from regard.lab.bench.machine import describe
+from decoding_measure import random_sentences, settings
+from decoding_textbook import wind
 from regard.lab.bench.textbook import Textbook, ours_with
 from regard.lab.bench.work import MULTI30K, PAPER, TUTORIAL, Work
+from regard.lab.machine import describe_machine
 from regard.models.presets import preset
 from regard.models.seq2seq import Seq2Seq
 from regard.registry import prepare_for_decoding, recorded, without
@@ -202,7 +202,7 @@ def main() -> None:
     device = torch.device(given.device)
     torch.set_num_threads(given.threads)
     torch.set_float32_matmul_precision("high")
-    record: dict[str, Any] = {**describe(device), "turns": given.turns, "rows": []}
+    record: dict[str, Any] = {**describe_machine(device), "turns": given.turns, "rows": []}
     for name, build in rows(device).items():
         if given.row and not any(part in name for part in given.row):
             continue

@@ -66,7 +66,7 @@ def main() -> None:
     options.add_argument(
         "--links", help="the run, or the folder of links.en-fr and links.fr-en, that teaches first; else their own"
     )
-    asks = "also read links as regard align --posterior X does, where it can be; trial chooses"
+    asks = "also read links as regard align --set posterior=X does, where it can be; trial chooses"
     options.add_argument("--posterior", type=float, action="append", default=[], metavar="X", help=asks)
     options.add_argument("--evidence", action="append", default=[], choices=["state", "word"], help="of --posterior")
     options.add_argument("--first-label", help="begin with round 0 of this label, trained by another process")
@@ -179,14 +179,17 @@ def align(
 ) -> "Outcome":
     """Both directions with rules tuned on trial."""
     from regard.lab.align_job import prepare, run
-    from regard.lab.asked import Asked
-    from regard.lab.sides import Sides
+    from regard.lab.align_settings import AlignOptions, AlignRequest
 
     forward, backward = (models / direction for direction in DIRECTIONS)
-    asked = Asked(forward, reverse=backward, tune=True, split=split, posteriors=(posterior,), device=given.device)
-    job = prepare(asked)
+    options = (
+        AlignOptions()
+        if posterior is None
+        else AlignOptions.model_validate({"posterior": posterior.prior, "evidence": posterior.evidence})
+    )
+    job = prepare(AlignRequest(forward, options, backward, split=split, tune=True, device=given.device))
     if most is not None:
-        job = replace(job, sides=Sides(job.sides.sources[:most], job.sides.targets[:most]), gold=None)
+        job = replace(job, text=job.text.first(most), gold=None)
     return run(job)
 
 

@@ -23,7 +23,7 @@ import torch
 from regard.bundle.folder import write_whole
 from regard.data.batch import Batch
 from regard.lab.compare.plan import Comparison, load_comparison, make_plan
-from regard.lab.compare.results import FIGURES, Spread
+from regard.lab.compare.results import FIGURES, Spread, figure
 from regard.models.seq2seq import Seq2Seq
 from regard.training.device import pick_precision
 from regard.training.optimizer import build_optimizer
@@ -137,9 +137,7 @@ def merged(reports: list[Record]) -> Record:
             known["from"] |= {str(run["seed"]): called[came.get(str(run["seed"]), "part 1")] for run in new}
             known["problem"] = "" if known["runs"] else one["problem"]
     for one in variants.values():
-        values = {
-            name: [float(x) for run in one["runs"] if (x := get(run)) is not None] for name, get in FIGURES.items()
-        }
+        values = {name: [x for run in one["runs"] if (x := figure(run, name)) is not None] for name in FIGURES}
         one["figures"] = {name: asdict(Spread.of(several)) for name, several in values.items() if several}
     steps = {run["steps"] for one in variants.values() for run in one["runs"]}
     if len(steps) > 1:

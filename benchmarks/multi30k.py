@@ -28,7 +28,7 @@ from regard.bundle.store import Bundle
 from regard.data.pair import Pair
 from regard.data.splits import load_split
 from regard.data.tables import CatalogueData
-from regard.lab.evaluate import measure
+from regard.lab.evaluate import Scoring, measure
 from regard.runtime import translator as decoding
 from regard.runtime.translator import Translator, load
 from regard.training.journal import NAME, read_journal
@@ -131,7 +131,7 @@ def bleu(translator: Translator, split: str, sentences: int | None, beam: int, p
     """Lower-cased tokenised BLEU of a split, and how it was counted."""
     pairs = corpus(translator.bundle, split)[:sentences]
     protocol = f"multi30k-{languages(translator.bundle)[1]}"
-    found = measure(translator, pairs, protocol=protocol, beam=beam, length_penalty=penalty).evaluation
+    found = measure(translator, pairs, scoring=Scoring(protocol), beam=beam, length_penalty=penalty).evaluation
     return {"bleu": round(found.bleu, 2), "chrf": round(found.chrf, 2), "signature": found.signatures["bleu"]}
 
 

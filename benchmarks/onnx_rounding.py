@@ -9,7 +9,6 @@ from copy import deepcopy
 
 import numpy as np
 import torch
-from regard.runtime.padded import Padded
 from torch import Tensor
 
 from regard.bundle.onnx_manifest import DECODER, ENCODER
@@ -17,6 +16,7 @@ from regard.export.folder import build_graphs
 from regard.export.weights import Weights
 from regard.models import Seq2Seq, preset
 from regard.runtime.onnx_model import OnnxModel
+from regard.runtime.source_text import Padded
 
 SEEDS, SCALES, VOCABULARY, STEPS = 60, (1.0, 1.5, 2.5), 23, 10
 SIZES = {"width": 8, "heads": 2, "encoder_layers": 1, "decoder_layers": 2, "feedforward": 16}

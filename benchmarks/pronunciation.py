@@ -32,7 +32,7 @@ from regard.data.pair import Pair
 from regard.data.splits import load_split
 from regard.data.tables import CatalogueData
 from regard.evaluation import exact_match, wer
-from regard.lab.yardstick import Yardstick
+from regard.lab.evaluation_data import EvaluationData
 from regard.runtime.translator import Translator, load
 
 RECIPE = Path(__file__).with_suffix(".toml")
@@ -115,18 +115,18 @@ def score_sigmorphon(translator: Translator, given: argparse.Namespace) -> dict[
     for language in languages():
         pairs = language_pairs(language, given.split)[: given.limit]
         asked = [Pair(spelled(language, pair.source), pair.target) for pair in pairs]
-        each[language] = rates(translator, Yardstick.of(asked), given.beam)
+        each[language] = rates(translator, EvaluationData.of(asked), given.beam)
     means = {rate: round(statistics.fmean(one[rate] for one in each.values()), 2) for rate in ("wer", "per")}
     return {**means, "languages": each}
 
 
 def score_cmudict(translator: Translator, given: argparse.Namespace) -> dict[str, Any]:
     data = CatalogueData(kind="catalogue", name="g2p-cmudict", source="word", target="phones")
-    words = Yardstick.of(list(load_split(data, given.split).pairs)).grouped()
-    return rates(translator, Yardstick(words.pairs[: given.limit], words.more[: given.limit]), given.beam)
+    words = EvaluationData.of(list(load_split(data, given.split).pairs)).grouped()
+    return rates(translator, EvaluationData(words.pairs[: given.limit], words.more[: given.limit]), given.beam)
 
 
-def rates(translator: Translator, words: Yardstick, beam: int) -> dict[str, Any]:
+def rates(translator: Translator, words: EvaluationData, beam: int) -> dict[str, Any]:
     written = translator.bundle.target.written
     said = [one.text for one in translator.translate([pair.source for pair in words.pairs], beam=beam)]
     listed = [(pair.target, *more) for pair, more in zip(words.pairs, words.more, strict=True)]

@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from regard.lab.bench.machine import describe
+from regard.lab.machine import describe_machine
 from regard.training.journal import read_journal
 from regard.training.run import train
 
@@ -45,7 +45,7 @@ def main() -> None:
     options.add_argument("--out", type=Path, default=Path("docs/results"))
     given = options.parse_args()
     steps = given.steps or (300 if given.device == "cuda" else 200)
-    record: dict[str, Any] = {**describe(torch.device(given.device)), "steps": steps, "runs": {}}
+    record: dict[str, Any] = {**describe_machine(torch.device(given.device)), "steps": steps, "runs": {}}
     given.out.mkdir(parents=True, exist_ok=True)
     path = given.out / f"same_curve_{given.device}.json"
     for name, (_, plain, changes) in RUNS.items():

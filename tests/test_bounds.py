@@ -13,15 +13,23 @@ from regard.bounds import MOST, cut, cut_middle, excerpt, table
 from regard.bundle.manifest import Manifest
 from regard.cli.main import VERBS
 from regard.data.catalogue import Entry
+from regard.lab.align_settings import AlignOptions, AlignSettings
 from regard.lab.compare.plan import Comparison
-from regard.lab.reading import Reading
 from regard.search.config import SearchConfig
 from regard.text.complaint import complain
 from regard.text.errors import InputError
 from regard.text.tokenizer import TokenizerConfig
 from regard.training.recipe import Recipe, RecipeError, load_recipe, parse_recipe
 
-MODELS: tuple[type[BaseModel], ...] = (Recipe, Comparison, Manifest, Reading, TokenizerConfig, Entry)
+MODELS: tuple[type[BaseModel], ...] = (
+    Recipe,
+    Comparison,
+    Manifest,
+    AlignOptions,
+    AlignSettings,
+    TokenizerConfig,
+    Entry,
+)
 RAW: dict[str, Any] = {
     "data": {"kind": "reverse"},
     "model": {"preset": "bahdanau", "size": "tiny"},
@@ -177,6 +185,6 @@ def test_complain_takes_numbers_that_python_does_not_write() -> None:
     from pydantic import ValidationError
 
     with pytest.raises(ValidationError) as caught:
-        Reading.model_validate({"forward": {"shift": 10**5000}})
-    assert "forward.shift = a number of about 5,000 digits: wanted at most" in complain(caught.value, Reading)
-    json.dumps(complain(caught.value, Reading))
+        AlignSettings.model_validate({"forward": {"shift": 10**5000}})
+    assert "forward.shift = a number of about 5,000 digits: wanted at most" in complain(caught.value, AlignSettings)
+    json.dumps(complain(caught.value, AlignSettings))

@@ -20,7 +20,7 @@ from regard.course.verdict import verdict_from_json
 from regard.data.corpora import read_tsv
 from regard.data.lines import read_lines
 from regard.data.records import read_jsonl
-from regard.lab.reading import load_reading
+from regard.lab.align_settings import AlignSettings
 from regard.models import Seq2Seq, preset
 from regard.reading_files import open_regular, parse_json, parse_toml, read_json, read_regular
 from regard.text.errors import InputError
@@ -106,8 +106,8 @@ def test_item_3_a_journal_that_is_a_pipe(tmp_path: Path) -> None:
 
 def test_item_3_other_readers_of_deep_json(tmp_path: Path) -> None:
     (tmp_path / "reading.json").write_text(DEEP, encoding="utf-8")
-    with pytest.raises(InputError, match="says nothing about how links are read"):
-        load_reading(tmp_path / "reading.json")
+    with pytest.raises(InputError, match="holds no alignment settings"):
+        AlignSettings.load(tmp_path / "reading.json")
     (tmp_path / ".progress.json").write_text(DEEP, encoding="utf-8")
     assert "was damaged, so progress starts anew" in load_progress(tmp_path).notes[0]
     with pytest.raises(ValueError, match="nested more than 64 levels deep"):

@@ -71,8 +71,8 @@ def test_heads_by_name() -> None:
 
 def test_a_rule_says_the_options_that_repeat_it() -> None:
     rule = LinkRule(((1, 0), (1, 3)), 1, "threshold", 0.2, null=True)
-    assert rule.describe() == "--heads 1.0,1.3 --shift 1 --method threshold --threshold 0.2 --null"
-    assert LinkRule().describe() == "--shift 0"
+    assert rule.describe() == "heads=1.0,1.3 shift=1 method=threshold threshold=0.2 null=true"
+    assert LinkRule().describe() == "shift=0"
 
 
 def test_what_cannot_be_a_rule() -> None:

@@ -164,7 +164,7 @@ def test_write_whole_leaves_pipes_and_links_what_they_are(tmp_path: Path) -> Non
 
 
 def test_what_goes_to_standard_output_replaces_no_file(tmp_path: Path) -> None:
-    """`--save-reading /dev/stdout > file`: what the command printed before and prints after stays in the file."""
+    """`--save-settings /dev/stdout > file`: what the command printed before and prints after stays in the file."""
     code = (
         "import pathlib, regard.bundle.folder as f; print('before');"
         " f.write_whole(pathlib.Path('/dev/stdout'), 'text\\n'); print('after')"

@@ -1,14 +1,18 @@
 """`regard align`: links on stdout, talk on stderr, both formats, both bases, scores, bad input."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+
+from regard.lab.align_settings import AlignOptions
 
 from .conftest import Command
 
 TSV = "3 4 5\t5 4 3\n\n6 7 8\t8 7 6\n"
 LINKS = "0-2 1-1 2-0\n\n0-2 1-1 2-0\n"
+CUT = "1 pair longer than the model reads: the last words have no links (--set longest_source=N reads more)"
 
 
 @pytest.fixture
@@ -26,8 +30,8 @@ def test_one_line_a_pair_blank_lines_kept(command: Command, run_folder: Path, da
 
 
 def test_formats_and_bases(command: Command, run_folder: Path, data: Path, tmp_path: Path) -> None:
-    assert command("align", run_folder, data, "--base", 1).out == "1-3 2-2 3-1\n\n1-3 2-2 3-1\n"
-    naacl = command("align", run_folder, data, "--format", "naacl")
+    assert command("align", run_folder, data, "--set", "base=1").out == "1-3 2-2 3-1\n\n1-3 2-2 3-1\n"
+    naacl = command("align", run_folder, data, "--set", "format=naacl")
     assert naacl.out == "1 1 3 S\n1 2 2 S\n1 3 1 S\n3 1 3 S\n3 2 2 S\n3 3 1 S\n"
     assert "words counted from 1" in naacl.err
     path = tmp_path / "out.align"
@@ -44,7 +48,15 @@ def test_translating_first(command: Command, run_folder: Path, tmp_path: Path) -
 def test_two_directions_and_gold(command: Command, run_folder: Path, data: Path, tmp_path: Path) -> None:
     (tmp_path / "gold").write_text("0-2 1-1 2-0\n\n0-2 1-1 2?1\n", encoding="utf-8")
     outcome = command(
-        "align", run_folder, data, "--reverse", run_folder, "--symmetrise", "intersection", "--gold", tmp_path / "gold"
+        "align",
+        run_folder,
+        data,
+        "--reverse",
+        run_folder,
+        "--set",
+        "symmetrise=intersection",
+        "--gold",
+        tmp_path / "gold",
     )
     assert (outcome.code, outcome.out) == (0, LINKS)
     for name in ("forward", "backward", "intersection *", "union", "grow-diag", "grow-diag-final-and"):
@@ -67,13 +79,13 @@ def test_two_directions_are_tuned_together(command: Command, run_folder: Path) -
 
 
 def test_json_holds_scores_rules_and_entropy(command: Command, run_folder: Path) -> None:
-    outcome = command("align", run_folder, "--tune", "--entropy", "--json")
+    outcome = command("align", run_folder, "--tune", "--set", "entropy=true", "--json")
     found = json.loads(outcome.out)
     assert found["pairs"] == 60
     assert found["scores"]["forward"]["aer"] < 0.2
     assert set(found["tuned"]["forward"]["by_shift"]) == {"-1", "0", "1"}
-    shown = command("align", run_folder, "--tune", "--entropy")
-    assert "forward, tuned: --shift 0" in shown.err
+    shown = command("align", run_folder, "--tune", "--set", "entropy=true")
+    assert "forward, tuned: shift=0" in shown.err
     assert "entropy of attention:" in shown.err
 
 
@@ -94,7 +106,7 @@ def test_a_transformer_is_told_to_tune(command: Command, transformer: Path, tmp_
     plain = command("align", transformer, tmp_path / "in")
     assert "the mean of 2 layers × 2 heads was used" in plain.err
     assert "--tune finds it" in plain.err
-    assert "mean of" not in command("align", transformer, tmp_path / "in", "--heads", "1.*").err
+    assert "mean of" not in command("align", transformer, tmp_path / "in", "--set", "heads=1.*").err
 
 
 def test_what_was_tuned_is_repeated_on_other_text(
@@ -102,33 +114,24 @@ def test_what_was_tuned_is_repeated_on_other_text(
 ) -> None:
     path = tmp_path / "tuned.json"
     both = ("align", run_folder, "--reverse", run_folder)
-    tuned = command(*both, "--tune", "--posterior", "tune", "--save-reading", path)
-    assert (tuned.code, f"written: {path}; --reading {path} reads other text so" in tuned.err) == (0, True)
-    assert "is the best of 11 ways to read: AER " in tuned.err
+    tuned = command(*both, "--tune", "--set", "posterior=tune", "--save-settings", path)
+    assert (tuned.code, f"written: {path}; use it with --settings {path}" in tuned.err) == (0, True)
+    assert "is the best of 11 posteriors: AER " in tuned.err
     asked = json.loads(path.read_text("utf-8")).get("posterior")
-    options = "" if asked is None else f"--posterior {asked['prior']:g} --evidence {asked['evidence']} "
-    assert f"forward, tuned: {options}--shift" in tuned.err
-    bayes = command("align", run_folder, "--tune", "--posterior", 1, "--evidence", "word")
-    assert "forward, tuned: --posterior 1 --evidence word --shift" in bayes.err
-    again = command(*both, "--reading", path)
+    options = "" if asked is None else f"posterior={asked['prior']:g} evidence={asked['evidence']} "
+    assert f"forward, tuned: {options}shift=" in tuned.err
+    bayes = command("align", run_folder, "--tune", "--set", "posterior=1", "--set", "evidence=word")
+    assert "forward, tuned: posterior=1 evidence=word shift" in bayes.err
+    again = command(*both, "--settings", path)
     assert (again.code, again.out) == (0, tuned.out)
     assert "tuned" not in again.err.replace("tuned.json", "")
-    other = command(*both, data, "--reading", path)
+    other = command(*both, data, "--settings", path)
     assert (other.code, other.out) == (0, LINKS)
     before = path.read_bytes()
-    assert command(*both, "--reading", path, "--save-reading", path).code == 2
-    dev = ["--dev-source", data, "--dev-target", data, "--dev-gold", data]
-    for option in (
-        ["--tune"],
-        dev,
-        ["--shift", 0],
-        ["--posterior", 1],
-        ["--evidence", "word"],
-        ["--symmetrise", "union"],
-    ):
-        refused = command(*both, "--reading", path, *option)
-        named = ", ".join(one for one in map(str, option) if one.startswith("--"))
-        said = f"--reading {path} says how links are read: leave {named} out"
+    assert command(*both, "--settings", path, "--save-settings", path).code == 2
+    for option, named in (("--tune", "--tune"), ("--set=shift=0", "shift"), ("--set=symmetrise=union", "symmetrise")):
+        refused = command(*both, "--settings", path, option)
+        said = f"--settings {path} says how links are extracted: leave {named} out"
         assert (refused.code, refused.complaint) == (2, said)
     assert path.read_bytes() == before
 
@@ -136,7 +139,7 @@ def test_what_was_tuned_is_repeated_on_other_text(
 def test_what_cannot_be_written_is_refused_before_anything_is_aligned(
     command: Command, run_folder: Path, data: Path, tmp_path: Path
 ) -> None:
-    for option in ("--output", "--html", "--save-reading"):
+    for option in ("--output", "--html", "--save-settings"):
         folder = command("align", run_folder, data, option, tmp_path)
         assert (folder.code, folder.complaint) == (2, f"{option}: {tmp_path} is a folder; name a file in it")
         inside = command("align", run_folder, data, option, data / "deep" / "x")
@@ -150,10 +153,12 @@ def test_a_line_that_is_no_sentence_has_no_links_and_the_others_have(
 ) -> None:
     (tmp_path / "in").write_text(f"3 4 5\t5 4 3\n3 4 5\t{'3 ' * 400_000}\n\u200b\t4\n", encoding="utf-8")
     for way in (None, "intersection", "product"):
-        both = [] if way is None else ["--reverse", run_folder, "--symmetrise", way]
+        both = [] if way is None else ["--reverse", run_folder, "--set", f"symmetrise={way}"]
         outcome = command("align", run_folder, tmp_path / "in", *both)
         assert (outcome.code, outcome.out) == (0, "0-2 1-1 2-0\n\n\n")
-        assert "regard: 2 pairs without a word, or with more than 1,048,576 source × target pieces: not " in outcome.err
+        assert (
+            "regard: 2 pairs without a word, or with more than 1,048,576 source × target pieces: skipped" in outcome.err
+        )
 
 
 def test_a_split_without_a_name_is_not_the_test_set(command: Command, run_folder: Path) -> None:
@@ -164,33 +169,33 @@ def test_long_text_is_read_as_far_as_asked(command: Command, run_folder: Path, t
     words = [str(3 + number % 9) for number in range(30)]  # training was shown 20
     (tmp_path / "long").write_text(f"{' '.join(words)}\t{' '.join(reversed(words))}\n", encoding="utf-8")
     short = command("align", run_folder, tmp_path / "long")
-    assert "1 pair longer than the model reads: the last words have no links (--longest-source reads on)" in short.err
+    assert CUT in short.err
     assert max(int(link.split("-")[0]) for link in short.out.split()) < 20
     for more in ([], ["--reverse", run_folder]):
-        long = command("align", run_folder, tmp_path / "long", "--longest-source", 30, *more)
+        long = command("align", run_folder, tmp_path / "long", "--set", "longest_source=30", *more)
         assert (long.code, "longer than" in long.err) == (0, False)
-    refused = command("align", run_folder, tmp_path / "long", "--longest-source", 0)
-    assert (refused.code, refused.complaint) == (2, "longest_source = 0: wanted 1 to 100,000 pieces")
+    refused = command("align", run_folder, tmp_path / "long", "--set", "longest_source=0")
+    assert (refused.code, refused.complaint) == (2, "--set: longest_source = '0': wanted at least 1")
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--posterior", "tune"], "--posterior tune is chosen on a development set: say --tune, or give a number"),
-        (["--tune", "--posterior", "tune", "--evidence", "all"], "--evidence all: valid choices are state, word"),
-        (["--posterior", "much"], "--posterior much: wanted a number from 0 to 10"),
+        (["--set", "posterior=tune"], "posterior=tune is chosen on a development set: add --tune, or give a number"),
+        (["--set", "posterior=1", "--set", "evidence=all"], "--set: evidence = 'all': valid choices are state, word"),
+        (["--set", "posterior=much"], "--set: posterior = 'much': wanted a number"),
         (["--split", "dev"], "pairs.tsv and --split were both given: leave one of them out"),
-        (["--reading", "nowhere"], "no file nowhere"),
-        (["--words", "tokens"], "--words tokens: valid choices are model and spaces"),
-        (["--format", "giza"], "--format giza: valid choices are pharaoh and naacl"),
-        (["--base", "2"], "--base 2: the first word counts as 0 or as 1"),
-        (["--method", "threshold"], "method 'threshold' needs a threshold, for instance 0.2"),
-        (["--threshold", "7"], "threshold 7.0 is no attention weight"),
+        (["--settings", "nowhere"], "no file nowhere"),
+        (["--words", "tokens"], "'tokens' is not one of 'model', 'spaces'"),
+        (["--set", "format=giza"], "--set: format = 'giza': valid choices are pharaoh, naacl"),
+        (["--set", "base=2"], "--set: base = '2': wanted at most 1"),
+        (["--set", "method=threshold"], "method 'threshold' needs a threshold, for instance 0.2"),
+        (["--set", "threshold=7"], "--set: threshold = '7': wanted at most 1"),
         (["--gold", "nowhere"], "no file nowhere"),
         (["--gold", "."], ". is a folder, wanted a file"),
-        (["--shift", "9"], "shift 9: links are in the row before"),
-        (["--heads", "3.1"], "--heads 3.1: there is no head 3.1: this model has layers 0 to 0, heads 0 to 0"),
-        (["--symmetrise", "union"], "--symmetrise joins two directions"),
+        (["--set", "shift=9"], "shift 9: links are in the row before"),
+        (["--set", "heads=3.1"], "--set heads=3.1: there is no head 3.1: this model has layers 0 to 0, heads 0 to 0"),
+        (["--set", "symmetrise=union"], "symmetrise needs two directions"),
     ],
 )
 def test_bad_input(command: Command, run_folder: Path, data: Path, options: list[str], message: str) -> None:
@@ -216,17 +221,17 @@ def test_one_file_is_not_written_twice(command: Command, run_folder: Path, data:
 
 
 def test_what_tuning_finds_is_not_given_as_well(command: Command, run_folder: Path) -> None:
-    outcome = command("align", run_folder, "--tune", "--shift", 0, "--threshold", 0.3)
+    outcome = command("align", run_folder, "--tune", "--set", "shift=0", "--set", "threshold=0.3")
     assert outcome.code == 2
-    assert outcome.complaint == "--tune finds --shift, --threshold itself: leave one of them out"
+    assert outcome.complaint == "--tune finds shift, threshold itself: leave one of them out"
 
 
 def test_gold_that_counts_from_1(command: Command, run_folder: Path, data: Path, tmp_path: Path) -> None:
     (tmp_path / "gold").write_text("1-3 2-2 3-1\n\n1-3\n", encoding="utf-8")
     outcome = command("align", run_folder, data, "--gold", tmp_path / "gold")
     assert outcome.code == 2
-    assert "so say --gold-base 1" in outcome.complaint
-    assert command("align", run_folder, data, "--gold", tmp_path / "gold", "--gold-base", 1).code == 0
+    assert "read them with index base 1 (read with gold_base = 0 " in outcome.complaint
+    assert command("align", run_folder, data, "--gold", tmp_path / "gold", "--set", "gold_base=1").code == 0
 
 
 def test_gold_that_is_turned_already(command: Command, run_folder: Path, tmp_path: Path) -> None:
@@ -234,18 +239,21 @@ def test_gold_that_is_turned_already(command: Command, run_folder: Path, tmp_pat
         (tmp_path / name).write_text(text, encoding="utf-8")
     files = ["--source", tmp_path / "s", "--target", tmp_path / "t", "--gold", tmp_path / "gold"]
     assert command("align", run_folder, *files).code == 0
-    assert "so leave --flip-gold out" in command("align", run_folder, *files, "--flip-gold").complaint
+    assert "flip_gold = true" in command("align", run_folder, *files, "--set", "flip_gold=true").complaint
 
 
 def test_a_pair_that_is_cut_in_both_directions_is_one_pair(command: Command, run_folder: Path, tmp_path: Path) -> None:
     long = " ".join(["3"] * 25)  # the model reads 20 pieces
     (tmp_path / "pairs.tsv").write_text(f"{long}\t{long}\n3 4 5\t5 4 3\n", encoding="utf-8")
+    both = ("align", run_folder, tmp_path / "pairs.tsv", "--reverse", run_folder)
     for how in ("union", "product"):
-        outcome = command("align", run_folder, tmp_path / "pairs.tsv", "--reverse", run_folder, "--symmetrise", how)
-        assert (
-            "regard: 1 pair longer than the model reads: the last words have no links (--longest-source reads on)\n"
-            in outcome.err
-        )
+        assert f"regard: {CUT}\n" in command(*both, "--set", f"symmetrise={how}").err
+
+
+def test_help_explains_every_key_of_set(command: Command) -> None:
+    about = command("align", "--help").out.partition("Keys of --set:")[2].partition("Examples:")[0]
+    named = set(re.findall(r"^    (\w+)=|(dev_\w+)", about, flags=re.MULTILINE))
+    assert {one or other for one, other in named} == set(AlignOptions.model_fields)
 
 
 def test_no_attention(command: Command, vanilla: Path, data: Path) -> None:

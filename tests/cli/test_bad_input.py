@@ -356,7 +356,7 @@ class TestDisks:
         assert last.startswith(f"regard: cannot write {read_only_disk}")
         assert "read-only" in last or "permission denied" in last
 
-    @pytest.mark.parametrize("option", ["--output", "--html", "--save-reading"])
+    @pytest.mark.parametrize("option", ["--output", "--html", "--save-settings"])
     def test_a_file_on_a_read_only_disk_is_refused_before_the_work(
         self, command: Command, run_folder: Path, read_only_disk: Path, tmp_path: Path, option: str
     ) -> None:
@@ -376,7 +376,7 @@ class TestDisks:
         )  # fmt: skip
         assert outcome.code == 1
         first, second = outcome.err.splitlines()
-        assert first == f"regard: what was translated so far is in {tmp_path / 'out.txt.part'}"
+        assert first == f"regard: the output so far is in {tmp_path / 'out.txt.part'}"
         assert second.startswith(f"regard: cannot write {tmp_path / 'out.txt'}: the file would be larger than")
 
 

@@ -161,8 +161,8 @@ def test_the_report_follows_every_run_that_is_done(recipe: Path, tmp_path: Path)
     [
         (["revers"], "no recipe 'revers': did you mean 'reverse'?"),
         (["reverse", "--score", "additiv"], "score 'additiv': did you mean 'additive'?"),
-        (["reverse", "--score", ""], "--score names nothing: say which, e.g. --score additive, or leave it out"),
-        (["reverse", "--also", " , "], "--also names nothing: say which, e.g. --also transformer, or leave it out"),
+        (["reverse", "--score", ""], "--score names nothing: name some, e.g. --score additive, or leave it out"),
+        (["reverse", "--also", " , "], "--also names nothing: name some, e.g. --also transformer, or leave it out"),
         (["reverse", "--score", "dot,additive,dot"], "--score names 'dot' twice: once is enough"),
         (["reverse", "--set", "train.step=3"], "unknown key train.step"),
         (["reverse", "--protocol", "wmt"], "no protocol 'wmt': valid choices are model"),

@@ -126,7 +126,7 @@ def test_what_is_read_is_never_written_over(command: Command, run_folder: Path, 
     assert data.read_bytes() == before
 
 
-def test_an_ensemble_votes(command: Command, run_folder: Path, vanilla: Path, data: Path, tmp_path: Path) -> None:
+def test_an_ensemble_is_scored(command: Command, run_folder: Path, vanilla: Path, data: Path, tmp_path: Path) -> None:
     alone = json.loads(command("evaluate", run_folder, data, "--json").out)
     twins = command("evaluate", run_folder, data, "--ensemble", run_folder, "--json")
     assert json.loads(twins.out)["bleu"] == alone["bleu"]
@@ -143,7 +143,7 @@ def test_an_ensemble_votes(command: Command, run_folder: Path, vanilla: Path, da
     for systems in ((run_folder, tmp_path / "out"), (tmp_path / "out", run_folder)):
         refused = command("evaluate", systems[0], data, "--ensemble", systems[1])
         assert refused.code == 2
-        assert "is a file of translations, which cannot vote" in refused.complaint
+        assert "is a file of translations: --ensemble takes bundles" in refused.complaint
 
 
 def test_the_length_penalty_reaches_the_search(command: Command, run_folder: Path, data: Path) -> None:
@@ -166,10 +166,13 @@ def test_gold_links_in_either_format_and_from_either_base(command: Command, run_
     (tmp_path / "n2").write_text("1 1 3 S\n1 2 4 S\n", encoding="utf-8")
     beyond = command("evaluate", run_folder, *files, tmp_path / "n2").complaint
     assert "n2, sentence 1: link 2-4 lies outside the sentence of 3 source and 3 target words" in beyond
-    assert "--gold-base" not in beyond
+    assert "index base" not in beyond
     for wrong, message in (
-        ([*files, tmp_path / "1"], "all links fit when counted from 1, so say --gold-base 1"),
-        ([*files, tmp_path / "0", "--gold-base", 2], "--gold-base 2: the first word counts as 0 or as 1"),
+        (
+            [*files, tmp_path / "1"],
+            "so read them with index base 1 (read with gold_base = 0 ",
+        ),
+        ([*files, tmp_path / "0", "--gold-base", 2], "'--gold-base': Input should be less than or equal to 1"),
         ([*files[:-1], "--flip-gold"], "--gold-base and --flip-gold say how --links is read: name that file too"),
     ):
         outcome = command("evaluate", run_folder, *wrong)

@@ -53,7 +53,7 @@ def test_help_names_what_an_option_wants(command: Command) -> None:
 
 def test_help_sets_paragraphs_and_keeps_examples(command: Command) -> None:
     out = command("align", "--help").out
-    assert "without one the model\ntranslates. A second model" in out
+    assert "without one the model\ntranslates. --reverse symmetrises" in out
     assert "\n    regard align runs/demo --tune " in out
     assert "\nActions:\n  N  " in command("learn", "--help").out
 

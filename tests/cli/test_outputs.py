@@ -38,7 +38,7 @@ def writing(bundle: Path, folder: Path, data: Path) -> dict[str, list[object]]:
         "translate --html": ["translate", bundle, "3 4 5", "--html", folder / "x.html"],
         "align --output": ["align", bundle, data, "--output", folder / "x.align"],
         "align --html": ["align", bundle, data, "--html", folder / "x.html"],
-        "align --save-reading": ["align", bundle, data, "--save-reading", folder / "x.json"],
+        "align --save-settings": ["align", bundle, data, "--save-settings", folder / "x.json"],
         "evaluate --html": ["evaluate", bundle, data, "--html", folder / "x.html"],
         "plot --out": ["plot", bundle, "3 4 5", "--out", folder / "x.png"],
         "plot --out, a page": ["plot", bundle, "3 4 5", "--out", folder / "x.html"],
@@ -134,7 +134,7 @@ def test_7_a_users_own_part_file_is_neither_written_nor_followed(
     assert output.exists() != fails
     if fails:
         kept = tmp_path / "out.txt.2.part"
-        assert outcome.err.startswith(f"regard: what was translated so far is in {kept}\n")
+        assert outcome.err.startswith(f"regard: the output so far is in {kept}\n")
         assert kept.read_text(encoding="utf-8") == "5 4 3\n" * 256
         kept.unlink()
     assert {*names(tmp_path)} - {"out.txt"} == {"in.txt", "out.txt.part", "stream", "victim"}
@@ -261,16 +261,16 @@ def test_7_standard_streams_count_as_files(run_folder: Path, source: Path) -> No
     assert source.read_text(encoding="utf-8") == LINES
 
 
-@pytest.mark.parametrize(
-    "option", ["data", "--source", "--target", "--gold", "--dev-source", "--dev-target", "--dev-gold", "--reading"]
-)
-@pytest.mark.parametrize("writes", ["--output", "--html", "--save-reading"])
+@pytest.mark.parametrize("option", ["data", "--source", "--target", "--gold", "dev_gold", "--settings"])
+@pytest.mark.parametrize("writes", ["--output", "--html", "--save-settings"])
 def test_7_align_writes_over_no_input(
     command: Command, run_folder: Path, source: Path, option: str, writes: str
 ) -> None:
     hard = source.with_name("hard")
     hard.hardlink_to(source)
-    read = [source] if option == "data" else [option, source]
+    read: list[object] = [source] if option == "data" else [option, source]
+    if option == "dev_gold":
+        read = ["--set", "dev_source=a", "--set", "dev_target=b", "--set", f"dev_gold={source}"]
     outcome = command("align", run_folder, *read, writes, hard)
     assert (outcome.code, outcome.complaint) == (2, f"{writes} {hard} is also an input: name another file")
 

@@ -192,7 +192,7 @@ def test_ctrl_c_keeps_what_was_translated(run_folder: Path, tmp_path: Path) -> N
         process.send_signal(signal.SIGINT)
         said = process.stderr.read().decode()
         assert process.wait(60) == 130
-    assert said == f"regard: what was translated so far is in {draft}\nregard: interrupted\n"
+    assert said == f"regard: the output so far is in {draft}\nregard: interrupted\n"
     assert draft.read_text(encoding="utf-8") == "5 4 3\n" * 256
     assert not output.exists()
 

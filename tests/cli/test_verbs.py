@@ -182,7 +182,7 @@ class TestDemo:
         outcome = command("demo", "--out", run_folder)
         assert outcome.code == 2
         assert "holds a run that `regard demo` did not make" in outcome.err
-        assert "An earlier demo there is replaced" in " ".join(command("demo", "--help").out.split())
+        assert "Replaces an earlier demo there" in " ".join(command("demo", "--help").out.split())
 
     @pytest.mark.slow
     def test_what_it_shows(self, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,7 +196,7 @@ class TestDemo:
         assert outcome.out.strip().startswith("The black cat sat on the mat.  →  ")
         for part in (
             "rows: written, columns: read", "✗  wanted: je t'aime", "5 sentences that the model never saw:",
-            "41–60*", "* longer than any sentence", "report.html", "--walk",
+            "41–60*", "* longer than any training sentence", "report.html", "--walk",
         ):  # fmt: skip
             assert part in outcome.out
         assert "\x1b" not in outcome.out

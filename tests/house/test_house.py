@@ -59,6 +59,17 @@ def test_a_file_says_what_it_is_for_and_stays_small(path: Path) -> None:
             assert length <= 75, f"{path.name}: {node.name} has {length} lines"
 
 
+def test_align_needs_at_most_16_options() -> None:
+    import typer
+
+    from regard.cli.align import align
+
+    app = typer.Typer(add_completion=False)
+    app.command(add_help_option=False)(align)
+    options = [one for one in typer.main.get_command(app).params if one.param_type_name == "option"]
+    assert len(options) <= 16
+
+
 def test_no_drawers_for_odds_and_ends() -> None:
     assert not [path for path in FILES if path.stem in ("utils", "helpers", "common", "misc")]
 

@@ -17,10 +17,9 @@ from regard.lab.align import (
     word_note,
 )
 from regard.lab.align_job import prepare, run
-from regard.lab.asked import Asked, link_rule
-from regard.lab.sides import GoldFile, Sides, is_naacl, read_sides
+from regard.lab.align_settings import AlignOptions, AlignRequest
+from regard.lab.parallel import GoldFile, ParallelText, is_naacl, read_parallel_text
 from regard.runtime.aligner import Aligner
-from regard.runtime.posterior import Posterior
 from regard.text.config import TokenizerConfig
 from regard.text.errors import InputError
 from regard.text.tokenizer import Tokenizer
@@ -28,7 +27,7 @@ from runtime.bundles import untrained
 
 SOURCES = ["3 4 5", "6 7 8 9", "", "10 11 3"]
 TARGETS = ["5 4 3", "9 8 7 6", "3", "3 11 10"]
-SIDES = Sides(SOURCES, TARGETS)
+SIDES = ParallelText(SOURCES, TARGETS)
 GOLD = [Links.of((i, n - 1 - i) for i in range(n)) for n in (3, 4, 0, 3)]
 
 
@@ -84,8 +83,8 @@ def test_entropy_is_kept_word_by_word() -> None:
 
 
 def test_the_recipe_brings_text_and_gold(run_folder: Path) -> None:
-    outcome = run(prepare(Asked(run_folder, tune=True, entropy=True)))
-    assert len(outcome.job.sides) == 60
+    outcome = run(prepare(AlignRequest(run_folder, AlignOptions(entropy=True), tune=True)))
+    assert len(outcome.job.text) == 60
     assert outcome.scores is not None
     assert outcome.scores["forward"].aer < 0.2
     data = outcome.json()
@@ -97,34 +96,34 @@ def test_the_recipe_brings_text_and_gold(run_folder: Path) -> None:
 
 def test_without_a_target_the_model_translates(run_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "in").write_text("3 4 5\n\n6 7 8\n", encoding="utf-8")
-    outcome = run(prepare(Asked(run_folder, source=tmp_path / "in")))
-    assert outcome.job.sides.targets == ["5 4 3", "", "8 7 6"]
+    outcome = run(prepare(AlignRequest(run_folder, source=tmp_path / "in")))
+    assert outcome.job.text.targets == ["5 4 3", "", "8 7 6"]
     assert outcome.aligned.links == [GOLD[0].sure, frozenset(), GOLD[0].sure]
 
 
 def test_the_other_direction_must_be_the_other(tmp_path: Path) -> None:
     forward = regard.load(untrained(tmp_path / "enfr")).bundle
-    sides = Sides(["the black cat sat on the mat"], ["le chat noir était assis sur le tapis"])
+    sides = ParallelText(["the black cat sat on the mat"], ["le chat noir était assis sur le tapis"])
     with pytest.raises(InputError, match=r"reads the same language as .*: --reverse wants"):
         check_opposite(forward, forward, sides)
-    check_opposite(forward, forward, Sides(["x y"], ["y x"]))  # unknown words say nothing
+    check_opposite(forward, forward, ParallelText(["x y"], ["y x"]))  # unknown words say nothing
     data = {"kind": "catalogue", "name": "multi30k", "source": "en", "target": "de"}
     german, back = (
         replace(forward, manifest=forward.manifest.model_copy(update={"recipe": {"data": one}}))
         for one in (data, {**data, "source": "de", "target": "en"})
     )
-    check_opposite(german, back, Sides(["x y"], ["y x"]))
+    check_opposite(german, back, ParallelText(["x y"], ["y x"]))
     with pytest.raises(InputError, match=r"reads the same language as .*: --reverse wants"):
-        check_opposite(german, german, Sides(["x y"], ["y x"]))  # but their recipes do
+        check_opposite(german, german, ParallelText(["x y"], ["y x"]))  # but their recipes do
 
 
 def test_a_remark_where_words_are_not_what_white_space_separates(random_model: regard.Translator) -> None:
-    sides = Sides(["the cat", "don't, please"], ["le chat", "non"])
+    sides = ParallelText(["the cat", "don't, please"], ["le chat", "non"])
     remark = word_note(sides, random_model.bundle)
-    assert remark is not None
-    assert "1 pair of 2 has other words" in remark
-    assert "first: line 2" in remark
-    assert word_note(Sides(["the cat"], ["le chat"]), random_model.bundle) is None
+    assert len(remark) == 1
+    assert "1 pair of 2 has other words" in remark[0]
+    assert "first: line 2" in remark[0]
+    assert word_note(ParallelText(["the cat"], ["le chat"]), random_model.bundle) == []
 
 
 def test_two_models_must_count_the_same_words(tmp_path: Path) -> None:
@@ -132,7 +131,7 @@ def test_two_models_must_count_the_same_words(tmp_path: Path) -> None:
     check_same_words(bundle, bundle)
     other = Tokenizer.train(["a"], TokenizerConfig(words="spaces"))
     with pytest.raises(
-        InputError, match=r'count words differently \(text.words is "marks" and "spaces"\): say --words'
+        InputError, match=r'split words differently \(text.words is "marks" and "spaces"\): use --words'
     ):
         check_same_words(bundle, replace(bundle, source=other))
 
@@ -155,7 +154,8 @@ class TestGold:
     def test_a_file_that_counts_from_1_is_found_out(self, tmp_path: Path) -> None:
         from_one = "1-3 2-2 3-1\n1-4\n\n1-1\n"
         with pytest.raises(
-            InputError, match=r"sentence 1: link 1-3 lies outside .* counted from 1, so say --gold-base 1"
+            InputError,
+            match=r"sentence 1: link 1-3 lies outside .* so read them with index base 1 .*gold_base = 0",
         ):
             self.read(tmp_path, from_one)
         assert self.read(tmp_path, from_one, base=1)[0] == GOLD[0]
@@ -163,23 +163,23 @@ class TestGold:
     def test_a_file_that_counts_from_1_but_fits_is_suspected(self, tmp_path: Path) -> None:
         (tmp_path / "gold").write_text("1-1 2-2\n" * 12, encoding="utf-8")
         _, notes = GoldFile(tmp_path / "gold").read([(4, 4)] * 12)
-        assert "no link touches a first word on either side: if it counts from 1, say --gold-base 1" in notes[0]
+        assert "no link touches a first word on either side: if it counts from 1, set gold_base = 1" in notes[0]
 
     def test_zero_based_links_read_as_one_based(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match=r"line 1: '0-0' lies below index base 1; .*: say --gold-base 0"):
+        with pytest.raises(InputError, match=r"line 1: '0-0' lies below index base 1; .*gold_base = 1"):
             self.read(tmp_path, "0-0\n\n\n\n", base=1)
-        with pytest.raises(InputError, match="if they count from 0, say --gold-base 0"):
+        with pytest.raises(InputError, match=r"are these links 0-based.*gold_base = 1"):
             self.read(tmp_path, "1 0 0 S\n")
 
     def test_swapped_sides(self, tmp_path: Path) -> None:
         (tmp_path / "gold").write_text("3-0\n", encoding="utf-8")
-        with pytest.raises(InputError, match="fit with source and target swapped, so say --flip-gold"):
+        with pytest.raises(InputError, match=r"fit with source and target swapped, so flip them .*flip_gold = false"):
             GoldFile(tmp_path / "gold").read([(2, 4)])
         assert GoldFile(tmp_path / "gold", flip=True).read([(2, 4)])[0] == [Links.of([(0, 3)])]
 
     def test_other_words(self, tmp_path: Path) -> None:
         (tmp_path / "gold").write_text("0-9\n", encoding="utf-8")
-        with pytest.raises(InputError, match="with --words spaces what white space separates"):
+        with pytest.raises(InputError, match="want --words spaces"):
             GoldFile(tmp_path / "gold").read([(2, 4)])
 
     @pytest.mark.parametrize(
@@ -201,56 +201,76 @@ class TestGold:
         assert not is_naacl([])
 
 
-class TestSides:
+class TestParallelText:
     def test_blank_lines_stay(self, tmp_path: Path) -> None:
         (tmp_path / "a").write_text("x\n\nz\n", encoding="utf-8")
         (tmp_path / "b").write_text("X\nY\n\n", encoding="utf-8")
-        assert read_sides(tmp_path / "a", tmp_path / "b") == Sides(["x", "", "z"], ["X", "Y", ""])
+        assert read_parallel_text(tmp_path / "a", tmp_path / "b") == ParallelText(["x", "", "z"], ["X", "Y", ""])
         (tmp_path / "t").write_text("x\tX\n\nz\tZ\n", encoding="utf-8")
-        assert read_sides(tmp_path / "t") == Sides(["x", "", "z"], ["X", "", "Z"])
+        assert read_parallel_text(tmp_path / "t") == ParallelText(["x", "", "z"], ["X", "", "Z"])
 
     def test_what_does_not_match_is_refused(self, tmp_path: Path) -> None:
         for name, text in (("a", "x\ny\n"), ("b", "X\n"), ("t", "x\n"), ("e", "")):
             (tmp_path / name).write_text(text, encoding="utf-8")
         with pytest.raises(InputError, match=r"unequal line counts: .*a has 2, .*b has 1"):
-            read_sides(tmp_path / "a", tmp_path / "b")
+            read_parallel_text(tmp_path / "a", tmp_path / "b")
         with pytest.raises(InputError, match="line 1: no tab; wanted source TAB target"):
-            read_sides(tmp_path / "t")
+            read_parallel_text(tmp_path / "t")
         with pytest.raises(InputError, match="e is empty: nothing to align"):
-            read_sides(tmp_path / "e", tmp_path / "a")
+            read_parallel_text(tmp_path / "e", tmp_path / "a")
 
 
 def test_without_gold_the_posterior_is_chosen_by_agreement(random_model: regard.Translator, tmp_path: Path) -> None:
     bundle = random_model.bundle.path
     (tmp_path / "a").write_text("the cat\tthe cat\n", encoding="utf-8")
-    asked = Asked(bundle, data=tmp_path / "a", tune=True, posteriors=(None, Posterior(1.0, "word")))
-    job = prepare(asked)
+    options = AlignOptions(posterior="tune", evidence="word")
+    job = prepare(AlignRequest(bundle, options, data=tmp_path / "a", tune=True))
     outcome = run(replace(job, backward=job.forward))
-    assert "agrees best of 2 ways to read (attention: " in outcome.notes[0]
+    assert "is the best of 6 posteriors: disagreement " in outcome.notes[0]
     assert "tuned without gold: the two directions disagree on " in outcome.notes[1]
-    assert outcome.posterior in asked.posteriors
+    assert outcome.posterior in options.posteriors
 
 
-def test_what_cannot_be_asked(random_model: regard.Translator, run_folder: Path, tmp_path: Path) -> None:
+def test_contradictory_options_are_refused(random_model: regard.Translator, run_folder: Path, tmp_path: Path) -> None:
     bundle = random_model.bundle.path
     (tmp_path / "a").write_text("x\n", encoding="utf-8")
     a = tmp_path / "a"
-    for asked, message in (
-        (Asked(bundle, data=a, source=a), "were both given"),
-        (Asked(bundle, target=a), "--target needs --source"),
-        (Asked(run_folder, split="tset"), "there is no split 'tset': its recipe has train, dev and test"),
-        (Asked(bundle, symmetrise="grow"), "no symmetrisation 'grow': valid choices are intersection"),
-        (Asked(bundle, symmetrise="union"), "name the model of the other one with --reverse"),
-        (Asked(bundle, dev=(a, None, None)), "--dev-source, --dev-target and --dev-gold go together"),
-        (Asked(bundle, gold_base=1), "name that file too"),
-        (Asked(bundle, source=a, gold=a), "--gold is about a given translation"),
-        (Asked(bundle), "does not know its recipe: name the data to use"),
-        (Asked(run_folder, heads="0.1"), r"--heads 0\.1: there is no head 0\.1"),
+    for request, message in (
+        (AlignRequest(bundle, data=a, source=a), "were both given"),
+        (AlignRequest(bundle, target=a), "--target needs --source"),
+        (AlignRequest(run_folder, split="tset"), "there is no split 'tset': its recipe has train, dev and test"),
+        (AlignRequest(bundle, AlignOptions(symmetrise="union")), "name the model of the other one with --reverse"),
+        (AlignRequest(bundle, AlignOptions(gold_base=1)), "name the file with --gold"),
+        (AlignRequest(bundle, source=a, gold=a), "--gold needs a given translation"),
+        (AlignRequest(bundle), "does not know its recipe: name the data to use"),
+        (AlignRequest(run_folder, AlignOptions(heads="0.1")), r"--set heads=0\.1: there is no head 0\.1"),
     ):
         with pytest.raises(InputError, match=message):
-            prepare(asked)
-    job = prepare(Asked(bundle, source=a, target=a, tune=True))
+            prepare(request)
+    job = prepare(AlignRequest(bundle, source=a, target=a, tune=True))
     with pytest.raises(InputError, match="nothing to tune on"):
         run(job)
-    with pytest.raises(InputError, match="no method 'max': valid choices are argmax, threshold"):
-        link_rule("max", None, 0, False)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        (["symmetrise"], "--set symmetrise: write KEY=VALUE"),
+        (["symmetrise=grow"], "--set: symmetrise = 'grow': did you mean 'grow-diag'"),
+        (["method=max"], "--set: method = 'max': did you mean 'argmax'"),
+        (["head=1.0"], "--set: unknown key head: did you mean 'heads'"),
+        (["dev_gold=x"], "--set: dev_source, dev_target and dev_gold go together"),
+        (["base=2"], "--set: base = '2': wanted at most 1"),
+    ],
+)
+def test_wrong_keys_of_set_are_refused(pairs: list[str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        AlignOptions.parse(pairs)
+
+
+def test_values_of_set_become_numbers_and_paths() -> None:
+    options = AlignOptions.parse(
+        ["heads=1.10", "null=true", "threshold=0.25", "dev_source=a", "dev_target=b", "dev_gold=c"]
+    )
+    assert (options.heads, options.null, options.threshold) == ("1.10", True, 0.25)
+    assert options.development == (Path("a"), Path("b"), Path("c"))

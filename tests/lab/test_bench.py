@@ -10,8 +10,9 @@ import pytest
 import torch
 
 from regard.cli.main import run
+from regard.cli.output import write_picture
 from regard.lab.bench import training
-from regard.lab.bench.growth import Point, Size, draw_growth, measure_growth
+from regard.lab.bench.growth import Point, Size, growth_figure, measure_growth
 from regard.lab.bench.measure import rows, take_turns
 from regard.lab.bench.textbook import Textbook, disagreement, ours_with
 from regard.lab.bench.training import Disagreement, measure_training
@@ -116,7 +117,7 @@ def test_a_compiled_step_that_disagrees_is_given_no_time(monkeypatch: pytest.Mon
 
 def test_the_work_counts_its_products() -> None:
     """3.18 TFLOP for the step of the paper's size: what the design measured its floor by."""
-    assert PAPER.flops == pytest.approx(3.18e12, rel=0.01)
+    assert 6.0 * sum(m * k * n for m, k, n in PAPER.products) == pytest.approx(3.18e12, rel=0.01)
 
 
 def test_batches_are_full_unless_lengths_are_given() -> None:
@@ -146,7 +147,7 @@ def test_rows_relate_time_and_limit() -> None:
 def test_item_1_a_picture_runs_no_hook_of_the_current_folder_s_matplotlibrc(tmp_path: Path) -> None:
     points = [Point(axis, Size(1, 2, 4), "plain", 1.0, 2.0) for axis in ("length", "width", "batch")]
     with matplotlib.rc_context({"figure.hooks": ["os:abort"]}):
-        draw_growth(points, tmp_path / "growth.png", "a machine")
+        write_picture(growth_figure(points, "a machine"), tmp_path / "growth.png")
     assert (tmp_path / "growth.png").stat().st_size > 1000
 
 
@@ -189,31 +190,3 @@ def test_wrong_use_is_said_in_one_line(arguments: list[str], message: str, capsy
 def test_a_gpu_that_is_not_there_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["bench", "--gpu"]) == 2
     assert "torch sees no CUDA device" in capsys.readouterr().err
-
-
-def test_decoding_is_measured_where_training_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    from regard.cli.bench import _decode
-    from regard.lab.bench import decoding, joey_search
-
-    where = list[str]()
-    for module, name in ((decoding, "measure_decoding"), (joey_search, "measure_joey")):
-        monkeypatch.setattr(module, name, lambda threads, device: where.append(device))
-    assert _decode(1, "cuda") == []
-    assert where == ["cuda", "cuda"]
-
-
-def test_decoding_is_shown_where_it_is_asked_for(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from regard.lab.bench import decoding, joey_search
-
-    small = decoding.measure_decoding(replace(TINY, vocabulary=40), [[5, 6, 3]] * 4, beam=2, sample=2, alone=1)
-    monkeypatch.setitem(WORKS, "tiny", TINY)
-    where = list[str]()
-    monkeypatch.setattr(decoding, "measure_decoding", lambda threads, device: where.append(device) or small)
-    monkeypatch.setattr(joey_search, "measure_joey", lambda threads, device: where.append(device))
-    assert run(["bench", "--work", "tiny", "--repeats", "1", "--decoding"]) == 0
-    assert where == ["cpu", "cpu"]
-    out = capsys.readouterr().out
-    assert "beam 2, 4 sentences; 2 compared, 100.0% of them the same words" in out
-    assert "times as fast" in out

@@ -22,7 +22,7 @@ def write(path: Path, text: str) -> Path:
 
 def test_the_machine() -> None:
     report = said(None)
-    for name in ("✓ Python 3", "✓ regard ", "✓ torch ", "cores; threads that torch uses: ", "GB free in"):
+    for name in ("✓ Python 3", "✓ regard ", "✓ torch ", "cores; torch uses ", "GB free in"):
         assert name in report
     assert not any(finding.bad for finding in examine(None))
 
@@ -81,7 +81,7 @@ def test_a_recipe_of_ones_own_with_its_data(tmp_path: Path) -> None:
     )
     report = said(recipe)
     assert "✓ model: LSTM" in report
-    assert "! pairs that were there before: 1 (1.7%)\n    pair 58: '0 a' → 'A 0'\n    → they count twice" in report
+    assert "! duplicate pairs: 1 (1.7%)\n    pair 58: '0 a' → 'A 0'\n    → they count twice" in report
     assert "! test: 1 of 2 sources are in training too, but for case and punctuation\n    '0 a' → 'A 0'" in report
     assert "· test: 25.0% of its source words never occur in training" in report
 
@@ -117,7 +117,7 @@ def test_oddities_of_a_data_file_come_with_their_lines(tmp_path: Path) -> None:
     report = said(write(tmp_path / "d.tsv", "\n".join(lines) + "\n"))
     assert "✓ 4 pairs" in report
     for odd, line in (
-        ("! pairs that were there before", 2),
+        ("! duplicate pairs", 2),
         ("! targets that are their source", 4),
         ("! broken characters or HTML entities", 5),
     ):
@@ -130,11 +130,11 @@ def test_files_of_other_shapes(tmp_path: Path) -> None:
     assert "one side of a parallel corpus?\n    → regard doctor" in side
     assert "! blank lines, whose pairs are left out: 1\n    line 2" in side
     assert "! broken characters or HTML entities: 1\n    line 3: 'c &amp;'" in side
-    assert "3 columns: the first two were read; in a recipe say columns = [1, 2]" in said(
+    assert "3 columns: the first two were read; in a recipe, set columns = [1, 2]" in said(
         write(tmp_path / "three.tsv", "a\tb\tc\n")
     )
     records = said(write(tmp_path / "r.jsonl", '{"id": 1, "translation": {"en": "a", "fr": "b"}}\n'))
-    assert 'taken from the fields "translation.en" and "translation.fr"; in a recipe say so' in records
+    assert 'taken from the fields "translation.en" and "translation.fr"; name them in a recipe' in records
     assert "r2.jsonl: which fields are source and target? There are a, b, c" in said(
         write(tmp_path / "r2.jsonl", '{"a": "1", "b": "2", "c": "3"}\n')
     )

@@ -10,10 +10,10 @@ from regard.alignment import Links
 from regard.data.pair import Pair
 from regard.lab.against import compare_systems, verdict
 from regard.lab.align import Direction, Entropy
-from regard.lab.evaluate import Example, length_name, measure, measure_texts, recipe_pairs
+from regard.lab.evaluate import Example, Scoring, length_name, measure, measure_texts, recipe_pairs
+from regard.lab.evaluation_data import EvaluationData, read_evaluation_data
+from regard.lab.parallel import GoldFile, ParallelText
 from regard.lab.report import report_page
-from regard.lab.sides import GoldFile, Sides
-from regard.lab.yardstick import Yardstick, read_yardstick
 from regard.runtime.aligner import Aligner
 from regard.text.errors import InputError
 
@@ -105,14 +105,14 @@ NAACL = "1 1 2 S\n1 2 1 S\n3 1 1\n"
 
 def test_data_comes_from_a_tsv_file_or_parallel_files_and_blank_lines_are_counted(tmp_path: Path) -> None:
     (tmp_path / "pairs.tsv").write_text("a\tb\n\tc\nd\te\n", encoding="utf-8")
-    corpus = read_yardstick(tmp_path / "pairs.tsv")
+    corpus = read_evaluation_data(tmp_path / "pairs.tsv")
     assert [(pair.source, pair.target) for pair in corpus.pairs] == [("a", "b"), ("d", "e")]
     assert corpus.notes == (f"{tmp_path / 'pairs.tsv'}: 1 line was left out, a side is blank (first: line 2)",)
     texts = {"s": "a b\n\nc\n", "t": "B A\nX\nC\n", "0": "0-1 1-0\n\n0-0\n", "1": "1-2 2-1\n\n1-1\n", "n": NAACL}
     for name, text in texts.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     for gold in (GoldFile(tmp_path / "0"), GoldFile(tmp_path / "1", base=1), GoldFile(tmp_path / "n")):
-        pairs = read_yardstick(tmp_path / "s", tmp_path / "t", gold).pairs
+        pairs = read_evaluation_data(tmp_path / "s", tmp_path / "t", gold).pairs
         assert [pair.links for pair in pairs] == [Links.of([(0, 1), (1, 0)]), Links.of([(0, 0)])]
 
 
@@ -120,7 +120,7 @@ def test_what_cannot_be_measured_is_refused(reverser: regard.Translator, random_
     with pytest.raises(InputError, match="nothing to measure"):
         measure(reverser, [])
     with pytest.raises(InputError, match="sacrebleu has no tokenizer 'spm9000': did you mean 'spm'"):
-        measure(reverser, [Pair("3 4 5", "5 4 3")], tokenize="spm9000")
+        measure(reverser, [Pair("3 4 5", "5 4 3")], scoring=Scoring(tokenize="spm9000"))
     with pytest.raises(InputError, match="does not know its recipe: name the data"):
         recipe_pairs(random_model.bundle)
 
@@ -128,25 +128,25 @@ def test_what_cannot_be_measured_is_refused(reverser: regard.Translator, random_
 PAIRS = [Pair("3 4 5", "5 4 3"), Pair("6 7 8", "8 7 6"), Pair("9 10 11", "11 10 9")]
 
 
-class TestYardstick:
+class TestEvaluationData:
     def test_further_references_go_line_by_line(self, tmp_path: Path) -> None:
         (tmp_path / "pairs.tsv").write_text("a\tb\n\tc\nd\te\n", encoding="utf-8")
         (tmp_path / "more").write_text("B\nC\n\n", encoding="utf-8")
-        yardstick = read_yardstick(tmp_path / "pairs.tsv").with_references([tmp_path / "more"])
+        yardstick = read_evaluation_data(tmp_path / "pairs.tsv").with_references([tmp_path / "more"])
         assert yardstick.more == [("B",), ()]  # line 2 was left out, line 3 has no further reference
         (tmp_path / "short").write_text("B\n", encoding="utf-8")
         with pytest.raises(InputError, match="short has 1 lines, the test set 3: references go line by line"):
             yardstick.with_references([tmp_path / "short"])
 
     def test_the_same_source_makes_one_sentence_of_several_references(self) -> None:
-        grouped = Yardstick.of([Pair("a", "1"), Pair("b", "2"), Pair("a", "3"), Pair("a", "4")]).grouped()
+        grouped = EvaluationData.of([Pair("a", "1"), Pair("b", "2"), Pair("a", "3"), Pair("a", "4")]).grouped()
         assert [(pair.source, pair.target) for pair in grouped.pairs] == [("a", "1"), ("b", "2")]
         assert grouped.more == [("3", "4"), ()]
 
     def test_translations_of_grouped_lines_are_those_of_every_line_or_of_every_source(self, tmp_path: Path) -> None:
         for name, text in (("pairs.tsv", "a\t1\nb\t2\nx\t\na\t3\nc\t4\n"), ("each", "A\nB\nX\nA\nC\n")):
             (tmp_path / name).write_text(text, encoding="utf-8")
-        grouped = read_yardstick(tmp_path / "pairs.tsv").grouped()
+        grouped = read_evaluation_data(tmp_path / "pairs.tsv").grouped()
         assert grouped.lines(tmp_path / "each", "translations") == ["A", "B", "C"]
         (tmp_path / "sources").write_text("A\nB\nC\n", encoding="utf-8")
         assert grouped.lines(tmp_path / "sources", "translations") == ["A", "B", "C"]
@@ -158,7 +158,7 @@ class TestYardstick:
 def test_any_reference_will_do(reverser: regard.Translator) -> None:
     wrong = [Pair(pair.source, "7 7 7") for pair in PAIRS]
     more = [[pair.target] for pair in PAIRS]
-    measured = measure(reverser, wrong, more=more, with_ter=True)
+    measured = measure(reverser, wrong, more=more, scoring=Scoring(with_ter=True))
     assert measured.evaluation.exact_match == 1.0
     assert (measured.evaluation.wer, measured.evaluation.ter) == (0.0, 0.0)
     assert measured.evaluation.references == 2
@@ -169,17 +169,17 @@ def test_any_reference_will_do(reverser: regard.Translator) -> None:
 
 def test_pronunciations_have_two_error_rates(reverser: regard.Translator) -> None:
     pairs = [Pair("3 4 5", "5 4 9"), *PAIRS[1:]]
-    scores = measure(reverser, pairs, phones=True).evaluation
+    scores = measure(reverser, pairs, scoring=Scoring(phones=True)).evaluation
     assert scores.per == pytest.approx(1 / 9)
     assert scores.wer == pytest.approx(1 / 3)
     plain = measure(reverser, pairs).evaluation
     assert (plain.per, plain.wer) == (None, pytest.approx(1 / 9))
-    assert "Phone error rate" in report_page("x", measure(reverser, pairs, phones=True))
+    assert "Phone error rate" in report_page("x", measure(reverser, pairs, scoring=Scoring(phones=True)))
 
 
 def test_translations_from_elsewhere(reverser: regard.Translator) -> None:
     texts = ["5 4 3", "8 7 6", "9 9 9"]
-    measured = measure_texts(texts, PAIRS, with_ter=True)
+    measured = measure_texts(texts, PAIRS, scoring=Scoring(with_ter=True))
     assert measured.evaluation.exact_match == pytest.approx(2 / 3)
     assert measured.protocol.name == "raw"
     with pytest.raises(InputError, match="2 translations for 3 pairs"):
@@ -216,7 +216,7 @@ def test_entropy_is_the_mean_over_words_as_regard_align_counts_it(reverser: rega
     written = [one.text for one in reverser.translate(sources)]
     pairs = [Pair(source, text) for source, text in zip(sources, written, strict=True)]
     seen = Entropy()
-    Direction(Aligner(reverser.bundle)).links(Sides(sources, written), entropy=seen)
+    Direction(Aligner(reverser.bundle)).links(ParallelText(sources, written), entropy=seen)
     assert measure(reverser, pairs).evaluation.entropy == pytest.approx(seen.mean, rel=1e-4)
 
 

@@ -60,5 +60,5 @@ def test_other_names_and_the_list() -> None:
 
 
 def test_an_unknown_mechanism_is_answered_with_the_nearest() -> None:
-    with pytest.raises(InputError, match="no mechanism 'aditive': did you mean 'additive'\\?"):
+    with pytest.raises(InputError, match=r"no mechanism 'aditive': did you mean 'additive'\?"):
         explain("aditive")

@@ -28,8 +28,8 @@ def test_nothing_is_found_where_nothing_is_wrong() -> None:
 @pytest.mark.parametrize(
     ("pair", "what"),
     [
-        (CLEAN[3], "pairs that were there before"),
-        (Pair(CLEAN[3].source, "autre"), "sources with another target than before"),
+        (CLEAN[3], "duplicate pairs"),
+        (Pair(CLEAN[3].source, "autre"), "sources with conflicting targets"),
         (Pair("Hello World", "hello world "), "targets that are their source"),
         (Pair("short", "long " * 14), "lengths that differ by more than three to one"),
         (Pair("x " * 120, "y " * 120), "sides of more than 100 words"),
@@ -44,7 +44,7 @@ def test_nothing_is_found_where_nothing_is_wrong() -> None:
         (Pair("нет, спасибо", "non merci"), "sources in another script than the others"),
         (Pair("hello there", "Σας ευχαριστώ"), "targets in another script than the others"),
         (Pair("Τhe end", "la fin"), "words that mix Latin with Cyrillic or Greek letters"),
-        (Pair("zero\u200bwidth", "b"), "characters that nobody sees, such as zero-width spaces"),
+        (Pair("zero\u200bwidth", "b"), "invisible characters, such as zero-width spaces"),
     ],
 )
 def test_what_is_wrong_is_found_with_its_place_and_a_remedy(pair: Pair, what: str) -> None:

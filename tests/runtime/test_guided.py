@@ -11,10 +11,9 @@ import torch
 import regard
 from regard.lab.align import default_rule
 from regard.lab.align_job import prepare
-from regard.lab.asked import Asked
+from regard.lab.align_settings import AlignOptions, AlignRequest
 from regard.runtime.build_translation import build_translation
 from regard.runtime.guided import guided_head, guided_shift
-from regard.runtime.posterior import Posterior
 from regard.runtime.source_text import read_source
 from regard.runtime.translator import Translator
 from regard.search import Hypothesis
@@ -88,16 +87,16 @@ def test_align_reads_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     path = untrained(tmp_path / "t", "transformer")
     (tmp_path / "in").write_text("the cat\tle chat\n", encoding="utf-8")
     monkeypatch.setattr("regard.lab.align.guided_head", lambda bundle: (1, 0))
-    assert prepare(Asked(path, data=tmp_path / "in")).forward.rule.heads == ((1, 0),)
-    assert prepare(Asked(path, data=tmp_path / "in", heads="0.1")).forward.rule.heads == ((0, 1),)
+    assert prepare(AlignRequest(path, data=tmp_path / "in")).forward.rule.heads == ((1, 0),)
+    assert prepare(AlignRequest(path, AlignOptions(heads="0.1"), data=tmp_path / "in")).forward.rule.heads == ((0, 1),)
     monkeypatch.setattr("regard.lab.align.guided_shift", lambda bundle: 1)
-    assert prepare(Asked(path, data=tmp_path / "in")).forward.rule.shift == 1
-    assert prepare(Asked(path, data=tmp_path / "in", shift=0)).forward.rule.shift == 0
+    assert prepare(AlignRequest(path, data=tmp_path / "in")).forward.rule.shift == 1
+    assert prepare(AlignRequest(path, AlignOptions(shift=0), data=tmp_path / "in")).forward.rule.shift == 0
 
 
 def test_a_posterior_is_about_the_word_of_its_own_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = untrained(tmp_path / "t", "bahdanau")
     (tmp_path / "in").write_text("the cat\tle chat\n", encoding="utf-8")
     monkeypatch.setattr("regard.lab.align.guided_shift", lambda bundle: 1)
-    assert prepare(Asked(path, data=tmp_path / "in")).forward.rule.shift == 1
-    assert prepare(Asked(path, data=tmp_path / "in", posteriors=(Posterior(),))).forward.rule.shift == 0
+    assert prepare(AlignRequest(path, data=tmp_path / "in")).forward.rule.shift == 1
+    assert prepare(AlignRequest(path, AlignOptions(posterior=1), data=tmp_path / "in")).forward.rule.shift == 0

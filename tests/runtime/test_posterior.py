@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import regard
-from regard.lab.asked import ask_posteriors
+from regard.lab.align_settings import AlignOptions
 from regard.models import Seq2Seq
 from regard.models.config import RecurrentConfig
 from regard.models.rnn.decoder import RecurrentDecoder
@@ -115,8 +115,8 @@ def test_aligning_with_it(random_model: Make) -> None:
     ("name", "asked", "message"),
     [
         ("transformer", Posterior(), "a Transformer cannot be asked"),
-        ("bahdanau", Posterior(-1.0), "--posterior -1: .* wanted 0 to 10"),
-        ("bahdanau", Posterior(1.0, "nonsense"), "--evidence nonsense: valid choices are state, word"),
+        ("bahdanau", Posterior(-1.0), "posterior=-1: .* wanted 0 to 10"),
+        ("bahdanau", Posterior(1.0, "nonsense"), "evidence=nonsense: valid choices are state, word"),
     ],
 )
 def test_what_cannot_be_asked(random_model: Make, name: str, asked: Posterior, message: str) -> None:
@@ -124,20 +124,22 @@ def test_what_cannot_be_asked(random_model: Make, name: str, asked: Posterior, m
         Aligner(random_model(name).bundle, posterior=asked)
 
 
-def test_what_is_asked_without_a_question() -> None:
-    assert ask_posteriors(None, None) == (None,)
-    assert ask_posteriors("0.3", None) == (Posterior(0.3, "state"),)
-    assert ask_posteriors("0.3", "word") == (Posterior(0.3, "word"),)
-    for prior, evidence, message in (
-        (None, "word", "--evidence word says what --posterior asks: give --posterior X too"),
-        ("much", None, "--posterior much: wanted a number from 0 to 10 .*, or tune"),
+def test_posteriors_of_the_align_options() -> None:
+    assert AlignOptions().posteriors == (None,)
+    assert AlignOptions.parse(["posterior=0.3"]).posteriors == (Posterior(0.3, "state"),)
+    assert AlignOptions.parse(["posterior=0.3", "evidence=word"]).posteriors == (Posterior(0.3, "word"),)
+    for pair, message in (
+        ("evidence=word", "evidence belongs to posterior: set posterior too"),
+        ("posterior=much", "posterior = 'much': wanted a number"),
     ):
         with pytest.raises(InputError, match=message):
-            ask_posteriors(prior, evidence)
+            AlignOptions.parse([pair])
 
 
-def test_what_tuning_tries_is_attention_and_every_power_of_the_evidence_asked_for() -> None:
-    every, words = ask_posteriors("tune", None), ask_posteriors("tune", "word")
+def test_tuning_tries_attention_and_every_prior_of_the_evidence() -> None:
+    every, words = (
+        AlignOptions.parse(pairs).posteriors for pairs in (["posterior=tune"], ["posterior=tune", "evidence=word"])
+    )
     assert every[0] is words[0] is None
     assert {one.evidence for one in every[1:] if one is not None} == {"state", "word"}
     assert {one.evidence for one in words[1:] if one is not None} == {"word"}

@@ -14,7 +14,7 @@ from regard.alignment import LinkRule
 from regard.data.batch import Batch
 from regard.data.guidance import Guidance
 from regard.lab.align import Direction, align
-from regard.lab.sides import Sides
+from regard.lab.parallel import ParallelText
 from regard.models import Seq2Seq, preset
 from regard.runtime.aligner import Aligner
 from regard.text.errors import InputError
@@ -112,7 +112,7 @@ def test_attention_learns_the_links_it_is_given_even_wrong_ones(tmp_path: Path) 
     links.write_text("0-3 1-2 2-1 3-0\n" * 400, encoding="utf-8")
     regard.train(tiny(**recipe), tmp_path / "run")
     direction = Direction(Aligner(regard.load(tmp_path / "run").bundle), LinkRule())
-    aligned = align(Sides(["3 4 5 6"], ["3 4 5 6"]), direction)
+    aligned = align(ParallelText(["3 4 5 6"], ["3 4 5 6"]), direction)
     assert aligned.links == [{(0, 3), (1, 2), (2, 1), (3, 0)}]
 
 

@@ -104,11 +104,11 @@ class LinkRule:
         return links_in(self.chosen(looks))
 
     def describe(self) -> str:
-        """The options of `regard align` for this rule."""
-        parts = [f"--heads {format_heads(self.heads)}"] if self.heads else []
-        parts += [f"--shift {self.shift}", *(["--method threshold"] if self.method == "threshold" else [])]
-        parts += [f"--threshold {self.threshold:g}"] if self.threshold is not None else []
-        return " ".join([*parts, *(["--null"] if self.null else [])])
+        """The keys of `regard align --set` that give the same rule."""
+        parts = [f"heads={format_heads(self.heads)}"] if self.heads else []
+        parts += [f"shift={self.shift}", *(["method=threshold"] if self.method == "threshold" else [])]
+        parts += [f"threshold={self.threshold:g}"] if self.threshold is not None else []
+        return " ".join([*parts, *(["null=true"] if self.null else [])])
 
 
 def parse_heads(text: str, layers: int, heads: int) -> tuple[Head, ...]:

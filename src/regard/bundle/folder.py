@@ -38,7 +38,11 @@ def write_whole(path: Path, data: str | bytes) -> None:
         raise explain(error, path) from error
 
 
-def explain(error: OSError | SafetensorError, path: Path) -> InputError:
+class CannotWrite(InputError):
+    """The system refused to write a file."""
+
+
+def explain(error: OSError | SafetensorError, path: Path) -> CannotWrite:
     """One clear line for a disk that will not take what we write."""
     reasons = {
         errno.ENOSPC: "the disk is full: free some space, or name another folder",
@@ -54,7 +58,7 @@ def explain(error: OSError | SafetensorError, path: Path) -> InputError:
     }
     number = _number(error)
     reason = reasons.get(number) or (os.strerror(number) if number else str(error))
-    return InputError(f"cannot write {path}: {reason}")
+    return CannotWrite(f"cannot write {path}: {reason}")
 
 
 def _number(error: OSError | SafetensorError) -> int:

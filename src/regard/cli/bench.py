@@ -1,13 +1,12 @@
 """Time a training step of ours beside the textbook loop and others, on the same work, in one run.
 
-Everything is checked to agree before a time is given. The limit is the time of the textbook's
-matrix products alone, measured in the same run; figures of one machine and one moment.
+All systems are checked to agree before they are timed. The limit is the time of the textbook's
+matrix products alone, measured in the same run.
 
 Examples:
     regard bench                                the small sizes, on the CPU, one thread
     regard bench --gpu --json bench.json        the paper's size on a GPU, kept as JSON
     regard bench --work multi30k --picture growth.png
-    regard bench --decoding                     beam search too, on random sentences
     regard bench --without decode_one_operation the same without one accelerated implementation
 """
 
@@ -19,51 +18,39 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from regard.bounds import MOST
-from regard.cli.options import Parents, output_file
+from regard.cli.options import Parents, flag, number, output_file, value
 
 if TYPE_CHECKING:
-    import torch
-
-    from regard.lab.bench.decoding import DecodingFigures
     from regard.lab.bench.training import Training
 
 
 def bench(
-    work: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="tutorial, multi30k, paper (repeatable).")
-    ] = None,
-    gpu: Annotated[bool, typer.Option("--gpu", help="On the GPU; the paper's size if none is named.")] = False,
-    compiled: Annotated[
-        bool, typer.Option("--compile", help="The step of the textbook loop through torch.compile too.")
-    ] = False,
-    decoding: Annotated[
-        bool, typer.Option("--decoding", help="Beam search too, in batches and alone; takes minutes.")
-    ] = False,
+    work: Annotated[list[str] | None, value("NAME", "tutorial, multi30k, paper (repeatable).")] = None,
+    gpu: Annotated[bool, flag("--gpu", "On the GPU; the paper's size if none is named.")] = False,
+    compiled: Annotated[bool, flag("--compile", "The step of the textbook loop through torch.compile too.")] = False,
     without: Annotated[
-        list[str] | None,
-        typer.Option(metavar="ENTRY", help="Switch off an accelerated implementation (repeatable)."),
+        list[str] | None, value("ENTRY", "Switch off an accelerated implementation (repeatable).")
     ] = None,
     picture: Annotated[Path | None, output_file("Draw how attention's time and memory grow.")] = None,
-    json_: Annotated[Path | None, output_file("Keep the figures.", "--json")] = None,
+    json_: Annotated[Path | None, output_file("Write the figures as JSON.", "--json")] = None,
     parents: Parents = False,
-    repeats: Annotated[int, typer.Option(metavar="N", min=1, max=MOST["repeats"], help="Turns of each system.")] = 5,
-    threads: Annotated[int, typer.Option(metavar="N", min=1, max=MOST["threads"], help="CPU threads.")] = 1,
+    repeats: Annotated[int, number("Turns of each system.", MOST["repeats"], 1)] = 5,
+    threads: Annotated[int, number("CPU threads.", MOST["threads"], 1)] = 1,
 ) -> None:
     import torch
 
-    from regard.cli.output import check_outputs
-    from regard.cli.picture import check_picture
-    from regard.cli.record import keeping
-    from regard.lab.bench.machine import describe
+    from regard.cli.output import check_outputs, check_picture, keep_record, write_picture
+    from regard.cli.screen import warn
+    from regard.lab.bench.growth import growth_figure, measure_growth
     from regard.lab.bench.training import measure_training
     from regard.lab.bench.work import WORKS
+    from regard.lab.machine import describe_machine
     from regard.registry import entry_names
     from regard.registry import without as switched_off
     from regard.text.errors import InputError
 
     wanted = work or (["paper"] if gpu else ["tutorial", "multi30k"])
-    unknown = [name for name in wanted if name not in WORKS]
-    if unknown:
+    if unknown := [name for name in wanted if name not in WORKS]:
         raise InputError(f"no work '{unknown[0]}' to measure: valid choices are {', '.join(WORKS)}")
     if unknown := sorted(set(without or ()) - entry_names()):
         names = ", ".join(sorted(entry_names()))
@@ -78,61 +65,30 @@ def bench(
     torch.set_num_threads(threads)
     torch.set_float32_matmul_precision("high")
     device = torch.device("cuda" if gpu else "cpu")
-    record: dict[str, Any] = {**describe(device), "training": [], "growth": []}
+    record: dict[str, Any] = {**describe_machine(device), "training": [], "growth": []}
     typer.echo(f"{record['machine']}, {record['date']}")
-    with keeping(record, json_), switched_off(*(without or ())):
+    with keep_record(record, json_), switched_off(*(without or ())):
         for name in wanted:
             found = measure_training(WORKS[name], device, repeats=repeats, compiled=compiled)
             record["training"].append(asdict(found))
             _show(found)
-        if decoding:
-            record["decoding"] = [asdict(figures) for figures in _decode(threads, device.type)]
         if picture is not None:
-            _draw(record, device, repeats, picture)
-
-
-def _draw(record: dict[str, Any], device: "torch.device", repeats: int, picture: Path) -> None:
-    from regard.bundle.folder import explain
-    from regard.cli.screen import warn
-    from regard.lab.bench.growth import draw_growth, measure_growth
-
-    points = measure_growth(device, repeats=repeats)
-    record["growth"] = [asdict(point) for point in points]
-    try:
-        draw_growth(points, picture, record["machine"])
-    except OSError as error:
-        raise explain(error, picture) from error
-    warn(f"drawn: {picture}")
-
-
-def _decode(threads: int, device: str) -> "list[DecodingFigures]":
-    from regard.lab.bench.decoding import measure_decoding
-    from regard.lab.bench.joey_search import measure_joey
-
-    each = (measure(threads=threads, device=device) for measure in (measure_decoding, measure_joey))
-    found = [figures for figures in each if figures is not None]
-    for figures in found:
-        typer.echo(
-            f"\nbeam {figures.beam}, {figures.sentences:,} sentences; {figures.compared:,} compared, "
-            f"{figures.agreement:.1%} of them the same words"
-        )
-        for pace in (figures.other, figures.ours):
-            typer.echo(
-                f"{pace.name:<26}  {pace.sentences_per_second:8.1f} sentences/s  "
-                f"{pace.latency * 1e3:8.1f} ms for one alone"
-            )
-        typer.echo(f"ours: {figures.ratio:.2f} times as fast, {figures.latency_ratio:.2f} of the time for one alone")
-    return found
+            points = measure_growth(device, repeats=repeats)
+            record["growth"] = [asdict(point) for point in points]
+            write_picture(growth_figure(points, record["machine"]), picture)
+            warn(f"drawn: {picture}")
 
 
 def _show(found: "Training") -> None:
+    from regard.cli.screen import plain_table
+
     work = found.work
     typer.echo(
         f"\n{work.name}: {work.cell.upper()} {work.units}, embedding {work.embedding}, {work.vocabulary:,} words, "
         f"{work.rows} rows of {work.source} + {work.target}; gradients agree to {found.disagreement:.0e}"
     )
-    head = ("a training step", "ms", "tokens/s", "times", "MiB", "of the limit")
-    lines = [
+    rows = [("a training step", "ms", "tokens/s", "times", "MiB", "of the limit")]
+    rows += [
         (
             timing.name,
             f"{timing.milliseconds:.1f}",
@@ -143,9 +99,4 @@ def _show(found: "Training") -> None:
         )
         for timing in found.timings
     ]
-    widths = [max(len(line[place]) for line in (head, *lines)) for place in range(len(head))]
-    for name, *figures in (head, *lines):
-        cells = [f"{figure:>{width}}" for figure, width in zip(figures, widths[1:], strict=True)]
-        typer.echo("  ".join([f"{name:<{widths[0]}}", *cells]))
-    for note in found.notes:
-        typer.echo(note)
+    typer.echo("\n".join([*plain_table(rows), *found.notes]))

@@ -1,4 +1,4 @@
-"""Train variants of a recipe under one budget with several seeds, measure them, and lay them side by side.
+"""Train variants of a recipe under one budget with several seeds, evaluate and compare them.
 
 Without options: additive, dot and general attention, at the input and at the output,
 against no attention and a Transformer. A comparison can also be a TOML file of its own.
@@ -9,7 +9,6 @@ Examples:
     regard compare demo --also vanilla --jobs 2 --out runs/compare --resume
 """
 
-import json
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,58 +16,46 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from regard.bounds import MOST
-from regard.cli.trust import Trust
+from regard.cli.options import Set, Trust, argument, flag, number, repeat, value
+from regard.cli.terminal import print_json
 
 if TYPE_CHECKING:
     from regard.lab.compare.plan import Comparison, Plan
-    from regard.lab.compare.results import Row
     from regard.lab.compare.run import Slot
+
+Names = list[str] | None
 
 
 def compare(
-    recipe: Annotated[str, typer.Argument(metavar="RECIPE", help="A recipe, or a comparison's TOML file.")],
-    score: Annotated[list[str] | None, typer.Option(metavar="LIST", help="additive, dot, general, concat ...")] = None,
-    window: Annotated[list[str] | None, typer.Option(metavar="LIST", help="global, local-m, local-p")] = None,
-    placement: Annotated[list[str] | None, typer.Option(metavar="LIST", help="input, output, output-fed")] = None,
-    cell: Annotated[list[str] | None, typer.Option(metavar="LIST", help="gru, lstm")] = None,
-    also: Annotated[list[str] | None, typer.Option(metavar="LIST", help="vanilla, transformer")] = None,
-    seeds: Annotated[
-        int | None, typer.Option(metavar="N", min=1, max=MOST["seeds"], help="Runs of each variant; usually 3.")
-    ] = None,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="Change a key for all: --set train.steps=500 (repeatable).")
-    ] = None,
+    recipe: Annotated[str, argument("RECIPE", "A recipe, or a comparison's TOML file.")],
+    score: Annotated[Names, value("LIST", "additive, dot, general, concat ...")] = None,
+    window: Annotated[Names, value("LIST", "global, local-m, local-p")] = None,
+    placement: Annotated[Names, value("LIST", "input, output, output-fed")] = None,
+    cell: Annotated[Names, value("LIST", "gru, lstm")] = None,
+    also: Annotated[Names, value("LIST", "vanilla, transformer")] = None,
+    seeds: Annotated[int | None, number("Runs of each variant; usually 3.", MOST["seeds"], 1)] = None,
+    set_: Set = None,
     sentences: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, max=MOST["count"], help="Test sentences to measure on; all if left out."),
+        int | None, number("Test sentences to evaluate on; all if left out.", MOST["count"], 1)
     ] = None,
-    protocol: Annotated[
-        str | None, typer.Option(metavar="NAME", help="How scores are counted, as in regard evaluate.")
-    ] = None,
+    protocol: Annotated[str | None, value("NAME", "How scores are counted, as in regard evaluate.")] = None,
     jobs: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            min=1,
-            max=MOST["threads"],
-            help="Runs side by side, also on one GPU; one a core, or one, if left out.",
-        ),
+        int | None, number("Parallel runs, also on one GPU; one a core, or one, if left out.", MOST["threads"], 1)
     ] = None,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="runs/compare-RECIPE if left out.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the comparison in the folder.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print report.json instead of the table.")] = False,
+    out: Annotated[Path | None, value("DIR", "runs/compare-RECIPE if left out.")] = None,
+    resume: Annotated[bool, flag("--resume", "Go on with the comparison in the folder.")] = False,
+    as_json: Annotated[bool, flag("--json", "Print report.json instead of the table.")] = False,
     trust: Trust = None,
 ) -> None:
-    from regard.cli.screen import warn
-    from regard.lab.compare.machine import default_jobs, describe_machine
+    from regard.cli.screen import plain_table, warn
     from regard.lab.compare.plan import make_plan
-    from regard.lab.compare.results import gather
+    from regard.lab.compare.report import table_rows, write_report
     from regard.lab.compare.run import LOG, claimed, open_folder, together, warned
-    from regard.lab.compare.write import write_report
+    from regard.lab.machine import default_jobs
 
     axes = {"score": score, "window": window, "placement": placement, "cell": cell, "also": also}
     options = {"seeds": seeds, "sentences": sentences, "protocol": protocol}
-    plan = make_plan(_asked(recipe, axes, set_ or [], options), recipe, trust or ())
+    plan = make_plan(_comparison(recipe, axes, set_ or [], options), recipe, trust or ())
     folder = out or Path("runs") / f"compare-{Path(recipe).stem}"
     slots = open_folder(plan, folder, resume=resume)
     for variant in plan.variants:
@@ -78,21 +65,22 @@ def compare(
     count = jobs or default_jobs(first.train.device if first is not None else "auto")
     with claimed(folder):
         failed, stopped = _run(plan, slots, count, folder)
-    rows = gather(plan, slots, failed)
     for line, names in warned(slots).items():
         warn(f"{_first(names)}: {line}")
     logs = {slot.name: slot.folder / LOG for slot in slots}
     for reason, names in together(failed.items()).items():
         warn(f"failed: {_first(names)}: {reason} ({logs[names[0]]})")
-    if any(row.runs for row in rows):
-        found = write_report(plan, rows, describe_machine(count), folder)
+    report = write_report(plan, slots, failed, count, folder)
+    if report is not None:
+        rows, content = report
         if as_json:
-            typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
+            print_json(content)
         else:
-            _show(rows)
+            typer.echo("\n".join(plain_table(table_rows(rows))))
         warn(f"written: {folder / 'report.html'}, {folder / 'report.json'}")
     if stopped:
-        again = ["regard", "compare", recipe, *_again(axes, set_ or [], options, trust or []), "--out", str(folder)]
+        given = {name: [str(one)] for name, one in options.items() if one is not None}
+        again = ["regard", "compare", recipe, *repeat(**axes, set=set_, trust=trust, **given), "--out", str(folder)]
         warn(f"{stopped}. Go on with: {shlex.join([*again, '--resume'])}")
     if stopped or failed:
         raise typer.Exit(130 if stopped else 1)
@@ -102,8 +90,10 @@ def _first(names: list[str]) -> str:
     return f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else names[0]
 
 
-def _asked(recipe: str, axes: dict[str, list[str] | None], changes: list[str], options: dict[str, Any]) -> "Comparison":
-    """The comparison that a file or a recipe describes, changed by the options."""
+def _comparison(
+    recipe: str, axes: dict[str, list[str] | None], changes: list[str], options: dict[str, Any]
+) -> "Comparison":
+    """The comparison of a file or recipe, changed by the options."""
     from regard.lab.compare.plan import AXES, EXTRAS, Grid, load_comparison, names
     from regard.text.errors import InputError
 
@@ -112,7 +102,7 @@ def _asked(recipe: str, axes: dict[str, list[str] | None], changes: list[str], o
     for axis, named in chosen.items():
         if not named:
             some = (EXTRAS if axis == "also" else AXES[axis])[0]
-            raise InputError(f"--{axis} names nothing: say which, e.g. --{axis} {some}, or leave it out")
+            raise InputError(f"--{axis} names nothing: name some, e.g. --{axis} {some}, or leave it out")
         for one in named:
             if named.count(one) > 1:
                 raise InputError(f"--{axis} names '{one}' twice: once is enough")
@@ -121,23 +111,11 @@ def _asked(recipe: str, axes: dict[str, list[str] | None], changes: list[str], o
     return found.model_copy(update={**update, "set": (*found.set, *changes)})
 
 
-def _again(
-    axes: dict[str, list[str] | None], changes: list[str], options: dict[str, Any], trust: list[str]
-) -> list[str]:
-    """The options once more, for the command that goes on."""
-    words = [word for axis, values in axes.items() for value in values or () for word in (f"--{axis}", value)]
-    words += [word for one in changes for word in ("--set", one)]
-    words += [word for one in trust for word in ("--trust", one)]
-    return words + [word for name, value in options.items() if value is not None for word in (f"--{name}", str(value))]
-
-
 def _run(plan: "Plan", slots: "list[Slot]", jobs: int, folder: Path) -> tuple[dict[str, str], str]:
-    """The runs that failed, and what to say where somebody stopped it. The report follows every run that is done."""
+    """Run the plan and renew the report after each run: the failures, and a message if the user interrupted it."""
     from regard.cli.screen import progress, warn
-    from regard.lab.compare.machine import describe_machine
-    from regard.lab.compare.results import gather
+    from regard.lab.compare.report import write_report
     from regard.lab.compare.run import State, Stopped, run_plan
-    from regard.lab.compare.write import write_report
 
     told: set[str] = set()
     reported = sum(slot.result() is not None for slot in slots)
@@ -148,9 +126,7 @@ def _run(plan: "Plan", slots: "list[Slot]", jobs: int, folder: Path) -> tuple[di
             bar(round(100 * state.steps))
             if state.done > reported:
                 reported = state.done
-                rows = gather(plan, slots, {})
-                if any(row.runs for row in rows):
-                    write_report(plan, rows, describe_machine(jobs), folder)
+                write_report(plan, slots, {}, jobs, folder)
             for name in state.running:
                 if name not in told:
                     told.add(name)
@@ -160,11 +136,3 @@ def _run(plan: "Plan", slots: "list[Slot]", jobs: int, folder: Path) -> tuple[di
             return run_plan(plan, slots, jobs, tell), ""
         except Stopped as stop:
             return {}, str(stop)
-
-
-def _show(rows: "list[Row]") -> None:
-    """The table, wider than most terminals."""
-    from regard.cli.screen import plain_table
-    from regard.lab.compare.report import heads, table_rows
-
-    typer.echo("\n".join(plain_table([heads(), *table_rows(rows)])))

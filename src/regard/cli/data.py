@@ -13,7 +13,6 @@ Examples:
     REGARD_DATA=../corpora regard train multi30k-en-de
 """
 
-import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -24,6 +23,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from regard.cli.options import argument, flag, value
+from regard.cli.terminal import print_json
+
 if TYPE_CHECKING:
     from regard.data.catalogue import Entry
 
@@ -33,12 +35,10 @@ SHOWN = 3
 
 
 def data(
-    action: Annotated[str, typer.Argument(help=f"{', '.join(ACTIONS)}.", show_default=False)] = "list",
-    names: Annotated[list[str], typer.Argument(metavar="NAME", help="A corpus, as `list` names it.")] = [],  # noqa: B006
-    origin: Annotated[
-        Path | None, typer.Option("--from", metavar="DIR", help="A folder with a local copy, to get it from.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print list or show as JSON.")] = False,
+    action: Annotated[str, argument("ACTION", f"{', '.join(ACTIONS)}.")] = "list",
+    names: Annotated[list[str] | None, argument("NAME", "A corpus, as `list` names it.")] = None,
+    origin: Annotated[Path | None, value("DIR", "A folder with a local copy, to get it from.", "--from")] = None,
+    as_json: Annotated[bool, flag("--json", "Print list or show as JSON.")] = False,
 ) -> None:
     from regard.data.catalogue import catalogue, find_entry
     from regard.text.errors import InputError
@@ -67,7 +67,7 @@ def _list(entries: "list[Entry]", as_json: bool) -> None:
 
     places = {entry.name: corpus_folder(entry) for entry in entries}
     if as_json:
-        typer.echo(json.dumps([_plain(entry, places[entry.name]) for entry in entries], ensure_ascii=False, indent=2))
+        print_json([_plain(entry, places[entry.name]) for entry in entries])
         return
     width = max(len(entry.name) for entry in entries)
     for entry in entries:
@@ -83,8 +83,7 @@ def _get(entry: "Entry", origin: Path | None) -> None:
 
     with _bytes_bar() as watch:
         got = get(entry, origin, watch=watch)
-    said = {"copied": "copied", "downloaded": "downloaded", "kept": "here already"}
-    counts = Counter(said[how] for how in got.files.values())
+    counts = Counter("here already" if how == "kept" else how for how in got.files.values())
     done = ", ".join(f"{count} {how}" for how, count in counts.items())
     typer.echo(f"{entry.name}: {len(got.files)} files checked ({done})", err=True)
     typer.echo(f"licence: {entry.licence}. Acknowledge: {entry.acknowledge}", err=True)
@@ -97,7 +96,7 @@ def _show(entry: "Entry", as_json: bool) -> None:
 
     place = corpus_folder(entry)
     if as_json:
-        typer.echo(json.dumps(_plain(entry, place), ensure_ascii=False, indent=2))
+        print_json(_plain(entry, place))
         return
     lines = [
         ("corpus", f"{entry.name}: {entry.title}"),

@@ -12,23 +12,18 @@ from typing import Annotated
 import typer
 
 from regard.bounds import MOST
+from regard.cli.options import flag, number, value
 
 
 def demo(
-    pair: Annotated[str, typer.Option(metavar="PAIR", help="en-fr (if left out), fr-en or en-hi.")] = "en-fr",
+    pair: Annotated[str, value("PAIR", "en-fr (if left out), fr-en or en-hi.")] = "en-fr",
     seed: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            min=-MOST["seed"],
-            max=MOST["seed"],
-            help="Another seed trains on other sentences; 0 if left out.",
-        ),
+        int, number("Another seed trains on other sentences; 0 if left out.", MOST["seed"], -MOST["seed"])
     ] = 0,
-    out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Run folder; runs/demo if left out. An earlier demo there is replaced.")
-    ] = Path("runs/demo"),
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted demo.")] = False,
+    out: Annotated[Path, value("DIR", "Run folder; runs/demo if left out. Replaces an earlier demo there.")] = Path(
+        "runs/demo"
+    ),
+    resume: Annotated[bool, flag("--resume", "Go on with an interrupted demo.")] = False,
 ) -> None:
     from regard.cli.progress import TrainingDisplay
     from regard.cli.screen import console, progress, show_map, show_measured, warn

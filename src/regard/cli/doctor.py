@@ -13,37 +13,28 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.trust import Trust
+from regard.cli.options import Trust, argument, flag
 
 
 def doctor(
     path: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="PATH", help="A recipe, data file or folder, corpus, bundle or run; this machine if left out."
-        ),
+        Path | None, argument("PATH", "A recipe, data file or folder, corpus, bundle or run; this machine if left out.")
     ] = None,
-    other: Annotated[
-        Path | None, typer.Argument(metavar="OTHER", help="The other side of a parallel corpus, line by line.")
-    ] = None,
-    fast: Annotated[
-        bool, typer.Option("--fast", help="Which accelerated implementations run here, and why not others.")
-    ] = False,
+    other: Annotated[Path | None, argument("OTHER", "The other side of a parallel corpus, line by line.")] = None,
+    fast: Annotated[bool, flag("--fast", "Which accelerated implementations run here, and why not others.")] = False,
     trust: Trust = None,
 ) -> None:
     from regard.lab.bytecode import check_bytecode
     from regard.text.errors import InputError
 
+    if fast and path is not None:
+        raise InputError("--fast is about this machine: leave the path out")
+    findings = [check_bytecode()] if path is None and not fast else []
     if fast:
-        if path is not None:
-            raise InputError("--fast is about this machine: leave the path out")
         from regard.lab.fast_report import fast_report
 
-        for finding in fast_report():
-            typer.echo("\n".join(finding.lines()))
-        return
-    findings = [check_bytecode()] if path is None else []
-    if not any(finding.bad for finding in findings):  # the imports below would fail
+        findings = fast_report()
+    elif not any(finding.bad for finding in findings):  # the imports below would fail
         from regard.cli.screen import progress
         from regard.lab.doctor import examine
 

@@ -10,19 +10,15 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.options import Parents, output_file
+from regard.cli.options import Parents, argument, output_file
 
 
 def explain(
-    mechanism: Annotated[
-        str | None,
-        typer.Argument(metavar="MECHANISM", help="Its name or its author's; a list of them if left out."),
-    ] = None,
+    mechanism: Annotated[str | None, argument("MECHANISM", "Its name or its author's; lists them if left out.")] = None,
     plot: Annotated[Path | None, output_file("Also draw the step as PNG, SVG or PDF.")] = None,
     parents: Parents = False,
 ) -> None:
-    from regard.cli.output import check_outputs
-    from regard.cli.picture import check_picture, write_picture
+    from regard.cli.output import check_outputs, check_picture, write_picture
     from regard.cli.screen import warn
     from regard.lab.explain import explain as work
     from regard.lab.worked_text import draw_explanation, list_mechanisms, write_explanation

@@ -1,4 +1,4 @@
-"""What went wrong, as one line and an exit code: 1 where the machine failed, 2 where the command was wrong."""
+"""Turns an exception into one line and an exit code: 1 if the machine failed, 2 if the command was wrong."""
 
 import errno
 import os
@@ -7,14 +7,14 @@ from contextlib import suppress
 from typing import Any, TextIO
 
 MISNAMED = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ESPIPE)
-"""Errors of the system that say the path is wrong; the others (disk full, read-only, no permission) are failures."""
+"""System errors that mean a wrong path; the others (disk full, read-only, no permission) are failures."""
 
 
 def describe_failure(error: Exception, verb: str = "") -> tuple[str, int]:
     """The line to print and the exit code."""
     from regard.text.errors import FailedElsewhere, InputError
 
-    if hasattr(error, "format_message") and hasattr(error, "exit_code"):  # so complains the parser of the command line
+    if hasattr(error, "format_message") and hasattr(error, "exit_code"):  # an error of the command-line parser
         message = str(error.format_message()).rstrip(".")
         return f"{message}; see: regard {verb} --help", 2
     if isinstance(error, FailedElsewhere):
@@ -41,7 +41,7 @@ def describe_failure(error: Exception, verb: str = "") -> tuple[str, int]:
 
 
 def _damaged_bytecode(error: Exception) -> str:
-    """The compiled file that Python could not load: its import system knows the path, the error does not."""
+    """The .pyc file that Python could not load: the frame of the import system knows its path, the error does not."""
     place = error.__traceback__
     while place is not None and place.tb_next is not None:
         place = place.tb_next
@@ -51,13 +51,13 @@ def _damaged_bytecode(error: Exception) -> str:
 
 
 def silence(stream: TextIO) -> None:
-    """Discard what a stream did not take and what is written to it from now on: its reader or terminal is gone."""
+    """Redirect a stream to /dev/null: its reader or terminal is gone."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 class Unfailing:
-    """A stream whose reader may go away: a closed terminal or pipe is no reason to end a run before it has saved."""
+    """A stream that survives a closed terminal or pipe, so that a run can go on and save."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -89,9 +89,14 @@ def _out_of_memory(error: Exception) -> bool:
 
 
 def _disk_failed(error: Exception) -> bool:
-    """Whether the system refused to write, rather than the user to name the right place."""
+    """Whether the system refused to write, rather than the user naming a wrong path."""
     cause = error.__cause__
     if isinstance(cause, OSError):
         return cause.errno not in MISNAMED
-    # safetensors has an error of its own for a full disk, which reaches us through a folder that could not be written.
-    return type(cause).__name__ == "SafetensorError" and str(error).startswith("cannot write")
+    return _is_from(error, "regard.bundle.folder", "CannotWrite")  # safetensors has its own error for a full disk
+
+
+def _is_from(error: Exception, module: str, name: str) -> bool:
+    """`isinstance` without an import: an error of `module` exists only if something imported it."""
+    kind = getattr(sys.modules.get(module), name, None)
+    return kind is not None and isinstance(error, kind)

@@ -1,16 +1,15 @@
 """What a bundle holds: the model and its size, vocabularies, how it was trained, versions."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from regard.cli.trust import Trust
+from regard.cli.options import Bundle, Trust, flag
 
 
 def info(
-    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="A bundle, run folder or ONNX folder.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print the manifest as JSON, checksums included.")] = False,
+    bundle: Bundle,
+    as_json: Annotated[bool, flag("--json", "Print the manifest as JSON, checksums included.")] = False,
     trust: Trust = None,
 ) -> None:
     from regard.lab.describe import describe

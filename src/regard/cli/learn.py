@@ -14,7 +14,6 @@ Actions:
 For teachers: --grade DIR grades every learner's folder in DIR; --json for programs; exit code 1 unless all passed.
 """
 
-import json
 import os
 import shutil
 import sys
@@ -23,7 +22,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from regard.cli.terminal import bare
+from regard.cli.terminal import bare, print_json
 from regard.suggest import suggest
 
 if TYPE_CHECKING:
@@ -107,7 +106,7 @@ def _run(session: "Session", entry: "Entry", as_json: bool) -> None:
     session.choose(entry)
     verdict = session.grade(entry, waiting=_waiting)
     if as_json:
-        typer.echo(json.dumps({"exercise": entry.name, **verdict.json()}, ensure_ascii=False, indent=2))
+        print_json({"exercise": entry.name, **verdict.json()})
     else:
         lines = verdict_lines(entry, verdict, _paint(), shutil.get_terminal_size().columns)
         typer.echo(plain(lines, sys.stdout.encoding), file=bare(sys.stdout))
@@ -143,7 +142,7 @@ def _list(session: "Session", as_json: bool) -> None:
             }
             for entry in entries()
         ]
-        typer.echo(json.dumps(rows, ensure_ascii=False, indent=2))
+        print_json(rows)
         return
     paint = _paint()
     lines = [*list_lines(progress, paint), progress_line(progress, paint, shutil.get_terminal_size().columns)]
@@ -160,7 +159,7 @@ def _grade_class(directory: Path, as_json: bool) -> None:
 
     graded = grade_class(directory, tell, _waiting)
     if as_json:
-        typer.echo(json.dumps([one.json() for one in graded], ensure_ascii=False, indent=2))
+        print_json([one.json() for one in graded])
     else:
         typer.echo(plain(table_lines(graded), sys.stdout.encoding))
     for name in passed_over(directory):

@@ -1,4 +1,4 @@
-"""The command itself: which verbs there are, and how whatever happens becomes an exit code and one clear line."""
+"""The command `regard`: dispatches verbs; turns exceptions into one line and an exit code."""
 
 import io
 import os
@@ -55,17 +55,17 @@ def _run(arguments: Sequence[str]) -> int:
         return _say("interrupted", 130)
     except BrokenPipeError:
         silence(sys.stdout)
-        return 0  # whoever read our output has seen enough: `| head -1`
+        return 0  # the reader closed the pipe, e.g. `| head -1`
     except Exception as error:
         if os.environ.get("REGARD_DEBUG"):
             raise
         if isinstance(error, OSError):
-            silence(sys.stdout)  # what it did not take must not be tried again when Python ends
+            silence(sys.stdout)  # Python must not flush the rest again when it ends
         return _say(*describe_failure(error, verb))
 
 
 def _run_verb(verb: str, arguments: Sequence[str]) -> int:
-    """A verb's file is imported when the verb is used: `regard --help` waits for nothing."""
+    """Import the file of a verb only when it is used, so that `regard --help` is quick."""
     import typer
 
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -105,7 +105,7 @@ def _run_alone(arguments: Sequence[str]) -> int:
 
 
 def _prepare_streams() -> None:
-    """What we read is UTF-8, so what we write is too; a terminal of another mind gets ? for what it cannot show."""
+    """Write UTF-8; a terminal with another encoding gets ? for characters that it cannot show."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             if stream.isatty():
@@ -118,7 +118,7 @@ def _prepare_streams() -> None:
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
-    """Our own warnings are for people; those of libraries are not."""
+    """Show our own warnings; those of libraries only with REGARD_DEBUG=1."""
     if category.__module__.startswith("regard.") or os.environ.get("REGARD_DEBUG"):
         _say(str(message), 0)
 

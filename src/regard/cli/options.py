@@ -1,4 +1,4 @@
-"""Options that several verbs share, with the most that they take."""
+"""Declarations of command-line options, and the options that several verbs share."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -6,13 +6,6 @@ from typing import Annotated, Any
 import typer
 
 from regard.bounds import MOST
-
-Beam = Annotated[int | None, typer.Option(metavar="N", max=MOST["beam"], help="Beam width; the recipe's if left out.")]
-LongestSource = Annotated[
-    int | None,
-    typer.Option(metavar="N", max=MOST["longest"], help="Read up to N pieces of a text; as in training if left out."),
-]
-Parents = Annotated[bool, typer.Option("--parents", help="Create missing folders of the files to write.")]
 
 
 def output_file(about: str, *names: str) -> Any:
@@ -22,3 +15,48 @@ def output_file(about: str, *names: str) -> Any:
 
 def _output(name: str) -> Path:
     return Path("/dev/stdout" if name == "-" else name)
+
+
+def input_file(about: str, *names: str) -> Any:
+    """An option that names a file to read."""
+    return typer.Option(*names, metavar="FILE", help=about)
+
+
+def flag(name: str, about: str) -> Any:
+    """An option without a value."""
+    return typer.Option(name, help=about)
+
+
+def number(about: str, most: int, least: int | None = None) -> Any:
+    """An option that takes a whole number."""
+    return typer.Option(metavar="N", min=least, max=most, help=about)
+
+
+def value(metavar: str, about: str, *names: str) -> Any:
+    """An option that takes a name, a list or a folder."""
+    return typer.Option(*names, metavar=metavar, help=about)
+
+
+def argument(metavar: str, about: str) -> Any:
+    return typer.Argument(metavar=metavar, help=about, show_default=False)
+
+
+Bundle = Annotated[Path, argument("BUNDLE", "A bundle or run folder.")]
+Beam = Annotated[int | None, number("Beam width; the recipe's if left out.", MOST["beam"])]
+Device = Annotated[str, value("NAME", "Device to compute on; cpu if left out.")]
+Ensemble = Annotated[list[Path] | None, value("BUNDLE", "A further model of the ensemble (repeatable).")]
+LongestSource = Annotated[
+    int | None, number("Read up to N pieces of a text; as in training if left out.", MOST["longest"])
+]
+Parents = Annotated[bool, flag("--parents", "Create missing folders of the output files.")]
+Set = Annotated[
+    list[str] | None, value("KEY=VALUE", "Change a recipe key: --set train.steps=500 (repeatable).", "--set")
+]
+Trust = Annotated[
+    list[str] | None, value("MODULE:CLASS", "Allow this class that the model names (repeatable).", "--trust")
+]
+
+
+def repeat(**options: list[str] | None) -> list[str]:
+    """The given repeatable options once more, for a command to resume with."""
+    return [word for name, values in options.items() for one in values or () for word in (f"--{name}", one)]

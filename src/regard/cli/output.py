@@ -1,5 +1,6 @@
-"""Where results go: standard output, or files that appear complete; checked before the work, written after it."""
+"""Output files: checked before the work, written atomically after it."""
 
+import json
 import os
 import sys
 import tempfile
@@ -8,18 +9,25 @@ from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from itertools import combinations
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from regard.bundle.folder import explain
+import typer
+
+from regard.bundle.folder import explain, write_whole
 from regard.cli.screen import warn
 from regard.data.lines import find_file
-from regard.files import is_special, standard_stream, whole_file
+from regard.files import is_special, spare_name, standard_stream, whole_file
 from regard.text.errors import InputError
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PICTURES = (".png", ".svg", ".pdf")
+
 ROOM = 4096
-"""Bytes that a disk must take in advance: a full one takes the name of a file, but nothing in it."""
+"""Bytes written as a test: a full disk takes the name of a file, but no content."""
 RUN_FILES = ("manifest.json", "*.safetensors", "*.tokenizer.json", "training.json", "recipe.json", "journal.jsonl")
-"""What is read of a bundle or a run folder."""
+"""The files of a bundle or run folder that are read."""
 STANDARD_INPUT = Path("/dev/stdin")
 
 
@@ -34,13 +42,13 @@ class Output(Protocol):
 
 @contextmanager
 def open_output(path: Path | None) -> Iterator[Output]:
-    """Lines that become the file when the block ends well; what an error or Ctrl-C cut short is kept as NAME.part."""
+    """A stream that becomes the file when the block ends; after an error or Ctrl-C it is kept as NAME.part."""
     stream = sys.stdout if path is None else standard_stream(path)
     if path is None or stream is not None:
         yield stream or sys.stdout
         return
     try:
-        with whole_file(path, parents=True, kept=lambda name: warn(f"what was translated so far is in {name}")) as file:
+        with whole_file(path, parents=True, kept=lambda name: warn(f"the output so far is in {name}")) as file:
             lines = TextIOWrapper(file, encoding="utf-8", newline="\n")
             try:
                 yield lines
@@ -59,8 +67,8 @@ def check_outputs(
 ) -> None:
     """Refuse an output that cannot be written, that is also an input, or that another output would replace.
 
-    `written` is keyed by option; `read` are files, bundles and run folders. `remedies` says, for an option, what can
-    be done about an output that is also an input besides naming another file.
+    `written` is keyed by option; `read` are files, bundles and run folders. `remedies` is, for an option, a further
+    remedy for an output that is also an input.
     """
     outputs = {option: path for option, path in written.items() if path is not None}
     for option, path in outputs.items():
@@ -79,7 +87,7 @@ def check_outputs(
 
 
 def _same(path: Path, other: Path) -> bool:
-    """Whether two names, links followed, are one file; a device or pipe may have several uses."""
+    """Whether two paths are the same regular file, links followed."""
     if path.is_file() and other.is_file():
         return path.samefile(other)
     return not is_special(path) and os.path.realpath(path) == os.path.realpath(other)
@@ -90,7 +98,7 @@ def _check_place(option: str, path: Path, parents: bool) -> None:
         if path.is_dir():
             raise InputError(f"{option}: {path} is a folder; name a file in it")
         if is_special(path):
-            return  # a device or pipe has to be believed
+            return  # a device or pipe cannot be tested
         place = Path(os.path.realpath(path))
         folder = next(one for one in place.parents if one.exists())
         if folder != place.parent and folder.is_dir() and not parents:
@@ -106,10 +114,50 @@ def _check_place(option: str, path: Path, parents: bool) -> None:
 
 
 def _files_of(path: Path) -> list[Path]:
-    """The regular files that are read where this is named: itself, or compressed, or those of a bundle or run."""
+    """The regular files that are read for a path: itself, its compressed form, or the files of a bundle or run."""
     if path.is_dir():
         folders = (path, path / "best", path / "last")
         return [one for folder in folders for pattern in RUN_FILES for one in folder.glob(pattern) if one.is_file()]
     with suppress(InputError):
         return [find_file(path)]
     return []
+
+
+def check_picture(path: Path, *also: str) -> None:
+    """Refuse a picture format that is not supported; `also` are further endings that the caller can write."""
+    valid = (*PICTURES, *also)
+    if path.suffix.lower() not in valid:
+        raise InputError(f"{path} ends in {path.suffix or 'nothing'}; wanted {', '.join(valid[:-1])} or {valid[-1]}")
+
+
+def write_picture(figure: "Figure", path: Path) -> None:
+    from regard.plot import picture
+
+    write_whole(path, picture(figure, path.suffix.lower().removeprefix(".")))
+
+
+@contextmanager
+def keep_record(record: Mapping[str, Any], path: Path | None) -> Iterator[None]:
+    """Write `record` as JSON when the block ends; after an error, write its finished parts to a new file NAME.part.
+
+    Measuring takes minutes: if the disk refuses the file, the record is printed.
+    """
+    try:
+        yield
+    except BaseException:
+        if path is not None and any(isinstance(part, list) and part for part in record.values()):
+            place = path if is_special(path) else spare_name(path)
+            _write_record(record, place, f"the figures measured so far are in {place}")
+        raise
+    if path is not None:
+        _write_record(record, path, f"written: {path}")
+
+
+def _write_record(record: Mapping[str, Any], path: Path, note: str) -> None:
+    text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
+    try:
+        write_whole(path, text)
+    except InputError:
+        typer.echo(text)
+        raise
+    warn(note)

@@ -11,31 +11,21 @@ from typing import Annotated
 import typer
 
 from regard.bounds import MOST
-from regard.cli.options import Parents, output_file
-from regard.cli.trust import Trust
+from regard.cli.options import Bundle, Parents, Trust, argument, flag, number, output_file, value
 
 
 def plot(
-    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="A bundle or run folder.")],
-    texts: Annotated[
-        list[str] | None, typer.Argument(metavar="TEXT", help="Sentences to draw; the run's loss curve if left out.")
-    ] = None,
+    bundle: Bundle,
+    texts: Annotated[list[str] | None, argument("TEXT", "Sentences to draw; the run's loss curve if left out.")] = None,
     out: Annotated[Path | None, output_file("The picture; attention.png or curve.png if left out.")] = None,
     parents: Parents = False,
-    words: Annotated[bool, typer.Option("--words", help="Whole words instead of pieces and EOS.")] = False,
-    target: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Force this translation of the one sentence given.")
-    ] = None,
-    layer: Annotated[
-        int | None, typer.Option(metavar="N", max=MOST["layers"], help="A layer, from 0; the mean of all if left out.")
-    ] = None,
-    head: Annotated[
-        int | None, typer.Option(metavar="N", max=MOST["heads"], help="A head, from 0; the mean of all if left out.")
-    ] = None,
+    words: Annotated[bool, flag("--words", "Whole words instead of pieces and EOS.")] = False,
+    target: Annotated[str | None, value("TEXT", "Force this translation of the one sentence given.")] = None,
+    layer: Annotated[int | None, number("A layer, from 0; the mean of all if left out.", MOST["layers"])] = None,
+    head: Annotated[int | None, number("A head, from 0; the mean of all if left out.", MOST["heads"])] = None,
     trust: Trust = None,
 ) -> None:
-    from regard.cli.output import check_outputs
-    from regard.cli.picture import check_picture, write_picture
+    from regard.cli.output import check_outputs, check_picture, write_picture
 
     path = out or Path("attention.png" if texts else "curve.png")
     check_picture(path, *([".html"] if texts else []))
@@ -55,8 +45,8 @@ def plot(
     if target is not None and len(texts) > 1:
         raise InputError(f"--target forces one translation, but {len(texts)} sentences were given")
     translations = load(bundle, trust=trust or ()).translate(texts, target=None if target is None else [target])
-    for number, one in enumerate(translations, start=1):
-        Warnings().tell(one, number if len(texts) > 1 else None)
+    for line, one in enumerate(translations, start=1):
+        Warnings().tell(one, line if len(texts) > 1 else None)
     drawn = [one for one in translations if one.source_words]
     if not drawn:
         raise InputError("nothing to draw: there is no word in what was given")
@@ -76,7 +66,7 @@ def plot(
 
 
 def _run_folder(path: Path) -> Path:
-    """The run that a bundle belongs to: best/ and last/ lie in it."""
+    """The run folder of a bundle, which is its best/ or last/."""
     from regard.bundle.find import find_bundle
 
     if not path.exists():

@@ -1,4 +1,4 @@
-"""What a person sees while a model trains: a bar on a terminal, plain lines in a log."""
+"""The display of a training run: a progress bar on a terminal, plain lines in a log."""
 
 import sys
 import time
@@ -12,9 +12,9 @@ from regard.cli.terminal import escaped, terminal_console
 from regard.training.journal import Averaged, Event, Finished, Preparing, Started, Stepped, Validated, Warned
 
 LOG_SECONDS = 15.0
-"""How often a line is printed where there is no terminal to draw a bar on."""
+"""Seconds between two lines without a terminal."""
 MEMORY = 0.95
-"""How much of the running means of loss and speed stays with every step."""
+"""Decay of the running means of loss and speed."""
 
 
 class TrainingDisplay:

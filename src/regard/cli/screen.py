@@ -1,4 +1,4 @@
-"""What verbs print for people: tables, heat-maps, walks and progress; data goes to stdout, talk to stderr."""
+"""What verbs print: tables, heat-maps, walks, progress and warnings; data goes to stdout, the rest to stderr."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -6,7 +6,6 @@ from contextlib import contextmanager
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from regard.cli.terminal import escaped, terminal_console
 from regard.evaluation import LengthScores
@@ -30,7 +29,7 @@ def warn(message: str) -> None:
 
 
 class Warnings:
-    """Prints what is odd about lines as they pass, and counts what would be too much to read."""
+    """Prints the first warnings about translated lines and counts the rest."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -48,7 +47,7 @@ class Warnings:
 
 @contextmanager
 def progress(what: str, total: int | None, wanted: bool = True) -> Iterator[Callable[[int], None]]:
-    """A bar on stderr while the block runs; the function it gives says how much is done."""
+    """A progress bar on stderr while the block runs; call the function with the amount that is done."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
@@ -80,36 +79,35 @@ def show_walk(screen: Console, translation: Translation) -> None:
 
 def show_measured(screen: Console, heading: str, measured: Measured, longer: Measured | None = None) -> None:
     """Scores of a test set, then by source length."""
-    evaluation = measured.evaluation
+    scores, signatures = measured.evaluation, measured.evaluation.signatures
+    figures = {
+        "exact match": (scores.exact_match, ".1%", ""),
+        "alignment error rate": (scores.aer, ".3f", ""),
+        "BLEU": (scores.bleu, ".2f", f"   {signatures['bleu']}"),
+        "chrF": (scores.chrf, ".2f", f"   {signatures['chrf']}"),
+        "TER": (scores.ter, ".2f", f"   {signatures.get('ter')}"),
+        "phone error rate": (scores.per, ".2%", ""),
+        "word error rate": (scores.wer if longer is None else None, ".2%", ""),
+        "entropy of attention": (scores.entropy if longer is None else None, ".3f", " nats a word"),
+    }
     screen.print(heading)
-    screen.print(f"  exact match           {evaluation.exact_match:.1%}")
-    if evaluation.aer is not None:
-        screen.print(f"  alignment error rate  {evaluation.aer:.3f}")
-    screen.print(f"  BLEU                  {evaluation.bleu:.2f}   {evaluation.signatures['bleu']}")
-    screen.print(f"  chrF                  {evaluation.chrf:.2f}   {evaluation.signatures['chrf']}")
-    if evaluation.ter is not None:
-        screen.print(f"  TER                   {evaluation.ter:.2f}   {evaluation.signatures['ter']}")
-    if evaluation.per is not None:
-        screen.print(f"  phone error rate      {evaluation.per:.2%}")
-    if evaluation.wer is not None and longer is None:
-        screen.print(f"  word error rate       {evaluation.wer:.2%}")
-    if evaluation.entropy is not None and longer is None:
-        screen.print(f"  entropy of attention  {evaluation.entropy:.3f} nats a word")
+    for name, (value, form, more) in figures.items():
+        if value is not None:
+            screen.print(f"  {name:<22}{value:{form}}{more}")
     if measured.protocol.name != "model":
-        screen.print(f"  counted               {measured.protocol.name}: {measured.protocol.about}")
+        screen.print(f"  {'counted':<22}{measured.protocol.name}: {measured.protocol.about}")
     for note in measured.notes:
         screen.print(f"  {note}")
-    rows = [one for one in evaluation.by_length if one.sentences]
+    rows = [one for one in scores.by_length if one.sentences]
     beyond = [one for one in longer.evaluation.by_length if one.sentences] if longer is not None else []
     if len(rows) + len(beyond) > 1:
-        screen.print()
-        screen.print(_by_length(rows, beyond))
+        screen.print("\n".join(["", *_by_length(rows, beyond)]))
     if beyond:
-        screen.print("* longer than any sentence it was trained on; not in the scores above")
+        screen.print("* longer than any training sentence; not in the scores above")
 
 
 def show_against(name: str, against: Against) -> None:
-    """Each metric of two systems, their difference, and whether it is more than chance."""
+    """Each metric of two systems, their difference, and its significance."""
     lines: list[tuple[str, ...]] = [("", name, against.name, "difference", "95 % interval", "p", "")]
     for metric, one in against.comparisons.items():
         form = ".3f" if metric == "exact_match" else ".2f"
@@ -132,13 +130,11 @@ def plain_table(rows: Sequence[Sequence[str]]) -> list[str]:
     return lines
 
 
-def _by_length(rows: Sequence[LengthScores], beyond: Sequence[LengthScores]) -> Table:
+def _by_length(rows: Sequence[LengthScores], beyond: Sequence[LengthScores]) -> list[str]:
     aligned = any(one.aer is not None for one in rows)
-    table = Table(box=None, padding=(0, 0, 0, 2), pad_edge=False)
-    for name in ("source words", "sentences", "exact match", "BLEU", "chrF", *(["AER"] if aligned else [])):
-        table.add_column(name, justify="left" if name == "source words" else "right")
+    table = [["source words", "sentences", "exact match", "BLEU", "chrF", *(["AER"] if aligned else [])]]
     for one in (*rows, *beyond):
-        scores = f"{one.exact_match:.1%}", f"{one.bleu:.1f}", f"{one.chrf:.1f}"
+        scores = f"{one.sentences:,}", f"{one.exact_match:.1%}", f"{one.bleu:.1f}", f"{one.chrf:.1f}"
         aer = [] if not aligned else ["–" if one.aer is None else f"{one.aer:.3f}"]
-        table.add_row(length_name(one) + ("*" if one in beyond else ""), f"{one.sentences:,}", *scores, *aer)
-    return table
+        table.append([length_name(one) + ("*" if one in beyond else ""), *scores, *aer])
+    return plain_table(table)

@@ -1,15 +1,17 @@
-"""The terminal: control characters in text are written out there, whoever prints it; only our own colours are obeyed.
+"""Escapes control characters in text that is printed to a terminal; only our own colours pass.
 
-While a verb runs, `sys.stderr`, and `sys.stdout` where it is a terminal, write text out with `escape_controls`. In a
-file or pipe standard output is data and stays as it is. What draws with escape sequences of its own writes to the
-`bare` stream, from text that was escaped before.
+While a verb runs, `sys.stderr`, and `sys.stdout` if it is a terminal, pass text through `escape_controls`. In a file
+or pipe, standard output is data and stays unchanged. Code that draws with escape sequences writes to the `bare`
+stream, and escapes its text itself.
 """
 
+import json
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import typer
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
@@ -17,7 +19,7 @@ from regard.text.controls import escape_controls
 
 
 class EscapedStream:
-    """A text stream whose control characters are written out; everything else is the stream's behind it."""
+    """A text stream that escapes control characters; everything else is delegated to the stream behind it."""
 
     def __init__(self, behind: Any) -> None:
         self.behind = behind
@@ -37,7 +39,7 @@ class EscapedStream:
 
 
 class EscapedConsole(Console):
-    """rich's console, which draws with escape sequences; those in the text that it is given are written out."""
+    """rich's console, with control characters in its text escaped."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         for segment in super().render(renderable, options):
@@ -45,12 +47,12 @@ class EscapedConsole(Console):
 
 
 def terminal_console(stream: Any, **options: Any) -> Console:
-    """A console that prints text as it is, for people: no markup in it, no highlighting."""
+    """A console without markup and highlighting."""
     return EscapedConsole(file=bare(stream), highlight=False, markup=False, emoji=False, **options)
 
 
 def bare(stream: Any) -> Any:
-    """The stream behind all that escapes, or that rich redirects while it draws a bar."""
+    """The stream behind EscapedStream and behind rich's redirection while it draws a bar."""
     while behind := getattr(stream, "behind", None) or getattr(stream, "rich_proxied_file", None):
         stream = behind
     return stream
@@ -58,7 +60,7 @@ def bare(stream: Any) -> Any:
 
 @contextmanager
 def escaped() -> Iterator[None]:
-    """Controls are written out while the block runs; once more inside a bar, for rich puts its own streams on top."""
+    """Escape control characters while the block runs; needed again inside a bar, where rich replaces the streams."""
     before = sys.stdout, sys.stderr
     if sys.stdout is not None and sys.stdout.isatty():
         sys.stdout = EscapedStream(sys.stdout)
@@ -68,3 +70,8 @@ def escaped() -> Iterator[None]:
         yield
     finally:
         sys.stdout, sys.stderr = before
+
+
+def print_json(content: object) -> None:
+    """Print to standard output."""
+    typer.echo(json.dumps(content, ensure_ascii=False, indent=2))

@@ -16,18 +16,18 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.trust import Trust
+from regard.cli.options import Set, Trust, argument, flag, repeat, value
 
 
 def train(
     recipe: Annotated[
-        str | None, typer.Argument(help="A recipe's name, or the path of a TOML file; a list of them if left out.")
+        str | None, argument("RECIPE", "A recipe's name, or the path of a TOML file; lists them if left out.")
     ] = None,
-    set_: Annotated[list[str], typer.Option("--set", help="Change a key: --set train.steps=500 (repeatable).")] = [],  # noqa: B006
-    out: Annotated[Path | None, typer.Option(help="Run folder; runs/RECIPE if left out.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the folder.")] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in the folder.")] = False,
-    deterministic: Annotated[bool, typer.Option("--deterministic", help="Bit-equal runs from equal seeds.")] = False,
+    set_: Set = None,
+    out: Annotated[Path | None, value("DIR", "Run folder; runs/RECIPE if left out.")] = None,
+    resume: Annotated[bool, flag("--resume", "Go on with the run in the folder.")] = False,
+    overwrite: Annotated[bool, flag("--overwrite", "Replace the run in the folder.")] = False,
+    deterministic: Annotated[bool, flag("--deterministic", "Bit-equal runs from equal seeds.")] = False,
     trust: Trust = None,
 ) -> None:
     from regard.cli.progress import TrainingDisplay, show_score
@@ -38,7 +38,7 @@ def train(
         typer.echo(_list_recipes())
         return
     world = find_world()
-    overrides = [*set_, *(["train.deterministic=true"] if deterministic else [])]
+    overrides = [*(set_ or ()), *(["train.deterministic=true"] if deterministic else [])]
     with TrainingDisplay() if world.writer else nullcontext() as display:
         result = run(
             recipe, out, overrides=overrides, resume=resume, overwrite=overwrite, listener=display, trust=trust or ()
@@ -48,8 +48,7 @@ def train(
     progress = result.progress
     if result.reason == "interrupted":
         start = ["regard"] if world.size == 1 else ["torchrun", f"--nproc-per-node={world.local_size}", "-m", "regard"]
-        changes = [word for one in set_ for word in ("--set", one)] + ["--deterministic"] * deterministic
-        changes += [word for one in trust or () for word in ("--trust", one)]
+        changes = [*repeat(set=set_, trust=trust), *["--deterministic"] * deterministic]
         command = shlex.join([*start, "train", recipe, *changes, "--out", str(result.folder), "--resume"])
         typer.echo(f"interrupted at step {progress.step:,}; saved. Go on with: {command}", err=True)
         raise typer.Exit(130)

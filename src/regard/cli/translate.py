@@ -11,56 +11,61 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from regard.bounds import MOST
-from regard.cli.options import Beam, LongestSource, Parents, output_file
-from regard.cli.trust import Trust
+from regard.cli.options import (
+    Beam,
+    Bundle,
+    Device,
+    Ensemble,
+    LongestSource,
+    Parents,
+    Trust,
+    argument,
+    flag,
+    input_file,
+    number,
+    output_file,
+)
 
 if TYPE_CHECKING:
     from regard.cli.output import Output
     from regard.runtime.translation import Translation
+    from regard.runtime.translator import Translator
 
 CHUNK = 256
-"""Lines translated together from a stream: enough to batch well, few enough to see progress."""
+"""Lines of a stream that are translated together: enough for full batches, few enough to see progress."""
 PAGE = 200
 """Sentences on a page at most."""
 
 
 def translate(
-    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="A bundle or run folder.")],
+    bundle: Bundle,
     texts: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="TEXT", help="Texts, after -- if one begins with -; standard input if left out."),
+        list[str] | None, argument("TEXT", "Texts, after -- if one begins with -; standard input if left out.")
     ] = None,
-    input_: Annotated[Path | None, typer.Option("--input", metavar="FILE", help="Read lines from this file.")] = None,
+    input_: Annotated[Path | None, input_file("Read lines from this file.", "--input")] = None,
     output: Annotated[Path | None, output_file("Write to this file.")] = None,
-    in_place: Annotated[bool, typer.Option("--in-place", help="Replace the file of --input.")] = False,
+    in_place: Annotated[bool, flag("--in-place", "Replace the file of --input.")] = False,
     beam: Beam = None,
     nbest: Annotated[
-        int | None,
-        typer.Option(metavar="N", max=MOST["beam"], help="N lines for each text: its number, score and translation."),
+        int | None, number("N lines for each text: its number, score and translation.", MOST["beam"])
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line, attention included.")] = False,
-    alignment: Annotated[
-        bool, typer.Option("--alignment", help="Add a tab and word links, source-target counted from 0.")
-    ] = False,
+    as_json: Annotated[bool, flag("--json", "One JSON object a line, attention included.")] = False,
+    alignment: Annotated[bool, flag("--alignment", "Add a tab and word links, source-target counted from 0.")] = False,
     html: Annotated[Path | None, output_file("Write a page with heat-maps.")] = None,
     parents: Parents = False,
-    walk: Annotated[bool, typer.Option("--walk", help="Show step by step where the model looked.")] = False,
-    ensemble: Annotated[
-        list[Path] | None, typer.Option(metavar="BUNDLE", help="A further bundle that votes (repeatable).")
-    ] = None,
+    walk: Annotated[bool, flag("--walk", "Show step by step where the model looked.")] = False,
+    ensemble: Ensemble = None,
     longest_source: LongestSource = None,
-    device: Annotated[str, typer.Option(metavar="NAME", help="Where to compute; cpu if left out.")] = "cpu",
+    device: Device = "cpu",
     trust: Trust = None,
 ) -> None:
-    from regard.cli.converse import converse
     from regard.cli.output import open_output
     from regard.cli.screen import Warnings, progress
     from regard.runtime.translator import load
@@ -78,7 +83,7 @@ def translate(
     form = Form(as_json, alignment, walk, (nbest or 1) > 1)
     shown: list[Translation] = []
     if not texts and input_ is None and output is None and sys.stdin.isatty() and sys.stdout.isatty():
-        shown = converse(translator, search, form)
+        shown = _converse(translator, search, form)
     else:
         _tell_files(texts or [])
         warnings = Warnings()
@@ -165,8 +170,45 @@ class Form:
             file.write(walk(translation.attention_map(), probabilities=translation.probabilities).plain + "\n\n")
 
 
+def _converse(translator: "Translator", search: dict[str, Any], form: Form) -> "list[Translation]":
+    """A prompt on a terminal: everything that was translated until an empty line."""
+    from regard.cli.screen import Warnings, console, show_map, warn
+    from regard.text.errors import InputError
+
+    with suppress(ImportError):
+        import readline  # noqa: F401  (gives `input` a history and the arrow keys)
+    sys.stderr.write("Type a sentence; an empty line ends.\n")
+    done: list[Translation] = []
+    while line := _ask():
+        try:
+            translation = translator.translate(line, **search)
+        except InputError as error:
+            warn(str(error))
+            continue
+        Warnings().tell(translation)
+        form.write(translation, len(done) + 1, sys.stdout)
+        if translation.source_words and not (form.json or form.alignment or form.walk):
+            show_map(console(), translation)
+        sys.stdout.flush()
+        done.append(translation)
+    return done
+
+
+def _ask() -> str:
+    from regard.cli.screen import warn
+
+    while True:
+        try:
+            return input("> ").strip()
+        except EOFError:
+            sys.stdout.write("\n")
+            return ""
+        except UnicodeDecodeError:
+            warn("the input is not UTF-8: set the terminal's encoding, and try again")
+
+
 def _tell_files(texts: list[str]) -> None:
-    """A file's name is translated like any other text; whoever meant the file learns how to say so."""
+    """Warn about texts that are names of files: they are translated as text."""
     from regard.cli.screen import warn
 
     for one in filter(os.path.isfile, texts):
@@ -174,7 +216,7 @@ def _tell_files(texts: list[str]) -> None:
 
 
 def _lines(path: Path | None) -> Iterator[str]:
-    """Lines to translate; only a line feed ends a line, and bytes that are not UTF-8 are refused with their place."""
+    """Lines to translate; only a line feed ends a line, and bytes that are not UTF-8 are refused."""
     from regard.data.lines import decode_lines, read_lines
 
     if path is None:
@@ -187,7 +229,7 @@ def _lines(path: Path | None) -> Iterator[str]:
 
 
 def _count(path: Path) -> int | None:
-    """How many lines a file has, all of them checked before any is translated; a stream can be read only once."""
+    """The number of lines of a file, which checks its encoding; None for a stream, which can be read only once."""
     from regard.data.lines import read_lines
 
     return None if _is_stream(path) else sum(1 for _ in read_lines(path))

@@ -1,4 +1,4 @@
-"""Help as people read it: how to call, what for, examples, then every argument and option in one line each."""
+"""Formats --help: usage, description, examples, arguments and options."""
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby

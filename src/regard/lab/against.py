@@ -1,4 +1,4 @@
-"""Two systems on one test set: is the difference more than chance? (paired bootstrap, Koehn 2004)"""
+"""Compares two systems on one test set by paired bootstrap (Koehn 2004)."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -23,7 +23,7 @@ SIGNIFICANT = 0.05
 
 @dataclass(frozen=True)
 class Against:
-    """The other system's name and scores, and each metric compared; `first` is the system that was measured."""
+    """The other system's name and scores, and the comparison of each metric; `first` is our system."""
 
     name: str
     measured: Measured
@@ -38,7 +38,7 @@ class Against:
 
 
 def compare_systems(ours: Measured, theirs: Measured, name: str, *, samples: int = SAMPLES, seed: int = 0) -> Against:
-    """Every metric whose corpus score is a function of counts, on the same resampled sentences."""
+    """Compare BLEU, chrF and exact match on the same resampled sentences."""
     if ours.references != theirs.references:
         raise InputError(
             "the two systems are not compared with the same references: they write text in different forms; "
@@ -62,7 +62,7 @@ def compare_systems(ours: Measured, theirs: Measured, name: str, *, samples: int
 
 
 def verdict(comparison: Comparison) -> str:
-    """What the numbers say."""
+    """The conclusion in words."""
     if comparison.p_value >= SIGNIFICANT:
         return "may be chance"
     return "better" if comparison.difference > 0 else "worse"

@@ -1,4 +1,4 @@
-"""Word alignment with one model or with two in opposite directions: find the rule, align, symmetrise, score."""
+"""Word alignment with one model or with two in opposite directions: extract links, symmetrise, score."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -9,7 +9,6 @@ import numpy as np
 
 from regard.alignment import (
     AlignmentScore,
-    Link,
     LinkLists,
     LinkRule,
     Links,
@@ -17,9 +16,9 @@ from regard.alignment import (
     score_alignment,
     symmetrise,
 )
-from regard.alignment.symmetrise import PRODUCT, WAYS, Method, product
+from regard.alignment.symmetrise import PRODUCT, Method, product
 from regard.bundle.store import Bundle
-from regard.lab.sides import Sides
+from regard.lab.parallel import ParallelText, visible_links
 from regard.runtime.aligner import MOST_CELLS, Aligner
 from regard.runtime.guided import guided_head, guided_shift
 from regard.text.errors import InputError
@@ -27,17 +26,16 @@ from regard.text.special import UNK
 from regard.text.tokenizer import Tokenizer
 from regard.text.words import word_spans
 
-METHODS = WAYS
 DEFAULT = "grow-diag-final-and"
 FLOOR = 0.2
-"""The threshold of a product where none was given or tuned."""
+"""The threshold of a product if none was given or tuned."""
 
 Progress = Callable[[int], None]
 
 
 @dataclass
 class Entropy:
-    """How spread out attention is, in nats: the mean over target words, and for each word."""
+    """Entropy of attention in nats: the mean over target words, and for each word."""
 
     total: float = 0.0
     count: int = 0
@@ -55,59 +53,61 @@ class Entropy:
         return self.total / max(self.count, 1)
 
     def ranked(self, least: int = 5) -> list[tuple[str, int, float]]:
-        """(word, how often, mean entropy), the most focused first; words seen less often than `least` are left out."""
-        rows = [(word, int(seen), total / seen) for word, (total, seen) in self.words.items() if seen >= least]
+        """(word, count, mean entropy), lowest entropy first, of the words that occur at least `least` times."""
+        rows = [(word, int(count), total / count) for word, (total, count) in self.words.items() if count >= least]
         return sorted(rows, key=lambda row: (row[2], row[0]))
 
     def json(self) -> dict[str, Any]:
-        rows = [{"word": word, "count": seen, "entropy": round(value, 4)} for word, seen, value in self.ranked()]
+        rows = [{"word": word, "count": count, "entropy": round(value, 4)} for word, count, value in self.ranked()]
         return {"mean": self.mean, "words": rows}
 
 
 @dataclass(frozen=True)
 class Direction:
-    """One model with the rule that reads its attention; `paired` reads what is symmetrised with another direction."""
+    """One model with the rule that extracts its links; `joined` is the rule for links to symmetrise, if it differs."""
 
     aligner: Aligner
     rule: LinkRule = field(default_factory=LinkRule)
-    paired: LinkRule | None = None
+    joined: LinkRule | None = None
 
-    def links(self, sides: Sides, progress: Progress = lambda done: None, entropy: Entropy | None = None) -> "Found":
+    def links(
+        self, text: ParallelText, progress: Progress = lambda done: None, entropy: Entropy | None = None
+    ) -> "DirectionLinks":
         """Links of every pair, none where a side is blank."""
-        rules = [self.rule] if self.paired is None else [self.rule, self.paired]
-        found = [LinkLists(len(sides)) for _ in rules]
+        rules = [self.rule] if self.joined is None else [self.rule, self.joined]
+        found = [LinkLists(len(text)) for _ in rules]
         cut, done = set[int](), 0
-        for done, (number, links, short) in enumerate(self.aligner.links(sides.sources, sides.targets, rules), 1):
+        for done, (number, links, short) in enumerate(self.aligner.links(text.sources, text.targets, rules), 1):
             for lists, each in zip(found, links, strict=True):
                 lists.put(number, each)
             cut |= {number} if short else set()
             progress(done)
         if entropy is not None:
-            for _, look in self.aligner.look(sides.sources, sides.targets):
+            for _, look in self.aligner.look(text.sources, text.targets):
                 looks = look.between_words(self.rule.shift)
                 entropy.add(look.target_words, attention_entropy(self.rule.matrix(looks)).tolist())
-        return Found(found[0], found[-1], cut, len(sides) - done)
+        return DirectionLinks(found[0], found[-1], cut, len(text) - done)
 
 
 @dataclass(frozen=True)
-class Found:
-    """A direction's links on its own, those to symmetrise, the pairs whose source was cut, how many were not read."""
+class DirectionLinks:
+    """Links of one direction, the links to symmetrise, the pairs whose source was cut, the number of skipped pairs."""
 
     alone: LinkLists
-    paired: LinkLists
+    joined: LinkLists
     cut: set[int]
-    unread: int
+    skipped: int
 
 
 def default_rule(bundle: Bundle) -> LinkRule:
-    """The head and the row that training taught to align, else the mean of all and the row that writes."""
+    """The head and row that guided alignment trained; else the mean of all heads and the row that writes the word."""
     head = guided_head(bundle)
     return LinkRule(() if head is None else (head,), guided_shift(bundle))
 
 
 @dataclass(frozen=True)
 class Aligned:
-    """Links of each direction, both as (source, target), and of the two together by every method."""
+    """Links of each direction, both as (source, target), and of every symmetrisation; `chosen` is the one to write."""
 
     ways: dict[str, LinkLists]
     chosen: str
@@ -119,7 +119,7 @@ class Aligned:
         return self.ways[self.chosen]
 
     def scores(self, gold: Sequence[Links]) -> dict[str, AlignmentScore]:
-        """Every way against gold, over the pairs whose gold says anything."""
+        """Scores over the pairs that have gold links."""
         known = [number for number, each in enumerate(gold) if each.possible]
         if not known:
             raise InputError("the gold alignment holds no link: there is nothing to score against")
@@ -130,7 +130,7 @@ class Aligned:
 
 
 def align(
-    sides: Sides,
+    text: ParallelText,
     forward: Direction,
     backward: Direction | None = None,
     *,
@@ -139,86 +139,81 @@ def align(
     entropy: bool = False,
     progress: Progress = lambda done: None,
 ) -> Aligned:
-    """Align every pair; with two directions also symmetrised, by `every` method or by the chosen one alone."""
-    seen = Entropy() if entropy else None
-    ways, notes, cut, unread = dict[str, LinkLists](), list[str](), set[int](), 0
+    """Align every pair; symmetrise two directions by `every` method, or by `method` alone."""
+    measured = Entropy() if entropy else None
+    ways, cut, skipped = dict[str, LinkLists](), set[int](), 0
     if backward is None or every or method != PRODUCT:
-        ours = forward.links(sides, progress, seen)
-        ways["forward"], cut, unread = ours.alone, ours.cut, ours.unread
+        ours = forward.links(text, progress, measured)
+        ways["forward"], cut, skipped = ours.alone, ours.cut, ours.skipped
         if backward is not None:
-            turned = Sides(sides.targets, sides.sources)
-            theirs = backward.links(turned, lambda done: progress(len(sides) + done))
-            cut, unread = cut | theirs.cut, max(unread, theirs.unread)
-            ways["backward"], other = _turned(theirs.alone), _turned(theirs.paired)
+            theirs = backward.links(text.flipped(), lambda done: progress(len(text) + done))
+            cut, skipped = cut | theirs.cut, max(skipped, theirs.skipped)
+            ways["backward"], other = _flipped(theirs.alone), _flipped(theirs.joined)
             for name in get_args(Method) if every else (method,):
                 if name != PRODUCT:
-                    ways[name] = LinkLists.of(symmetrise(*both, name) for both in zip(ours.paired, other, strict=True))
+                    ways[name] = LinkLists.of(symmetrise(*both, name) for both in zip(ours.joined, other, strict=True))
     if backward is not None and (every or method == PRODUCT):
-        ways[PRODUCT], short, missed = _product(sides, forward, backward, progress)
-        cut, unread = cut | short, max(unread, missed)
-    blank = sum(not (s.strip() and t.strip()) for s, t in zip(sides.sources, sides.targets, strict=True))
-    if blank:
-        notes.append(f"{_pairs(blank)} with a blank side: no links")
-    if unread > blank:
-        said = f"without a word, or with more than {MOST_CELLS:,} source × target pieces: not read"
-        notes.append(f"{_pairs(unread - blank)} {said}")
-    if cut:
-        said = "longer than the model reads: the last words have no links (--longest-source reads on)"
-        notes.append(f"{_pairs(len(cut))} {said}")
-    return Aligned(ways, "forward" if backward is None else method, tuple(notes), seen)
+        ways[PRODUCT], short, missed = _product(text, forward, backward, progress)
+        cut, skipped = cut | short, max(skipped, missed)
+    return Aligned(ways, "forward" if backward is None else method, _notes(text, cut, skipped), measured)
 
 
 def _product(
-    sides: Sides, forward: Direction, backward: Direction, progress: Progress
+    text: ParallelText, forward: Direction, backward: Direction, progress: Progress
 ) -> tuple[LinkLists, set[int], int]:
-    """Links where the product of both directions' weights reaches the threshold, the pairs that were cut, how many
-    were not read."""
-    one, other = (each.paired or each.rule for each in (forward, backward))
+    """Links where the product of both directions' weights reaches the threshold; the pairs that were cut; the number
+    of skipped pairs."""
+    one, other = (each.joined or each.rule for each in (forward, backward))
     floors = [FLOOR if rule.threshold is None else rule.threshold for rule in (one, other)]
     threshold = float(np.sqrt(floors[0] * floors[1]))
-    found, kept, cut, read = LinkLists(len(sides)), dict[int, np.ndarray](), set[int](), 0
-    for done, (number, matrix, short) in enumerate(forward.aligner.matrices(sides.sources, sides.targets, one), 1):
+    found, kept, cut, aligned = LinkLists(len(text)), dict[int, np.ndarray](), set[int](), 0
+    for done, (number, matrix, short) in enumerate(forward.aligner.matrices(text.sources, text.targets, one), 1):
         kept[number] = matrix
         cut |= {number} if short else set()
         progress(done)
-    for done, (number, matrix, short) in enumerate(backward.aligner.matrices(sides.targets, sides.sources, other), 1):
+    for done, (number, matrix, short) in enumerate(backward.aligner.matrices(text.targets, text.sources, other), 1):
         if number in kept:
             found.put(number, np.argwhere(product(kept.pop(number), matrix, threshold))[:, ::-1])
-            read += 1
+            aligned += 1
         cut |= {number} if short else set()
-        progress(len(sides) + done)
-    return found, cut, len(sides) - read
+        progress(len(text) + done)
+    return found, cut, len(text) - aligned
 
 
-def _turned(links: LinkLists) -> LinkLists:
+def _flipped(links: LinkLists) -> LinkLists:
     return LinkLists.of({(s, t) for t, s in each} for each in links)
 
 
-def seen_gold(aligner: Aligner, sides: Sides, gold: Sequence[Links]) -> tuple[list[Links], tuple[str, ...]]:
-    """Gold links between words that the model sees, for normalisation may drop a final stop; and how many are lost."""
-    kept = []
-    for source, target, links in zip(sides.sources, sides.targets, gold, strict=True):
-        sources, targets = aligner.count_words(source, target)
+def _notes(text: ParallelText, cut: set[int], skipped: int) -> tuple[str, ...]:
+    blank = sum(not (s.strip() and t.strip()) for s, t in zip(text.sources, text.targets, strict=True))
+    reasons = {
+        "with a blank side: no links": blank,
+        f"without a word, or with more than {MOST_CELLS:,} source × target pieces: skipped": skipped - blank,
+        "longer than the model reads: the last words have no links (--set longest_source=N reads more)": len(cut),
+    }
+    return tuple(f"{count_pairs(count)} {reason}" for reason, count in reasons.items() if count > 0)
 
-        def seen(some: frozenset[Link], sources: int = sources, targets: int = targets) -> list[Link]:
-            return [(s, t) for s, t in some if s < sources and t < targets]
 
-        kept.append(Links.of(seen(links.sure), seen(links.possible)))
+def gold_in_words(aligner: Aligner, text: ParallelText, gold: Sequence[Links]) -> tuple[list[Links], list[str]]:
+    """Gold links between words that the model reads, and a note about those to a final stop that it does not read."""
+    kept = [
+        visible_links(links, *aligner.count_words(source, target))
+        for source, target, links in zip(text.sources, text.targets, gold, strict=True)
+    ]
     lost = sum(len(links.possible) for links in gold) - sum(len(links.possible) for links in kept)
-    if not lost:
-        return kept, ()
-    return kept, (f"{lost:,} gold links go to final stops, which this model does not read: they are not counted",)
+    note = f"{lost:,} gold links go to final stops, which this model does not read: they are not counted"
+    return kept, [note] if lost else []
 
 
-def check_opposite(forward: Bundle, backward: Bundle, sides: Sides) -> None:
-    """Refuse two models of the same direction: what one reads, the other must write."""
-    said = InputError(
+def check_opposite(forward: Bundle, backward: Bundle, text: ParallelText) -> None:
+    """Refuse two models of the same direction, by the languages of their corpora or by the words that they know."""
+    same = InputError(
         f"{backward.path} reads the same language as {forward.path}: --reverse wants a model of the other direction"
     )
     ours, theirs = _languages(forward), _languages(backward)
-    if ours is not None and ours == theirs:  # one vocabulary for both languages would know every word
-        raise said
-    sample = [(s, t) for s, t in zip(sides.sources, sides.targets, strict=True) if s.strip() and t.strip()][:200]
+    if ours is not None and ours == theirs:  # with one vocabulary for both languages, every word is known
+        raise same
+    sample = [(s, t) for s, t in zip(text.sources, text.targets, strict=True) if s.strip() and t.strip()][:200]
     if not sample:
         return
 
@@ -230,43 +225,44 @@ def check_opposite(forward: Bundle, backward: Bundle, sides: Sides) -> None:
     right = known(backward.source, targets) + known(backward.target, sources)
     wrong = known(backward.source, sources) + known(backward.target, targets)
     if wrong > right + 0.2:
-        raise said
+        raise same
 
 
 def _languages(bundle: Bundle) -> tuple[str, str] | None:
-    """What a model reads and writes, where its corpus names languages."""
+    """Source and target language, where the recipe names a corpus of the catalogue."""
     data = (bundle.manifest.recipe or {}).get("data", {})
     return (data["source"], data["target"]) if data.get("kind") == "catalogue" else None
 
 
 def check_same_words(forward: Bundle, backward: Bundle) -> None:
-    """Refuse two models that split words by different rules: link 5-0 of one is not link 5-0 of the other."""
+    """Refuse two models that split text into words differently: their links would have different indices."""
     for ours, theirs in ((forward.source, backward.target), (forward.target, backward.source)):
         if ours.config.words != theirs.config.words:
             raise InputError(
-                f'{forward.path} and {backward.path} count words differently (text.words is "{ours.config.words}" and '
-                f'"{theirs.config.words}"): say --words spaces, which counts for both what white space separates'
+                f'{forward.path} and {backward.path} split words differently (text.words is "{ours.config.words}" and '
+                f'"{theirs.config.words}"): use --words spaces, which splits at white space for both'
             )
 
 
-def word_note(sides: Sides, bundle: Bundle, remedy: str = "--words spaces") -> str | None:
-    """A remark where links count other words than what white space separates: files of tokenised text mean those."""
-    other, example = 0, ""
-    tokenizers = bundle.source, bundle.target
-    for number, texts in enumerate(zip(sides.sources, sides.targets, strict=True), 1):
-        for text, tokenizer in zip(texts, tokenizers, strict=True):
-            if len(word_spans(text, tokenizer.config.words)) != len(text.split()):
-                other += 1
-                example = example or f"first: line {number}"
-                break
-    if not other:
-        return None
-    some = f"{_pairs(other)} of {len(sides):,} {'has' if other == 1 else 'have'}"
-    return (
-        f"{some} other words for this model than what white space separates ({example}): links count the model's "
-        f"words; {remedy} counts the others"
+def word_note(text: ParallelText, bundle: Bundle, remedy: str = "--words spaces") -> list[str]:
+    """A warning if the model splits words other than at white space: gold links of tokenised text index the latter."""
+    both = zip(text.sources, text.targets, strict=True)
+    lines = [number for number, (source, target) in enumerate(both, 1) if _splits(bundle, source, target)]
+    if not lines:
+        return []
+    some = f"{count_pairs(len(lines))} of {len(text):,} {'has' if len(lines) == 1 else 'have'}"
+    return [
+        f"{some} other words for this model than what white space separates (first: line {lines[0]}): links count the "
+        f"model's words; {remedy} counts the others"
+    ]
+
+
+def _splits(bundle: Bundle, source: str, target: str) -> bool:
+    return any(
+        len(word_spans(text, tokenizer.config.words)) != len(text.split())
+        for text, tokenizer in ((source, bundle.source), (target, bundle.target))
     )
 
 
-def _pairs(count: int) -> str:
+def count_pairs(count: int) -> str:
     return "1 pair" if count == 1 else f"{count:,} pairs"

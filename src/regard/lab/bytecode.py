@@ -1,14 +1,13 @@
-"""Compiled files (.pyc) of regard and the packages it needs that are cut short: Python does not notice a full disk.
+"""Finds truncated .pyc files, which a full disk leaves behind: Python writes them without a check.
 
-Imports nothing but the standard library: the packages to be checked may be the damaged ones.
+Imports only the standard library: the packages to check may be the damaged ones.
 """
 
 import marshal
 import os
-import re
 import shlex
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import distributions
 from importlib.util import cache_from_source
 from pathlib import Path
 
@@ -20,7 +19,7 @@ SHOWN = 5
 
 
 def check_bytecode() -> Finding:
-    """Whether everything that was compiled for this environment can be loaded, and what to do if not."""
+    """Whether Python can load every .pyc file of this environment."""
     damaged = [path for path in compiled_files() if is_damaged(path)]
     if not damaged:
         return Finding("✓", "compiled files (.pyc) are whole")
@@ -50,27 +49,8 @@ def is_damaged(path: Path) -> bool:
 
 
 def compiled_files() -> Iterator[Path]:
-    """Where Python keeps what it compiled of regard and of every installed package that regard needs."""
-    own = Path(__file__).parents[1]
-    sources = {*map(str, own.rglob("*.py"))}
-    for name in _needed("regard"):
-        found = distribution(name)
-        sources |= {str(found.locate_file(file)) for file in found.files or () if file.suffix == ".py"}
+    """The .pyc files of regard and of every installed package."""
+    sources = {str(path) for path in Path(__file__).parents[1].rglob("*.py")}
+    for package in distributions():
+        sources |= {str(package.locate_file(file)) for file in package.files or () if file.suffix == ".py"}
     return (Path(cache_from_source(source)) for source in sorted(sources))
-
-
-def _needed(name: str) -> set[str]:
-    """A package and whatever it requires, directly or not, extras left out; what is not installed is passed over."""
-    needed: set[str] = set()
-    waiting = [name]
-    while waiting:
-        package = re.sub(r"[-_.]+", "-", waiting.pop()).lower()
-        if package in needed:
-            continue
-        try:
-            requirements = distribution(package).requires or []
-        except PackageNotFoundError:
-            continue
-        needed.add(package)
-        waiting += [re.split(r"[^\w.-]", one, maxsplit=1)[0] for one in requirements if "extra ==" not in one]
-    return needed

@@ -1,7 +1,6 @@
-"""Data files and folders as the doctor finds them: what kind they are, which files belong together, and a survey."""
+"""`regard doctor` for data: detects the kind of files, which belong together, and surveys them."""
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
 from pathlib import Path
 
 from regard.data.catalogue import Entry, corpus_folder, is_here
@@ -17,32 +16,40 @@ from regard.lab.survey import Survey, check_overlap
 from regard.text.errors import InputError
 
 Tell = Callable[[int], None]
-_TABLES = (".tsv", ".jsonl", ".parquet")
+_RECORDS = (".jsonl", ".parquet")
 
 
 def check_file(path: Path, tell: Tell | None = None) -> list[Finding]:
     """A file of pairs, or one side of a parallel corpus."""
-    if bare_suffix(path) in (".jsonl", ".parquet"):
-        return _check_records(path, tell)
-    first = next((line for line in read_lines(path) if line.strip()), None)
-    if first is None:
-        return [Finding("✗", f"{path} is empty: wanted lines of source TAB target")]
-    if "\t" not in first:
-        return _check_side(path)
-    skipped: list[int] = []
-    columns = first.count("\t") + 1
-    pairs = read_tsv(path, (1, 2) if columns > 2 else None, skipped)
-    findings = [*Survey(located(pairs, skipped), tell).findings(), *_left_out(skipped)]
-    if columns > 2:
-        findings.append(Finding("·", f"{columns} columns: the first two were read; in a recipe say columns = [1, 2]"))
-    return findings
+    note = None
+    if bare_suffix(path) in _RECORDS:
+        source, target = guess_fields(path)
+        note = f'source and target were taken from the fields "{source}" and "{target}"; name them in a recipe'
+    else:
+        first = next((line for line in read_lines(path) if line.strip()), None)
+        if first is None:
+            return [Finding("✗", f"{path} is empty: wanted lines of source TAB target")]
+        if "\t" not in first:
+            return _check_side(path)
+        if (columns := first.count("\t") + 1) > 2:
+            note = f"{columns} columns: the first two were read; in a recipe, set columns = [1, 2]"
+    return [*_survey((path,), tell)[1], *([] if note is None else [Finding("·", note)])]
 
 
 def check_parallel(source: Path, target: Path, tell: Tell | None = None) -> list[Finding]:
     """Two files whose lines translate each other."""
+    return _survey((source, target), tell)[1]
+
+
+def _survey(paths: tuple[Path, ...], tell: Tell | None) -> tuple[Survey, list[Finding]]:
     skipped: list[int] = []
-    pairs = read_parallel(source, target, skipped=skipped)
-    return [*Survey(located(pairs, skipped), tell).findings(), *_left_out(skipped)]
+    survey = Survey(located(_read(paths, skipped), skipped), tell)
+    findings = survey.findings()
+    if skipped:
+        lines = tuple(f"line {number}" for number in skipped[:3])
+        remedy = "nothing: training leaves them out"
+        findings.append(Finding("!", f"lines left out because a side is blank: {len(skipped):,}", lines, remedy))
+    return survey, findings
 
 
 def check_corpus(entry: Entry, tell: Tell | None = None) -> list[Finding]:
@@ -89,10 +96,8 @@ def check_folder(folder: Path, tell: Tell | None = None) -> list[Finding]:
             "(.tsv, .jsonl, .parquet), or parallel files such as train.en and train.fr"
         )
     name = next((name for name in splits if "train" in name), max(splits, key=lambda name: _size(splits[name])))
-    skipped: list[int] = []
-    train = Survey(located(_read(splits[name], skipped), skipped), tell)
-    files = " and ".join(path.name for path in splits[name])
-    findings = [Finding("✓", f"{name}: {files}"), *train.findings(), *_left_out(skipped)]
+    train, found = _survey(splits[name], tell)
+    findings = [Finding("✓", f"{name}: {' and '.join(path.name for path in splits[name])}"), *found]
     for other, paths in splits.items():
         if other != name:
             findings += check_overlap(train, _read(paths, []), other)
@@ -107,7 +112,7 @@ def find_splits(folder: Path) -> dict[str, tuple[Path, ...]]:
         if not path.is_file() or path.name.startswith("."):
             continue
         name = _unpacked(path)
-        if bare_suffix(path) in _TABLES:
+        if bare_suffix(path) in (".tsv", *_RECORDS):
             tables[Path(name).stem] = (path,)
         elif 2 <= len(Path(name).suffix) <= 4:
             sides.setdefault(Path(name).stem, []).append(path)
@@ -122,7 +127,7 @@ def find_splits(folder: Path) -> dict[str, tuple[Path, ...]]:
 
 
 def located(pairs: Iterable[Pair], skipped: list[int]) -> Iterator[tuple[str, Pair]]:
-    """Each pair with its line; the reader has appended the lines it left out before."""
+    """Each pair with its line number; `skipped` grows while the pairs are read."""
     for number, pair in enumerate(pairs, 1):
         yield f"line {number + len(skipped)}", pair
 
@@ -143,27 +148,11 @@ def _size(paths: Iterable[Path]) -> int:
 def _read(paths: tuple[Path, ...], skipped: list[int]) -> Iterator[Pair]:
     if len(paths) == 2:
         return read_parallel(*paths, skipped=skipped)
-    if bare_suffix(paths[0]) in (".jsonl", ".parquet"):
+    if bare_suffix(paths[0]) in _RECORDS:
         read = read_jsonl if bare_suffix(paths[0]) == ".jsonl" else read_parquet
         return read(paths[0], *guess_fields(paths[0]), skipped)
-    first = next(iter(read_lines(paths[0])), "")
+    first = next((line for line in read_lines(paths[0]) if line.strip()), "")
     return read_tsv(paths[0], (1, 2) if first.count("\t") > 1 else None, skipped)
-
-
-def _check_records(path: Path, tell: Tell | None) -> list[Finding]:
-    source, target = guess_fields(path)
-    skipped: list[int] = []
-    survey = Survey(located(_read((path,), skipped), skipped), tell)
-    said = f'source and target were taken from the fields "{source}" and "{target}"; in a recipe say so'
-    return [*survey.findings(), *_left_out(skipped), Finding("·", said)]
-
-
-def _left_out(skipped: list[int]) -> list[Finding]:
-    if not skipped:
-        return []
-    lines = tuple(f"line {number}" for number in islice(skipped, 3))
-    remedy = "nothing: training leaves them out"
-    return [Finding("!", f"lines left out because a side is blank: {len(skipped):,}", lines, remedy)]
 
 
 def _check_side(path: Path) -> list[Finding]:
@@ -181,11 +170,11 @@ def _check_side(path: Path) -> list[Finding]:
         Finding("✓", side.describe()),
     ]
     if blank:
-        said = f"blank lines, whose pairs are left out: {len(blank):,}"
-        findings.append(Finding("!", said, tuple(blank[:3]), "nothing: training leaves them out"))
-    damaged = [number for number, one in enumerate(seen, 1) if one.damaged]
+        what = f"blank lines, whose pairs are left out: {len(blank):,}"
+        findings.append(Finding("!", what, tuple(blank[:3]), "nothing: training leaves them out"))
+    damaged = [number for number, one in enumerate(seen, 1) if "damaged" in one.problems]
     if damaged:
         examples = tuple(f"line {number}: {lines[number - 1][:60]!r}" for number in damaged[:3])
-        said = f"broken characters or HTML entities: {len(damaged):,}"
-        findings.append(Finding("!", said, examples, "it was decoded wrongly before: read the original as UTF-8"))
+        what = f"broken characters or HTML entities: {len(damaged):,}"
+        findings.append(Finding("!", what, examples, "wrongly decoded text: read the original as UTF-8"))
     return findings

@@ -1,4 +1,4 @@
-"""The first three minutes: train on the phrasebook, translate, look, and say how good it is."""
+"""`regard demo`: train on the phrasebook, translate, draw heat-maps, evaluate."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -20,7 +20,7 @@ from regard.training.world import find_world
 
 SENTENCES = 600
 LONGER = ((21, 30), (31, 40), (41, 60))
-"""Beyond what the demo trains on: reported by bin, not counted."""
+"""Lengths beyond those of training: reported by bin, not in the scores."""
 SAMPLE = 60
 """Sentences in each of these bins."""
 DRAWN = 4
@@ -61,7 +61,7 @@ def train_demo(
 def show_demo(
     pair: str, out: Path, *, seed: int, train_seconds: float, progress: Callable[[int], None] = lambda done: None
 ) -> Demo:
-    """Measure the model in `out` on sentences it never saw, and write report.json, report.html and alignment.png."""
+    """Evaluate the model in `out` on unseen sentences and write report.json, report.html and alignment.png."""
     translator = load(out)
     shown = phrasebook.showcase(pair)
     translated = translator.translate([as_written(one.source) for one in shown])
@@ -79,12 +79,12 @@ def show_demo(
 
 
 def as_written(sentence: str) -> str:
-    """A sentence as a person types it, with a capital and a full stop."""
+    """A sentence with a capital and a full stop, as a person types it."""
     return sentence[:1].upper() + sentence[1:] + ("।" if "\u0900" <= sentence[-1:] <= "\u097f" else ".")
 
 
 def _refuse_other_runs(out: Path) -> None:
-    """A run that somebody trained is never taken for an old demo; folders that are no run are refused by `train`."""
+    """Refuse a run that `regard demo` did not make; `train` refuses folders that are no run."""
     try:
         recipe = read_json(out / "recipe.json")
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""A bundle in a few lines a person can read."""
+"""Describes a bundle in a few lines."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,11 +11,11 @@ from regard.models.config import RecurrentConfig, TransformerConfig
 from regard.text.tokenizer import Tokenizer
 
 _LONGEST = 1000
-"""Characters of a value; descriptions are anybody's."""
+"""The most characters of a value: a bundle from someone else may hold any text."""
 
 
 def describe(bundle: Bundle) -> list[tuple[str, str]]:
-    """Name and value of everything worth knowing about a bundle."""
+    """The lines of `regard info`: names and values."""
     manifest = bundle.manifest
     size = sum(entry.bytes for entry in manifest.files.values())
     data = manifest.recipe.get("data")
@@ -43,7 +43,7 @@ def _describe_graphs(manifest: Manifest) -> str:
 
 
 def describe_model(config: RecurrentConfig | TransformerConfig) -> str:
-    """One line: what a practitioner would say of the architecture.
+    """The architecture in one line.
 
     >>> describe_model(RecurrentConfig())
     'GRU, 1 × 128 bidirectional encoder, 1 × 128 decoder, additive attention, context at the input'
@@ -77,7 +77,7 @@ def _describe_tokenizer(tokenizer: Tokenizer) -> str:
 
 
 def _pairs(values: Mapping[str, Any]) -> list[str]:
-    """What a table says, but for what it leaves open and its kind, which is said first."""
+    """The keys and values of a table without unset ones and `kind`."""
     return [
         f"{name.replace('_', ' ')} {value:.4g}" if isinstance(value, float) else f"{name.replace('_', ' ')} {value}"
         for name, value in values.items()

@@ -1,4 +1,4 @@
-"""The doctor: versions and device, or a recipe, data or a bundle looked at and explained."""
+"""`regard doctor`: checks this machine, a recipe, data or a bundle."""
 
 import os
 import platform
@@ -34,10 +34,7 @@ EXTRAS = {
 def examine(
     path: Path | None, other: Path | None = None, tell: Tell | None = None, trust: Collection[str] = ()
 ) -> list[Finding]:
-    """Look at whatever `path` is, at two files whose lines belong together, or at the machine.
-
-    `trust` names the class outside regard that a bundle's model may be built with.
-    """
+    """Check whatever `path` is, two parallel files, or the machine; `trust` names classes that a bundle may import."""
     if path is None:
         return _machine()
     try:
@@ -57,7 +54,7 @@ def examine(
 
 
 def _holds_run(folder: Path) -> bool:
-    """Whether `regard train` wrote it, or something that looks like it."""
+    """Whether the folder holds files of a bundle or run."""
     names = (MANIFEST, "recipe.json", "model.safetensors")
     return any((place / name).exists() for place in (folder, folder / "best", folder / "last") for name in names)
 
@@ -75,8 +72,9 @@ def _machine() -> list[Finding]:
                 findings.append(Finding("✗", f"{package} is not installed: pip install --force-reinstall regard"))
             else:
                 findings.append(Finding("·", f"{package} is not installed: pip install 'regard[{extra}]' brings it"))
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    findings.append(Finding("✓", f"{cores} cores; threads that torch uses: {torch.get_num_threads()}"))
+    from regard.lab.machine import count_cores
+
+    findings.append(Finding("✓", f"{count_cores()} cores; torch uses {torch.get_num_threads()} threads"))
     if torch.cuda.is_available():
         precision = "bf16" if torch.cuda.is_bf16_supported() else "no bf16"
         findings.append(Finding("✓", f"GPU: {torch.cuda.get_device_name()}, {precision}"))
@@ -100,7 +98,7 @@ def _font() -> Finding:
 
 
 def _nothing(path: Path) -> str:
-    """Nothing has this name: a file's name if it looks like one, else whatever may be named here."""
+    """The message for a missing path: with the nearest file name, or the nearest recipe or corpus."""
     if not path.suffix and os.sep not in str(path):
         names = sorted({*recipe_names(), *catalogue()})
         return f"no file, folder, corpus or recipe '{path}': {suggest(str(path), names, 'names')}"
@@ -132,7 +130,7 @@ def _recipe(path: Path, tell: Tell | None, trust: Collection[str]) -> list[Findi
 
 
 def _fit(recipe: Recipe, train: Corpus | StoredSplit, dev: list[Pair], trust: Collection[str]) -> list[Finding]:
-    """Whether the model can be built for this data and computed here, and how much its vocabulary does not know."""
+    """Whether the model can be built for this data and trained here, and the share of unknown pieces."""
     import torch
 
     from regard.models.seq2seq import outline

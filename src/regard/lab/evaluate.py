@@ -1,4 +1,4 @@
-"""Measure a translator on pairs: translate, compare, align by forcing the reference, group by length."""
+"""Evaluate a translator on pairs: translate, score, align by forcing the reference, group by length."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -14,8 +14,8 @@ from regard.data.splits import Corpus, load_split, split_files
 from regard.data.tables import CatalogueData, HuggingFaceData
 from regard.evaluation import Evaluation, LengthScores, evaluate
 from regard.lab.align import Direction, default_rule
+from regard.lab.parallel import ParallelText, visible_links
 from regard.lab.protocol import Protocol, find_protocol
-from regard.lab.sides import Sides
 from regard.models.config import RecurrentConfig
 from regard.plot import AttentionMap
 from regard.runtime.aligner import Aligner
@@ -29,7 +29,7 @@ from regard.training.recipe import parse_recipe
 EDGES = (6, 11, 16, 21, 31, 41, 61, 81, 101)
 """Source words at which a new bin begins."""
 CHUNK = 512
-"""Sentences between two words about progress."""
+"""Sentences between two progress reports."""
 FIRST_ALIGNS = "the alignment error rate is that of the first model alone"
 NO_ALIGNMENT = "no alignment error rate: one fixed vector, no alignment exists"
 
@@ -68,6 +68,28 @@ class Example:
 
 
 @dataclass(frozen=True)
+class Scoring:
+    """How translations are scored."""
+
+    protocol: str | None = None
+    """None: model for a model, raw for translations from elsewhere."""
+    tokenize: str | None = None
+    phones: bool = False
+    with_ter: bool = False
+
+    def find_protocol(self, default: str, target: Tokenizer | None = None) -> Protocol:
+        return find_protocol(self.protocol or default, target, self.tokenize)
+
+    def evaluate(
+        self, texts: list[str], references: list[tuple[str, ...]], protocol: Protocol, lengths: list[int], **more: Any
+    ) -> Evaluation:
+        return evaluate(
+            texts, references, lengths=lengths, edges=EDGES, tokenize=protocol.tokenize, lowercase=protocol.lowercase,
+            phones=self.phones, with_ter=self.with_ter, **more,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
 class Measured:
     """The scores, what was compared with what, and (of a model) how each translation came about."""
 
@@ -90,53 +112,43 @@ def measure(
     pairs: Sequence[Pair],
     *,
     more: Sequence[Sequence[str]] | None = None,
-    tokenize: str | None = None,
-    protocol: str = "model",
-    phones: bool = False,
-    with_ter: bool = False,
+    scoring: Scoring | None = None,
     rule: LinkRule | None = None,
     progress: Callable[[int], None] = lambda done: None,
     **search: Any,
 ) -> Measured:
-    """Translate the sources and score them; AER comes from forcing the references whose gold links are known.
+    """Translate the sources and score them; AER comes from forcing the references that have gold links.
 
-    `more[i]` are further references of pair i; `rule` says how links are read from attention.
+    `more[i]` are further references of pair i; `rule` says how links are extracted from attention.
     """
-    if not pairs:
-        raise InputError("nothing to measure: the data holds no pairs")
-    bundle = translator.bundle
-    chosen = find_protocol(protocol, bundle.target, tokenize)
+    scoring, bundle = scoring or Scoring(), translator.bundle
+    protocol = scoring.find_protocol("model", bundle.target)
     translations: list[Translation] = []
     for first in range(0, len(pairs), CHUNK):
         translations += translator.translate([pair.source for pair in pairs[first : first + CHUNK]], **search)
         progress(len(translations))
-    further = more if more is not None else [()] * len(pairs)
     examples = [
-        Example.of(pair, one, bundle, chosen, *others)
-        for pair, one, others in zip(pairs, translations, further, strict=True)
+        Example.of(pair, one, bundle, protocol, *others)
+        for pair, one, others in zip(pairs, translations, _further(more, pairs), strict=True)
     ]
     gold = [one.links for one in examples]
     known = any(links is not None for links in gold)
     attends = any(one.attention is not None for one in translations)
-    aligns = known and _has_attention(bundle)
-    texts, references = [one.text for one in examples], [one.references for one in examples]
-    evaluation = evaluate(
-        texts,
-        references,
+    aligns = known and has_attention(bundle)
+    evaluation = scoring.evaluate(
+        [one.text for one in examples],
+        [one.references for one in examples],
+        protocol,
         lengths=[_count_words(pair.source, bundle.source) for pair in pairs],
-        edges=EDGES,
         predicted=_forced_links(translator, pairs, gold, rule) if aligns else None,
         gold=gold if aligns else None,
         entropies=[_entropies(one) for one in translations] if attends else None,
-        tokenize=chosen.tokenize,
-        lowercase=chosen.lowercase,
-        phones=phones,
-        with_ter=with_ter,
     )
-    notes = (*_cut_short(translations, translator), *([NO_ALIGNMENT] if known and not aligns else []))
+    notes = _cut_short(translations, translator) + ([NO_ALIGNMENT] if known and not aligns else [])
     if evaluation.aer is not None and len(translator.bundles) > 1:
-        notes = (*notes, FIRST_ALIGNS)
-    return Measured(evaluation, chosen, texts, references, examples, notes)
+        notes.append(FIRST_ALIGNS)
+    texts, references = [one.text for one in examples], [one.references for one in examples]
+    return Measured(evaluation, protocol, texts, references, examples, tuple(notes))
 
 
 def measure_texts(
@@ -144,34 +156,26 @@ def measure_texts(
     pairs: Sequence[Pair],
     *,
     more: Sequence[Sequence[str]] | None = None,
-    tokenize: str | None = None,
-    protocol: str = "raw",
-    phones: bool = False,
-    with_ter: bool = False,
+    scoring: Scoring | None = None,
 ) -> Measured:
-    """Score translations that somebody else made, line by line."""
+    """Score translations from elsewhere, line by line."""
     if len(texts) != len(pairs):
         raise InputError(f"{len(texts):,} translations for {len(pairs):,} pairs: there must be one for each")
+    scoring = scoring or Scoring()
+    protocol = scoring.find_protocol("raw")
+    hypotheses = [protocol.hypothesis(text) for text in texts]
+    references = [
+        tuple(protocol.reference(one) for one in (pair.target, *others))
+        for pair, others in zip(pairs, _further(more, pairs), strict=True)
+    ]
+    lengths = [len(word_spans(pair.source)) for pair in pairs]
+    return Measured(scoring.evaluate(hypotheses, references, protocol, lengths), protocol, hypotheses, references, [])
+
+
+def _further(more: Sequence[Sequence[str]] | None, pairs: Sequence[Pair]) -> Sequence[Sequence[str]]:
     if not pairs:
         raise InputError("nothing to measure: the data holds no pairs")
-    chosen = find_protocol(protocol, None, tokenize)
-    further = more if more is not None else [()] * len(pairs)
-    said = [chosen.hypothesis(text) for text in texts]
-    references = [
-        tuple(chosen.reference(one) for one in (pair.target, *others))
-        for pair, others in zip(pairs, further, strict=True)
-    ]
-    evaluation = evaluate(
-        said,
-        references,
-        lengths=[len(word_spans(pair.source)) for pair in pairs],
-        edges=EDGES,
-        tokenize=chosen.tokenize,
-        lowercase=chosen.lowercase,
-        phones=phones,
-        with_ter=with_ter,
-    )
-    return Measured(evaluation, chosen, said, references, [])
+    return more if more is not None else [()] * len(pairs)
 
 
 def recipe_pairs(bundle: Bundle, split: str = "test") -> Corpus:
@@ -208,7 +212,7 @@ def length_name(scores: LengthScores) -> str:
     return f"{max(1, scores.shortest)}–{scores.longest}"
 
 
-def _has_attention(bundle: Bundle) -> bool:
+def has_attention(bundle: Bundle) -> bool:
     config = bundle.model.config
     return not (isinstance(config, RecurrentConfig) and config.score == "none")
 
@@ -216,25 +220,22 @@ def _has_attention(bundle: Bundle) -> bool:
 def _forced_links(
     translator: Translator, pairs: Sequence[Pair], gold: Sequence[Links | None], rule: LinkRule | None
 ) -> list[frozenset[Link]]:
-    """Where the model looks while it is made to write the reference: links between the words that gold speaks of."""
+    """Links extracted while the model is forced to write the references that have gold links."""
     known = [i for i, links in enumerate(gold) if links is not None]
-    sides = Sides.of([pairs[i] for i in known])
-    found = Direction(Aligner(translator.bundle), rule or default_rule(translator.bundle)).links(sides).alone
+    text = ParallelText.of([pairs[i] for i in known])
+    found = Direction(Aligner(translator.bundle), rule or default_rule(translator.bundle)).links(text).alone
     links = dict(zip(known, found, strict=True))
     return [links.get(i, frozenset()) for i in range(len(pairs))]
 
 
 def _cut_short(translations: Sequence[Translation], translator: Translator) -> list[str]:
-    """What is not read cannot be translated: the scores of long texts would mean something else."""
-    cut = sum(any(warning.startswith("too long") for warning in one.warnings) for one in translations)
-    return (
-        [
-            f"{cut:,} of {len(translations):,} sources were too long: only their first {translator.longest_source:,} "
-            "pieces were read (--longest-source sets how many)"
-        ]
-        if cut
-        else []
+    """A warning about sources that were not read to their end: their scores are not those of the whole text."""
+    cut = sum(one.source_cut for one in translations)
+    note = (
+        f"{cut:,} of {len(translations):,} sources were too long: only their first {translator.longest_source:,} "
+        "pieces were read (--longest-source sets how many)"
     )
+    return [note] if cut else []
 
 
 def _entropies(translation: Translation) -> list[float]:
@@ -244,15 +245,10 @@ def _entropies(translation: Translation) -> list[float]:
 
 
 def _seen_links(pair: Pair, source: Tokenizer, target: Tokenizer) -> Links | None:
-    """Gold links between words that the model sees: normalisation may drop a final stop."""
+    """Gold links between words that the model reads."""
     if pair.links is None:
         return None
-    sources, targets = source.encode_words(pair.source).count, target.encode_words(pair.target).count
-
-    def seen(links: frozenset[Link]) -> list[Link]:
-        return [(s, t) for s, t in links if s < sources and t < targets]
-
-    return Links.of(seen(pair.links.sure), seen(pair.links.possible))
+    return visible_links(pair.links, source.encode_words(pair.source).count, target.encode_words(pair.target).count)
 
 
 def _count_words(text: str, tokenizer: Tokenizer) -> int:

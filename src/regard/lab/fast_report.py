@@ -1,4 +1,4 @@
-"""Which implementation of each replaceable operation runs on this machine, found out by running small models."""
+"""`regard doctor --fast`: the implementation of each operation on this machine, found by running small models."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""One line of the doctor's report, with what it rests on and what to do about it."""
+"""One finding of `regard doctor`, with examples and a remedy."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,7 +8,7 @@ Mark = Literal["✓", "·", "!", "✗"]
 
 @dataclass(frozen=True)
 class Finding:
-    """Fine ✓, good to know ·, odd !, or wrong ✗."""
+    """Mark: fine ✓, note ·, warning !, error ✗."""
 
     mark: Mark
     text: str
@@ -20,7 +20,7 @@ class Finding:
         return self.mark == "✗"
 
     def lines(self) -> list[str]:
-        """As it is printed: the finding, its examples, what to do."""
+        """The printed lines: the finding, its examples, the remedy."""
         below = [*self.examples, *([f"→ {self.remedy}"] if self.remedy else [])]
         found = [f"{self.mark} {self.text}", *(f"    {line}" for line in below)]
         return [line.replace("\n", " ") for line in found]

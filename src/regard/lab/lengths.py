@@ -1,4 +1,4 @@
-"""Whether the lengths of two sides go together, line by line: if not, or not everywhere, lines are shifted."""
+"""Detects shifted lines of a parallel corpus by the correlation of sentence lengths."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from jaxtyping import Float
 from regard.lab.finding import Finding
 
 LEAST = 50
-"""Pairs that a correlation needs."""
+"""The least number of pairs for a correlation."""
 STRETCH = 200
-"""Pairs of a stretch at least; a corpus has twenty at most."""
+"""The least number of pairs in a stretch; a corpus is cut into at most twenty."""
 _SHIFTS = (-3, -2, -1, 1, 2, 3)
 _SHIFTED = "the files are shifted against each other: find the line that one of them lacks"
 
@@ -21,36 +21,36 @@ Lengths = Float[np.ndarray, "pairs"]
 
 @dataclass(frozen=True)
 class _Shift:
-    """By how many lines the target of a source lies below it, and how well the lengths go together then."""
+    """The lines by which targets lie below their sources, and the correlation of lengths with that shift."""
 
     by: int
     correlation: float
 
-    def say(self) -> str:
+    def describe(self) -> str:
         lines = "line" if abs(self.by) == 1 else "lines"
         return f"with the target {abs(self.by)} {lines} {'below' if self.by > 0 else 'above'} ({self.correlation:.2f})"
 
 
 def go_together(source: Lengths, target: Lengths) -> list[Finding]:
-    """What the lengths say of the whole, and where a part of it is shifted: half a corpus may be right."""
+    """Findings about the whole corpus, and about stretches of it that are shifted."""
     if len(source) < LEAST or not source.std() or not target.std():
         return []
     here = _correlation(source, target)
     if here <= 0.3:
         said, best = f"the lengths of the two sides hardly go together (correlation {here:.2f})", _best(source, target)
         if best.correlation > max(0.3, here + 0.2):
-            return [Finding("!", f"{said}, but they do {best.say()}", remedy=_SHIFTED)]
+            return [Finding("!", f"{said}, but they do {best.describe()}", remedy=_SHIFTED)]
         return [Finding("!", said, remedy="do the lines translate each other? Look at a few in the middle of the file")]
     parts = list(_shifted_parts(source, target))
     if not parts:
         return [Finding("✓", f"long sources have long targets (correlation of lengths {here:.2f})")]
     first, last, shift = parts[0][0], parts[-1][1], parts[0][2]
-    said = f"from about pair {first + 1:,} to {last:,} lengths do not go together line by line, but {shift.say()}"
+    said = f"from about pair {first + 1:,} to {last:,} lengths do not go together line by line, but {shift.describe()}"
     return [Finding("!", said, remedy=_SHIFTED)]
 
 
 def _shifted_parts(source: Lengths, target: Lengths) -> Iterator[tuple[int, int, _Shift]]:
-    """The stretches, from first to last (not included), whose lengths go together only when they are shifted."""
+    """The stretches (first, end) whose lengths correlate only with a shift."""
     count = min(20, len(source) // STRETCH)
     ends = np.linspace(0, len(source), count + 1).astype(int).tolist() if count > 1 else []
     for first, last in pairwise(ends):

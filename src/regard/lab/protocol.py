@@ -1,4 +1,4 @@
-"""How a score is counted, by name: what happens to translations and references before sacrebleu sees them."""
+"""Scoring protocols by name: how translations and references are prepared for sacrebleu."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from regard.text.tokenizer import Tokenizer
 
 @dataclass(frozen=True)
 class Protocol:
-    """`reference` prepares what was wanted, `hypothesis` what came out; sacrebleu's tokenizer does the rest."""
+    """`reference` prepares references, `hypothesis` translations; then sacrebleu's tokenizer splits both."""
 
     name: str
     about: str
@@ -19,7 +19,7 @@ class Protocol:
     reference: Callable[[str], str]
     tokenize: str = "13a"
     lowercase: bool = False
-    """Whether case is levelled out; sacrebleu is told, so that its signature says so."""
+    """Whether both are lower-cased; passed to sacrebleu for its signature."""
 
 
 NAMES = ("model", "raw", "lowercase", *(f"multi30k-{language}" for language in LANGUAGES))
@@ -54,8 +54,8 @@ def find_protocol(name: str, target: Tokenizer | None = None, tokenize: str | No
 
 
 def _check_tokenizer(name: str) -> None:
-    """sacrebleu's complaint before the translation, not after it."""
-    import sacrebleu  # noqa: F401  # that it is missing is no complaint about a tokenizer
+    """Raise sacrebleu's error before the translation instead of after it."""
+    import sacrebleu  # noqa: F401  # a missing package is not a wrong tokenizer
 
     try:
         bleu(["a"], ["a"], tokenize=name)

@@ -1,6 +1,7 @@
-"""The page a measurement leaves behind: scores, quality by length, examples with their heat-maps."""
+"""The HTML report of an evaluation: scores, quality by length, examples with heat-maps."""
 
 from collections.abc import Callable, Mapping, Sequence
+from statistics import fmean
 
 from regard.evaluation import LengthScores
 from regard.lab.against import Against, verdict
@@ -21,20 +22,19 @@ def report_page(
     about: str = "",
     against: Against | None = None,
 ) -> str:
-    """Self-contained HTML; without `maps` the first dozen translations are shown. `about` says what was measured."""
-    evaluation = measured.evaluation
-    rows = [*evaluation.by_length, *(longer.evaluation.by_length if longer is not None else ())]
+    """Self-contained HTML; without `maps`, those of the first translations. `about` says what was evaluated."""
+    rows = [*measured.evaluation.by_length, *(longer.evaluation.by_length if longer is not None else ())]
     if not maps:
         maps = [one.attention_map() for one in measured.examples[:EXAMPLES] if one.translation.source_words]
-    systems = {name: [one for one in rows if one.sentences]}
+    systems = {name: [rows]}
     scores = _scores(measured, about)
     if against is not None:
         scores += _differences(against)
-        systems[against.name] = [one for one in against.measured.evaluation.by_length if one.sentences]
+        systems[against.name] = [list(against.measured.evaluation.by_length)]
     notes = [*measured.notes, *([_LONGER] if longer is not None else [])]
     if against is not None:
         notes += [f"{against.name}: {note}" for note in against.measured.notes]
-    return report_html(title=title, scores=scores, quality=quality(systems), attentions=maps, notes=notes)
+    return report_html(title=title, scores=scores, quality=length_charts(systems), attentions=maps, notes=notes)
 
 
 def _scores(measured: Measured, about: str) -> list[Score]:
@@ -62,7 +62,7 @@ def _scores(measured: Measured, about: str) -> list[Score]:
 
 
 def _differences(against: Against) -> list[Score]:
-    """How far this system is from the other, and whether that is more than chance."""
+    """The differences from the other system, and whether they are significant."""
     names = {"bleu": "BLEU", "chrf": "chrF", "exact_match": "Exact match"}
     rows = []
     for metric, one in against.comparisons.items():
@@ -75,26 +75,41 @@ def _differences(against: Against) -> list[Score]:
     return rows
 
 
-def quality(systems: Mapping[str, Sequence[LengthScores]]) -> list[LengthQuality]:
-    """Charts by length, a line for each system; bins that any system has, in order."""
-    every = {(one.shortest, one.longest): one for rows in systems.values() for one in rows}
-    if len(every) < 2:
-        return []
-    keys = sorted(every, key=lambda key: key[0])
-    measures: dict[str, Callable[[LengthScores], float | None]] = {
-        "exact match": lambda one: one.exact_match,
-        "BLEU": lambda one: one.bleu,
-        "alignment error rate": lambda one: one.aer,
+MEASURES: dict[str, Callable[[LengthScores], float | None]] = {
+    "exact match": lambda one: one.exact_match,
+    "BLEU": lambda one: one.bleu,
+    "alignment error rate": lambda one: one.aer,
+}
+
+
+def length_charts(
+    systems: Mapping[str, Sequence[Sequence[LengthScores]]], measures: Sequence[str] = tuple(MEASURES)
+) -> list[LengthQuality]:
+    """Charts by source length with a line for each system: the mean of its runs, and a band from worst to best run."""
+    bins = {
+        (one.shortest, one.longest): one for runs in systems.values() for run in runs for one in run if one.sentences
     }
+    if len(bins) < 2:
+        return []
+    keys = sorted(bins, key=lambda key: key[0])
+    names, counts = tuple(length_name(bins[key]) for key in keys), tuple(bins[key].sentences for key in keys)
     charts = []
-    for measure, get in measures.items():
-        lines = []
-        for name, rows in systems.items():
-            known = {(one.shortest, one.longest): get(one) for one in rows}
-            if any(value is not None for value in known.values()):
-                lines.append(System(name, tuple(known.get(key) for key in keys)))
+    for measure in measures:
+        lines = [line for name, runs in systems.items() if (line := _line(name, runs, keys, MEASURES[measure]))]
         if lines:
-            names = tuple(length_name(every[key]) for key in keys)
-            counts = tuple(every[key].sentences for key in keys)
             charts.append(LengthQuality(measure, names, counts, tuple(lines)))
     return charts
+
+
+def _line(
+    name: str,
+    runs: Sequence[Sequence[LengthScores]],
+    keys: Sequence[tuple[int, int | None]],
+    get: Callable[[LengthScores], float | None],
+) -> System | None:
+    known = [{(one.shortest, one.longest): get(one) for one in run if one.sentences} for run in runs]
+    columns = [[value for run in known if (value := run.get(key)) is not None] for key in keys]
+    if not any(columns):
+        return None
+    mean, low, high = (tuple(pick(values) if values else None for values in columns) for pick in (fmean, min, max))
+    return System(name, mean, low, high) if len(runs) > 1 else System(name, mean)

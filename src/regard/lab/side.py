@@ -1,9 +1,8 @@
-"""One side of a corpus, looked at sentence by sentence: its words, its lengths, its script, what is damaged in it."""
+"""Statistics of one side of a corpus: words, lengths, script, damaged text."""
 
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,31 +26,25 @@ _UNSEEN = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u202a-\
 
 @dataclass(frozen=True)
 class Chunk:
-    """What is known of the characters between two spaces; most come again, so each is looked at once."""
+    """The characters between two spaces; most occur again, so each is examined once."""
 
     words: tuple[str, ...]
-    scripts: tuple[tuple[str, int], ...]
-    damaged: bool
-    unseen: bool
-    mixed: bool
+    scripts: Counter[str]
+    problems: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What is known of a sentence; of what is wrong in it, the first place."""
+class Sentence:
+    """The lengths of a sentence and its problems, each with the first place where it occurs."""
 
     words: int
     letters: int
-    """Characters but for white space."""
-    foreign: bool
-    """Hardly a letter is of the side's script."""
-    damaged: str = ""
-    unseen: str = ""
-    mixed: str = ""
+    """Characters without white space."""
+    problems: dict[str, str]
 
 
 class Side:
-    """Grows with each sentence; the script is that of the first thousand."""
+    """Statistics of one side, which grow with each sentence; the script is that of the first thousand."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -61,48 +54,41 @@ class Side:
         self._counts: Counter[str] = Counter()
 
     def expect(self, texts: list[str]) -> None:
-        """Learn from a sample which script the side is written in; none where two share it."""
+        """Set the script from a sample; none if two share it."""
         found = scripts(" ".join(texts))
         letters = sum(found.values())
         if letters and found.most_common(1)[0][1] > 0.7 * letters:
             self.script = found.most_common(1)[0][0]
 
-    def look(self, text: str) -> Seen:
-        """Take note of a sentence."""
+    def look(self, text: str) -> Sentence:
+        """Count a sentence and find its problems."""
         chunks = text.split()
         self._counts.update(chunks)
-        facts = [self._chunks.get(chunk) or self._look(chunk) for chunk in chunks]
-        words = sum(len(one.words) for one in facts)
-        letters = sum(map(len, chunks))
+        words = letters = ours = others = 0
+        problems: dict[str, str] = {}
+        for part in chunks:
+            chunk = self._chunks.get(part) or self._examine(part)
+            words, letters = words + len(chunk.words), letters + len(part)
+            ours += chunk.scripts[self.script or ""]
+            others += sum(chunk.scripts.values()) - chunk.scripts[self.script or ""]
+            for problem in chunk.problems:
+                problems.setdefault(problem, part)
+        if self.script is not None and others > max(3 * ours, 2):
+            problems[f"foreign {self.name}"] = ""
         self.lengths.append(words)
         self.letters.append(letters)
-        ours = others = 0
-        for one in facts:
-            for script, count in one.scripts:
-                if script == self.script:
-                    ours += count
-                else:
-                    others += count
-        return Seen(
-            words,
-            letters,
-            foreign=self.script is not None and others > max(3 * ours, 2),
-            damaged=_first(chunk for chunk, one in zip(chunks, facts, strict=True) if one.damaged),
-            unseen=_first(chunk for chunk, one in zip(chunks, facts, strict=True) if one.unseen),
-            mixed=_first(chunk for chunk, one in zip(chunks, facts, strict=True) if one.mixed),
-        )
+        return Sentence(words, letters, problems)
 
-    def _look(self, chunk: str) -> Chunk:
-        words = tuple(chunk[start:end] for start, end in word_spans(chunk))
-        found = Chunk(
-            words,
-            tuple(scripts(chunk).items()),
-            damaged=_DAMAGED.search(chunk) is not None,
-            unseen=_UNSEEN.search(chunk) is not None,
-            mixed=any(_mixes(word) for word in words),
-        )
-        self._chunks[chunk] = found
-        return found
+    def _examine(self, text: str) -> Chunk:
+        words = tuple(text[start:end] for start, end in word_spans(text))
+        problems = {
+            "damaged": _DAMAGED.search(text),
+            "unseen": _UNSEEN.search(text),
+            "mixed": any(_mixes(word) for word in words),
+        }
+        chunk = Chunk(words, scripts(text), tuple(name for name, found in problems.items() if found))
+        self._chunks[text] = chunk
+        return chunk
 
     def words(self) -> Counter[str]:
         """Every word with its count."""
@@ -141,10 +127,6 @@ class Side:
 
 
 def _mixes(word: str) -> bool:
-    """Latin beside its look-alikes in one word: somebody typed a Cyrillic а or a Greek ο."""
+    """Whether a word mixes Latin letters with Cyrillic or Greek look-alikes."""
     found = scripts(word)
     return "Latin" in found and bool(found.keys() & {"Cyrillic", "Greek"})
-
-
-def _first(places: Iterator[str]) -> str:
-    return next(places, "")

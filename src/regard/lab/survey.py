@@ -1,4 +1,4 @@
-"""A corpus looked over pair by pair: how much there is, and what is usually wrong, with examples and remedies."""
+"""Examines a corpus pair by pair: sizes, and usual problems with examples and remedies."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
@@ -9,54 +9,42 @@ from typing import Final
 from regard.data.pair import Pair
 from regard.lab.finding import Finding
 from regard.lab.lengths import go_together
-from regard.lab.side import WORDS, Seen, Side
+from regard.lab.side import WORDS, Sentence, Side
 from regard.text.near_duplicates import bare
 from regard.text.words import word_spans
 
 EXAMPLES = 3
 SAMPLE = 1000
 LONG = 100
-"""Words from which on a sentence makes training slow and alignments hard to see."""
+"""Sentences of more words make training slow and heat-maps hard to read."""
 RARE = 0.001
-"""Share of the pairs below which an oddity is only good to know."""
+"""Share of the pairs below which a problem is only a note."""
 
 ODDITIES: Final[dict[str, tuple[str, str]]] = {
-    "repeated": (
-        "pairs that were there before",
-        "they count twice in training; keep one of each",
-    ),
+    "repeated": ("duplicate pairs", "they count twice in training; keep one of each"),
     "several": (
-        "sources with another target than before",
+        "sources with conflicting targets",
         "no model can get all of them right; `regard evaluate --group` takes them as references of one sentence",
     ),
     "copied": (
         "targets that are their source",
         "names and numbers may be; remove untranslated sentences, or the model learns to copy",
     ),
-    "lopsided": (
-        "lengths that differ by more than three to one",
-        "usually misaligned or half translated: remove them",
-    ),
+    "lopsided": ("lengths that differ by more than three to one", "usually misaligned or half translated: remove them"),
     "long": (
         f"sides of more than {LONG} words",
         "longest_words in [data] or longest_source and longest_target in [text] leave them out",
     ),
     "damaged": (
         "broken characters or HTML entities",
-        "it was decoded wrongly before: read the original as UTF-8, unescape the entities, or remove the lines",
+        "wrongly decoded text: read the original as UTF-8, unescape the entities, or remove the lines",
     ),
-    "foreign source": (
-        "sources in another script than the others",
-        "another language, or the sides are swapped: remove",
-    ),
-    "foreign target": ("targets in another script than the others", "another language, or untranslated: remove"),
-    "mixed": (
-        "words that mix Latin with Cyrillic or Greek letters",
-        "look-alike letters make words that occur nowhere else: replace them",
-    ),
-    "unseen": ("characters that nobody sees, such as zero-width spaces", "nothing: the normaliser drops them"),
+    "foreign source": ("sources in another script than the others", "another language, or swapped sides: remove them"),
+    "foreign target": ("targets in another script than the others", "another language, or untranslated: remove them"),
+    "mixed": ("words that mix Latin with Cyrillic or Greek letters", "look-alike letters make new words: replace them"),
+    "unseen": ("invisible characters, such as zero-width spaces", "nothing: the normaliser drops them"),
 }
-"""What it is, and what to do about it."""
+"""What the problem is, and the remedy."""
 
 
 @dataclass
@@ -66,7 +54,7 @@ class _Odd:
 
 
 class Survey:
-    """Everything the doctor knows of a split, whose pairs come with a name of their place: `line 7`, say."""
+    """Statistics and problems of a split; each pair comes with its place, e.g. `line 7`."""
 
     def __init__(self, located: Iterable[tuple[str, Pair]], tell: Callable[[int], None] | None = None) -> None:
         self.source, self.target = Side("source"), Side("target")
@@ -96,14 +84,14 @@ class Survey:
 
     def _look(self, pair: Pair, place: str) -> None:
         source, target = self.source.look(pair.source), self.target.look(pair.target)
-        for name in self._what_is_odd(pair, source, target):
+        for name in self._problems(pair, source, target):
             odd = self._odd[name]
             odd.count += 1
             if len(odd.examples) < EXAMPLES:
-                spot = getattr(source, name, "") or getattr(target, name, "")
+                spot = source.problems.get(name) or target.problems.get(name)
                 odd.examples.append(example(pair, place) + (f"  ({spot[:20]!r})" if spot else ""))
 
-    def _what_is_odd(self, pair: Pair, source: Seen, target: Seen) -> Iterator[str]:
+    def _problems(self, pair: Pair, source: Sentence, target: Sentence) -> Iterator[str]:
         text, both = key(pair.source), key(f"{pair.source}\t{pair.target}")
         if both in self._pairs:
             yield "repeated"
@@ -120,13 +108,7 @@ class Survey:
             yield "lopsided"
         if max(source.words, target.words) > LONG:
             yield "long"
-        for name in ("damaged", "mixed", "unseen"):
-            if getattr(source, name) or getattr(target, name):
-                yield name
-        if source.foreign:
-            yield "foreign source"
-        if target.foreign:
-            yield "foreign target"
+        yield from source.problems | target.problems
 
     def sizes(self) -> list[Finding]:
         """How many pairs, how long, of how many words."""
@@ -137,7 +119,7 @@ class Survey:
         return found + [Finding("·", said, remedy=remedy) for said in short if said is not None]
 
     def findings(self) -> list[Finding]:
-        """The sizes, and whatever is odd."""
+        """The sizes and the problems."""
         together = go_together(self.source.measured(self.spelled), self.target.measured(self.spelled))
         return [*self.sizes(), *together, *(self._oddity(name) for name, odd in self._odd.items() if odd.count)]
 
@@ -151,7 +133,7 @@ class Survey:
 
 
 def check_overlap(train: Survey, held_out: Iterable[Pair], name: str) -> list[Finding]:
-    """Sentences that a score would flatter because they were trained on, and words that training never saw."""
+    """Held-out sentences that occur in training, which would raise scores, and words that do not occur there."""
     pairs = list(held_out)
     same = [pair for pair in pairs if key(bare(pair.source)) in train.sources]
     side, words = Side("source"), train.source.words()
@@ -170,7 +152,7 @@ def check_overlap(train: Survey, held_out: Iterable[Pair], name: str) -> list[Fi
             "!",
             f"{name}: {len(same):,} of {len(pairs):,} sources are in training too, but for case and punctuation",
             tuple(example(pair) for pair in same[:EXAMPLES]),
-            "remove them from training, or scores will flatter",
+            "remove them from training, or scores will be too high",
         ),
         *found,
     ]
@@ -183,5 +165,5 @@ def example(pair: Pair, place: str = "") -> str:
 
 
 def key(text: str) -> int:
-    """Eight bytes that stand for a text."""
+    """A 64-bit hash of a text."""
     return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest())

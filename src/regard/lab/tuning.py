@@ -1,113 +1,107 @@
-"""Rules found by measurement: on a development set whose gold is known, or by agreement of two directions."""
+"""Find the rules that extract links best: on a development set with gold links, or by agreement of two directions."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from regard.alignment import LinkRule, Links, Tuned, TunedPair, agree, tune, tune_together
+from regard.alignment import LinkRule, Links, Tuned, agree, tune, tune_together
+from regard.alignment.symmetrise import WAYS
 from regard.alignment.tune import Taken
-from regard.lab.align import METHODS, Direction
-from regard.lab.sides import Sides
+from regard.lab.align import Direction
+from regard.lab.parallel import ParallelText
 from regard.runtime.aligner import Aligner, Look
 from regard.runtime.guided import guided_shift
 from regard.runtime.posterior import Posterior, explained
 from regard.text.errors import InputError
 
-TUNING = 1000
-"""Pairs that agreement is looked for on, if there are more."""
-PRIORS = (0.1, 0.3, 0.5, 1.0, 1.5)
-"""The powers of attention that `--posterior tune` tries."""
+PAIRS = 1000
+"""The most pairs that agreement is measured on."""
+Matrices = dict[int, Taken]
+"""For each pair what tuning needs of its attention."""
 
 
 @dataclass(frozen=True)
-class Best:
-    """What measured best: rules for each direction alone, for both together, and the posterior they are read from."""
+class Tuning:
+    """The best rules for one posterior (None: attention itself)."""
 
-    alone: dict[str, Tuned]
-    together: TunedPair | None
     posterior: Posterior | None
+    error: float
+    """Alignment error rate on the development set; without gold, the share of links that the directions disagree on."""
+    forward: LinkRule
+    backward: LinkRule | None = None
+    joined: tuple[LinkRule, LinkRule] | None = None
+    """The rules for symmetrised links, found with gold."""
+    symmetrise: str | None = None
+    alone: dict[str, Tuned] = field(default_factory=dict)
+    """What was tried for each direction, with gold."""
 
-    @property
-    def aer(self) -> float:
-        return self.alone["forward"].aer if self.together is None else self.together.aer
 
-
-def tune_directions(
+def tune_with_gold(
     forward: Direction,
     backward: Direction | None,
-    sides: Sides,
+    text: ParallelText,
     gold: Sequence[Links],
-    methods: Sequence[str] = METHODS,
-    posteriors: Sequence[Posterior | None] | None = None,
-) -> list[Best]:
-    """Each direction tuned alone, for its heads and rows, and then both together, for what is symmetrised.
-
-    One result for each of `posteriors`, the best first; for the aligners' own if none are named.
-    """
-    asked = [forward.aligner.posterior] if posteriors is None else list(posteriors)
-    ours = _taken(forward, sides, asked)
-    theirs = None if backward is None else _taken(backward, Sides(sides.targets, sides.sources), asked)
-    found = []
-    for one in asked:
-        both = None if theirs is None else theirs[one]
-        found.append(_tune(ours[one], both, gold, methods, one))
-    return sorted(found, key=lambda best: best.aer)
+    methods: Sequence[str] = WAYS,
+    posteriors: Sequence[Posterior | None] = (None,),
+) -> list[Tuning]:
+    """Tune each direction alone, then both for symmetrised links; one result for each posterior, the best first."""
+    ours = _matrices(forward, text, posteriors)
+    theirs = None if backward is None else _matrices(backward, text.flipped(), posteriors)
+    found = [_tune(one, ours[one], None if theirs is None else theirs[one], gold, methods) for one in posteriors]
+    return sorted(found, key=lambda one: one.error)
 
 
 def _tune(
-    ours: dict[int, Taken],
-    theirs: dict[int, Taken] | None,
+    posterior: Posterior | None,
+    ours: Matrices,
+    theirs: Matrices | None,
     gold: Sequence[Links],
     methods: Sequence[str],
-    posterior: Posterior | None,
-) -> Best:
-    known = _known(gold, *([ours] if theirs is None else [ours, theirs]))
+) -> Tuning:
+    known = [
+        number
+        for number, links in enumerate(gold)
+        if links.possible and number in ours and (theirs is None or number in theirs)
+    ]
+    if not known:
+        raise InputError("the development set holds no gold link: there is nothing to tune on")
     truth, left = [gold[one] for one in known], [ours[one] for one in known]
-    alone = {"forward": tune(left, truth)}
+    first = tune(left, truth)
     if theirs is None:
-        return Best(alone, None, posterior)
+        return Tuning(posterior, first.aer, first.rule, alone={"forward": first})
     right = [theirs[one] for one in known]
-    alone["backward"] = tune(right, [links.flipped() for links in truth])
-    rules = alone["forward"].rule, alone["backward"].rule
-    return Best(alone, tune_together(left, right, truth, rules, methods), posterior)
+    second = tune(right, [links.flipped() for links in truth])
+    both = tune_together(left, right, truth, (first.rule, second.rule), methods)
+    alone = {"forward": first, "backward": second}
+    joined = both.forward, both.backward
+    return Tuning(posterior, both.aer, first.rule, second.rule, joined, both.method, alone)
 
 
-@dataclass(frozen=True)
-class Agreed:
-    """Rules for both directions, what they are read from, and the share of their links that the two disagree on."""
-
-    forward: LinkRule
-    backward: LinkRule
-    posterior: Posterior | None
-    apart: float
-
-
-def tune_to_agree(
-    forward: Direction, backward: Direction, sides: Sides, posteriors: Sequence[Posterior | None] | None = None
-) -> list[Agreed]:
-    """Rules that make both directions agree most, for where there is no gold: one result for each of `posteriors`, the
-    one that agrees best first; for the aligners' own if none are named.
-    """
-    some = Sides(sides.sources[:TUNING], sides.targets[:TUNING])
-    asked = [forward.aligner.posterior] if posteriors is None else list(posteriors)
-    ours = _taken(forward, some, asked)
-    theirs = _taken(backward, Sides(some.targets, some.sources), asked)
+def tune_by_agreement(
+    forward: Direction,
+    backward: Direction,
+    text: ParallelText,
+    posteriors: Sequence[Posterior | None] = (None,),
+) -> list[Tuning]:
+    """Rules that make both directions agree most, without gold; one result for each posterior, the best first."""
+    text = text.first(PAIRS)
+    ours, theirs = _matrices(forward, text, posteriors), _matrices(backward, text.flipped(), posteriors)
     found = []
-    for one in asked:
+    for one in posteriors:
         known = sorted(ours[one].keys() & theirs[one].keys())
         if not known:
             raise InputError("every pair has a blank side: there is nothing to tune on")
         left, right, apart = agree([ours[one][number] for number in known], [theirs[one][number] for number in known])
-        found.append(Agreed(left, right, one, apart))
-    return sorted(found, key=lambda agreed: agreed.apart)
+        found.append(Tuning(one, apart, left, right))
+    return sorted(found, key=lambda one: one.error)
 
 
-def _taken(
-    direction: Direction, sides: Sides, posteriors: Sequence[Posterior | None]
-) -> dict[Posterior | None, dict[int, Taken]]:
-    """What tuning needs of every pair; attention and each kind of evidence are computed once for all the powers."""
-    attention = _looks(direction, sides, None)
+def _matrices(
+    direction: Direction, text: ParallelText, posteriors: Sequence[Posterior | None]
+) -> dict[Posterior | None, Matrices]:
+    """For each posterior; attention and each kind of evidence are computed once for all priors."""
+    attention = _looks(direction, text, None)
     kinds = dict.fromkeys(one.evidence for one in posteriors if one is not None)
-    evidence = {kind: _looks(direction, sides, Posterior(0.0, kind)) for kind in kinds}
+    evidence = {kind: _looks(direction, text, Posterior(0.0, kind)) for kind in kinds}
     shift = guided_shift(direction.aligner.bundle)
 
     def looks(posterior: Posterior | None) -> Iterator[tuple[int, Look]]:
@@ -121,14 +115,6 @@ def _taken(
     return {one: {number: look.taken() for number, look in looks(one)} for one in posteriors}
 
 
-def _looks(direction: Direction, sides: Sides, posterior: Posterior | None) -> dict[int, Look]:
+def _looks(direction: Direction, text: ParallelText, posterior: Posterior | None) -> dict[int, Look]:
     aligner = Aligner(direction.aligner.bundle, spaces=direction.aligner.spaces, posterior=posterior)
-    return dict(aligner.look(sides.sources, sides.targets))
-
-
-def _known(gold: Sequence[Links], *taken: dict[int, Taken]) -> list[int]:
-    """The pairs that were looked at and whose gold says something."""
-    known = [number for number, links in enumerate(gold) if links.possible and all(number in one for one in taken)]
-    if not known:
-        raise InputError("the development set holds no gold link: there is nothing to tune on")
-    return known
+    return dict(aligner.look(text.sources, text.targets))

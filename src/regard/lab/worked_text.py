@@ -1,4 +1,4 @@
-"""A worked attention step as text with bars, and as a picture."""
+"""A worked attention step as text and as a picture."""
 
 from typing import TYPE_CHECKING
 
@@ -57,8 +57,7 @@ def draw_explanation(explanation: Explanation) -> "Figure":
 
 def list_mechanisms() -> str:
     """Every mechanism with its equation."""
-    found = [make() for make in MECHANISMS.values()]
-    lines = [f"{one.name:<12}{one.title}\n{'':<12}{one.equation}" for one in found]
+    lines = [f"{name:<12}{one.title}\n{'':<12}{one.equation}" for name, one in MECHANISMS.items()]
     others = ", ".join(f"{alias} is {name}" for alias, name in ALIASES.items())
     return "\n".join([*lines, "", f"By other names: {others}."])
 

@@ -78,6 +78,7 @@ def build_translation(
         finished=hypothesis.finished,
         forced=forced,
         warnings=warnings,
+        source_cut=source_text.cut,
         head=head,
         shift=shift,
     )

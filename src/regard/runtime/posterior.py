@@ -46,8 +46,8 @@ class Posterior:
     evidence: str = "state"
 
     def describe(self) -> str:
-        """The options that ask so."""
-        return f"--posterior {self.prior:g} --evidence {self.evidence}"
+        """The keys of `regard align --set` that give the same posterior."""
+        return f"posterior={self.prior:g} evidence={self.evidence}"
 
 
 def unaskable(model: Any) -> str:
@@ -64,16 +64,14 @@ def check_posterior(model: Any, posterior: Posterior) -> None:
     prior = posterior.prior
     if kind := unaskable(model):
         raise InputError(
-            f"--posterior asks the output layer about one source word at a time, which {kind} cannot be asked: use a "
-            "recurrent model with one head, or leave --posterior out"
+            f"posterior asks the output layer about one source word at a time, which {kind} cannot be asked: use a "
+            "recurrent model with one head, or leave posterior out"
         )
     if not 0 <= prior <= 10:
-        raise InputError(
-            f"--posterior {prior:g}: attention to this power is the prior, wanted 0 to 10 (1: Bayes' rule)"
-        )
+        raise InputError(f"posterior={prior:g}: attention to this power is the prior, wanted 0 to 10 (1: Bayes' rule)")
     if posterior.evidence not in get_args(Evidence):
         raise InputError(
-            f"--evidence {posterior.evidence}: valid choices are {', '.join(get_args(Evidence))} "
+            f"evidence={posterior.evidence}: valid choices are {', '.join(get_args(Evidence))} "
             "(word: the source word alone explains)"
         )
 

@@ -25,6 +25,8 @@ class SourceText:
 
     encoding: Encoding
     warnings: tuple[str, ...] = ()
+    cut: bool = False
+    """Whether the text has more pieces than the model reads."""
 
     @property
     def blank(self) -> bool:
@@ -39,13 +41,14 @@ def read_source(text: str, tokenizer: Tokenizer, *, eos: bool, longest: int) -> 
         return SourceText(encoding, ("blank: nothing to translate",))
     warnings = []
     pieces = len(encoding.ids) - eos
-    if pieces > longest:
+    cut = pieces > longest
+    if cut:
         encoding = _cut(encoding, [*range(longest), *([pieces] if eos else [])])
         warnings.append(f"too long: only the first {longest:,} of {pieces:,} pieces were read")
     unknown = [piece for piece, number in zip(encoding.pieces, encoding.ids, strict=True) if number == UNK]
     if unknown:
         warnings.append(f"unknown to this model: {_named(list(dict.fromkeys(unknown)))}")
-    return SourceText(encoding, tuple(warnings))
+    return SourceText(encoding, tuple(warnings), cut)
 
 
 def check_target(pieces: int, bundle: Bundle) -> None:

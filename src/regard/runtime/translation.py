@@ -57,6 +57,8 @@ class Translation:
     forced: bool = False
     """True where the target was given."""
     warnings: tuple[str, ...] = ()
+    source_cut: bool = False
+    """Whether the source has more pieces than the model reads: the rest was left out."""
     alternatives: tuple["Translation", ...] = ()
     """The rest of an n-best list, best first."""
     head: tuple[int, int] | None = None

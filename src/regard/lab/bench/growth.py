@@ -2,16 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from io import BytesIO
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from regard.attention import additive_attention
 from regard.attention.additive import functional
-from regard.files import write_whole
 from regard.lab.bench.measure import extra_memory, take_turns
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Attend = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tensor | None]]
 
@@ -68,8 +69,8 @@ def _run(attend: Attend, size: Size, dtype: torch.dtype, device: torch.device) -
     return run
 
 
-def draw_growth(points: list[Point], path: Path, machine: str) -> None:
-    """Time, and memory where it was counted, over each axis, on doubly logarithmic paper."""
+def growth_figure(points: list[Point], machine: str) -> "Figure":
+    """Time, and memory where it was counted, over each axis, in log-log scale."""
     from matplotlib.figure import Figure  # pyplot would run the hooks of a matplotlibrc in the current folder
 
     counted = any(point.mebibytes is not None for point in points)
@@ -94,6 +95,4 @@ def draw_growth(points: list[Point], path: Path, machine: str) -> None:
                 plot.set_ylabel(f"{unit}, forward + backward")
                 plot.legend()
     figure.suptitle(f"Additive attention, {machine}")
-    drawn = BytesIO()
-    figure.savefig(drawn, format=path.suffix.lower().removeprefix("."), dpi=130)
-    write_whole(path, drawn.getvalue(), parents=True)
+    return figure

@@ -1,4 +1,4 @@
-"""Time and memory of a few systems on the same work: agreement first, then turns, medians, ratios from one run."""
+"""Time and memory of several systems on the same work, measured in turns: medians, and ratios from one run."""
 
 import statistics
 import time
@@ -13,7 +13,7 @@ from torch import Tensor
 Run = Callable[[], object]
 
 IN_A_ROW = 5
-"""Steps of a turn on a GPU, one after the other as in training: its queue is never empty but before the first."""
+"""Steps of a turn on a GPU, queued without a sync as in training."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Timing:
 
 @contextmanager
 def exact_float32() -> Iterator[None]:
-    """Within, a GPU's products keep all bits of float32, which is how systems are compared."""
+    """Switch TF32 off while the block runs, to compare systems exactly."""
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("highest")
     try:
@@ -44,7 +44,7 @@ def exact_float32() -> Iterator[None]:
 
 
 def take_turns(systems: Mapping[str, Run], repeats: int, device: torch.device) -> dict[str, float]:
-    """The median milliseconds of each; in turns, so that a busy moment of the machine hits all."""
+    """The median milliseconds of each, in turns, so that other load on the machine affects all."""
     times: dict[str, list[float]] = {name: [] for name in systems}
     for run in systems.values():
         for _ in range(3 if device.type == "cuda" else 1):  # a shape is captured the second time it comes
@@ -72,7 +72,7 @@ def _milliseconds(run: Run, device: torch.device) -> float:
 
 
 def extra_memory(run: Run, device: torch.device) -> float | None:
-    """Mebibytes at the peak of a call beyond those before it; None on the CPU, which does not count them."""
+    """Peak GPU memory of a call beyond that before it, in MiB; None on the CPU."""
     if device.type != "cuda":
         return None
     run()

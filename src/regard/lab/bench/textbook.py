@@ -1,4 +1,4 @@
-"""The attention decoder as tutorials write it, straight from the equations: what ours is measured against.
+"""The attention decoder as tutorials write it, straight from the equations: the baseline of the benchmarks.
 
 torch's own recurrence called once for every decoder step; keys projected and the output layer applied at every step;
 gradients by autograd.
@@ -103,7 +103,7 @@ def twins(textbook: Textbook, model: Seq2Seq) -> list[tuple[Tensor, Tensor]]:
 
 
 def ours_with(textbook: Textbook) -> Seq2Seq:
-    """Our model with the textbook's numbers in it."""
+    """Our model with the textbook's weights."""
     work = textbook.work
     model = Seq2Seq(work.config, work.vocabulary, work.vocabulary).to(textbook.output.weight)
     with torch.no_grad():

@@ -17,16 +17,16 @@ from regard.models.seq2seq import Seq2Seq
 from regard.training.loss import batch_loss, real_places
 
 AGREE = 1e-4
-"""The largest relative difference of loss and gradients in float32 before a time is printed."""
+"""The largest relative difference of loss and gradients in float32 that is accepted."""
 
 
 class Disagreement(RuntimeError):
-    """Two systems that should compute the same do not: no time is given."""
+    """Two systems that should compute the same do not: they are not timed."""
 
 
 @dataclass(frozen=True)
 class Training:
-    """A table, the largest difference from the textbook's gradients, and what was left out and why."""
+    """Timings, the largest difference from the textbook's gradients, and notes."""
 
     work: Work
     disagreement: float
@@ -96,7 +96,7 @@ def _with_joeys_output(work: Work) -> Seq2Seq:
 
 
 def _check(textbook: Textbook, ours: Seq2Seq, batch: Batch, places: Tensor) -> float:
-    """In float32 proper; a GPU's shortened float32 products are for the timing."""
+    """In exact float32; TF32 products are used for the timing only."""
     with exact_float32():
         losses = _step(textbook, textbook, batch, None), _our_step(ours, batch, places, None)
         return _within("ours", disagreement(textbook, ours, losses), textbook.work)
@@ -120,7 +120,7 @@ def _step(model: nn.Module, call: Callable[[Batch], Tensor], batch: Batch, autoc
 
 
 def _our_step(model: Seq2Seq, batch: Batch, places: Tensor, autocast: torch.dtype | None) -> Tensor:
-    """As training does it: where the real words are, it knows before the batch leaves for the GPU."""
+    """As in training: the positions of real words are computed before the batch is moved to the GPU."""
     model.zero_grad(set_to_none=True)
     with torch.autocast(batch.source.device.type, dtype=autocast, enabled=autocast is not None):
         loss = batch_loss(model, batch, places=places).objective

@@ -1,4 +1,4 @@
-"""What is measured: the sizes of a model and of its batches."""
+"""The benchmarked work: sizes of a model and of its batches."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -63,11 +63,6 @@ class Work:
         ]
         each_step = [(self.rows, self.units, self.width), (self.rows, wide, gates), (self.rows, self.units, gates)]
         return once + [(self.rows, self.units, gates)] * (2 * self.source) + each_step * self.target
-
-    @property
-    def flops(self) -> float:
-        """Of all products, forward and backward."""
-        return 6.0 * sum(m * k * n for m, k, n in self.products)
 
 
 def _words(lengths: Tensor, longest: int, vocabulary: int, random: torch.Generator) -> Tensor:

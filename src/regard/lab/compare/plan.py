@@ -1,10 +1,10 @@
-"""What is compared: a recipe, the variants of its model, the seeds; checked whole before anything is trained."""
+"""The plan of a comparison: a recipe, variants of its model, seeds; checked before anything is trained."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Literal, get_args
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -17,18 +17,15 @@ from regard.reading_files import parse_toml, read_regular
 from regard.suggest import suggest
 from regard.text.complaint import complain
 from regard.text.errors import InputError
-from regard.training.folder import own_classes
+from regard.training.folder import differences, own_classes
 from regard.training.recipe import Recipe, find_recipe, load_recipe, parse_recipe
 
-Placement = Literal["input", "output", "output-fed"]
-WINDOWS = ("global", "local-m", "local-p")
-CELLS = ("gru", "lstm")
 EXTRAS = ("transformer", "vanilla")
 AXES: dict[str, tuple[str, ...]] = {
     "score": tuple(one for one in SCORES if one != "none"),
-    "window": WINDOWS,
-    "placement": get_args(Placement),
-    "cell": CELLS,
+    "window": ("global", "local-m", "local-p"),
+    "placement": ("input", "output", "output-fed"),
+    "cell": ("gru", "lstm"),
 }
 
 
@@ -62,7 +59,7 @@ class Comparison(BaseModel):
 
 
 DEFAULT = Grid(score=("additive", "dot", "general"), placement=("input", "output"), also=EXTRAS)
-"""What `regard compare RECIPE` compares if nothing else is said."""
+"""What `regard compare RECIPE` compares without options."""
 
 
 @dataclass(frozen=True)
@@ -185,12 +182,9 @@ def _extras(base: Recipe, grid: Grid) -> Iterator[Variant]:
         yield _variant("transformer", base, {"model": keys, "train": train})
     if "vanilla" in grid.also:
         keys = model.model_dump() | {"score": "none", "window": "global", "placement": "input", "input_feeding": False}
-        yield _variant("vanilla", base, {"model": keys, "train": _without_links(base)})
-
-
-def _without_links(base: Recipe) -> dict[str, Any]:
-    """Nothing to guide where nothing looks."""
-    return {"guide": {"weight": 0.0}, "coverage": 0.0} if base.train.guide.weight or base.train.coverage else {}
+        aligned = base.train.guide.weight or base.train.coverage  # losses on attention, which this model lacks
+        train = {"guide": {"weight": 0.0}, "coverage": 0.0} if aligned else {}
+        yield _variant("vanilla", base, {"model": keys, "train": train})
 
 
 def _own(base: Recipe, variants: dict[str, dict[str, Any]]) -> Iterator[Variant]:
@@ -223,19 +217,12 @@ def _recurrent(base: Recipe) -> RecurrentConfig:
 
 
 def plan_changes(plan: Plan) -> dict[str, list[str]]:
-    """For each variant the keys that differ from the first one."""
-    from regard.training.folder import differences
-
+    """For each variant, the recipe keys that differ from the first variant's."""
     recipes = {one.name: one.recipe.model_dump(mode="json") for one in plan.variants if one.recipe is not None}
     first = next(iter(recipes.values()))
     return {name: differences(first, recipe) for name, recipe in recipes.items()}
 
 
-def save_form(comparison: Comparison) -> str:
-    """What a folder keeps to know whether it goes on with the same comparison."""
-    return comparison.model_dump_json(indent=2)
-
-
 def names(values: Sequence[str]) -> tuple[str, ...]:
-    """Options as people type them: several, or joined by commas."""
+    """Values of a repeatable option, which may also be joined by commas."""
     return tuple(part.strip() for value in values for part in value.split(",") if part.strip())

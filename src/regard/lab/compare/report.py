@@ -1,21 +1,24 @@
-"""The report of a comparison: one page with a table, charts and heat-maps side by side, and the same as JSON."""
+"""The report of a comparison: an HTML page with a table, charts and heat-maps, and the same as JSON."""
 
+import json
 from collections.abc import Callable, Sequence
 from html import escape
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import numpy as np
+import torch
 
-from regard.evaluation import LengthScores
+from regard.bundle.folder import write_whole
 from regard.lab.compare.plan import Plan
-from regard.lab.compare.results import Row, Spread
-from regard.lab.evaluate import length_name
+from regard.lab.compare.results import Row, Spread, gather, to_json
+from regard.lab.compare.run import Slot
+from regard.lab.machine import describe_machine
+from regard.lab.report import length_charts
 from regard.plot import (
     AttentionMap,
-    LengthQuality,
     Series,
-    System,
     chart_html,
     lines_html,
     page_html,
@@ -40,7 +43,7 @@ EXACT = ("parameters",)
 
 
 def cell(figure: str, spread: Spread | None) -> str:
-    """The mean and how far the seeds lie from it."""
+    """The mean ± the standard deviation over the seeds."""
     if spread is None:
         return "–"
     _, form = COLUMNS[figure]
@@ -50,17 +53,29 @@ def cell(figure: str, spread: Spread | None) -> str:
 
 
 def table_rows(rows: Sequence[Row]) -> list[list[str]]:
-    """The variants that were measured, with all their figures; a variant with fewer runs than others says so."""
+    """A heading, and the evaluated variants with all their figures; a variant with fewer runs is marked."""
     most = max((len(row.runs) for row in rows), default=0)
-    return [[_runs(row, most), *(cell(name, row.figures.get(name)) for name in COLUMNS)] for row in rows if row.runs]
+    table = [["variant", *(name for name, _ in COLUMNS.values())]]
+    for row in rows:
+        if row.runs:
+            name = row.name if len(row.runs) == most else f"{row.name} ({len(row.runs)} of {most} seeds)"
+            table.append([name, *(cell(figure, row.figures.get(figure)) for figure in COLUMNS)])
+    return table
 
 
-def _runs(row: Row, most: int) -> str:
-    return row.name if len(row.runs) == most else f"{row.name} ({len(row.runs)} of {most} seeds)"
-
-
-def heads() -> list[str]:
-    return ["variant", *(name for name, _ in COLUMNS.values())]
+def write_report(
+    plan: Plan, slots: Sequence[Slot], failed: dict[str, str], jobs: int, folder: Path
+) -> tuple[list[Row], dict[str, Any]] | None:
+    """Write report.html and report.json; returns the rows and the JSON content, None if no run has finished."""
+    rows = gather(plan, slots, failed)
+    if not any(row.runs for row in rows):
+        return None
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    machine = describe_machine(device, "one run at a time" if jobs == 1 else f"{jobs} runs side by side")
+    content = to_json(plan, rows, machine)
+    write_whole(folder / "report.json", json.dumps(content, ensure_ascii=False, indent=2) + "\n")
+    write_whole(folder / "report.html", comparison_page(plan, rows, machine))
+    return rows, content
 
 
 def comparison_page(plan: Plan, rows: Sequence[Row], machine: dict[str, str]) -> str:
@@ -70,15 +85,15 @@ def comparison_page(plan: Plan, rows: Sequence[Row], machine: dict[str, str]) ->
     seeds = "One seed" if comparison.seeds == 1 else f"Mean over {comparison.seeds} seeds ± standard deviation"
     about = f"{seeds}; {_budgets(plan)}."
     notes = "".join(f'<p class="soft">{escape(note)}</p>' for note in _notes(done))
-    figures = table_html("figures", heads(), table_rows(rows), caption=about)
+    heading, *body = table_rows(rows)
+    figures = table_html("figures", heading, body, caption=about)
     sections = [f"<section><h2>Figures</h2>{figures}{notes}</section>"]
     sections += _by_length(done)
     curves = [Series.of(row.name, *zip(*points, strict=True)) for row in done if (points := row.curve())]
     if curves:
         metric = str(done[0].runs[0]["metric"]).replace("_", " ")
         title = f"{metric} on the development set"
-        heading = f"<h2>Learning curves: {escape(title)}</h2>"
-        sections.append(f"<section>{heading}{lines_html(title, curves)}</section>")
+        sections.append(f"<section><h2>Learning curves: {escape(title)}</h2>{lines_html(title, curves)}</section>")
     sections += _shifts(done)
     sections += _examples(done, comparison.shown)
     sections += _differences(rows)
@@ -87,7 +102,7 @@ def comparison_page(plan: Plan, rows: Sequence[Row], machine: dict[str, str]) ->
 
 
 def _notes(rows: Sequence[Row]) -> list[str]:
-    """What was said when a variant was measured, sources that were cut for instance."""
+    """Notes of the evaluations, e.g. about sources that were cut."""
     said: dict[str, list[str]] = {}
     for row in rows:
         for note in dict.fromkeys(note for run in row.runs for note in run["evaluation"].get("notes", ())):
@@ -96,7 +111,7 @@ def _notes(rows: Sequence[Row]) -> list[str]:
 
 
 def _budgets(plan: Plan) -> str:
-    """What every variant may train, or who may train what where a variant's own table differs."""
+    """The training budget, or the budgets of the variants where they differ."""
     given: dict[str, list[str]] = {}
     for one in plan.possible:
         assert one.recipe is not None
@@ -114,39 +129,8 @@ def _budget(recipe: Recipe) -> str:
 
 
 def _by_length(rows: Sequence[Row]) -> list[str]:
-    """Charts with a line for each variant and a band from the worst seed to the best."""
-    bins: dict[tuple[int, int | None], LengthScores] = {}
-    for row in rows:
-        for key, several in row.by_length().items():
-            bins.setdefault(key, several[0])
-    if len(bins) < 2:
-        return []
-    keys = sorted(bins, key=lambda key: key[0])
-    measures: dict[str, Callable[[LengthScores], float | None]] = {
-        "BLEU": lambda one: one.bleu,
-        "alignment error rate": lambda one: one.aer,
-    }
-    sections = []
-    for measure, get in measures.items():
-        systems = [system for row in rows if (system := _system(row, keys, get)) is not None]
-        if systems:
-            named = tuple(length_name(bins[key]) for key in keys)
-            counts = tuple(bins[key].sentences for key in keys)
-            chart = chart_html(LengthQuality(measure, named, counts, tuple(systems)))
-            sections.append(f"<section><h2>{escape(measure)} by source length</h2>{chart}</section>")
-    return sections
-
-
-def _system(
-    row: Row, keys: Sequence[tuple[int, int | None]], get: Callable[[LengthScores], float | None]
-) -> System | None:
-    found = row.by_length()
-    columns = [[value for one in found.get(key, ()) if (value := get(one)) is not None] for key in keys]
-    if not any(columns):
-        return None
-    mean, low, high = (tuple(pick(values) if values else None for values in columns) for pick in (fmean, min, max))
-    several = len(row.runs) > 1
-    return System(row.name, mean, low if several else (), high if several else ())
+    charts = length_charts({row.name: row.by_length() for row in rows}, ("BLEU", "alignment error rate"))
+    return [f"<section><h2>{escape(one.measure)} by source length</h2>{chart_html(one)}</section>" for one in charts]
 
 
 def _shifts(rows: Sequence[Row]) -> list[str]:

@@ -1,7 +1,7 @@
-"""What the runs of a comparison found, put together: the mean over seeds and how far they spread."""
+"""The results of a comparison's runs: means over seeds and their spread."""
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -28,17 +28,13 @@ class Spread:
         return cls(statistics.fmean(values), min(values), max(values), deviation, len(values))
 
 
-FIGURES: dict[str, Callable[[Result], float | None]] = {
-    "bleu": lambda one: one["evaluation"]["bleu"],
-    "chrf": lambda one: one["evaluation"]["chrf"],
-    "exact_match": lambda one: one["evaluation"]["exact_match"],
-    "aer": lambda one: one["evaluation"]["aer"],
-    "entropy": lambda one: one["evaluation"]["entropy"],
-    "parameters": lambda one: one["parameters"],
-    "tokens_per_second": lambda one: one["tokens_per_second"],
-    "memory": lambda one: one["memory"],
-    "seconds": lambda one: one["seconds"],
-}
+FIGURES = ("bleu", "chrf", "exact_match", "aer", "entropy", "parameters", "tokens_per_second", "memory", "seconds")
+
+
+def figure(run: Result, name: str) -> float | None:
+    """One of FIGURES of a run; None where it was not measured."""
+    value = run["evaluation"][name] if name in run["evaluation"] else run[name]
+    return None if value is None else float(value)
 
 
 @dataclass(frozen=True)
@@ -51,13 +47,9 @@ class Row:
     changes: tuple[str, ...]
     problem: str = ""
 
-    def by_length(self) -> dict[tuple[int, int | None], list[LengthScores]]:
-        """The scores of each bin, one for every seed."""
-        bins: dict[tuple[int, int | None], list[LengthScores]] = {}
-        for run in self.runs:
-            for scores in run["evaluation"]["by_length"]:
-                bins.setdefault((scores["shortest"], scores["longest"]), []).append(LengthScores(**scores))
-        return bins
+    def by_length(self) -> list[list[LengthScores]]:
+        """The scores by length of each run."""
+        return [[LengthScores(**scores) for scores in run["evaluation"]["by_length"]] for run in self.runs]
 
     def curve(self) -> list[tuple[int, float]]:
         """(step, mean score on the development set) over the seeds."""
@@ -70,7 +62,7 @@ class Row:
 
 
 def gather(plan: Plan, slots: Sequence[Slot], failed: dict[str, str]) -> list[Row]:
-    """A row for each variant, in the order of the plan; the best first within the report is left to it."""
+    """A row for each variant, in the order of the plan."""
     changes = plan_changes(plan)
     rows = []
     for variant in plan.variants:
@@ -78,10 +70,10 @@ def gather(plan: Plan, slots: Sequence[Slot], failed: dict[str, str]) -> list[Ro
         runs = tuple(found for slot in mine if (found := slot.result()) is not None)
         problems = [reason for slot in mine if (reason := failed.get(slot.name)) is not None]
         figures = {}
-        for figure, get in FIGURES.items():
-            values = [float(value) for run in runs if (value := get(run)) is not None]
+        for name in FIGURES:
+            values = [value for run in runs if (value := figure(run, name)) is not None]
             if values:
-                figures[figure] = Spread.of(values)
+                figures[name] = Spread.of(values)
         problem = variant.skipped or "; ".join(dict.fromkeys(problems))
         rows.append(Row(variant.name, runs, figures, tuple(changes.get(variant.name, ())), problem))
     return rows

@@ -1,4 +1,4 @@
-"""Runs a plan: so many processes side by side; what is done is left alone, what fails is said and passed over."""
+"""Runs a plan in parallel processes; finished runs are kept, failed ones are reported and skipped."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ from regard.bounds import MOST
 from regard.bundle.folder import explain, write_whole
 from regard.child import environment, python
 from regard.data.splits import check_readable
-from regard.lab.compare.plan import Plan, Variant, save_form
+from regard.lab.compare.plan import Plan, Variant
 from regard.lab.compare.work import INTERRUPTED, RESULT, TASK, WARNING, Task
 from regard.reading_files import open_regular, parse_json, read_regular
 from regard.text.errors import InputError
@@ -24,12 +24,12 @@ from regard.training.recipe import parse_recipe
 
 PLAN, LOG = "comparison.json", "log.txt"
 PAUSE = 0.2
-"""Seconds between two looks at the processes."""
+"""Seconds between two polls of the processes."""
 
 
 @dataclass(frozen=True)
 class Slot:
-    """One variant with one seed, and where it lives."""
+    """One variant with one seed, and its folder."""
 
     variant: Variant
     seed: int
@@ -40,14 +40,14 @@ class Slot:
         return f"{self.variant.name}, seed {self.seed}"
 
     def log(self) -> list[str]:
-        """The lines that its processes wrote, the last one below."""
+        """The lines that its processes wrote."""
         try:
             return (self.folder / LOG).read_text(encoding="utf-8", errors="replace").strip().splitlines()
         except OSError:
             return []
 
     def result(self) -> dict[str, Any] | None:
-        """What it found; None where it is not done."""
+        """The result; None if the run is not finished."""
         try:
             found: dict[str, Any] = parse_json(read_regular(self.folder / RESULT, MOST["tokenizer"]))
         except (OSError, ValueError):
@@ -57,7 +57,7 @@ class Slot:
 
 @dataclass(frozen=True)
 class State:
-    """Where a comparison stands; for whoever shows progress."""
+    """The progress of a comparison."""
 
     done: int
     total: int
@@ -67,15 +67,15 @@ class State:
 
 
 class Stopped(RuntimeError):
-    """Somebody interrupted the comparison; every run was saved."""
+    """The user interrupted the comparison; every run was saved."""
 
 
 def open_folder(plan: Plan, folder: Path, *, resume: bool) -> list[Slot]:
-    """Claim the folder for this plan; refuses one that holds another comparison, or anything else.
+    """Create or resume the comparison in a folder; refuses a folder that holds anything else.
 
-    What every run of a new one would fail for, data that is not there, is said before anything is written.
+    The data of a new comparison is checked before anything is written.
     """
-    form = save_form(plan.comparison)
+    form = plan.comparison.model_dump_json(indent=2)
     if not _begun(folder, form, resume=resume):
         recipes = [variant.recipe for variant in plan.possible if variant.recipe is not None]
         for data in {recipe.data.model_dump_json(): recipe.data for recipe in recipes}.values():
@@ -94,14 +94,18 @@ def open_folder(plan: Plan, folder: Path, *, resume: bool) -> list[Slot]:
 
 
 def _begun(folder: Path, form: str, *, resume: bool) -> bool:
-    """Whether this comparison goes on there; False where it begins. Refuses what is neither."""
+    """Whether the folder holds this comparison; False if it is new. Raises for any other content."""
     kept = folder / PLAN
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file: name a folder with --out")
     if kept.exists():
         if not resume:
             raise InputError(f"{folder} holds a comparison: --resume goes on with it, --out names another folder")
-        if _read(kept) != form:
+        try:
+            same = read_regular(kept) == form.encode("utf-8")
+        except OSError as error:
+            raise InputError(f"cannot read {kept}: {error.strerror}") from error
+        if not same:
             raise InputError(f"{folder} was started with another comparison: resume with the same one, or name --out")
         return True
     if folder.exists() and any(folder.iterdir()):
@@ -112,7 +116,7 @@ def _begun(folder: Path, form: str, *, resume: bool) -> bool:
 
 
 def _refuse_changes(slot: Slot, folder: Path) -> None:
-    """A recipe that was edited since would give the other variants another budget than those that are done."""
+    """Refuse a recipe that changed since the comparison began: the finished runs would not be comparable."""
     if not (slot.folder / TASK).exists() or slot.variant.recipe is None:
         return
     before = parse_recipe(Task.read(slot.folder).recipe, str(slot.folder / TASK)).model_dump(mode="json")
@@ -128,7 +132,7 @@ def _refuse_changes(slot: Slot, folder: Path) -> None:
 
 @contextmanager
 def claimed(folder: Path) -> Iterator[None]:
-    """Nobody else goes on with the comparison in this folder, which is made if need be, while the block runs."""
+    """Hold the lock of the folder, which is created if missing, while the block runs."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = hold_folder(folder, f"another process runs the comparison in {folder}")
@@ -142,23 +146,23 @@ def claimed(folder: Path) -> Iterator[None]:
 
 
 def warned(slots: list[Slot]) -> dict[str, list[str]]:
-    """What the runs warned of, once, with the names of those that did."""
+    """Each warning once, with the names of its runs."""
     lines = [(slot.name, line) for slot in slots for line in dict.fromkeys(slot.log()) if line.startswith(WARNING)]
     return together((name, line.removeprefix(WARNING)) for name, line in lines)
 
 
-def together(said: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    """Each thing that was said, once, with the names of those that said it."""
+def together(messages: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """Each message once, with the names of its runs."""
     found: dict[str, list[str]] = {}
-    for name, what in said:
-        found.setdefault(what, []).append(name)
+    for name, message in messages:
+        found.setdefault(message, []).append(name)
     return found
 
 
 def run_plan(
     plan: Plan, slots: list[Slot], jobs: int, tell: Callable[[State], None] = lambda state: None
 ) -> dict[str, str]:
-    """Train and measure whatever has no result yet; the reasons of those that failed, by name."""
+    """Train and evaluate every run without a result; returns the reasons of failed runs, by name."""
     waiting = [slot for slot in slots if slot.result() is None]
     running: dict[str, tuple[Slot, subprocess.Popen[bytes]]] = {}
     failed: dict[str, str] = {}
@@ -188,7 +192,7 @@ def run_plan(
 
 
 def _start(plan: Plan, slot: Slot, *, alone: bool) -> "subprocess.Popen[bytes]":
-    """A process for one run; several side by side take one thread each."""
+    """Start the process of one run; parallel runs get one thread each."""
     if not (slot.folder / TASK).exists():  # what was begun goes on as it was begun, with however many beside it
         assert slot.variant.recipe is not None
         recipe = slot.variant.recipe.model_dump(mode="json")
@@ -209,7 +213,7 @@ def _start(plan: Plan, slot: Slot, *, alone: bool) -> "subprocess.Popen[bytes]":
 
 
 def _stop(processes: "list[subprocess.Popen[bytes]]") -> None:
-    """Ask every process to save and end, and wait for it."""
+    """Interrupt every process, which then saves its run, and wait for it."""
     for process in processes:
         if process.poll() is None:
             process.send_signal(signal.SIGINT)
@@ -218,7 +222,7 @@ def _stop(processes: "list[subprocess.Popen[bytes]]") -> None:
 
 
 def why_failed(slot: Slot, code: int) -> str:
-    """In one line; where there is more to read, in its log."""
+    """The reason in one line; the log has more."""
     lines = slot.log()
     said = lines[-1] if lines and code > 0 else f"the process ended with code {code}"
     if code < 0:  # what it wrote before is not why
@@ -228,23 +232,12 @@ def why_failed(slot: Slot, code: int) -> str:
 
 
 def _state(slots: list[Slot], running: "dict[str, Any]", failed: dict[str, str]) -> State:
-    shares = []
-    for slot in slots:
-        if slot.name in running:
-            shares.append(_share(slot))
-        else:
-            shares.append(float(slot.name in failed or slot.result() is not None))
+    shares = [
+        _share(slot) if slot.name in running else float(slot.name in failed or slot.result() is not None)
+        for slot in slots
+    ]
     done = sum(share == 1.0 for share in shares)
     return State(done, len(slots), tuple(running), sum(shares) / max(len(shares), 1))
-
-
-def _read(kept: Path) -> str:
-    try:
-        return read_regular(kept).decode("utf-8")
-    except OSError as error:
-        raise InputError(f"cannot read {kept}: {error.strerror}") from error
-    except ValueError:  # then it is another one
-        return ""
 
 
 def _share(slot: Slot) -> float:

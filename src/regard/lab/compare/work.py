@@ -1,4 +1,4 @@
-"""One run of a comparison, in a process of its own: train (or go on), measure, write result.json."""
+"""One run of a comparison in its own process: train or resume, evaluate, write result.json."""
 
 import json
 import os
@@ -13,15 +13,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from regard.alignment import LinkRule
 from regard.bundle.folder import write_whole
 from regard.data.pair import Pair
 from regard.data.splits import load_split
-from regard.lab.align import Direction, default_rule, seen_gold
-from regard.lab.evaluate import Measured, measure
-from regard.lab.sides import Sides
-from regard.lab.tuning import tune_directions
-from regard.models.config import RecurrentConfig
+from regard.lab.align import Direction, default_rule, gold_in_words
+from regard.lab.evaluate import Measured, Scoring, has_attention, measure
+from regard.lab.parallel import ParallelText
+from regard.lab.tuning import tune_with_gold
 from regard.reading_files import read_json
 from regard.runtime.aligner import Aligner
 from regard.runtime.translator import Translator, load
@@ -33,17 +34,17 @@ from regard.training.run import train
 
 TASK, RESULT = "task.json", "result.json"
 TUNING = 200
-"""Development pairs on which the rule that reads links from attention is chosen."""
+"""Development pairs for tuning the link rule."""
 INTERRUPTED = 130
 WARNING = "warning: "
-"""What a line of the log begins with that whoever runs the comparison should read."""
+"""The prefix of log lines that `regard compare` prints."""
 PAUSE = 0.5
-"""Seconds between two looks for the process that started this one."""
+"""Seconds between two checks that the parent process lives."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """What a process is to do in its folder."""
+    """The task of a process, kept in its folder."""
 
     variant: str
     seed: int
@@ -61,10 +62,10 @@ class Task:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The process: `python -P -m regard.lab.compare.work FOLDER [PARENT] [CLASS...]`; the last line says what failed.
+    """`python -P -m regard.lab.compare.work FOLDER [PARENT] [CLASS...]`; the last line of the log is the error.
 
-    PARENT is the process that waits for the result: where that is killed, this one saves and ends. CLASS is one from
-    outside regard that may be imported: the folder may be somebody else's, so the name in it is not enough.
+    If the process PARENT ends, this one saves and ends too. CLASS may be imported although it is not part of regard:
+    the folder may come from someone else, so its name in the recipe is not enough.
     """
     folder = Path(arguments[0])
     trust = [one for one in arguments[1:] if ":" in one]
@@ -88,18 +89,18 @@ def _end_with(parent: int) -> None:
 
 
 def _log_warning(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
-    """Our own warnings are for people, as at the command line; those of libraries stay in the log."""
+    """`regard compare` prints our own warnings; those of libraries stay in the log."""
     ours = category.__module__.startswith("regard.")
     _log(f"{WARNING if ours else f'{category.__name__}: '}{message}")
 
 
 def _log(message: str) -> None:
-    """One line; people look at logs in terminals."""
+    """One line, with control characters escaped for terminals."""
     sys.stderr.write(escape_controls(" ".join(message.split())) + "\n")
 
 
 def work(folder: Path, task: Task, trust: Collection[str] = ()) -> int:
-    """Train what is not trained yet, measure, and write the result; INTERRUPTED where somebody stopped it."""
+    """Train or resume, evaluate and write the result; returns INTERRUPTED after Ctrl-C."""
     run = folder / "run"
     recipe = parse_recipe(task.recipe, f"the recipe of {folder}")
     done = train(recipe, run, resume=(run / "recipe.json").exists(), trust=trust)
@@ -107,10 +108,13 @@ def work(folder: Path, task: Task, trust: Collection[str] = ()) -> int:
         return INTERRUPTED
     for note in _started(read_journal(run / NAME)).get("notes", ()):
         _log(f"{WARNING}{note}")
-    translator = load(run, recipe.train.device if recipe.train.device != "auto" else _device(), trust=trust)
+    device = recipe.train.device
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    translator = load(run, device, trust=trust)
     pairs = load_split(recipe.data, "test").pairs[: task.sentences]
     rule, tuned = _tune(translator, load_split(recipe.data, "dev").pairs[:TUNING])
-    measured = measure(translator, pairs, rule=rule, protocol=task.protocol)
+    measured = measure(translator, pairs, rule=rule, scoring=Scoring(task.protocol))
     result = {
         "variant": task.variant,
         "seed": task.seed,
@@ -126,22 +130,15 @@ def work(folder: Path, task: Task, trust: Collection[str] = ()) -> int:
     return 0
 
 
-def _device() -> str:
-    import torch
-
-    return "cuda" if torch.cuda.is_available() else "cpu"
-
-
 def _tune(translator: Translator, pairs: Sequence[Pair]) -> tuple[LinkRule | None, dict[str, float] | None]:
-    """How links are best read from this model's attention, and its error rate at each shift; None without gold."""
-    config = translator.bundle.model.config
-    if isinstance(config, RecurrentConfig) and config.score == "none":
+    """The best link rule for this model, and its error rate at each shift; None without gold links."""
+    if not has_attention(translator.bundle):
         return None, None
     gold = [pair.links for pair in pairs if pair.links is not None]
     if not pairs or len(gold) < len(pairs):
         return default_rule(translator.bundle), None
-    direction, sides = Direction(Aligner(translator.bundle)), Sides.of(pairs)
-    (best,) = tune_directions(direction, None, sides, seen_gold(direction.aligner, sides, gold)[0])
+    direction, text = Direction(Aligner(translator.bundle)), ParallelText.of(pairs)
+    (best,) = tune_with_gold(direction, None, text, gold_in_words(direction.aligner, text, gold)[0])
     found = best.alone["forward"]
     return found.rule, {str(shift): aer for shift, aer in found.by_shift().items()}
 
@@ -173,8 +170,6 @@ def _memory() -> int:
     """Bytes: the GPU's peak, or this process's."""
     import resource
 
-    import torch
-
     if torch.cuda.is_available() and torch.cuda.max_memory_allocated():
         return torch.cuda.max_memory_allocated()
     unit = 1 if sys.platform == "darwin" else 1024
@@ -184,7 +179,7 @@ def _memory() -> int:
 def _examples(
     measured: Measured, pairs: Sequence[Pair], translator: Translator, rule: LinkRule | None
 ) -> list[dict[str, Any]]:
-    """What was written, and where the model looks while it writes the reference: comparable between variants."""
+    """The translations, and the attention while the model is forced to write the references."""
     looks = {}
     if rule is not None and pairs:
         aligner = Aligner(translator.bundle)

@@ -3,10 +3,9 @@
 import pytest
 import torch
 
-from regard.lab.bench.clock import wind
-from regard.lab.bench.decoding import beam_ours, limit, measure_decoding, random_sentences, settings, spread
+from decoding_measure import beam_ours, limit, measure_decoding, random_sentences, settings, spread
+from decoding_textbook import textbook_search, wind
 from regard.lab.bench.textbook import Textbook, ours_with
-from regard.lab.bench.textbook_search import textbook_search
 from regard.lab.bench.work import Work
 from regard.registry import prepare_for_decoding
 from regard.text.special import EOS

@@ -1,4 +1,4 @@
-"""What tuning found, kept in a file: read back as it was written, refused with one line where it is not."""
+"""Alignment settings in a file: what is saved is loaded again, and a wrong file is refused with one line."""
 
 import json
 import os
@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 
 from regard.lab.align_job import prepare, run
-from regard.lab.asked import Asked
-from regard.lab.reading import FORMAT, Reading, Rule, load_reading, save_reading
-from regard.runtime.posterior import Posterior
+from regard.lab.align_settings import FORMAT, AlignOptions, AlignRequest, AlignSettings, Extraction
 from regard.text.errors import InputError
 from runtime.bundles import untrained
 
@@ -24,7 +22,7 @@ def written(path: Path, content: Any) -> Path:
 
 
 def test_it_survives_the_file(tmp_path: Path) -> None:
-    reading = Reading.model_validate(
+    settings = AlignSettings.model_validate(
         {
             **TWO,
             "forward": {"heads": [[1, 0], [0, 2]], "shift": 1, "threshold": 0.25, "null": True},
@@ -33,38 +31,41 @@ def test_it_survives_the_file(tmp_path: Path) -> None:
             "development": 0.04,
         }
     )
-    save_reading(tmp_path / "deep" / "tuned.json", reading)
-    assert load_reading(tmp_path / "deep" / "tuned.json") == reading
-    assert reading.forward.link_rule().heads == ((1, 0), (0, 2))
+    settings.save(tmp_path / "deep" / "tuned.json")
+    assert AlignSettings.load(tmp_path / "deep" / "tuned.json") == settings
+    assert settings.forward.link_rule().heads == ((1, 0), (0, 2))
 
 
-@pytest.mark.parametrize("asked", [(None,), (Posterior(0.5, "word"),), (None, Posterior(0.5, "word"), Posterior(2.0))])
+@pytest.mark.parametrize(
+    "options",
+    [AlignOptions(), AlignOptions(posterior=0.5, evidence="word"), AlignOptions(posterior="tune", evidence="word")],
+)
 @pytest.mark.parametrize("two", [False, True])
-def test_what_was_tuned_reads_the_same_links_without_the_development_set(
-    run_folder: Path, tmp_path: Path, asked: tuple[Posterior | None, ...], two: bool
+def test_saved_settings_extract_the_same_links_without_the_development_set(
+    run_folder: Path, tmp_path: Path, options: AlignOptions, two: bool
 ) -> None:
     reverse, path = (run_folder if two else None), tmp_path / "tuned.json"
-    tuned = run(prepare(Asked(run_folder, reverse=reverse, tune=True, posteriors=asked)))
-    save_reading(path, tuned.reading)
-    again = run(prepare(Asked(run_folder, reverse=reverse, reading=path)))
-    assert not again.tuned
+    tuned = run(prepare(AlignRequest(run_folder, options, reverse=reverse, tune=True)))
+    tuned.settings.save(path)
+    again = run(prepare(AlignRequest(run_folder, reverse=reverse, settings=path)))
+    assert again.tuning is None
     assert again.aligned.chosen == tuned.aligned.chosen
     assert again.aligned.links == tuned.aligned.links
     assert again.scores == tuned.scores
-    assert again.reading == tuned.reading.model_copy(update={"development": None})
+    assert again.settings == tuned.settings.model_copy(update={"development": None})
 
 
 def test_given_options_are_kept_as_well(run_folder: Path, tmp_path: Path) -> None:
-    outcome = run(prepare(Asked(run_folder, reverse=run_folder, symmetrise="union", heads="0.0")))
-    assert outcome.reading.symmetrise == "union"
-    assert outcome.reading.forward == Rule(heads=((0, 0),))
+    outcome = run(prepare(AlignRequest(run_folder, AlignOptions(symmetrise="union", heads="0.0"), reverse=run_folder)))
+    assert outcome.settings.symmetrise == "union"
+    assert outcome.settings.forward == Extraction(heads=((0, 0),))
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ([], "says nothing about how links are read: wanted what --save-reading writes"),
-        ({"format": "regard-reading-2"}, "says nothing about how links are read"),
+        ([], "holds no alignment settings: wanted a file that --save-settings wrote"),
+        ({"format": "regard-reading-2"}, "holds no alignment settings"),
         ({"format": FORMAT}, "tuned.json: forward is missing"),
         ({**ONE, "forward": 3}, "tuned.json: forward = 3: wanted a table"),
         ({**ONE, "forward": {"threshhold": 1}}, "unknown key forward.threshhold: did you mean 'threshold'"),
@@ -77,16 +78,14 @@ def test_given_options_are_kept_as_well(run_folder: Path, tmp_path: Path) -> Non
         ({**ONE, "posterior": {"prior": 99}}, "posterior.prior = 99: wanted at most 10"),
         ({**ONE, "symmetrise": "union"}, "backward and symmetrise go together"),
         ({**ONE, "backward_joined": {}}, "backward is missing"),
-        ({**TWO, "symmetrise": "both"}, "no symmetrisation 'both': valid choices are intersection"),
-        (TWO, "tuned.json reads two directions: name the model of the other one with --reverse"),
+        ({**TWO, "symmetrise": "both"}, "symmetrise = 'both': valid choices are intersection"),
+        (TWO, "tuned.json is for two directions: name the model of the other one with --reverse"),
     ],
 )
-def test_what_is_no_reading_is_refused_with_one_line(
-    run_folder: Path, tmp_path: Path, content: Any, message: str
-) -> None:
+def test_wrong_settings_are_refused_with_one_line(run_folder: Path, tmp_path: Path, content: Any, message: str) -> None:
     path = written(tmp_path / "tuned.json", content)
     with pytest.raises(InputError, match=message) as caught:
-        prepare(Asked(run_folder, reading=path))
+        prepare(AlignRequest(run_folder, settings=path))
     assert "\n" not in str(caught.value)
 
 
@@ -94,22 +93,22 @@ def test_a_model_that_cannot_be_asked_is_refused_for_what_the_file_says(tmp_path
     bundle = untrained(tmp_path / "transformer", "transformer")
     path = written(tmp_path / "tuned.json", {**ONE, "posterior": {"prior": 1.0}})
     with pytest.raises(
-        InputError, match=r"tuned\.json was not made for .*transformer: .*a Transformer cannot"
+        InputError, match=r"tuned\.json was not made for .*transformer: .*not defined for a Transformer"
     ) as caught:
-        prepare(Asked(bundle, reading=path))
+        prepare(AlignRequest(bundle, settings=path))
     assert "leave" not in str(caught.value)
 
 
-def test_one_direction_is_not_read_as_two(run_folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"tuned\.json reads one direction: leave --reverse out"):
-        prepare(Asked(run_folder, reverse=run_folder, reading=written(tmp_path / "tuned.json", ONE)))
+def test_settings_for_one_direction_are_refused_for_two(run_folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"tuned\.json is for one direction: leave --reverse out"):
+        prepare(AlignRequest(run_folder, reverse=run_folder, settings=written(tmp_path / "tuned.json", ONE)))
 
 
 @pytest.mark.parametrize("content", [b"\xff\x00", b"", b"{", b"[" * 100_000])
 def test_what_is_no_json_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "tuned.json").write_bytes(content)
-    with pytest.raises(InputError, match="says nothing about how links are read"):
-        load_reading(tmp_path / "tuned.json")
+    with pytest.raises(InputError, match="holds no alignment settings"):
+        AlignSettings.load(tmp_path / "tuned.json")
 
 
 def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
@@ -121,8 +120,8 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
         (Path("/dev/zero"), "is a device or a pipe, wanted a file"),
     ):
         with pytest.raises(InputError, match=message):
-            load_reading(path)
+            AlignSettings.load(path)
     with (tmp_path / "large").open("wb") as file:
         file.truncate(1 << 40)
-    with pytest.raises(InputError, match="says nothing about how links are read"):
-        load_reading(tmp_path / "large")
+    with pytest.raises(InputError, match="holds no alignment settings"):
+        AlignSettings.load(tmp_path / "large")

@@ -1,4 +1,4 @@
-"""Two sides of text line by line, blank lines kept: line i of the links belongs to line i of both."""
+"""Parallel text line by line, blank lines kept, and the gold links of its pairs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from regard.text.errors import InputError
 
 
 @dataclass(frozen=True)
-class Sides:
-    """Sources and targets, equally many."""
+class ParallelText:
+    """Sources and their targets, line by line."""
 
     sources: list[str]
     targets: list[str]
@@ -21,11 +21,17 @@ class Sides:
         return len(self.sources)
 
     @classmethod
-    def of(cls, pairs: Sequence[Pair]) -> "Sides":
+    def of(cls, pairs: Sequence[Pair]) -> "ParallelText":
         return cls([pair.source for pair in pairs], [pair.target for pair in pairs])
 
+    def flipped(self) -> "ParallelText":
+        return ParallelText(self.targets, self.sources)
 
-def read_sides(source: Path, target: Path | None = None) -> Sides:
+    def first(self, count: int) -> "ParallelText":
+        return ParallelText(self.sources[:count], self.targets[:count])
+
+
+def read_parallel_text(source: Path, target: Path | None = None) -> ParallelText:
     """Two parallel files, or one file of source TAB target."""
     first = list(read_lines(source))
     if not first:
@@ -37,34 +43,27 @@ def read_sides(source: Path, target: Path | None = None) -> Sides:
                 f"unequal line counts: {source} has {len(first):,}, {target} has {len(second):,}; "
                 "line i of one must translate line i of the other"
             )
-        return Sides(first, second)
-    sources, targets = [], []
-    for number, line in enumerate(first, 1):
-        fields = line.split("\t") if line.strip() else ["", ""]
+        return ParallelText(first, second)
+    rows = [line.split("\t") if line.strip() else ["", ""] for line in first]
+    for number, fields in enumerate(rows, 1):
         if len(fields) != 2:
             given = "no tab;" if len(fields) == 1 else f"{len(fields)} columns,"
             raise InputError(f"{source}, line {number}: {given} wanted source TAB target")
-        sources.append(fields[0])
-        targets.append(fields[1])
-    return Sides(sources, targets)
+    return ParallelText([fields[0] for fields in rows], [fields[1] for fields in rows])
 
 
 @dataclass(frozen=True)
 class GoldFile:
-    """A file of gold links in Pharaoh or NAACL format, which is found out, and how its words are counted."""
+    """A file of gold links in Pharaoh or NAACL format, which is detected."""
 
     path: Path
     base: int | None = None
-    """What the first word is counted as: 0 in Pharaoh files and 1 in NAACL files if left out."""
+    """The index of the first word; if None, 0 in Pharaoh files and 1 in NAACL files."""
     flip: bool = False
     """Whether the links are written target first."""
 
-    def __post_init__(self) -> None:
-        if self.base not in (None, 0, 1):
-            raise InputError(f"--gold-base {self.base}: the first word counts as 0 or as 1")
-
-    def read(self, lengths: Sequence[tuple[int, int]]) -> tuple[list[Links], tuple[str, ...]]:
-        """The links of every pair, checked against their words, and what a person should hear about them."""
+    def read(self, lengths: Sequence[tuple[int, int]]) -> tuple[list[Links], list[str]]:
+        """The links of every pair, checked against its numbers of words, and warnings."""
         path = find_file(self.path)
         lines = list(read_lines(path))
         naacl = is_naacl(lines)
@@ -81,33 +80,23 @@ class GoldFile:
                 links = [each.flipped() for each in links]
             check_links(links, lengths, where=str(path), base=base)
         except ValueError as error:
-            raise InputError(_with_options(str(error), self.flip)) from None
+            given = f"gold_base = {base} and flip_gold = {str(self.flip).lower()}"
+            raise InputError(f"{error} (read with {given}; links of tokenised text want --words spaces)") from None
         notes = []
         if base == 0 and seem_one_based(links):
-            notes.append(f"{path}: no link touches a first word on either side: if it counts from 1, say --gold-base 1")
+            notes.append(f"{path}: no link touches a first word on either side: if it counts from 1, set gold_base = 1")
         if not any(each.possible for each in links):
             notes.append(f"{path} holds no link: there is nothing to score against")
-        return links, tuple(notes)
+        return links, notes
 
 
 def is_naacl(lines: Sequence[str]) -> bool:
-    """Whether lines are of numbers apart (`1 3 4 S`) rather than of joined ones (`2-3 4?5`)."""
+    """Whether lines hold separate numbers (`1 3 4 S`) rather than joined ones (`2-3 4?5`)."""
     first = next((line.split() for line in lines if line.strip()), [])
     return len(first) >= 3 and all(field.isdigit() for field in first[:3])
 
 
-def _with_options(message: str, flipped: bool) -> str:
-    """The remedy as the command's options."""
-    turn = "leave --flip-gold out" if flipped else "say --flip-gold"
-    said = {
-        "so read them with index base 1": "so say --gold-base 1",
-        "so flip them": f"so {turn}",
-        "and flip them": f"and {turn}",
-        "these links seem to count from 0": "these links seem to count from 0: say --gold-base 0",
-        "are these links 0-based?": "if they count from 0, say --gold-base 0",
-    }
-    for plain, option in said.items():
-        message = message.replace(plain, option)
-    if "lies outside" in message and "--" not in message:
-        message += "; links count words as the model splits them, with --words spaces what white space separates"
-    return message
+def visible_links(links: Links, sources: int, targets: int) -> Links:
+    """The links between the first `sources` and `targets` words: normalisation may drop a final full stop."""
+    sure, possible = ([(s, t) for s, t in some if s < sources and t < targets] for some in (links.sure, links.possible))
+    return Links.of(sure, possible)

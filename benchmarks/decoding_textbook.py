@@ -1,5 +1,6 @@
-"""Beam search as texts write it: one sentence at a time, its few hypotheses side by side, lists and a sort."""
+"""The textbook decoder with random weights that end their sentences, and its beam search one sentence at a time."""
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -10,6 +11,9 @@ from regard.lab.bench.textbook import Textbook
 from regard.text.special import BOS, EOS, PAD
 
 Hidden = Tensor | tuple[Tensor, Tensor]
+
+KEEPS = 0.95
+"""The share of its value that the clock unit keeps at each step."""
 
 
 @dataclass(frozen=True)
@@ -65,3 +69,28 @@ def _rows(hidden: Hidden, rows: Tensor) -> Hidden:
     if isinstance(hidden, tuple):
         return hidden[0].index_select(1, rows), hidden[1].index_select(1, rows)
     return hidden.index_select(1, rows)
+
+
+@torch.no_grad()
+def wind(textbook: Textbook, words: int, *, sharpness: float = 4.0, gain: float = 60.0) -> None:
+    """Make the GRU decoder's first unit a clock that lets sentences end after about `words` words.
+
+    The unit goes from 0 towards 1, s_t = 1 - KEEPS^t, whatever is read or written; the logit of EOS grows with it and
+    is 0 at `words`. All other logits stay random; `sharpness` is about their spread.
+    """
+    if textbook.work.cell != "gru":
+        raise ValueError(f"only a GRU can be given a clock, not cell '{textbook.work.cell}'")
+    units = textbook.work.units
+    recurrence, output = dict(textbook.decoder.named_parameters()), textbook.output
+    state = 1 - KEEPS**words
+    output.weight.mul_(sharpness * math.sqrt(3) / 0.5)
+    for weight in (recurrence["weight_ih_l0"], recurrence["weight_hh_l0"]):
+        for gate in range(3):
+            weight[gate * units] = 0.0
+    bias, other = recurrence["bias_ih_l0"], recurrence["bias_hh_l0"]
+    keep, always = math.log(KEEPS / (1 - KEEPS)), 20.0
+    for gate, value in enumerate((always, keep, always)):  # reset, update, new
+        bias[gate * units], other[gate * units] = value, 0.0
+    output.weight[EOS] *= 0.3
+    output.weight[EOS, 0] = gain
+    output.bias[EOS] = -gain * state + 3 * sharpness

@@ -10,10 +10,9 @@ from typing import TypeVar
 
 import torch
 
-from regard.lab.bench.clock import wind
+from decoding_textbook import Found, textbook_search, wind
 from regard.lab.bench.measure import exact_float32
 from regard.lab.bench.textbook import Textbook, ours_with
-from regard.lab.bench.textbook_search import Found, textbook_search
 from regard.lab.bench.work import MULTI30K, Work
 from regard.models.seq2seq import Seq2Seq
 from regard.registry import prepare_for_decoding

@@ -13,8 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from regard.lab.bench.clock import KEEPS
-from regard.lab.bench.decoding import (
+from decoding_measure import (
     ROWS,
     DecodingFigures,
     Spent,
@@ -23,6 +22,7 @@ from regard.lab.bench.decoding import (
     random_sentences,
     timed,
 )
+from decoding_textbook import KEEPS
 from regard.lab.bench.measure import exact_float32
 from regard.lab.bench.work import MULTI30K, Work
 from regard.models.config import RecurrentConfig

@@ -3,9 +3,8 @@
 import pytest
 import torch
 
-from regard.lab.bench import joey_search
-from regard.lab.bench.decoding import beam_ours, random_sentences
-from regard.lab.bench.joey_search import (
+import decoding_joey
+from decoding_joey import (
     beam_joey,
     joey_model,
     joey_settings,
@@ -13,6 +12,7 @@ from regard.lab.bench.joey_search import (
     measure_joey,
     ours_with_joey,
 )
+from decoding_measure import beam_ours, random_sentences
 from regard.lab.bench.work import Work
 from regard.text.special import EOS
 
@@ -21,7 +21,7 @@ installed = pytest.mark.skipif(joey_version() is None, reason="JoeyNMT is not in
 
 
 def test_nothing_is_measured_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(joey_search, "joey_version", lambda: None)
+    monkeypatch.setattr(decoding_joey, "joey_version", lambda: None)
     assert measure_joey(SMALL) is None
 
 

@@ -1,0 +1,126 @@
+"""What to evaluate on: pairs from files or a recipe, further references, translations made elsewhere."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from regard.data.corpora import read_parallel, read_tsv
+from regard.data.lines import read_lines
+from regard.data.pair import Pair
+from regard.lab.align import word_note
+from regard.lab.evaluate import recipe_pairs
+from regard.lab.parallel import GoldFile, ParallelText
+from regard.runtime.onnx_folder import load_any
+from regard.text.errors import InputError
+from regard.text.words import word_spans
+
+
+@dataclass(frozen=True)
+class EvaluationData:
+    """Pairs, further references of each, and warnings; `numbers` are their lines in the file, from 0.
+
+    Lines with a blank side have no pair. Once grouped, of several lines with the same source the first has a pair.
+    """
+
+    pairs: list[Pair]
+    more: list[tuple[str, ...]]
+    notes: tuple[str, ...] = ()
+    numbers: tuple[int, ...] = ()
+    total: int = 0
+    """Lines of the file."""
+    is_grouped: bool = False
+
+    @classmethod
+    def of(cls, pairs: Sequence[Pair], notes: Sequence[str] = ()) -> "EvaluationData":
+        """Data without blank lines."""
+        return cls(list(pairs), [()] * len(pairs), tuple(notes), tuple(range(len(pairs))), len(pairs))
+
+    def grouped(self) -> "EvaluationData":
+        """Pairs with the same source become one with several references, in the order of their first."""
+        found: dict[str, tuple[Pair, list[str], int]] = {}
+        for pair, others, number in zip(self.pairs, self.more, self.numbers, strict=True):
+            if pair.source in found:
+                found[pair.source][1].extend((pair.target, *others))
+            else:
+                found[pair.source] = pair, list(others), number
+        pairs, more, numbers = zip(*found.values(), strict=True) if found else ((), (), ())
+        return replace(self, pairs=list(pairs), more=[tuple(one) for one in more], numbers=numbers, is_grouped=True)
+
+    def lines(self, path: Path, what: str) -> list[str]:
+        """A file with a line for every line of the data, or once grouped for every different source."""
+        lines = list(read_lines(path))
+        if len(lines) == self.total:
+            return [lines[number] for number in self.numbers]
+        if self.is_grouped and len(lines) == len(self.pairs):
+            return lines
+        wanted = f"{self.total:,}{f' and {len(self.pairs):,} different sources' if self.is_grouped else ''}"
+        raise InputError(f"{path} has {len(lines):,} lines, the test set {wanted}: {what} go line by line")
+
+    def with_references(self, paths: Sequence[Path]) -> "EvaluationData":
+        """The data with a further reference from each file; a blank line is no reference."""
+        files = [self.lines(path, "references") for path in paths]
+        more = [
+            (*others, *(file[number] for file in files if file[number].strip()))
+            for number, others in enumerate(self.more)
+        ]
+        return replace(self, more=more)
+
+
+@dataclass(frozen=True)
+class DataRequest:
+    """The data that `regard evaluate` was given for a system: a bundle, or a file of translations."""
+
+    system: Path
+    data: Path | None = None
+    split: str | None = None
+    source: Path | None = None
+    target: Path | None = None
+    links: GoldFile | None = None
+    references: Sequence[Path] = ()
+    group: bool = False
+    trust: Sequence[str] = ()
+
+    def read(self) -> EvaluationData:
+        if (self.source is None) != (self.target is None) or (self.links is not None and self.source is None):
+            raise InputError("--source and --target go together, and --links with both")
+        if self.data is not None and self.source is not None:
+            raise InputError(f"{self.data} and --source were both given: leave one of them out")
+        path = self.data or self.source
+        if path is not None and self.split is not None:
+            raise InputError(f"{path} and --split were both given: leave one of them out")
+        if path is not None:
+            found = read_evaluation_data(path, self.target, self.links)
+        elif self.system.is_file():
+            raise InputError(
+                f"{self.system} is a file of translations: name what it translates, with DATA or --source, --target"
+            )
+        else:
+            corpus = recipe_pairs(load_any(self.system, trust=self.trust), self.split or "test")
+            found = EvaluationData.of(corpus.pairs, corpus.notes)
+        if self.links is not None and not self.system.is_file():
+            bundle, remedy = load_any(self.system, trust=self.trust), "regard align --gold with --words spaces"
+            found = replace(found, notes=(*found.notes, *word_note(ParallelText.of(found.pairs), bundle, remedy)))
+        if self.references:
+            found = found.with_references(self.references)
+        return found.grouped() if self.group else found
+
+
+def read_evaluation_data(source: Path, target: Path | None = None, links: GoldFile | None = None) -> EvaluationData:
+    """Pairs from a TSV file, or from two parallel files and their gold links."""
+    skipped: list[int] = []
+    pairs = list(read_tsv(source, None, skipped) if target is None else read_parallel(source, target, None, skipped))
+    notes: list[str] = []
+    if skipped:
+        lines = "1 line was" if len(skipped) == 1 else f"{len(skipped):,} lines were"
+        notes.append(f"{source}: {lines} left out, a side is blank (first: line {skipped[0]})")
+    total = len(pairs) + len(skipped)
+    numbers = sorted(set(range(total)) - {line - 1 for line in skipped})
+    if links is not None:
+        # A left-out line counts as having no words: no link fits there. The model's words are at most these.
+        lengths = [(0, 0)] * total
+        for number, pair in zip(numbers, pairs, strict=True):
+            lengths[number] = len(word_spans(pair.source)), len(word_spans(pair.target))
+        gold, more = links.read(lengths)
+        pairs = [replace(pair, links=gold[number]) for number, pair in zip(numbers, pairs, strict=True)]
+        notes += more
+    return EvaluationData(pairs, [()] * len(pairs), tuple(notes), tuple(numbers), total)
