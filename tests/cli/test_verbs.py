@@ -1,10 +1,13 @@
-"""`regard evaluate`, `info`, `plot`, `explain`, `doctor` and `demo`."""
+"""`regard evaluate`, `info`, `models`, `export int8`, `plot`, `explain`, `doctor` and `demo`."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
+from regard.bundle import find_bundle, load_bundle
+from regard.bundle.find import pretrained_names
 from regard.lab import demo as demo_module
 
 from .conftest import Command, Outcome
@@ -68,7 +71,7 @@ class TestEvaluate:
             (["x.tsv", "--source", "x", "--target", "y"], "x.tsv and --source were both given"),
             (["x.tsv", "--split", "dev"], "x.tsv and --split were both given"),
             (["--split", "test_2017"], "there is no split 'test_2017': its recipe has train, dev and test"),
-            (["--tokenize", "nonsense"], "sacrebleu has no tokenizer 'nonsense': valid choices are"),
+            (["--tokenize", "nonsense"], "sacrebleu has no tokenizer 'nonsense': did you mean 'none'"),
         ],
         ids=["source alone", "links alone", "two corpora", "file and split", "no such split", "tokenizer"],
     )
@@ -176,6 +179,41 @@ class TestDoctor:
         assert wrong.out.startswith("✗ no bundle and no corpus in")
 
 
+class TestModels:
+    def test_the_list_and_one_card(self, command: Command) -> None:
+        listed = command("models")
+        assert listed.out.splitlines()[0].split() == ["name", "direction", "size", "score", "licence"]
+        assert [line.split()[0] for line in listed.out.splitlines()[1:]] == pretrained_names()
+        card = command("models", "demo-en-hi").out
+        assert card.startswith("demo-en-hi: ")
+        assert "known fault" in card
+        found = json.loads(command("models", "demo-en-fr", "--json").out)["demo-en-fr"]
+        assert found["bytes"] < 2e6
+        assert found["direction"] == "English → French"
+
+    def test_an_unknown_name(self, command: Command) -> None:
+        wrong = command("models", "demo-en-rf").complaint
+        assert wrong == "no model 'demo-en-rf' in the package: did you mean 'demo-en-fr'?"
+
+
+class TestExportInt8:
+    def test_an_int8_bundle_translates(self, command: Command, run_folder: Path, tmp_path: Path) -> None:
+        outcome = command("export", "int8", run_folder, "--out", tmp_path / "small")
+        assert outcome.code == 0
+        assert load_bundle(tmp_path / "small").manifest.stored == "int8"
+        assert command("translate", tmp_path / "small", "3 4 5").code == 0
+        assert command("export", "int8", run_folder, "--out", tmp_path / "small").code == 0, "an export is replaced"
+
+    def test_refusals(self, command: Command, run_folder: Path, tmp_path: Path) -> None:
+        shutil.copytree(find_bundle(run_folder), tmp_path / "bundle")
+        over = command("export", "int8", run_folder, "--out", tmp_path / "bundle").complaint
+        assert over.endswith("this folder holds a bundle, which would be lost: name another folder")
+        trace = command("export", "int8", run_folder, "--out", tmp_path / "x", "--trace").complaint
+        assert trace == "--trace is for ONNX graphs: leave it out, or export onnx"
+        wrong = command("export", "intt8", run_folder, "--out", tmp_path / "x").complaint
+        assert wrong == "there is no format 'intt8': did you mean 'int8'?"
+
+
 class TestDemo:
     def test_wrong_pairs_and_folders(self, command: Command, run_folder: Path) -> None:
         assert "no phrasebook 'en-de': valid choices are en-fr, fr-en, en-hi" in command("demo", "--pair", "en-de").err
@@ -193,7 +231,10 @@ class TestDemo:
         monkeypatch.setattr(demo_module, "SAMPLE", 1)
         outcome = command("demo", "--out", tmp_path / "demo")
         assert outcome.code == 0
-        assert outcome.out.strip().startswith("The black cat sat on the mat.  →  ")
+        package, _, own = outcome.out.partition("Now one of your own is trained")
+        assert package.startswith("demo-en-fr, a model of the package: The black cat sat on the mat.  →  le chat noir ")
+        assert "rows: written, columns: read" in package
+        assert "\nThe black cat sat on the mat.  →  " in own
         for part in (
             "rows: written, columns: read", "✗  wanted: je t'aime", "5 sentences that the model never saw:",
             "41–60*", "* longer than any training sentence", "report.html", "--walk",

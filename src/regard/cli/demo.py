@@ -27,8 +27,14 @@ def demo(
 ) -> None:
     from regard.cli.progress import TrainingDisplay
     from regard.cli.screen import console, progress, show_map, show_measured, warn
-    from regard.lab.demo import LONGER, SAMPLE, SENTENCES, as_written, show_demo, train_demo
+    from regard.lab.demo import LONGER, SAMPLE, SENTENCES, as_written, pretrained_example, show_demo, train_demo
 
+    screen = console()
+    if not resume:
+        example = pretrained_example(pair)
+        screen.print(f"demo-{pair}, a model of the package: {example.source}  →  {example.text}\n")
+        show_map(screen, example)
+        screen.print("Now one of your own is trained from the first step, in about three minutes.\n")
     with TrainingDisplay() as display:
         result = train_demo(pair, out, seed=seed, resume=resume, listener=display)
     if result.reason == "interrupted":
@@ -37,7 +43,6 @@ def demo(
     seconds = result.progress.seconds
     with progress("measuring", SENTENCES + SAMPLE * len(LONGER)) as tell:
         done = show_demo(pair, out, seed=seed, train_seconds=seconds, progress=tell)
-    screen = console()
     screen.print()
     first = as_written(done.showcase[0].translation.source)
     screen.print(f"{first}  →  {done.showcase[0].translation.text}\n")

@@ -15,7 +15,7 @@ import typer
 
 
 def models(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Show the card of this model.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Show the card of this model.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the cards as JSON.")] = False,
 ) -> None:
     from regard.bundle.cards import read_cards, stored_bytes

@@ -11,6 +11,7 @@ from regard.lab.evaluate import Example, Measured, measure
 from regard.lab.report import report_page
 from regard.plot import heatmaps, save
 from regard.reading_files import read_json
+from regard.runtime.translation import Translation
 from regard.runtime.translator import load
 from regard.text.errors import InputError
 from regard.training.journal import Listener
@@ -37,6 +38,18 @@ class Demo:
     longer: Measured
 
 
+def pretrained_example(pair: str) -> Translation:
+    """A sentence of the showcase, translated by the model in the package."""
+    check_pair(pair)
+    return load(f"demo-{pair}").translate(as_written(phrasebook.showcase(pair)[0].source))
+
+
+def check_pair(pair: str) -> None:
+    """Refuse a pair that has no phrasebook."""
+    if pair not in phrasebook.PAIRS:
+        raise InputError(f"no phrasebook '{pair}': valid choices are {', '.join(phrasebook.PAIRS)}")
+
+
 def train_demo(
     pair: str,
     out: Path,
@@ -49,8 +62,7 @@ def train_demo(
     """Train the demo recipe for `pair` into `out`; an earlier demo there is replaced, anything else is not."""
     if find_world().size > 1:
         raise InputError("the demo is for one worker: start it without torchrun (`regard train demo` takes several)")
-    if pair not in phrasebook.PAIRS:
-        raise InputError(f"no phrasebook '{pair}': valid choices are {', '.join(phrasebook.PAIRS)}")
+    check_pair(pair)
     recipe = load_recipe("demo", [f"data.pair={pair}", f"data.seed={seed}", f"train.seed={seed}", *overrides])
     recipe = recipe.model_copy(update={"description": _MADE + recipe.description})
     if not resume:

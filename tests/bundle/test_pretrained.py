@@ -1,0 +1,76 @@
+"""The models in the package: found by name, within their size, described by a card."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+import regard
+from regard.bundle import BundleError, find_bundle, load_bundle
+from regard.bundle.cards import read_cards, stored_bytes
+from regard.bundle.find import PRETRAINED, pretrained_names
+from regard.data import phrasebook
+from regard.lab.demo import as_written
+
+MEGABYTES = {"demo-en-fr": 2, "demo-fr-en": 2, "demo-en-hi": 2}
+"""The most that a model's folder may take."""
+
+
+def test_the_models_are_those_that_have_a_budget_and_keep_it() -> None:
+    assert pretrained_names() == sorted(MEGABYTES)
+    assert all(stored_bytes(name) <= most * 1e6 for name, most in MEGABYTES.items())
+    assert sum(map(stored_bytes, MEGABYTES)) <= 35e6
+
+
+@pytest.mark.parametrize("name", sorted(MEGABYTES))
+def test_a_model_is_an_int8_bundle_that_names_no_machine(name: str) -> None:
+    bundle = load_bundle(name)
+    assert bundle.manifest.stored == "int8"
+    assert bundle.path == PRETRAINED / name
+    text = (PRETRAINED / name / "manifest.json").read_text(encoding="utf-8")
+    assert not re.search(r'"(/|[A-Z]:\\)', text), "an absolute path"
+
+
+@pytest.mark.parametrize("pair", phrasebook.PAIRS)
+def test_demo_models_translate_the_showcase(pair: str) -> None:
+    shown = phrasebook.showcase(pair)
+    found = regard.load(f"demo-{pair}").translate([as_written(one.source) for one in shown])
+    right = [as_written(one.target) == other.text for one, other in zip(shown, found, strict=True)]
+    assert sum(right) >= len(right) - 1
+    assert all(one.alignment for one in found)
+
+
+def test_cards_are_whole() -> None:
+    cards = read_cards()
+    assert list(cards) == pretrained_names()
+    for card in cards.values():
+        assert card.data
+        assert card.faults
+        assert re.fullmatch("[0-9a-f]{7,40}", card.commit)
+
+
+def test_an_existing_path_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert find_bundle("demo-en-fr") == PRETRAINED / "demo-en-fr"
+    shutil.copytree(PRETRAINED / "demo-fr-en", tmp_path / "demo-en-fr")
+    assert find_bundle("demo-en-fr") == Path("demo-en-fr")
+    assert load_bundle("demo-en-fr").manifest == load_bundle("demo-fr-en").manifest
+
+
+@pytest.mark.parametrize("path", ["./demo-en-fr", "runs/demo-en-fr", "../pretrained/demo-en-fr", ""])
+def test_only_the_bare_name_finds_a_model_of_the_package(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if path == "./demo-en-fr":
+        assert find_bundle(path) == PRETRAINED / "demo-en-fr", "pathlib drops the dot"
+        return
+    with pytest.raises(BundleError, match="no bundle at"):
+        find_bundle(path)
+
+
+def test_a_mistyped_name_gets_the_nearest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BundleError, match=r"did you mean 'demo-en-fr'\?"):
+        find_bundle("demo-en-rf")
