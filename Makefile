@@ -1,11 +1,11 @@
-# make demo · make test · make check · make bench
+# make demo · make test · make test-long · make check · make bench
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 # Tensors of this size run fastest on one thread; the test runner gives each core a process instead.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test check quick bench clean
+.PHONY: demo test test-long check quick bench clean
 
 $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "regard needs Python 3.11 or newer: make demo PYTHON=python3.12")'
@@ -24,11 +24,14 @@ check: $(INSTALLED)  ## lint, types and import rules
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: check  ## everything that must hold
+test: check  ## everything that must hold after each change
+	PYTHONDONTWRITEBYTECODE=1 $(BIN)/pytest -n 2 -m "not long"
+
+test-long: check  ## the same and the tests that take long: before a release
 	PYTHONDONTWRITEBYTECODE=1 $(BIN)/pytest -n 2
 
 quick: $(INSTALLED)  ## the tests that train nothing
-	PYTHONDONTWRITEBYTECODE=1 $(BIN)/pytest -n 2 -m "not slow"
+	PYTHONDONTWRITEBYTECODE=1 $(BIN)/pytest -n 2 -m "not slow and not long"
 
 bench: $(INSTALLED)  ## the figures in docs/results.md
 	$(BIN)/regard bench

@@ -11,7 +11,7 @@ from .conftest import Command
 SHARED = Path(os.environ.get("REGARD_DATA") or Path(__file__).parents[2] / ".." / "shared" / "data")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_get_look_train_measure_align(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if not (SHARED / "multi30k").is_dir():
         pytest.skip("no copy of multi30k: set REGARD_DATA to a folder of corpora")

@@ -94,7 +94,7 @@ def test_a_starter_waits_for_no_training(user_cache: Path, write: Callable[..., 
     assert not user_cache.exists()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_end_to_end(user_cache: Path, write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """The real training, in the grading process, with its bar; then the translator speaks French."""
     entry, news = find("repair"), News()

@@ -14,7 +14,7 @@ from regard.training.recipe import load_recipe
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_reverse_recipe_gets_99_of_100_unseen_sequences_right_by_looking_from_the_end(tmp_path: Path) -> None:
     command = [sys.executable, "-c", "from regard.cli.main import main; main()", "train", "reverse"]
     options = ["--out", str(tmp_path / "run"), "--deterministic", "--set", "train.device=cpu"]

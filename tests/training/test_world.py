@@ -20,7 +20,7 @@ from regard.training.world import World, find_world, join
 from .tiny import entries
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_every_scene_with_several_workers_holds(tmp_path: Path) -> None:
     program = Path(__file__).with_name("workers.py")
@@ -53,7 +53,7 @@ def workers_of(process: subprocess.Popen[str]) -> list[int]:
     return [ranks[rank] for rank in sorted(ranks)]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds the workers in /proc")
 def test_torchrun_starts_a_killed_run_again_and_it_goes_on(command: list[str], tmp_path: Path) -> None:
     folder = tmp_path / "a run"
@@ -72,7 +72,7 @@ def test_torchrun_starts_a_killed_run_again_and_it_goes_on(command: list[str], t
     assert steps == list(range(1, 81))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_ctrl_c_under_torchrun_saves_and_one_worker_says_how_to_go_on(command: list[str], tmp_path: Path) -> None:
     folder = tmp_path / "a run"
     longer = [word.replace("steps=80", "steps=100000") for word in command]

@@ -171,6 +171,7 @@ for config in (FED, recurrent(cell="lstm"), recurrent(cell="gru")):
 """
 
 
+@pytest.mark.long
 def test_torch_compile_runs_the_plain_loop() -> None:
     """In another process, without the shape checks of this one, which torch.compile cannot trace."""
     tests = Path(__file__).parents[2]
