@@ -46,28 +46,50 @@ except ValueError as error:
     assert result.stdout.strip().endswith("regard.training.run")
 
 
+LONG_FILES = {"fast/graphs/replay.py": "capture, replay and memory of CUDA graphs share one lock and one cache"}
+LONG_FUNCTIONS = {"cli/evaluate.py: evaluate": "a Typer command: its options are its parameters"}
+MANY_PARAMETERS = {
+    "attention/build.py: build_attention": "one keyword for each recipe key that chooses an attention",
+    "evaluation/report.py: evaluate": "one keyword for each metric and its setting",
+    "plot/attention_map.py: of": "what a translation knows about its two sides",
+    "search/beam.py: beam_search": "the settings of a beam search",
+    "fast/search/device_beam.py: _unfit_beam": "the signature of beam_search",
+    "fast/search/device_beam.py: beam_on_device": "the signature of beam_search",
+    "fast/recurrent/bahdanau_cpu.py: attend_and_recur": "the tensors of one fused operation",
+    "fast/recurrent/bahdanau_cpu.py: forward": "the tensors of one fused operation",
+    "fast/recurrent/bahdanau_launch.py: forward": "the tensors of one fused operation",
+    "fast/recurrent/fused_functions.py: attend_and_recur_kernels": "the tensors of one fused operation",
+    "fast/recurrent/step_loop.py: run_steps": "what the three loops of the decoder share",
+}
+"""Exceptions to the rules of size, with the reason for each; Typer commands, kernels and custom operations need none."""
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_a_file_says_what_it_is_for_and_stays_small(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
+    text, name = path.read_text(encoding="utf-8"), path.relative_to(PACKAGE).as_posix()
     tree = ast.parse(text)
-    assert ast.get_docstring(tree), f"{path.name} does not say what it is for"
-    assert len(text.splitlines()) <= 330, f"{path.name}: one reason to change each?"
+    assert ast.get_docstring(tree), f"{name} does not say what it is for"
+    assert len(text.splitlines()) <= 300 or name in LONG_FILES, f"{name}: one reason to change?"
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
+            where = f"{name}: {node.name}"
+            decorators = " ".join(map(ast.unparse, node.decorator_list))
+            if "triton.jit" in decorators or "custom_op" in decorators or "register_fake" in decorators:
+                continue
             assert node.end_lineno is not None
-            length = node.end_lineno - node.lineno
-            assert length <= 75, f"{path.name}: {node.name} has {length} lines"
+            length = node.end_lineno - node.lineno + 1
+            assert length <= 60 or where in LONG_FUNCTIONS, f"{where} has {length} lines"
+            given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+            parameters = len(given) - (bool(given) and given[0].arg in ("self", "cls"))
+            command = name == f"cli/{node.name}.py"
+            assert parameters <= 8 or command or where in MANY_PARAMETERS, f"{where} has {parameters} parameters"
 
 
-def test_align_needs_at_most_16_options() -> None:
-    import typer
-
-    from regard.cli.align import align
-
-    app = typer.Typer(add_completion=False)
-    app.command(add_help_option=False)(align)
-    options = [one for one in typer.main.get_command(app).params if one.param_type_name == "option"]
-    assert len(options) <= 16
+def test_exceptions_to_the_rules_of_size_are_needed() -> None:
+    assert all(len((PACKAGE / name).read_text(encoding="utf-8").splitlines()) > 300 for name in LONG_FILES)
+    for where in [*LONG_FUNCTIONS, *MANY_PARAMETERS]:
+        name, function = where.split(": ")
+        assert f"def {function}(" in (PACKAGE / name).read_text(encoding="utf-8"), f"{where} is no longer there"
 
 
 def test_no_drawers_for_odds_and_ends() -> None:
