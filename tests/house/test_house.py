@@ -61,7 +61,7 @@ MANY_PARAMETERS = {
     "fast/recurrent/fused_functions.py: attend_and_recur_kernels": "the tensors of one fused operation",
     "fast/recurrent/step_loop.py: run_steps": "what the three loops of the decoder share",
 }
-"""Exceptions to the rules of size, with the reason for each; Typer commands, kernels and custom operations need none."""
+"""Exceptions to the rules of size, each with its reason; Typer commands, kernels and custom operations need none."""
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
