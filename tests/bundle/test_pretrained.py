@@ -36,7 +36,7 @@ def test_a_model_is_an_int8_bundle_that_names_no_machine(name: str) -> None:
 def test_demo_models_translate_the_showcase(pair: str) -> None:
     shown = phrasebook.showcase(pair)
     found = regard.load(f"demo-{pair}").translate([as_written(one.source) for one in shown])
-    right = [as_written(one.target) == other.text for one, other in zip(shown, found, strict=True)]
+    right = [one.target == other.text for one, other in zip(shown, found, strict=True)]
     assert sum(right) >= len(right) - 1
     assert all(one.alignment for one in found)
 

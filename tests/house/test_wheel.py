@@ -14,6 +14,7 @@ def contents(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
 
     folder = tmp_path_factory.mktemp("wheel")
     (wheel,) = WheelBuilder(str(ROOT)).build(directory=str(folder), versions=["standard"])
+    assert Path(wheel).stat().st_size < 50e6
     with zipfile.ZipFile(wheel) as archive:
         return set(archive.namelist())
 
@@ -28,6 +29,7 @@ def test_everything_in_the_package_is_in_the_wheel(contents: set[str]) -> None:
     assert not wanted - contents
     assert "regard/py.typed" in contents
     assert "regard/recipes/demo.toml" in contents
+    assert {f"regard/pretrained/demo-en-fr/{name}" for name in ("card.toml", "model.safetensors")} <= contents
     assert {"regard/plot/typefaces/devanagari.ttf", "regard/plot/typefaces/OFL.txt"} <= contents
 
 

@@ -32,7 +32,7 @@ def demo(
     screen = console()
     if not resume:
         example = pretrained_example(pair)
-        screen.print(f"demo-{pair}, a model of the package: {example.source}  →  {example.text}\n")
+        screen.print(f"demo-{pair}, a model of the package: {as_written(example.source)}  →  {example.text}\n")
         show_map(screen, example)
         screen.print("Now one of your own is trained from the first step, in about three minutes.\n")
     with TrainingDisplay() as display:
