@@ -74,3 +74,22 @@ def test_a_mistyped_name_gets_the_nearest(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path)
     with pytest.raises(BundleError, match=r"did you mean 'demo-en-fr'\?"):
         find_bundle("demo-en-rf")
+
+
+def test_the_name_is_accepted_wherever_a_bundle_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from regard.cli.main import run
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pair.tsv").write_text("the cat sleeps\tle chat dort\n", encoding="utf-8")
+    for command in (
+        "translate demo-en-fr sleep --ensemble demo-en-fr",
+        "evaluate demo-en-fr pair.tsv",
+        "align demo-en-fr pair.tsv --reverse demo-fr-en",
+        "plot demo-en-fr cat --out cat.png",
+        "info demo-en-fr",
+        "doctor demo-en-fr",
+        "export int8 demo-en-fr --out small",
+    ):
+        assert run(command.split()) == 0, (command, capsys.readouterr().err)

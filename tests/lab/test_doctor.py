@@ -232,8 +232,8 @@ def test_files_that_cannot_be_used(tmp_path: Path, name: str, content: bytes, me
 
 def test_what_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert f"no file or folder {tmp_path / 'nothing'}" in said(tmp_path / "nothing")
-    assert "no file, folder, corpus or recipe 'revers': did you mean 'reverse'?" in said(Path("revers"))
-    assert "no file, folder, corpus or recipe 'multi30': did you mean 'multi30k'?" in said(Path("multi30"))
+    assert "no file, folder, corpus, recipe or model 'revers': did you mean 'reverse'?" in said(Path("revers"))
+    assert "no file, folder, corpus, recipe or model 'multi30': did you mean 'multi30k'?" in said(Path("multi30"))
     assert "no bundle and no corpus in" in said(tmp_path)
     assert "is neither a file nor a folder" in said(Path("/dev/null"))
     write(tmp_path / "pairs.tsv", "a\tb\n")

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    bundle: Annotated[Path, argument("SYSTEM", "A bundle, run folder, or file of translations.")],
+    bundle: Annotated[Path, argument("SYSTEM", "A model (name, bundle or run folder), or a file of translations.")],
     data: Annotated[
         Path | None,
         argument("DATA", "A file of source TAB target; the recipe's test split if left out."),

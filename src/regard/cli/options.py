@@ -41,7 +41,7 @@ def argument(metavar: str, about: str) -> Any:
     return typer.Argument(metavar=metavar, help=about, show_default=False)
 
 
-Bundle = Annotated[Path, argument("BUNDLE", "A bundle or run folder.")]
+Bundle = Annotated[Path, argument("BUNDLE", "A model: a name of `regard models`, a bundle or run folder.")]
 Beam = Annotated[int | None, number("Beam width; the recipe's if left out.", MOST["beam"])]
 Device = Annotated[str, value("NAME", "Device to compute on; cpu if left out.")]
 Ensemble = Annotated[list[Path] | None, value("BUNDLE", "A further model of the ensemble (repeatable).")]

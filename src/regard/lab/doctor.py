@@ -7,6 +7,7 @@ from collections.abc import Collection
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from regard.bundle.find import pretrained_names
 from regard.bundle.manifest import NAME as MANIFEST
 from regard.bundle.store import check_files
 from regard.data.catalogue import catalogue
@@ -42,6 +43,8 @@ def examine(
             return check_parallel(path, other, tell)
         if path.is_dir():
             return _bundle(path, trust) if _holds_run(path) else check_folder(path, tell)
+        if str(path) in pretrained_names() and not path.exists():
+            return _bundle(path, trust)
         if path.suffix == ".toml" or not path.exists():
             known = catalogue()
             corpus = str(path) in known and str(path) not in recipe_names()  # a recipe tells of its corpus too
@@ -100,8 +103,8 @@ def _font() -> Finding:
 def _nothing(path: Path) -> str:
     """The message for a missing path: with the nearest file name, or the nearest recipe or corpus."""
     if not path.suffix and os.sep not in str(path):
-        names = sorted({*recipe_names(), *catalogue()})
-        return f"no file, folder, corpus or recipe '{path}': {suggest(str(path), names, 'names')}"
+        names = sorted({*recipe_names(), *catalogue(), *pretrained_names()})
+        return f"no file, folder, corpus, recipe or model '{path}': {suggest(str(path), names, 'names')}"
     beside = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
     return f"no file or folder {path}: {suggest(path.name, beside, otherwise=f'nothing like it in {path.parent}')}"
 
