@@ -24,9 +24,7 @@ FORMATS = ("onnx", "int8")
 
 def export(
     kind: Annotated[str, typer.Argument(metavar="FORMAT", help=f"{', '.join(FORMATS)}.")],
-    bundle: Annotated[
-        Path, typer.Argument(metavar="BUNDLE", help="A name of `regard models`, a bundle or run folder.")
-    ],
+    bundle: Bundle,
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to write; an earlier export is replaced.")],
     int8: Annotated[bool, typer.Option("--int8", help="Matrices as 8-bit integers with a scale for each row.")] = False,
     trace: Annotated[bool, typer.Option("--trace", help="Steps also output query, scores and context.")] = False,
