@@ -60,7 +60,8 @@ def measure(preset: str, given: argparse.Namespace) -> dict[str, object]:
     ]
     overrides = [f"model.preset={preset}", f"train.steps={given.steps}", f"train.device={given.device}"]
     run = train("length", given.runs / f"length-{preset}", overrides=overrides, overwrite=True)
-    translator = load(run.folder, "cuda" if torch.cuda.is_available() and given.device != "cpu" else "cpu")
+    device = "cuda" if torch.cuda.is_available() and given.device != "cpu" else "cpu"
+    translator = load(run.folder, device, longest_source=120)
     outputs = [one.text for one in translator.translate([pair.source for pair in pairs])]
     lengths = [len(split_words(pair.source)) for pair in pairs]
     scores = evaluate(outputs, [pair.target for pair in pairs], lengths=lengths, edges=EDGES)

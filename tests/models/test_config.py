@@ -51,6 +51,15 @@ IMPOSSIBLE: list[tuple[dict[str, Any], str]] = [
         "initial 'backward' is tanh(W ←h_1) and needs bidirectional = true; use 'projection'",
     ),
     (
+        {"readout_state": "previous"},
+        "readout_state 'previous' is the maxout of Bahdanau et al. 2014, after attention at the input, but readout is "
+        "'state-context-embedding' and placement 'input': set readout = 'maxout' and placement = 'input', or leave",
+    ),
+    (
+        {"attention_bias": True, "score": "dot", "decoder_units": 256},
+        "attention_bias = true is for score 'additive', not 'dot': leave it out",
+    ),
+    (
         {"readout": "state-context", "readout_width": 64},
         "readout 'state-context' has no hidden layer: leave readout_width out",
     ),

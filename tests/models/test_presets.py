@@ -19,6 +19,7 @@ def test_the_names_and_sizes() -> None:
     assert {name: tuple(sizes) for name, sizes in PRESETS.items()} == {
         "bahdanau": sized,
         "rnnsearch": (None,),
+        "rnnsearch-2014": (None,),
         "luong": sized,
         "vanilla": sized,
         "tutorial-lstm": (None,),

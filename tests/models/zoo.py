@@ -49,8 +49,10 @@ def build(config: Config, vocabulary: int = VOCABULARY) -> Seq2Seq:
         torch.manual_seed(0)
         model = Seq2Seq(config, vocabulary, vocabulary, trust=[OWN]).double().eval()
     with torch.no_grad():
-        for parameter in model.parameters():
+        for name, parameter in model.named_parameters():
             parameter.mul_(1.5)
+            if name == "decoder.attention.b":  # which starts as zeros
+                parameter.copy_(torch.linspace(-1, 1, len(parameter)))
     return model
 
 
@@ -118,6 +120,7 @@ _SMALL = {"embedding": 4, "encoder_units": 5, "decoder_units": 5, "dropout": 0.0
 _TINY: dict[str, Config] = {
     "preset bahdanau": preset("bahdanau", "tiny", **_SMALL),
     "preset rnnsearch": preset("rnnsearch", **{**_SMALL, "attention_width": 7, "readout_width": 3}),
+    "preset rnnsearch-2014": preset("rnnsearch-2014", **{**_SMALL, "attention_width": 7, "readout_width": 3}),
     "preset luong": preset("luong", "tiny", **_SMALL),
     "preset vanilla": preset("vanilla", "tiny", **_SMALL),
     "preset tutorial-lstm": preset("tutorial-lstm", **{**_SMALL, "attention_width": 3}),
@@ -133,6 +136,10 @@ _OTHERS: dict[str, Config] = {
     "transformer learned": transformer(positions="learned", longest=9),
     "layers differ": recurrent(encoder_layers=3, decoder_layers=2, cell="lstm"),
     "somebody's own": recurrent(score=OWN),
+    "gru-2014, three layers": recurrent(cell="gru-2014", encoder_layers=3, decoder_layers=3, attention_bias=True),
+    "gru-2014 at the output": recurrent(cell="gru-2014", score="general", placement="output", bidirectional=False),
+    "gru-2014, fed": recurrent(cell="gru-2014", placement="output", input_feeding=True, readout="attentional"),
+    "additive with a bias": recurrent(attention_bias=True, window="local-p"),
     "four heads": recurrent(score="multi-head", heads=4, window="local-p"),
 }
 RECURRENT: dict[str, RecurrentConfig] = {_name(choices): recurrent(**choices) for choices in COMBINATIONS}

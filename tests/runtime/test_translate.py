@@ -150,6 +150,21 @@ def test_nbest_lists_are_sorted_different_and_need_no_beam_to_be_named(random_mo
     assert best.alternatives[0].alternatives == ()
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_item_12_an_nbest_list_has_each_text_once(random_model: Make, kind: str) -> None:
+    """A random model over characters or subwords writes the same text in different pieces, and spaces at the end."""
+    model = random_model("bahdanau", kind)
+    found = model.translate(TEXTS, beam=24, nbest=12, longest=6)
+    for best in found:
+        texts = [one.text for one in (best, *best.alternatives)]
+        assert len(texts) == len(set(texts)) <= 12
+        if best.source_words:
+            assert best.text == model.translate(best.source, beam=24, longest=6).text
+    assert any(len(best.alternatives) == 11 for best in found)
+    samples = model.translate(["the cat"], beam=1, temperature=1e-4, nbest=3)[0]
+    assert [one.text for one in samples.alternatives] == [samples.text] * 2  # samples stay as they were drawn
+
+
 def test_beam_one_is_greedy(random_model: Make) -> None:
     model = random_model("luong")
     for text in TEXTS:

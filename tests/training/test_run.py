@@ -282,6 +282,21 @@ def test_item_10_start_from_brings_vocabularies_that_the_recipe_can_share(
     assert not (tmp_path / "run").exists()
 
 
+def test_item_12_a_model_reads_as_many_pieces_as_training_was_shown(tmp_path: Path) -> None:
+    keys: dict[str, Any] = {"steps": 1, "validate_every": 1}
+    pairs = "a b\tx\na b a b a b\tx y\na\ty\n"
+    first = train(own_pairs(tmp_path, pairs, train=keys), tmp_path / "first").folder
+    model = regard.load(first)
+    assert model.longest_source == 6
+    assert "too long: only the first 6 of 7 pieces were read" in model.translate("a b a b a b a").warnings
+    assert not any("too long" in one for one in model.translate("a b a b a b").warnings)
+    limited = train(own_pairs(tmp_path, pairs, text={"longest_source": 9}, train=keys), tmp_path / "limited")
+    assert regard.load(limited.folder).longest_source == 9
+    keys["start_from"] = str(first)
+    tuned = train(own_pairs(tmp_path, "a b\tx\n", train=keys), tmp_path / "tuned").folder
+    assert regard.load(tuned).longest_source == 6  # shown in the first training
+
+
 def spoil(monkeypatch: pytest.MonkeyPatch, steps: range) -> None:
     """The loss of these steps is not a number."""
     calls = itertools.count(0)  # the dry run is call 0

@@ -30,6 +30,7 @@ def build_attention(
     query_width: int,
     state_width: int,
     width: int | None = None,
+    bias: bool = False,
     heads: int = 1,
     reach: int = DEFAULT_REACH,
     dropout: float = 0.0,
@@ -39,7 +40,8 @@ def build_attention(
     """Build the mechanism that `score` and `window` name.
 
     `width` is the alignment width (additive, concat, local-p) or the width of all heads together (multi-head), by
-    default `query_width`; `reach` is the D of a local window; `bidirectional` tells `none` that a state has two halves.
+    default `query_width`; `bias` adds b inside the tanh (additive); `reach` is the D of a local window; `bidirectional`
+    tells `none` that a state has two halves.
     A score of the form `package.module:Class` builds a user's own mechanism, if `trust` names it: the name may come
     from another person's file, and importing a module runs its code.
     """
@@ -53,6 +55,8 @@ def build_attention(
     if window not in WINDOWS:
         raise ValueError(f'attention: unknown window "{window}": {suggest(window, WINDOWS)}')
     check_combination(score, window, query_width, state_width, width, heads)
+    if bias and score != "additive":
+        raise ValueError(f"attention: bias is for score 'additive', not '{score}'")
     if score == "none":
         return NoAttention(query_width, state_width, bidirectional=bidirectional)
     looks = _build_window(window, reach, query_width, width)
@@ -60,7 +64,7 @@ def build_attention(
         offered = {**sizes, "width": width, "window": looks, "dropout": dropout}
         return _build_foreign(score, window, offered, trust)
     if score == "additive":
-        return BahdanauAttention(query_width, state_width, width, window=looks, dropout=dropout)
+        return BahdanauAttention(query_width, state_width, width, bias=bias, window=looks, dropout=dropout)
     if score == "concat":
         return LuongConcat(query_width, state_width, width, window=looks, dropout=dropout)
     if score == "multi-head":

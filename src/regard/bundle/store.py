@@ -40,11 +40,11 @@ class Bundle(Generic[M]):
     @property
     def longest_source(self) -> int:
         """The pieces of a source that are read, EOS not counted."""
-        return min(self.manifest.longest_source, self._source_positions)
+        return min(self.manifest.longest_source, self.most_source)
 
     @property
-    def _source_positions(self) -> int:
-        """The source pieces that fit into the positions the model learned, EOS not counted."""
+    def most_source(self) -> int:
+        """The most source pieces that the model can read, EOS not counted: a limit where it learned positions."""
         most = self.manifest.model.most_pieces
         return MOST["longest"] if most is None else most - int(self.manifest.source_eos)
 
@@ -52,10 +52,10 @@ class Bundle(Generic[M]):
         """The same model, reading up to so many pieces of a source, whatever the limit was in training."""
         if not 1 <= longest <= MOST["longest"]:
             raise InputError(f"longest_source = {longest:,}: wanted 1 to {MOST['longest']:,} pieces")
-        if longest > self._source_positions:
+        if longest > self.most_source:
             raise InputError(
                 f"longest_source = {longest:,}, but {self.path} learned {self.manifest.model.most_pieces:,} positions: "
-                f"{self._source_positions:,} pieces are the most it can read"
+                f"{self.most_source:,} pieces are the most it can read"
             )
         return replace(self, manifest=self.manifest.model_copy(update={"longest_source": longest}))
 

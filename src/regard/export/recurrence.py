@@ -1,27 +1,28 @@
-"""torch's GRU and LSTM as ONNX nodes: gates in ONNX's order, and padding that leaves an LSTM's cell alone."""
+"""GRU, the GRU of 2014 and LSTM as ONNX nodes: gates in ONNX's order, and padding that leaves an LSTM's cell alone."""
 
 import numpy as np
 import torch
 from torch import nn
 
 from regard.export.graph import Graph
+from regard.models.rnn.cells import PARAMETERS
 
-GATES = {"gru": (1, 0, 2), "lstm": (0, 3, 1, 2)}
+GATES = {"gru": (1, 0, 2), "gru-2014": (1, 0, 2), "lstm": (0, 3, 1, 2)}
 """torch's gates r z n and i f g o in ONNX's order: z r h and i o f c."""
 CLOSED = 30.0
 """σ(-30) is 1e-13: a gate that is shut for float32."""
 
 
 class Recurrence:
-    """One direction of one layer of torch's nn.GRU or nn.LSTM as an ONNX node; torch's GRU resets after the product."""
+    """One direction of one layer of a recurrence as an ONNX node; torch's GRU resets after the product, that of 2014
+    before it.
+    """
 
-    def __init__(self, graph: Graph, kind: str, module: nn.GRU | nn.LSTM, suffix: str, owner: str) -> None:
-        self.graph, self.kind, self.units = graph, kind, module.hidden_size
+    def __init__(self, graph: Graph, kind: str, module: nn.Module, suffix: str, owner: str) -> None:
+        self.graph, self.kind, self.units = graph, kind, getattr(module, f"weight_hh_{suffix}").size(1)
         self._owner, self._suffix = owner, suffix
-        self._W, self._U, b, b_u = (
-            self._in_order(module, one) for one in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-        )
-        self._bias = torch.cat([b, b_u])[None]
+        self._W, self._U, b = (self._in_order(module, one) for one in PARAMETERS[:3])
+        self._bias = b[None] if kind == "gru-2014" else torch.cat([b, self._in_order(module, PARAMETERS[3])])[None]
 
     def run(self, inputs: str, hidden: str = "", cell: str = "", padding: str = "") -> tuple[str, str, str]:
         """States [time, rows, units], the last of them, and the last cell [rows, units], of inputs [time, rows, in].
@@ -36,10 +37,12 @@ class Recurrence:
             W = graph("Concat", W, graph.constant(self._keeping()), axis=1)
         W, U = (graph("Unsqueeze", one, graph.integers(0)) for one in (W, U))
         bias = graph.vector(self._bias, name("bias"))
+        if self.kind == "gru-2014":  # ONNX's second bias
+            bias = graph("Concat", bias, graph.constant(np.zeros(self._bias.shape)), axis=1)
         first = [graph("Unsqueeze", one, graph.integers(0)) if one else "" for one in (hidden, cell)]
-        if self.kind == "gru":
+        if self.kind != "lstm":
             given = [inputs, W, U, bias, "", first[0]] if hidden else [inputs, W, U, bias]
-            found = graph.several("GRU", 2, *given, hidden_size=self.units, linear_before_reset=1)
+            found = graph.several("GRU", 2, *given, hidden_size=self.units, linear_before_reset=int(self.kind == "gru"))
         else:
             given = [inputs, W, U, bias, "", *first] if hidden else [inputs, W, U, bias]
             found = graph.several("LSTM", 3, *given, hidden_size=self.units)
@@ -47,8 +50,10 @@ class Recurrence:
         ends = [graph("Squeeze", one, graph.integers(0)) for one in found[1:]]
         return states, ends[0], ends[-1]
 
-    def _in_order(self, module: nn.GRU | nn.LSTM, name: str) -> torch.Tensor:
-        gates = getattr(module, f"{name}_{self._suffix}").detach().chunk(len(GATES[self.kind]))
+    def _in_order(self, module: nn.Module, name: str) -> torch.Tensor:
+        gates = list(getattr(module, f"{name}_{self._suffix}").detach().chunk(len(GATES[self.kind])))
+        if self.kind == "gru-2014":
+            gates[1] = -gates[1]  # its z weighs the new state, ONNX's the old one: 1 - σ(x) = σ(-x)
         return torch.cat([gates[one] for one in GATES[self.kind]])
 
     def _keeping(self) -> np.ndarray:

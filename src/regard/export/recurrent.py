@@ -60,7 +60,7 @@ def _read(
     if keep:
         padding = graph("Cast", graph("Not", graph("Unsqueeze", real, graph.integers(2))), to=FLOAT)
         padding = graph("Transpose", padding, perm=[1, 0, 2])
-    finals: dict[str, list[list[str]]] = {"hidden": []} if config.cell == "gru" else {"hidden": [], "cell": []}
+    finals: dict[str, list[list[str]]] = {"hidden": []} if config.cell != "lstm" else {"hidden": [], "cell": []}
     for layer in range(config.encoder_layers):
         states = only_real(graph, states, real) if keep else states
         inputs, both = graph("Transpose", states, perm=[1, 0, 2]), []
@@ -138,7 +138,8 @@ def build_step(graph: Graph, model: Seq2Seq, state: State, *, trace: bool) -> No
         if cell:
             new[cell[layer]] = after
     attended = attend(x) if attended is None else attended
-    features = _features(graph, config, decoder.readout, x, attended.context, embedded)
+    shown = hidden[-1] if decoder.reads_previous else x
+    features = _features(graph, config, decoder.readout, shown, attended.context, embedded)
     if fed:
         new["feed"] = features
     output = decoder.readout.output

@@ -7,6 +7,7 @@ from torch import nn
 
 from regard.attention.local.module import LocalP
 from regard.attention.window import GlobalWindow
+from regard.registry import Refusal
 
 
 def steps_alike(decoder: nn.Module) -> bool:
@@ -17,6 +18,12 @@ def steps_alike(decoder: nn.Module) -> bool:
     attention = getattr(decoder, "attention", None)
     fixed_window = type(getattr(attention, "window", None)) in (GlobalWindow, LocalP, type(None))
     return ours(attention) and fixed_window and not decoder.training
+
+
+def unlike_torch(recurrence: nn.Module) -> Refusal:
+    """Why a hand-written recurrence does not apply: not exactly torch's nn.GRU or nn.LSTM with biases."""
+    known = type(recurrence) in (nn.GRU, nn.LSTM) and recurrence.bias
+    return None if known else "the recurrence is not torch's own nn.GRU or nn.LSTM with biases"
 
 
 def ours(attention: object) -> bool:

@@ -12,7 +12,7 @@ from regard.lab.report import report_page
 from regard.plot import heatmaps, save
 from regard.reading_files import read_json
 from regard.runtime.translation import Translation
-from regard.runtime.translator import load
+from regard.runtime.translator import Translator, load
 from regard.text.errors import InputError
 from regard.training.journal import Listener
 from regard.training.recipe import load_recipe
@@ -84,7 +84,8 @@ def show_demo(
         for shortest, longest in LONGER
         for one in phrasebook.pairs(pair, "test", SAMPLE, seed=seed, shortest=shortest, longest=longest)
     ]
-    longer = measure(translator, beyond, progress=lambda done: progress(SENTENCES + done))
+    reader = Translator(translator.bundle.that_reads(translator.bundle.most_source))
+    longer = measure(reader, beyond, progress=lambda done: progress(SENTENCES + done))
     demo = Demo(showcase, measured, longer)
     _write(demo, pair, out, {"pair": pair, "seed": seed, "train_seconds": round(train_seconds, 1)})
     return demo

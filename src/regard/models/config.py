@@ -7,10 +7,11 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from regard.attention.build import SCORES, check_combination
 from regard.bounds import MOST
 
-Cell = Literal["gru", "lstm"]
+Cell = Literal["gru", "lstm", "gru-2014"]
 Placement = Literal["input", "output"]
 Initial = Literal["zero", "last", "sum", "projection", "backward"]
 Readout = Literal["state-context-embedding", "state-context", "attentional", "maxout"]
+ReadoutState = Literal["new", "previous"]
 Tie = Literal["none", "target", "all"]
 
 
@@ -20,7 +21,7 @@ class RecurrentConfig(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     architecture: Literal["rnn"] = "rnn"
-    cell: Cell = "gru"
+    cell: Cell = Field("gru", description="gru is torch's, U s inside r ∘ (·); gru-2014 the paper's, U (r ∘ s)")
     embedding: int = Field(128, ge=1, le=MOST["width"])
     encoder_units: int = Field(128, ge=1, le=MOST["width"], description="for each direction")
     encoder_layers: int = Field(1, ge=1, le=MOST["layers"])
@@ -34,6 +35,7 @@ class RecurrentConfig(BaseModel):
     attention_width: int | None = Field(
         None, ge=1, le=MOST["width"], description="of the scoring network; decoder_units if left out"
     )
+    attention_bias: bool = Field(False, description="additive: v · tanh(W_s s + W_h h + b)")
     heads: int = Field(1, ge=1, le=MOST["heads"])
     window: Literal["global", "local-m", "local-p"] = "global"
     reach: int = Field(10, ge=1, le=MOST["longest"], description="Luong's D: a local window is 2D + 1 words wide")
@@ -45,6 +47,7 @@ class RecurrentConfig(BaseModel):
     readout_width: int | None = Field(
         None, ge=1, le=MOST["width"], description="of attentional and maxout; decoder_units if left out"
     )
+    readout_state: ReadoutState = Field("new", description="previous: maxout of s_{t-1}, as in the paper's appendix")
     tie: Tie = "none"
     dropout: float = Field(0.0, ge=0, lt=1, description="between layers and before the output layer")
     embedding_dropout: float = Field(0.0, ge=0, lt=1)
@@ -78,6 +81,8 @@ class RecurrentConfig(BaseModel):
     def _possible(self) -> "RecurrentConfig":
         sizes = (self.decoder_units, self.state_width, self.scoring_width)
         check_combination(self.score, self.window, *sizes, self.heads)
+        if self.attention_bias and self.score != "additive":
+            raise ValueError(f"attention_bias = true is for score 'additive', not '{self.score}': leave it out")
         for reason in (self._wrong_initial(), self._wrong_readout()):
             if reason is not None:
                 raise ValueError(reason)
@@ -101,6 +106,12 @@ class RecurrentConfig(BaseModel):
             return (
                 f"input feeding feeds Luong's attentional vector tanh(W_c[c; s]), which readout '{self.readout}' "
                 "does not compute: set readout = 'attentional'"
+            )
+        if self.readout_state == "previous" and (self.readout != "maxout" or self.placement != "input"):
+            return (
+                "readout_state 'previous' is the maxout of Bahdanau et al. 2014, after attention at the input, but "
+                f"readout is '{self.readout}' and placement '{self.placement}': set readout = 'maxout' and placement = "
+                "'input', or leave readout_state out"
             )
         if self.readout_width is not None and not self.hidden_readout:
             return f"readout '{self.readout}' has no hidden layer: leave readout_width out"

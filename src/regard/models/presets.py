@@ -47,6 +47,8 @@ _TRANSFORMER_SIZES = {
 }
 
 # Bahdanau et al. 2014, appendix A.2.3: 1000 units, 620-dimensional embeddings, maxout of 500, alignment width 1000.
+# Deviations: torch's GRU (U s inside r ∘ (·), a second bias), and the maxout reads s_t where the appendix writes
+# s_{t-1}. rnnsearch-2014 has neither, and is slower: no accelerated version computes its cell.
 _RNNSEARCH = {
     **BAHDANAU,
     **_recurrent(1000, 620),
@@ -54,7 +56,10 @@ _RNNSEARCH = {
     "readout": "maxout",
     "readout_width": 500,
 }
+_RNNSEARCH_2014 = {**_RNNSEARCH, "cell": "gru-2014", "readout_state": "previous"}
 # The LSTM of the tutorial run: 64-dimensional embeddings, 128 units, attention 64 wide, dropout at the output.
+# Deviation: the tutorial's scoring layers have biases. Those of W_s and W_h are one b inside the tanh, which
+# attention_bias = true adds; that of v shifts all scores of a step alike, and softmax does not see it.
 _TUTORIAL = {
     **_recurrent(128, 64, dropout=0.4),
     "cell": "lstm",
@@ -68,6 +73,7 @@ _TUTORIAL = {
 PRESETS: dict[str, dict[str | None, dict[str, Any]]] = {
     "bahdanau": {name: {**BAHDANAU, **size} for name, size in _RECURRENT_SIZES.items()},
     "rnnsearch": {None: _RNNSEARCH},
+    "rnnsearch-2014": {None: _RNNSEARCH_2014},
     "luong": {name: {**LUONG, **size} for name, size in _RECURRENT_SIZES.items()},
     "vanilla": {name: {**VANILLA, **size} for name, size in _RECURRENT_SIZES.items()},
     "tutorial-lstm": {None: _TUTORIAL},

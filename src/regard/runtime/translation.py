@@ -60,7 +60,7 @@ class Translation:
     source_cut: bool = False
     """Whether the source has more pieces than the model reads: the rest was left out."""
     alternatives: tuple["Translation", ...] = ()
-    """The rest of an n-best list, best first."""
+    """The rest of an n-best list, best first, each text once; further samples as they were drawn."""
     head: tuple[int, int] | None = None
     """The (layer, head) that training taught to align, which links are read from; else the mean of all is."""
     shift: int = 0

@@ -141,7 +141,7 @@ class Translator:
         `target` is what the translation must be (forced decoding, to score and align it), `prefix` what it must begin
         with: one string for each text. `copy` puts source words that the model does not know into the translation.
         `search` takes the keys of the recipe's [search] table: beam, nbest, temperature, longest and so on;
-        `.alternatives` holds the rest of an n-best list, or the further samples.
+        `.alternatives` holds the rest of an n-best list, each text once, or the further samples as they were drawn.
         """
         texts = _texts(text)
         config = self._search(search)
@@ -161,7 +161,8 @@ class Translator:
             found = self._decode(batch, config, prefixes, target is not None, generator)
             for i, hypotheses in zip(rows, found, strict=True):
                 about["given"] = None if given is None else given[i]
-                first, *others = [build_translation(sources[i], one, bundle.target, **about) for one in hypotheses]
+                built = [build_translation(sources[i], one, bundle.target, **about) for one in hypotheses]
+                first, *others = built if config.sampler else _different(built, config.nbest)
                 done[i] = replace(first, alternatives=tuple(others))
         return done[0] if isinstance(text, str) else [done[i] for i in range(len(texts))]
 
@@ -177,6 +178,8 @@ class Translator:
         """The hypotheses of each sentence; with `forced` its prefix is the whole target."""
         if forced and prefixes is not None:
             return [[one] for one in forced_search(self.stepper, batch, prefixes, device=self.device)]
+        if config.nbest > 1 and not config.sampler:  # different pieces may give one text: more candidates fill the list
+            config = config.model_copy(update={"nbest": config.beam})
         _check_prefixes(prefixes, config.limits(batch.source_lengths, self.most_pieces).tolist())
         return decode(
             self.stepper, batch, batch.source_lengths, config, most=self.most_pieces, prefixes=prefixes,
@@ -216,6 +219,14 @@ class Translator:
                 f"pieces: {self.most_pieces} is the largest longest"
             )
         return config
+
+
+def _different(ranked: Sequence[Translation], most: int) -> list[Translation]:
+    """The `most` best translations of different texts: pieces such as "a|b" and "ab" may spell the same text."""
+    first: dict[str, Translation] = {}
+    for one in ranked:
+        first.setdefault(one.text, one)
+    return list(first.values())[:most]
 
 
 def _reads_and_writes(bundle: Bundle) -> tuple[str, str, bool]:

@@ -16,9 +16,6 @@ from regard.training.recipe import Recipe
 from regard.training.step import TrainStep
 from regard.training.world import World
 
-LONGEST_SOURCE = 1000
-"""Source pieces that a model reads where the recipe sets no limit."""
-
 
 @dataclass(frozen=True)
 class Job:
@@ -64,11 +61,9 @@ class Job:
 
     def about(self, **trained: Any) -> dict[str, Any]:
         """The manifest's entries about the run that a bundle comes from."""
-        text, most = self.recipe.text, self.recipe.model.most_pieces
-        longest = LONGEST_SOURCE if most is None else min(LONGEST_SOURCE, most - int(text.source_eos))
         return {
-            "source_eos": text.source_eos,
-            "longest_source": text.longest_source or longest,
+            "source_eos": self.recipe.text.source_eos,
+            "longest_source": self.data.longest_source,
             "search": self.recipe.search.model_dump(mode="json"),
             "recipe": self.recipe.model_dump(mode="json"),
             "trained": trained,

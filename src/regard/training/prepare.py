@@ -36,6 +36,8 @@ class Prepared:
     batcher: Batcher
     dev: Sequence[Pair]
     dev_batcher: Batcher
+    longest_source: int
+    """Source pieces that the model reads: the recipe's limit, or the longest source that training was shown."""
     notes: tuple[str, ...]
 
     def batcher_for(self, epoch: int) -> Batcher:
@@ -85,8 +87,15 @@ def prepare(recipe: Recipe, known: Bundle | None = None, watch: Watch | None = N
         _batcher(encoded, recipe, _build_guide(recipe, train, encoded, source, target)),
         chosen,
         Batcher(dev_encoded, sentences=VALIDATION_SENTENCES, shuffle=False, source_eos=text.source_eos),
+        text.longest_source or _longest_shown(encoded, recipe, known),
         (*notes, *encoded.notes, *dev.notes),
     )
+
+
+def _longest_shown(encoded: EncodedPairs, recipe: Recipe, known: Bundle | None) -> int:
+    """Pieces of the longest training source; a fine-tuned model was shown the sources of its first training, too."""
+    longest = int(encoded.source.lengths.max())
+    return longest if known is None or not recipe.train.start_from else max(longest, known.longest_source)
 
 
 def _check_shared(recipe: Recipe, source: Tokenizer, target: Tokenizer, known: Bundle | None) -> None:

@@ -22,7 +22,10 @@ LOOPS = {
     **{
         name: config
         for name, config in MECHANISMS.items()
-        if isinstance(config, RecurrentConfig) and config.score != "none" and ":" not in config.score
+        if isinstance(config, RecurrentConfig)
+        and config.score != "none"
+        and ":" not in config.score
+        and config.cell != "gru-2014"
     },
     "lstm, fed": recurrent(score="general", placement="output", input_feeding=True, readout="attentional", cell="lstm"),
     "dropped": recurrent(score="general", decoder_layers=3, encoder_layers=3, dropout=0.5, cell="lstm"),

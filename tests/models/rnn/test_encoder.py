@@ -13,7 +13,7 @@ from ..zoo import SOURCE, recurrent, sentences, shared
 
 shapes = pytest.mark.parametrize(
     ("cell", "layers", "bidirectional"),
-    [(cell, layers, both) for cell in ("gru", "lstm") for layers in (1, 2, 3) for both in (True, False)],
+    [(cell, layers, both) for cell in ("gru", "lstm", "gru-2014") for layers in (1, 2, 3) for both in (True, False)],
 )
 EXACT = {"atol": 1e-12, "rtol": 1e-12}
 

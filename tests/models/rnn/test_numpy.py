@@ -4,6 +4,7 @@ Nothing here is batched, padded, packed or precomputed, which is what makes it w
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,13 +37,20 @@ class Cell:
 
     @classmethod
     def of(cls, parameters: Parameters, end: str = "l0") -> "Cell":
-        return cls(*(parameters[f"{name}_{end}"] for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")))
+        W, U, b_w = (parameters[f"{name}_{end}"] for name in ("weight_ih", "weight_hh", "bias_ih"))
+        return cls(W, U, b_w, parameters.get(f"bias_hh_{end}", np.zeros(0)))
 
     def gru(self, x: ndarray, s: ndarray) -> ndarray:
         from_x, from_s = np.split(self.W @ x + self.b_w, 3), np.split(self.U @ s + self.b_u, 3)
         r, z = sigmoid(from_x[0] + from_s[0]), sigmoid(from_x[1] + from_s[1])
         n = np.tanh(from_x[2] + r * from_s[2])
         return (1 - z) * n + z * s
+
+    def gru_2014(self, x: ndarray, s: ndarray) -> ndarray:
+        """Bahdanau et al. 2014, appendix A.1.1."""
+        (W_r, W_z, W), (U_r, U_z, U), (b_r, b_z, b) = (np.split(one, 3) for one in (self.W, self.U, self.b_w))
+        r, z = sigmoid(W_r @ x + U_r @ s + b_r), sigmoid(W_z @ x + U_z @ s + b_z)
+        return (1 - z) * s + z * np.tanh(W @ x + U @ (r * s) + b)
 
     def lstm(self, x: ndarray, s: ndarray, c: ndarray) -> tuple[ndarray, ndarray]:
         i, f, g, o = np.split(self.W @ x + self.b_w + self.U @ s + self.b_u, 4)
@@ -58,8 +66,14 @@ def parameters_of(model: torch.nn.Module) -> Parameters:
     return {name: tensor.numpy() for name, tensor in model.state_dict().items()}
 
 
-def bahdanau(P: Parameters, source: list[int], target: list[int], maxout: bool) -> tuple[ndarray, ndarray]:
-    """GRU both ways, s_0 = tanh(W ←h_1), context at the input, readout over [s; c; e] or its maxout."""
+def bahdanau(
+    P: Parameters, source: list[int], target: list[int], maxout: bool, paper: bool = False
+) -> tuple[ndarray, ndarray]:
+    """GRU both ways, s_0 = tanh(W ←h_1), context at the input, readout over [s; c; e] or its maxout.
+
+    `paper`: the GRU of 2014, and the readout over s_{t-1}.
+    """
+    step = Cell.gru_2014 if paper else Cell.gru
     reads, writes, alignment = (
         part(P, "encoder.recurrence."),
         part(P, "decoder.recurrence."),
@@ -69,19 +83,20 @@ def bahdanau(P: Parameters, source: list[int], target: list[int], maxout: bool) 
     forward, backward = Cell.of(reads), Cell.of(reads, "l0_reverse")
     ahead, back = [np.zeros(forward.U.shape[1])], [np.zeros(forward.U.shape[1])]
     for word, last in zip(words, words[::-1], strict=True):
-        ahead.append(forward.gru(word, ahead[-1]))
-        back.append(backward.gru(last, back[-1]))
+        ahead.append(step(forward, word, ahead[-1]))
+        back.append(step(backward, last, back[-1]))
     h = np.concatenate([np.array(ahead[1:]), np.array(back[:0:-1])], axis=1)
     s = np.tanh(P["decoder.bridge.hidden.weight"] @ back[-1] + P["decoder.bridge.hidden.bias"])
     cell, everything, logits, weights = Cell.of(writes), np.ones(len(source), dtype=bool), [], []
     for word in target:
         e = P["decoder.embedding.weight"][word]
         seen = additive(
-            s[None], h, global_view(everything, 1), W_s=alignment["W_s"], W_h=alignment["W_h"], v=alignment["v"]
-        )
-        c = seen.context[0]
-        s = cell.gru(np.concatenate([e, c]), s)
-        features = np.concatenate([s, c, e])
+            s[None], h, global_view(everything, 1), W_s=alignment["W_s"], W_h=alignment["W_h"], v=alignment["v"],
+            b=alignment.get("b"),
+        )  # fmt: skip
+        c, before = seen.context[0], s
+        s = step(cell, np.concatenate([e, c]), s)
+        features = np.concatenate([before if paper else s, c, e])
         if maxout:
             t = P["decoder.readout.combine.weight"] @ features + P["decoder.readout.combine.bias"]
             features = np.array([max(t[2 * i], t[2 * i + 1]) for i in range(len(t) // 2)])
@@ -121,12 +136,18 @@ def look(s: ndarray, h: ndarray, alignment: Parameters, view: WorkedView | None,
     return general(s[None], h, view, W_a=alignment["W_a"])
 
 
-@pytest.mark.parametrize("name", ["preset bahdanau", "preset rnnsearch", "preset luong", "luong, local-p"])
+CASES: dict[str, tuple[str, dict[str, Any]]] = {
+    **{name: (name, {}) for name in ("preset bahdanau", "preset rnnsearch", "preset luong")},
+    "luong, local-p": ("preset luong", {"window": "local-p", "reach": 2}),
+    "item 14, gru-2014 and s_{t-1}": ("preset rnnsearch-2014", {}),
+    "item 14, attention bias": ("preset bahdanau", {"attention_bias": True}),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
 def test_the_model_is_its_equations(name: str) -> None:
-    config = PRESETS["preset luong" if name == "luong, local-p" else name]
+    config = PRESETS[CASES[name][0]].model_copy(update=CASES[name][1])
     assert isinstance(config, RecurrentConfig)
-    if name == "luong, local-p":
-        config = config.model_copy(update={"window": "local-p", "reach": 2})
     model = build(config)
     decoded = model(sentences(*SOURCE), TOKENS, want_weights=True)
     logits, weights = model.logits(decoded.features).detach().numpy(), decoded.weights.detach().numpy()
@@ -136,6 +157,7 @@ def test_the_model_is_its_equations(name: str) -> None:
         if name.startswith("preset luong") or "local-p" in name:
             ours = luong(parameters, words, target, config.reach if "local-p" in name else None)
         else:
-            ours = bahdanau(parameters, words, target, maxout=config.readout == "maxout")
+            paper = config.cell == "gru-2014"
+            ours = bahdanau(parameters, words, target, maxout=config.readout == "maxout", paper=paper)
         np.testing.assert_allclose(logits[row], ours[0], atol=1e-10, rtol=0)
         np.testing.assert_allclose(weights[row, 0, 0, :, : len(words)], ours[1], atol=1e-10, rtol=0)

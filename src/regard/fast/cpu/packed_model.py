@@ -33,7 +33,7 @@ def packed_model(model: Seq2Seq) -> Seq2Seq:
         for name, child in list(module.named_children()):
             if type(child) is nn.Linear and packable(child.weight):  # a subclass may compute something else
                 setattr(module, name, PackedLinear(child))
-    if isinstance(ready.decoder, RecurrentDecoder):
+    if isinstance(ready.decoder, RecurrentDecoder) and isinstance(ready.decoder.recurrence, nn.RNNBase):
         pack_recurrence(ready.decoder.recurrence)
     return ready
 

@@ -15,7 +15,7 @@ from regard.attention.additive.module import BahdanauAttention
 from regard.attention.none.module import NoAttention
 from regard.attention.protocol import Memory
 from regard.attention.window import GlobalWindow
-from regard.fast.conditions import ours
+from regard.fast.conditions import ours, unlike_torch
 from regard.fast.graphs.captured_module import run_captured
 from regard.fast.precision import fusible
 from regard.fast.recurrent.bahdanau_cpu import attend_and_recur
@@ -52,10 +52,19 @@ def _unfit_one_operation(
     return _unfit_loop(decoder, tokens, state, own)
 
 
-def _unfit_loop(decoder: RecurrentDecoder, tokens: Tensor, state: RecurrentState, own: Collection[int] = ()) -> Refusal:
-    """Conditions of every loop that is a function of tensors."""
+def _unlike_ours(decoder: RecurrentDecoder) -> Refusal:
+    """Conditions of every loop written anew: torch's cells, features of the new state."""
     if type(decoder) is not RecurrentDecoder:
         return "a subclass of RecurrentDecoder may compute something else"
+    if decoder.reads_previous:
+        return "the readout reads the previous state"
+    return unlike_torch(decoder.recurrence)
+
+
+def _unfit_loop(decoder: RecurrentDecoder, tokens: Tensor, state: RecurrentState, own: Collection[int] = ()) -> Refusal:
+    """Conditions of every loop that is a function of tensors."""
+    if reason := _unlike_ours(decoder):
+        return reason
     if own:
         return "the decoder reads its own words"
     if type(state.memory) is not Memory:
@@ -155,7 +164,7 @@ def decode_deferred(
 def _unfit_for_precomputed(
     decoder: RecurrentDecoder, tokens: Tensor, state: RecurrentState, own: Collection[int] = ()
 ) -> Refusal:
-    return None if type(decoder) is RecurrentDecoder else "a subclass of RecurrentDecoder may compute something else"
+    return _unlike_ours(decoder)
 
 
 def _bypassed_after_loop(decoder: RecurrentDecoder, *_: object) -> tuple[object, ...]:

@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor, nn
 
+from regard.fast.conditions import unlike_torch
 from regard.fast.cpu.packed_recurrence import layers_of
 from regard.fast.precision import linear
 from regard.fast.recurrent.cell_equations import gru_forward, lstm_forward
@@ -14,16 +15,17 @@ States = tuple[Tensor, ...]
 
 
 def _unfit(
-    recurrence: nn.GRU | nn.LSTM, inputs: Tensor, hidden: States, cell: States | None, mask: Tensor | None = None
+    recurrence: nn.Module, inputs: Tensor, hidden: States, cell: States | None, mask: Tensor | None = None
 ) -> Refusal:
-    return "gradients are computed" if torch.is_grad_enabled() else None
+    return "gradients are computed" if torch.is_grad_enabled() else unlike_torch(recurrence)
 
 
 @replaces(advance_cells, unless=_unfit)
 def decoding_cells(
-    recurrence: nn.GRU | nn.LSTM, inputs: Tensor, hidden: States, cell: States | None, mask: Tensor | None = None
+    recurrence: nn.Module, inputs: Tensor, hidden: States, cell: States | None, mask: Tensor | None = None
 ) -> tuple[States, States | None]:
     """The plain version's equations in half as many operations."""
+    assert isinstance(recurrence, nn.RNNBase)
     new_hidden: list[Tensor] = []
     new_cell: list[Tensor] = []
     for index, (W, U, b, b_u) in enumerate(layers_of(recurrence, inputs)):

@@ -6,6 +6,7 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from regard.attention.masking import padding_mask
+from regard.fast.conditions import unlike_torch
 from regard.fast.precision import fusible, linear, working_dtype
 from regard.fast.recurrent.encoder_packed import run_packed
 from regard.fast.recurrent.encoder_padded import run_padded
@@ -19,11 +20,6 @@ FULL, HALF_FULL, FEW_UNITS = 0.9, 0.5, 256
 with few units, where the small operations of a packed step cost more than products with padding (docs/log.md)."""
 
 
-def _unknown(encoder: RecurrentEncoder) -> Refusal:
-    known = type(encoder.recurrence) in (nn.GRU, nn.LSTM) and encoder.recurrence.bias
-    return None if known else "the recurrence is not torch's own nn.GRU or nn.LSTM with biases"
-
-
 def _bypassed(encoder: RecurrentEncoder, *_: Tensor) -> tuple[nn.Module]:
     return (encoder.recurrence,)
 
@@ -31,7 +27,7 @@ def _bypassed(encoder: RecurrentEncoder, *_: Tensor) -> tuple[nn.Module]:
 def _unfit_for_kernels(encoder: RecurrentEncoder, embedded: Tensor, lengths: Tensor) -> Refusal:
     if not fusible(embedded):
         return "Triton kernels do not run on this device or in this dtype"
-    return _unknown(encoder) if embedded.numel() else "the batch is empty"
+    return unlike_torch(encoder.recurrence) if embedded.numel() else "the batch is empty"
 
 
 @replaces(encode, unless=_unfit_for_kernels, bypasses=_bypassed, compiles=True)
@@ -60,7 +56,7 @@ def encode_kernels(encoder: RecurrentEncoder, embedded: Tensor, lengths: Tensor)
 def _unfit_on_cpu(encoder: RecurrentEncoder, embedded: Tensor, lengths: Tensor) -> Refusal:
     if embedded.device.type != "cpu" or not torch.is_grad_enabled():
         return "gains only where gradients are computed on a CPU"
-    return _unknown(encoder)
+    return unlike_torch(encoder.recurrence)
 
 
 def _unfit_padded(encoder: RecurrentEncoder, embedded: Tensor, lengths: Tensor) -> Refusal:
@@ -88,6 +84,7 @@ def encode_padded(encoder: RecurrentEncoder, embedded: Tensor, lengths: Tensor) 
 @replaces(encode, unless=_unfit_on_cpu, bypasses=_bypassed)
 def encode_packed(encoder: RecurrentEncoder, embedded: Tensor, lengths: Tensor) -> Encoded:
     """As the plain version, on packed sentences, with hand-written gradients."""
+    assert isinstance(encoder.recurrence, nn.GRU | nn.LSTM)
     longest = embedded.size(1)
     if longest == 0:
         embedded = functional.pad(embedded, (0, 0, 0, 1))

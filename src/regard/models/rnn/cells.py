@@ -1,4 +1,4 @@
-"""One step of a stack of GRU or LSTM layers, on the parameters of torch's own nn.GRU or nn.LSTM."""
+"""One step of a stack of GRU or LSTM layers, on the parameters of torch's own nn.GRU or nn.LSTM, or of Gru2014."""
 
 import torch
 from jaxtyping import Float
@@ -10,7 +10,7 @@ from regard.registry import replaceable
 
 @replaceable
 def advance_cells(
-    recurrence: nn.GRU | nn.LSTM,
+    recurrence: nn.Module,
     inputs: Float[Tensor, "batch input"],
     hidden: tuple[Float[Tensor, "batch units"], ...],
     cell: tuple[Float[Tensor, "batch units"], ...] | None,
@@ -22,24 +22,27 @@ def advance_cells(
     for index, state in enumerate(hidden):
         if index:
             inputs = new_hidden[-1] if mask is None else new_hidden[-1] * mask[index - 1]
-        W, U, b, b_u = (getattr(recurrence, f"{name}_l{index}") for name in PARAMETERS)
-        if cell is None:
-            new_hidden.append(gru_cell(linear(inputs, W, b), linear(state, U, b_u), state))
+        W, U, b = (getattr(recurrence, f"{name}_l{index}") for name in PARAMETERS[:3])
+        x, b_u = linear(inputs, W, b), getattr(recurrence, f"{PARAMETERS[3]}_l{index}", None)
+        if isinstance(recurrence, nn.GRU):
+            new_hidden.append(gru_cell(x, linear(state, U, b_u), state))
+        elif cell is None:
+            new_hidden.append(gru_2014_cell(x, U, state))
         else:
-            s, c = lstm_cell(linear(inputs, W, b) + linear(state, U, b_u), cell[index])
+            s, c = lstm_cell(x + linear(state, U, b_u), cell[index])
             new_hidden.append(s)
             new_cell.append(c)
     return tuple(new_hidden), None if cell is None else tuple(new_cell)
 
 
 PARAMETERS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-"""torch's names of W, U, b and b_u, without the number of the layer."""
+"""torch's names of W, U, b and b_u, without the number of the layer; Gru2014 has no b_u."""
 
 
 def gru_cell(
     x: Float[Tensor, "batch three_units"], u: Float[Tensor, "batch three_units"], state: Float[Tensor, "batch units"]
 ) -> Float[Tensor, "batch units"]:
-    """torch's GRU: the reset gate acts on the product U s; the paper's acts on s before it.
+    """torch's GRU: the reset gate acts on the product U s; the paper's (`gru_2014_cell`) acts on s before it.
 
     x = W e + b,  u = U s + b_u
 
@@ -52,6 +55,25 @@ def gru_cell(
     # Under autocast the gates are computed in a lower precision than the state is kept in.
     z, n = z.to(state.dtype), n.to(state.dtype)
     return (1 - z) * n + z * state
+
+
+def gru_2014_cell(
+    x: Float[Tensor, "batch three_units"],
+    U: Float[Tensor, "three_units units"],
+    state: Float[Tensor, "batch units"],
+) -> Float[Tensor, "batch units"]:
+    """The GRU of Bahdanau et al. 2014, appendix A.1.1 (Cho et al. 2014, eq. 5 to 8): reset before the product.
+
+    x = W e + C c + b
+
+    r = σ(x_r + U_r s)    z = σ(x_z + U_z s)    n = tanh(x_n + U_n (r ∘ s))    s' = (1 - z) ∘ s + z ∘ n
+    """
+    x_r, x_z, x_n = x.chunk(3, dim=-1)
+    U_r, U_z, U_n = U.chunk(3)
+    r, z = torch.sigmoid(x_r + linear(state, U_r)), torch.sigmoid(x_z + linear(state, U_z))
+    n = torch.tanh(x_n + linear(r * state, U_n))
+    z, n = z.to(state.dtype), n.to(state.dtype)
+    return (1 - z) * state + z * n
 
 
 def lstm_cell(

@@ -15,7 +15,7 @@ from regard.models.config import RecurrentConfig
 from regard.models.embedding import look_up
 from regard.models.rnn.bridge import Bridge
 from regard.models.rnn.cells import advance_cells
-from regard.models.rnn.encoder import Encoded
+from regard.models.rnn.encoder import RECURRENCES, Encoded
 from regard.models.rnn.readout import Readout
 from regard.models.rnn.state import Advanced, RecurrentState
 from regard.models.step import Decoded, Step, given_weights
@@ -30,6 +30,8 @@ class RecurrentDecoder(nn.Module):
         c_t = attend(s_{t-1}, h)                    s_t = cell([e_t; feed], s_{t-1})
         s_t = cell([e_t; c_t; feed], s_{t-1})       c_t = attend(s_t, h)
         f_t = readout(s_t, c_t, e_t)                f_t = readout(s_t, c_t, e_t)
+
+    readout_state "previous" (input only): f_t = readout(s_{t-1}, c_t, e_t)
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class RecurrentDecoder(nn.Module):
             query_width=config.decoder_units,
             state_width=config.state_width,
             width=config.scoring_width,
+            bias=config.attention_bias,
             heads=config.heads,
             reach=config.reach,
             bidirectional=config.bidirectional,
@@ -53,8 +56,8 @@ class RecurrentDecoder(nn.Module):
         self.readout = Readout(config, self.attention.value_width, vocabulary)
         self.context_width = self.attention.value_width if config.placement == "input" else 0
         self.feed_width = self.readout.width if config.input_feeding else 0
-        recurrence = nn.GRU if config.cell == "gru" else nn.LSTM
-        self.recurrence = recurrence(
+        self.reads_previous = config.readout_state == "previous"
+        self.recurrence = RECURRENCES[config.cell](
             config.embedding + self.context_width + self.feed_width,
             config.decoder_units,
             num_layers=config.decoder_layers,
@@ -105,7 +108,7 @@ class RecurrentDecoder(nn.Module):
         """
         own = () if forced is None else tuple(t for t, given in enumerate(forced.tolist()) if t and not given)
         known = not self.context_width or type(self.attention) is NoAttention
-        parallel = known and not self.feed_width and not own
+        parallel = known and not (self.feed_width or self.reads_previous or own)
         decoded = decode_parallel(self, tokens, state) if parallel else decode(self, tokens, state, own)
         return decoded if want_weights else replace(decoded, weights=None)
 
@@ -130,7 +133,8 @@ class RecurrentDecoder(nn.Module):
         if attended is None:
             query = hidden[-1][:, None]
             attended = look(self.attention, query, state.memory, state.position, weights=weights, trace=trace)
-        features = self.readout.features(hidden[-1], attended.context[:, 0], embedded)
+        shown = state.hidden[-1] if self.reads_previous else hidden[-1]
+        features = self.readout.features(shown, attended.context[:, 0], embedded)
         feed = features if self.feed_width else None
         after = replace(state, hidden=hidden, cell=cell, feed=feed, position=state.position + 1)
         return Advanced(hidden[-1], attended, features, after)

@@ -11,7 +11,10 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from regard.attention.masking import padding_mask
 from regard.models.config import RecurrentConfig
 from regard.models.embedding import look_up
+from regard.models.rnn.gru_2014 import Gru2014
 from regard.registry import replaceable
+
+RECURRENCES: dict[str, type[nn.GRU | nn.LSTM | Gru2014]] = {"gru": nn.GRU, "lstm": nn.LSTM, "gru-2014": Gru2014}
 
 
 @dataclass(frozen=True)
@@ -33,8 +36,7 @@ class RecurrentEncoder(nn.Module):
         self.dropout = nn.Dropout(config.embedding_dropout)
         self.state_dropout = nn.Dropout(config.state_dropout)
         self.directions = 2 if config.bidirectional else 1
-        recurrence = nn.GRU if config.cell == "gru" else nn.LSTM
-        self.recurrence = recurrence(
+        self.recurrence = RECURRENCES[config.cell](
             config.embedding,
             config.encoder_units,
             num_layers=config.encoder_layers,
@@ -56,7 +58,7 @@ class RecurrentEncoder(nn.Module):
 def encode(
     encoder: RecurrentEncoder, embedded: Float[Tensor, "batch source width"], lengths: Int[Tensor, " batch"]
 ) -> Encoded:
-    """Pack, run torch's own recurrence, unpack."""
+    """Pack, run the recurrence, unpack."""
     longest = embedded.size(1)
     if longest == 0:
         embedded = functional.pad(embedded, (0, 0, 0, 1))

@@ -15,7 +15,8 @@ class Readout(nn.Module):
     attentional               W tanh(W_c [c; s])                      (Luong et al. 2015, eq. 5, 6)
     maxout                    W max-pairs(U s + V e + C c)            (Bahdanau et al. 2014, appendix A.2.2)
 
-    The appendix writes U s_{t-1} where its own eq. 4 conditions on s_t; here it is s_t.
+    The appendix writes U s_{t-1} where its own eq. 4 conditions on s_t. `s` is s_t, or s_{t-1} with readout_state =
+    "previous".
     """
 
     def __init__(self, config: RecurrentConfig, context_width: int, vocabulary: int) -> None:
