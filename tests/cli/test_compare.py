@@ -31,7 +31,11 @@ def test_a_comparison_and_going_on_with_it(command: Command, recipe: Path, tmp_p
     outcome = command("compare", recipe, *options)
     assert outcome.code == 0
     head, additive, vanilla = outcome.out.splitlines()
-    assert head.split()[:3] == ["variant", "BLEU", "chrF"]
+    assert head.split()[:4] == ["variant", "BLEU", "p", "chrF"]
+    assert head.endswith("differs from additive in")
+    assert vanilla.endswith("model.score: 'additive' → 'none'")
+    assert "p: BLEU against additive; paired bootstrap" in outcome.err
+    assert all((out / f"report.{end}").exists() for end in ("html", "json", "csv", "tex"))
     assert (additive.split()[0], vanilla.split()[0]) == ("additive", "vanilla")
     assert f"written: {out / 'report.html'}" in outcome.err
     assert "training additive, seed 0 (0 of 2 done)" in outcome.err

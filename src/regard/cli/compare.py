@@ -47,10 +47,12 @@ def compare(
     as_json: Annotated[bool, flag("--json", "Print report.json instead of the table.")] = False,
     trust: Trust = None,
 ) -> None:
-    from regard.cli.screen import plain_table, warn
+    from regard.cli.screen import show_table, warn
+    from regard.lab.compare.export import export
     from regard.lab.compare.plan import make_plan
     from regard.lab.compare.report import table_rows, write_report
     from regard.lab.compare.run import LOG, claimed, open_folder, together, warned
+    from regard.lab.compare.significance import ABOUT
     from regard.lab.machine import default_jobs
 
     axes = {"score": score, "window": window, "placement": placement, "cell": cell, "also": also}
@@ -70,14 +72,16 @@ def compare(
     logs = {slot.name: slot.folder / LOG for slot in slots}
     for reason, names in together(failed.items()).items():
         warn(f"failed: {_first(names)}: {reason} ({logs[names[0]]})")
-    report = write_report(plan, slots, failed, count, folder)
+    report = write_report(plan, slots, failed, count, folder, paired=True)
     if report is not None:
-        rows, content = report
         if as_json:
-            print_json(content)
+            print_json(report.content)
         else:
-            typer.echo("\n".join(plain_table(table_rows(rows))))
-        warn(f"written: {folder / 'report.html'}, {folder / 'report.json'}")
+            show_table(table_rows(report.rows, report.pairs))
+        if report.pairs:
+            warn(f"p: BLEU against {report.rows[0].name}; {ABOUT}")
+        files = [folder / "report.html", folder / "report.json", *export(report.rows, report.pairs, folder)]
+        warn(f"written: {', '.join(map(str, files))}")
     if stopped:
         given = {name: [str(one)] for name, one in options.items() if one is not None}
         again = ["regard", "compare", recipe, *repeat(**axes, set=set_, trust=trust, **given), "--out", str(folder)]

@@ -160,11 +160,11 @@ def _changed(model: RecurrentConfig, choice: dict[str, str]) -> dict[str, Any]:
         keys |= {"placement": placement.removesuffix("-fed"), "input_feeding": placement == "output-fed"}
         if placement == "output-fed":
             keys["readout"] = "attentional"
-    if keys["score"] in ("dot", "scaled-dot"):  # it compares states of one width
-        units = keys["decoder_units"]
-        keys["encoder_units"] = units // 2 if keys["bidirectional"] else units
-        if keys["initial"] in ("last", "sum"):
-            keys["initial"] = "projection"
+    if keys["score"] in ("dot", "scaled-dot") and model.state_width != model.decoder_units:  # it needs equal widths
+        units = model.decoder_units
+        keys["encoder_units"] = units // 2 if model.bidirectional else units
+        if model.initial == "sum" and model.bidirectional:
+            keys["initial"] = "last"  # of the ways that learn nothing, either, the one that fits these widths
     return keys
 
 
@@ -220,7 +220,7 @@ def plan_changes(plan: Plan) -> dict[str, list[str]]:
     """For each variant, the recipe keys that differ from the first variant's."""
     recipes = {one.name: one.recipe.model_dump(mode="json") for one in plan.variants if one.recipe is not None}
     first = next(iter(recipes.values()))
-    return {name: differences(first, recipe) for name, recipe in recipes.items()}
+    return {name: differences(first, recipe, form="{key}: {old} → {new}") for name, recipe in recipes.items()}
 
 
 def names(values: Sequence[str]) -> tuple[str, ...]:
