@@ -169,6 +169,8 @@ def test_the_report_follows_every_run_that_is_done(recipe: Path, tmp_path: Path)
         (["reverse", "--also", " , "], "--also names nothing: name some, e.g. --also transformer, or leave it out"),
         (["reverse", "--score", "dot,additive,dot"], "--score names 'dot' twice: once is enough"),
         (["reverse", "--set", "train.step=3"], "unknown key train.step"),
+        (["reverse", "sort", "--score", "dot"], "--score varies one recipe, and 2 were given"),
+        (["reverse", "sort"], "reverse and sort have different test sets"),
         (["reverse", "--protocol", "wmt"], "no protocol 'wmt': valid choices are model"),
         (["reverse", "--seeds", "0"], "Invalid value for '--seeds': Input should be greater"),
     ],

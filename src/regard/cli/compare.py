@@ -7,6 +7,9 @@ Examples:
     regard compare reverse --seeds 2 --set train.epochs=2
     regard compare demo --score additive,general --window global,local-p --cell gru,lstm
     regard compare demo --also vanilla --jobs 2 --out runs/compare --resume
+    regard compare a.toml b.toml --seeds 3             recipes as they are
+
+The folder gets report.html, report.json, report.csv, report.tex and the charts as SVG and PDF.
 """
 
 import shlex
@@ -27,7 +30,7 @@ Names = list[str] | None
 
 
 def compare(
-    recipe: Annotated[str, argument("RECIPE", "A recipe, or a comparison's TOML file.")],
+    recipe: Annotated[list[str], argument("RECIPE", "A recipe, several, or a comparison's TOML file.")],
     score: Annotated[Names, value("LIST", "additive, dot, general, concat ...")] = None,
     window: Annotated[Names, value("LIST", "global, local-m, local-p")] = None,
     placement: Annotated[Names, value("LIST", "input, output, output-fed")] = None,
@@ -57,8 +60,8 @@ def compare(
 
     axes = {"score": score, "window": window, "placement": placement, "cell": cell, "also": also}
     options = {"seeds": seeds, "sentences": sentences, "protocol": protocol}
-    plan = make_plan(_comparison(recipe, axes, set_ or [], options), recipe, trust or ())
-    folder = out or Path("runs") / f"compare-{Path(recipe).stem}"
+    plan = make_plan(_comparison(recipe, axes, set_ or [], options), recipe[0], trust or ())
+    folder = out or Path("runs") / f"compare-{'-'.join(Path(one).stem for one in recipe)}"
     slots = open_folder(plan, folder, resume=resume)
     for variant in plan.variants:
         if variant.skipped:
@@ -84,7 +87,7 @@ def compare(
         warn(f"written: {', '.join(map(str, files))}")
     if stopped:
         given = {name: [str(one)] for name, one in options.items() if one is not None}
-        again = ["regard", "compare", recipe, *repeat(**axes, set=set_, trust=trust, **given), "--out", str(folder)]
+        again = ["regard", "compare", *recipe, *repeat(**axes, set=set_, trust=trust, **given), "--out", str(folder)]
         warn(f"{stopped}. Go on with: {shlex.join([*again, '--resume'])}")
     if stopped or failed:
         raise typer.Exit(130 if stopped else 1)
@@ -95,13 +98,16 @@ def _first(names: list[str]) -> str:
 
 
 def _comparison(
-    recipe: str, axes: dict[str, list[str] | None], changes: list[str], options: dict[str, Any]
+    recipes: list[str], axes: dict[str, list[str] | None], changes: list[str], options: dict[str, Any]
 ) -> "Comparison":
-    """The comparison of a file or recipe, changed by the options."""
-    from regard.lab.compare.plan import AXES, EXTRAS, Grid, load_comparison, names
+    """The comparison of a file, a recipe or several, changed by the options."""
+    from regard.lab.compare.plan import AXES, EXTRAS, Grid, compare_recipes, load_comparison, names
     from regard.text.errors import InputError
 
-    found = load_comparison(recipe)
+    varied = next((f"--{axis}" for axis, values in axes.items() if values), None)
+    if len(recipes) > 1 and varied:
+        raise InputError(f"{varied} varies one recipe, and {len(recipes)} were given: leave one of them out")
+    found = load_comparison(recipes[0]) if len(recipes) == 1 else compare_recipes(recipes)
     chosen = {axis: names(values) for axis, values in axes.items() if values}
     for axis, named in chosen.items():
         if not named:
