@@ -6,7 +6,6 @@ Examples:
     regard completion fish | source                    in ~/.config/fish/config.fish
 """
 
-import shlex
 from typing import Annotated
 
 import typer
@@ -18,7 +17,7 @@ WORDS = {"train": "recipes", "compare": "recipes", "translate": "models", "evalu
 """What the arguments of a verb complete to, besides files."""
 
 BASH = r"""_regard() {
-    local word="${COMP_WORDS[COMP_CWORD]}" words=""
+    local word="${COMP_WORDS[COMP_CWORD]}" words="" options="" reply
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
         words="%s"
@@ -26,7 +25,7 @@ BASH = r"""_regard() {
         case "${COMP_WORDS[1]}" in
 %s
         esac
-        case "$word" in -*) ;; *) words="${words##*-- }" ;; esac
+        case "$word" in -*) words="$options" ;; esac
     fi
     while IFS= read -r reply; do COMPREPLY+=("$reply"); done < <(compgen -W "$words" -- "$word")
 }
@@ -49,9 +48,9 @@ def _bash(*, zsh: bool) -> str:
     """zsh runs bash's function with its own bashcompinit."""
     from regard.cli.main import VERBS
 
+    completed = {verb: (" ".join(_options(verb)), " ".join(_words(verb))) for verb in VERBS}
     cases = [
-        f"            {verb}) words={shlex.quote(' '.join([*_options(verb), '--', *_words(verb)]))} ;;"
-        for verb in VERBS
+        f'            {verb}) options="{options}" words="{words}" ;;' for verb, (options, words) in completed.items()
     ]
     script = BASH % (" ".join([*VERBS, "--help", "--version"]), "\n".join(cases))
     return f"autoload -U +X bashcompinit && bashcompinit\n{script}" if zsh else script
