@@ -31,7 +31,11 @@ def test_a_comparison_and_going_on_with_it(command: Command, recipe: Path, tmp_p
     outcome = command("compare", recipe, *options)
     assert outcome.code == 0
     head, additive, vanilla = outcome.out.splitlines()
-    assert head.split()[:3] == ["variant", "BLEU", "chrF"]
+    assert head.split()[:4] == ["variant", "BLEU", "p", "chrF"]
+    assert head.endswith("differs from additive in")
+    assert vanilla.endswith("model.score: 'additive' → 'none'")
+    assert "p: BLEU against additive; paired bootstrap" in outcome.err
+    assert all((out / f"report.{end}").exists() for end in ("html", "json", "csv", "tex"))
     assert (additive.split()[0], vanilla.split()[0]) == ("additive", "vanilla")
     assert f"written: {out / 'report.html'}" in outcome.err
     assert "training additive, seed 0 (0 of 2 done)" in outcome.err
@@ -165,6 +169,8 @@ def test_the_report_follows_every_run_that_is_done(recipe: Path, tmp_path: Path)
         (["reverse", "--also", " , "], "--also names nothing: name some, e.g. --also transformer, or leave it out"),
         (["reverse", "--score", "dot,additive,dot"], "--score names 'dot' twice: once is enough"),
         (["reverse", "--set", "train.step=3"], "unknown key train.step"),
+        (["reverse", "sort", "--score", "dot"], "--score varies one recipe, and 2 were given"),
+        (["reverse", "sort"], "reverse and sort have different test sets"),
         (["reverse", "--protocol", "wmt"], "no protocol 'wmt': valid choices are model"),
         (["reverse", "--seeds", "0"], "Invalid value for '--seeds': Input should be greater"),
     ],

@@ -1,6 +1,7 @@
 """`regard evaluate` beyond the plain scores: several references, another system, protocols, translations in a file."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -202,3 +203,22 @@ def test_sources_that_are_cut_are_counted(command: Command, run_folder: Path, tm
     other = command("evaluate", tmp_path / "out", data, "--against", run_folder, "--html", page)
     assert f"{run_folder}: 1 of 2 sources were too long" in " ".join(other.out.split())
     assert "1 of 2 sources were too long" in page.read_text(encoding="utf-8")
+
+
+def test_item_11_evaluate_and_info_say_that_a_run_ended_early(
+    command: Command, run_folder: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(run_folder, run)
+    lines = (run / "journal.jsonl").read_text(encoding="utf-8").splitlines()
+    kept = [line for line in lines if json.loads(line)["event"] in ("started", "step")][:14]
+    (run / "journal.jsonl").write_text("\n".join(kept) + "\n", encoding="utf-8")
+    total = f"{json.loads(kept[0])['total_steps']:,}"
+    assert f"its training has not ended, at step 13 of {total}" in command("evaluate", run).out
+    assert f"has not ended, at step 13 of {total}" in command("info", run).out
+    assert "of" not in [
+        word
+        for line in command("info", run_folder).out.splitlines()
+        if line.startswith("training")
+        for word in line.split()
+    ]

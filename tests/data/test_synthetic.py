@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from regard.data.splits import load_split
 from regard.data.synthetic import synthetic
 from regard.text.errors import InputError
+from regard.training.recipe import load_recipe
 
 TASKS = ["copy", "reverse", "sort"]
 
@@ -81,3 +83,14 @@ def test_splits_share_no_sequence_whatever_their_seeds() -> None:
 def test_what_cannot_be_made_is_refused(vocabulary: int, shortest: int, longest: int, message: str) -> None:
     with pytest.raises(InputError, match=message):
         [synthetic("copy", vocabulary, shortest, longest, 5, 0, split) for split in ("train", "dev", "test")]
+
+
+@pytest.mark.parametrize("name", ["reverse", "copy", "sort"])
+def test_item_16_the_recipes_learn_every_number_from_0_to_99(name: str) -> None:
+    pairs = load_split(load_recipe(name).data, "train").pairs
+    assert {int(word) for pair in pairs for word in pair.source.split()} == set(range(100))
+
+
+def test_item_16_the_first_number_must_leave_some() -> None:
+    with pytest.raises(InputError, match="first = 50 is not less than vocabulary = 50"):
+        load_recipe("reverse", ["data.first=50", "data.vocabulary=50"])

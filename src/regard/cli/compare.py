@@ -7,6 +7,9 @@ Examples:
     regard compare reverse --seeds 2 --set train.epochs=2
     regard compare demo --score additive,general --window global,local-p --cell gru,lstm
     regard compare demo --also vanilla --jobs 2 --out runs/compare --resume
+    regard compare a.toml b.toml --seeds 3             recipes as they are
+
+The folder gets report.html, report.json, report.csv, report.tex and the charts as SVG and PDF.
 """
 
 import shlex
@@ -27,7 +30,7 @@ Names = list[str] | None
 
 
 def compare(
-    recipe: Annotated[str, argument("RECIPE", "A recipe, or a comparison's TOML file.")],
+    recipe: Annotated[list[str], argument("RECIPE", "A recipe, several, or a comparison's TOML file.")],
     score: Annotated[Names, value("LIST", "additive, dot, general, concat ...")] = None,
     window: Annotated[Names, value("LIST", "global, local-m, local-p")] = None,
     placement: Annotated[Names, value("LIST", "input, output, output-fed")] = None,
@@ -47,16 +50,18 @@ def compare(
     as_json: Annotated[bool, flag("--json", "Print report.json instead of the table.")] = False,
     trust: Trust = None,
 ) -> None:
-    from regard.cli.screen import plain_table, warn
+    from regard.cli.screen import show_table, warn
+    from regard.lab.compare.export import export
     from regard.lab.compare.plan import make_plan
     from regard.lab.compare.report import table_rows, write_report
     from regard.lab.compare.run import LOG, claimed, open_folder, together, warned
+    from regard.lab.compare.significance import ABOUT
     from regard.lab.machine import default_jobs
 
     axes = {"score": score, "window": window, "placement": placement, "cell": cell, "also": also}
     options = {"seeds": seeds, "sentences": sentences, "protocol": protocol}
-    plan = make_plan(_comparison(recipe, axes, set_ or [], options), recipe, trust or ())
-    folder = out or Path("runs") / f"compare-{Path(recipe).stem}"
+    plan = make_plan(_comparison(recipe, axes, set_ or [], options), recipe[0], trust or ())
+    folder = out or Path("runs") / f"compare-{'-'.join(Path(one).stem for one in recipe)}"
     slots = open_folder(plan, folder, resume=resume)
     for variant in plan.variants:
         if variant.skipped:
@@ -70,17 +75,19 @@ def compare(
     logs = {slot.name: slot.folder / LOG for slot in slots}
     for reason, names in together(failed.items()).items():
         warn(f"failed: {_first(names)}: {reason} ({logs[names[0]]})")
-    report = write_report(plan, slots, failed, count, folder)
+    report = write_report(plan, slots, failed, count, folder, paired=True)
     if report is not None:
-        rows, content = report
         if as_json:
-            print_json(content)
+            print_json(report.content)
         else:
-            typer.echo("\n".join(plain_table(table_rows(rows))))
-        warn(f"written: {folder / 'report.html'}, {folder / 'report.json'}")
+            show_table(table_rows(report.rows, report.pairs))
+        if report.pairs:
+            warn(f"p: BLEU against {report.rows[0].name}; {ABOUT}")
+        files = [folder / "report.html", folder / "report.json", *export(report.rows, report.pairs, folder)]
+        warn(f"written: {', '.join(map(str, files))}")
     if stopped:
         given = {name: [str(one)] for name, one in options.items() if one is not None}
-        again = ["regard", "compare", recipe, *repeat(**axes, set=set_, trust=trust, **given), "--out", str(folder)]
+        again = ["regard", "compare", *recipe, *repeat(**axes, set=set_, trust=trust, **given), "--out", str(folder)]
         warn(f"{stopped}. Go on with: {shlex.join([*again, '--resume'])}")
     if stopped or failed:
         raise typer.Exit(130 if stopped else 1)
@@ -91,13 +98,16 @@ def _first(names: list[str]) -> str:
 
 
 def _comparison(
-    recipe: str, axes: dict[str, list[str] | None], changes: list[str], options: dict[str, Any]
+    recipes: list[str], axes: dict[str, list[str] | None], changes: list[str], options: dict[str, Any]
 ) -> "Comparison":
-    """The comparison of a file or recipe, changed by the options."""
-    from regard.lab.compare.plan import AXES, EXTRAS, Grid, load_comparison, names
+    """The comparison of a file, a recipe or several, changed by the options."""
+    from regard.lab.compare.plan import AXES, EXTRAS, Grid, compare_recipes, load_comparison, names
     from regard.text.errors import InputError
 
-    found = load_comparison(recipe)
+    varied = next((f"--{axis}" for axis, values in axes.items() if values), None)
+    if len(recipes) > 1 and varied:
+        raise InputError(f"{varied} varies one recipe, and {len(recipes)} were given: leave one of them out")
+    found = load_comparison(recipes[0]) if len(recipes) == 1 else compare_recipes(recipes)
     chosen = {axis: names(values) for axis, values in axes.items() if values}
     for axis, named in chosen.items():
         if not named:

@@ -21,6 +21,7 @@ from regard.cli.options import (
     Beam,
     Device,
     Ensemble,
+    LengthPenalty,
     LongestSource,
     Parents,
     Trust,
@@ -62,9 +63,7 @@ def evaluate(
     html: Annotated[Path | None, output_file("Write a report with charts and heat-maps.")] = None,
     parents: Parents = False,
     beam: Beam = None,
-    length_penalty: Annotated[
-        float | None, value("X", "Scores are divided by length^X; the recipe's if left out.")
-    ] = None,
+    length_penalty: LengthPenalty = None,
     ensemble: Ensemble = None,
     longest_source: LongestSource = None,
     device: Device = "cpu",

@@ -29,6 +29,7 @@ VERBS = {
     "learn": "Learn attention by writing it: exercises, graded on save.",
     "bench": "Time ours beside the textbook loop and others, on the same work.",
     "doctor": "Check this machine, a recipe, a data file or a bundle.",
+    "completion": "Completion at the Tab key for bash, zsh and fish.",
 }
 HELP = ("-h", "--help")
 
@@ -64,14 +65,20 @@ def _run(arguments: Sequence[str]) -> int:
         return _say(*describe_failure(error, verb))
 
 
-def _run_verb(verb: str, arguments: Sequence[str]) -> int:
-    """Import the file of a verb only when it is used, so that `regard --help` is quick."""
+def build_command(verb: str) -> tuple[Any, Any]:
+    """The file of a verb, imported only when it is used, so that `regard --help` is quick; and its command."""
     import typer
 
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
     module: Any = import_module(f"regard.cli.{verb}")
     app.command(verb, add_help_option=False)(getattr(module, verb))
-    command: Any = typer.main.get_command(app)
+    return module, typer.main.get_command(app)
+
+
+def _run_verb(verb: str, arguments: Sequence[str]) -> int:
+    import typer
+
+    module, command = build_command(verb)
     options = arguments[: arguments.index("--")] if "--" in arguments else arguments
     if any(option in HELP for option in options):
         typer.echo(command_help(f"regard {verb}", module.__doc__ or "", command.params))

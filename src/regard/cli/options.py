@@ -45,6 +45,9 @@ Bundle = Annotated[Path, argument("BUNDLE", "A model: a name of `regard models`,
 Beam = Annotated[int | None, number("Beam width; the recipe's if left out.", MOST["beam"])]
 Device = Annotated[str, value("NAME", "Device to compute on; cpu if left out.")]
 Ensemble = Annotated[list[Path] | None, value("BUNDLE", "A further model of the ensemble (repeatable).")]
+LengthPenalty = Annotated[
+    float | None, value("X", "Scores are divided by length^X; the recipe's if left out.", "--length-penalty")
+]
 LongestSource = Annotated[
     int | None, number("Read up to N pieces of a text; as in training if left out.", MOST["longest"])
 ]

@@ -3,6 +3,8 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import zip_longest
+from textwrap import wrap
 
 import typer
 from rich.console import Console
@@ -16,6 +18,8 @@ from regard.runtime.translation import Translation
 
 SHOWN = 10
 """Warnings that are printed; the rest is counted."""
+TEXT = 24
+"""Columns that are wider hold text, not figures."""
 
 
 def console() -> Console:
@@ -117,17 +121,54 @@ def show_against(name: str, against: Against) -> None:
     samples = next(iter(against.comparisons.values())).samples
     said = [f"paired bootstrap, {samples:,} resampled test sets; p is how often chance alone does as much"]
     said += [f"{against.name}: {note}" for note in against.measured.notes]
-    typer.echo("\n".join(["", *plain_table(lines), *said]))
+    typer.echo("")
+    show_table(lines)
+    typer.echo("\n".join(said))
 
 
 def plain_table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of columns, figures to the right; one wider than a terminal is folded there and whole in a file."""
+    """Lines of columns, figures to the right, long texts to the left."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for name, *figures in rows:
-        cells = [f"{figure:>{width}}" for figure, width in zip(figures, widths[1:], strict=True)]
-        lines.append("  ".join([f"{name:<{widths[0]}}", *cells]).rstrip())
+    sides = ["<", *(("<" if width > TEXT else ">") for width in widths[1:])]
+    return ["  ".join(map(_aligned, row, sides, widths)).rstrip() for row in rows]
+
+
+def _aligned(text: str, side: str, width: int) -> str:
+    return f"{text:{side}{width}}"
+
+
+def fold_table(rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    """The table in blocks of columns, each with the names of its rows, where it is wider than `width`."""
+    if max(map(len, plain_table(rows))) <= width:
+        return plain_table(rows)
+    name = min(max(len(row[0]) for row in rows), width // 2)
+    room = max(width - name - 2, 1)
+    blocks: list[list[int]] = []
+    left = 0
+    for column in range(1, len(rows[0])):
+        wide = min(max(len(row[column]) for row in rows), room)
+        if not blocks or wide + 2 > left:
+            blocks.append([])
+            left = width - name
+        blocks[-1].append(column)
+        left -= wide + 2
+    lines: list[str] = []
+    for block in blocks:
+        wrapped = [row for whole in rows for row in _wrap_row([whole[0], *(whole[one] for one in block)], name, room)]
+        lines += [*([""] if lines else []), *plain_table(wrapped)]
     return lines
+
+
+def _wrap_row(cells: Sequence[str], name: int, room: int) -> list[list[str]]:
+    """A row as the lines that it needs if its cells are as narrow as that."""
+    parts = [wrap(cell, name if place == 0 else room) or [""] for place, cell in enumerate(cells)]
+    return [list(line) for line in zip_longest(*parts, fillvalue="")]
+
+
+def show_table(rows: Sequence[Sequence[str]]) -> None:
+    """Print a table: folded to the width of a terminal, whole in a file."""
+    screen = console()
+    typer.echo("\n".join(fold_table(rows, screen.width) if screen.is_terminal else plain_table(rows)))
 
 
 def _by_length(rows: Sequence[LengthScores], beyond: Sequence[LengthScores]) -> list[str]:

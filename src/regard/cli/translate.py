@@ -4,14 +4,19 @@ Examples:
     regard translate runs/demo "The black cat sat on the mat." --walk
     regard translate runs/demo --input news.en --output news.fr --beam 5
     regard translate runs/demo < news.en > news.fr
+    regard translate runs/demo "I love you." --target "Je t'aime." --alignment
+    regard translate runs/demo "I love you." --temperature 0.8 --nbest 3
+
+A program that keeps the pipe open gets the translation of each line before it writes the next.
 """
 
 import json
 import os
 import shlex
+import stat
 import sys
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -23,6 +28,7 @@ from regard.cli.options import (
     Bundle,
     Device,
     Ensemble,
+    LengthPenalty,
     LongestSource,
     Parents,
     Trust,
@@ -31,6 +37,7 @@ from regard.cli.options import (
     input_file,
     number,
     output_file,
+    value,
 )
 
 if TYPE_CHECKING:
@@ -57,6 +64,14 @@ def translate(
         int | None,
         number("Up to N different translations of each text, a line each: its number, score, text.", MOST["beam"]),
     ] = None,
+    length_penalty: LengthPenalty = None,
+    temperature: Annotated[
+        float | None, value("X", "Sample: 1 as the model says, lower is surer; no beam then.")
+    ] = None,
+    target: Annotated[
+        list[str] | None,
+        value("TEXT", "Score and align this translation (one for each TEXT); a file with --input."),
+    ] = None,
     as_json: Annotated[bool, flag("--json", "One JSON object a line, attention included.")] = False,
     alignment: Annotated[bool, flag("--alignment", "Add a tab and word links, source-target counted from 0.")] = False,
     html: Annotated[Path | None, output_file("Write a page with heat-maps.")] = None,
@@ -77,9 +92,14 @@ def translate(
     if as_json and (walk or alignment):
         raise InputError("--json holds alignment and attention already: leave --walk and --alignment out")
     input_ = None if input_ == Path("-") else input_
-    output = _check_files(input_, output, html, [bundle, *(ensemble or [])], in_place, parents, bool(texts))
+    targets = _targets(target, texts, input_)
+    read = [bundle, *(ensemble or []), *([Path(one) for one in target or ()] if input_ is not None else [])]
+    output = _check_files(input_, output, html, read, in_place, parents, bool(texts))
     total = None if input_ is None else _count(input_)
-    search: dict[str, Any] = {name: value for name, value in (("beam", beam), ("nbest", nbest)) if value is not None}
+    if targets is not None and total is not None and len(targets) != total:
+        raise InputError(f"{total:,} lines in {input_}, but {len(targets):,} in --target: wanted one for each")
+    given = {"beam": beam, "nbest": nbest, "length_penalty": length_penalty, "temperature": temperature}
+    search: dict[str, Any] = {name: one for name, one in given.items() if one is not None}
     translator = load([bundle, *(ensemble or [])], device, longest_source=longest_source, trust=trust or ())
     form = Form(as_json, alignment, walk, (nbest or 1) > 1)
     shown: list[Translation] = []
@@ -90,8 +110,9 @@ def translate(
         warnings = Warnings()
         done = 0
         with open_output(output) as file, progress("translating", total, output is not None) as tell:
-            for batch in _chunks(iter(texts) if texts else _lines(input_)):
-                for number, one in enumerate(translator.translate(batch, **search), start=done + 1):
+            for batch in _chunks(texts) if texts else _batches(input_):
+                forced = None if targets is None else targets[done : done + len(batch)]
+                for number, one in enumerate(translator.translate(batch, target=forced, **search), start=done + 1):
                     warnings.tell(one, number if len(texts or ()) != 1 else None)
                     form.write(one, number, file)
                     shown += [one] if html is not None and len(shown) <= PAGE else []
@@ -216,17 +237,53 @@ def _tell_files(texts: list[str]) -> None:
         warn(f"'{one}' was taken as text, but is a file: --input {shlex.quote(one)} translates its lines")
 
 
-def _lines(path: Path | None) -> Iterator[str]:
-    """Lines to translate; only a line feed ends a line, and bytes that are not UTF-8 are refused."""
+def _targets(target: list[str] | None, texts: list[str] | None, read: Path | None) -> list[str] | None:
+    """The translations of --target, one for each text or line; None if it was left out."""
+    from regard.data.lines import read_lines
+    from regard.text.errors import InputError
+
+    if not target:
+        return None
+    if read is not None and len(target) == 1 and not _is_stream(read):
+        return list(read_lines(Path(target[0])))
+    if not texts:
+        raise InputError("--target needs TEXT arguments, or one file with --input FILE: lines of a pipe have none")
+    if len(target) != len(texts):
+        raise InputError(f"{len(texts)} texts but {len(target)} of --target: give one for each")
+    return target
+
+
+def _batches(path: Path | None) -> Iterator[list[str]]:
+    """Lines to translate together; only a line feed ends a line, and bytes that are not UTF-8 are refused."""
+    from regard.cli.arriving import ArrivingLines
     from regard.data.lines import decode_lines, read_lines
 
+    if path is not None and not _is_stream(path):
+        yield from _chunks(read_lines(path))
+        return
+    with _open_stream(path) as stream:
+        name = "standard input" if path is None else str(path)
+        file = _descriptor(stream)
+        yield from _chunks(decode_lines(stream, name)) if file is None else ArrivingLines(file, name).batches(CHUNK)
+
+
+@contextmanager
+def _open_stream(path: Path | None) -> Iterator[Any]:
     if path is None:
-        yield from decode_lines(sys.stdin.buffer, "standard input")
-    elif _is_stream(path):
-        with path.open("rb") as stream:
-            yield from decode_lines(stream, str(path))
+        yield sys.stdin.buffer
     else:
-        yield from read_lines(path)
+        with path.open("rb") as stream:
+            yield stream
+
+
+def _descriptor(stream: Any) -> int | None:
+    """The file descriptor of a pipe, socket or terminal, whose lines arrive one by one; None for anything else."""
+    try:
+        file: int = stream.fileno()
+    except OSError:
+        return None
+    kind = os.fstat(file).st_mode
+    return file if stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind) or os.isatty(file) else None
 
 
 def _count(path: Path) -> int | None:
@@ -240,7 +297,8 @@ def _is_stream(path: Path) -> bool:
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
-def _chunks(lines: Iterator[str]) -> Iterator[list[str]]:
+def _chunks(lines: Iterable[str]) -> Iterator[list[str]]:
+    lines = iter(lines)
     while batch := list(islice(lines, CHUNK)):
         yield batch
 

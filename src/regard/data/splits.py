@@ -55,7 +55,7 @@ def load_split(config: DataConfig, split: Split) -> Corpus:
     if isinstance(config, SyntheticData):
         count = getattr(config, split)
         lengths = config.shortest, config.longest
-        return Corpus(synthetic(config.kind, config.vocabulary, *lengths, count, config.seed, split))
+        return Corpus(synthetic(config.kind, config.vocabulary, *lengths, count, config.seed, split, config.first))
     notes: list[str] = []
     found = list(open_split(config, split).pairs(notes))
     return Corpus(found, tuple(notes))

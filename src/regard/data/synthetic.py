@@ -13,13 +13,20 @@ Task = Literal["copy", "reverse", "sort"]
 Split = Literal["train", "dev", "test"]
 
 FIRST_SYMBOL = 3
-"""The symbols are "3" … str(vocabulary - 1), as where ids 0, 1 and 2 are special."""
+"""The symbols are "3" … str(vocabulary - 1) unless a recipe sets `first`."""
 _ATTEMPTS = 2_000
 """Draws for each sequence before giving up; one draw in ten falls to dev, one to test."""
 
 
 def synthetic(
-    task: Task, vocabulary: int, shortest: int, longest: int, count: int, seed: int = 0, split: Split = "train"
+    task: Task,
+    vocabulary: int,
+    shortest: int,
+    longest: int,
+    count: int,
+    seed: int = 0,
+    split: Split = "train",
+    first: int = FIRST_SYMBOL,
 ) -> list[Pair]:
     """`count` pairs with `shortest` to `longest` words, the same on every machine for the same seed.
 
@@ -29,18 +36,18 @@ def synthetic(
     >>> pair.target.split() == pair.source.split()[::-1]
     True
     """
-    if vocabulary <= FIRST_SYMBOL:
-        raise InputError(f"vocabulary = {vocabulary} leaves no symbol: they are the numbers from {FIRST_SYMBOL} to it")
+    if vocabulary <= first:
+        raise InputError(f"vocabulary = {vocabulary} leaves no symbol: they are the numbers from {first} to it")
     if not 1 <= shortest <= longest:
         raise InputError(f"lengths from {shortest} to {longest}: wanted 1 <= shortest <= longest")
     # Random.random is the one method whose numbers Python promises to keep.
     random = Random(f"{seed} {split}").random
-    symbols = vocabulary - FIRST_SYMBOL
+    symbols = vocabulary - first
     pairs: list[Pair] = []
     missed = 0
     while len(pairs) < count:
         length = shortest + int(random() * (longest - shortest + 1))
-        numbers = [FIRST_SYMBOL + int(random() * symbols) for _ in range(length)]
+        numbers = [first + int(random() * symbols) for _ in range(length)]
         source = " ".join(map(str, numbers))
         if _split_of(source) == split:
             pairs.append(_pair(numbers, _order(task, numbers)))

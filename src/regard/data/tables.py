@@ -43,8 +43,16 @@ class SyntheticData(_Generated):
     """Sequences of numbers to copy, reverse or sort, with gold links."""
 
     kind: Task
-    vocabulary: int = Field(default=50, gt=3, le=MOST["vocabulary"])
-    """The symbols are the numbers from 3 to vocabulary - 1."""
+    first: int = Field(default=3, ge=0, le=MOST["vocabulary"], description="the smallest number")
+    vocabulary: int = Field(
+        default=50, gt=3, le=MOST["vocabulary"], description="the numbers are those from first to vocabulary - 1"
+    )
+
+    @model_validator(mode="after")
+    def _has_numbers(self) -> "SyntheticData":
+        if self.first >= self.vocabulary:
+            raise ValueError(f"first = {self.first} is not less than vocabulary = {self.vocabulary}: no number is left")
+        return self
 
 
 class _Stored(Table):

@@ -4,6 +4,9 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+from jaxtyping import Float
+
 from regard.evaluation import (
     Comparison,
     bleu_from,
@@ -17,6 +20,12 @@ from regard.evaluation import (
 from regard.lab.evaluate import Measured
 from regard.text.errors import InputError
 
+SCORES: dict[str, Callable[[Float[np.ndarray, "statistic"]], float]] = {
+    "bleu": bleu_from,
+    "chrf": chrf_from,
+    "exact_match": share,
+}
+"""The metrics that are compared, from summed statistics."""
 SAMPLES = 1000
 SIGNIFICANT = 0.05
 
@@ -37,6 +46,16 @@ class Against:
         }
 
 
+def sentence_statistics(measured: Measured) -> dict[str, Float[np.ndarray, "sentence statistic"]]:
+    """The counts of each sentence for each metric of SCORES."""
+    protocol, texts, references = measured.protocol, measured.texts, measured.references
+    return {
+        "bleu": bleu_statistics(texts, references, tokenize=protocol.tokenize, lowercase=protocol.lowercase),
+        "chrf": chrf_statistics(texts, references, lowercase=protocol.lowercase),
+        "exact_match": match_statistics(texts, references),
+    }
+
+
 def compare_systems(ours: Measured, theirs: Measured, name: str, *, samples: int = SAMPLES, seed: int = 0) -> Against:
     """Compare BLEU, chrF and exact match on the same resampled sentences."""
     if ours.references != theirs.references:
@@ -44,19 +63,10 @@ def compare_systems(ours: Measured, theirs: Measured, name: str, *, samples: int
             "the two systems are not compared with the same references: they write text in different forms; "
             "use --protocol raw, lowercase or multi30k-…"
         )
-    protocol, references = ours.protocol, ours.references
-
-    def bleu(texts: list[str]) -> Any:
-        return bleu_statistics(texts, references, tokenize=protocol.tokenize, lowercase=protocol.lowercase)
-
-    metrics: dict[str, tuple[Callable[[list[str]], Any], Callable[[Any], float]]] = {
-        "bleu": (bleu, bleu_from),
-        "chrf": (lambda texts: chrf_statistics(texts, references, lowercase=protocol.lowercase), chrf_from),
-        "exact_match": (lambda texts: match_statistics(texts, references), share),
-    }
+    first, second = sentence_statistics(ours), sentence_statistics(theirs)
     comparisons = {
-        metric: paired_bootstrap(count(ours.texts), count(theirs.texts), score, samples=samples, seed=seed)
-        for metric, (count, score) in metrics.items()
+        metric: paired_bootstrap(first[metric], second[metric], score, samples=samples, seed=seed)
+        for metric, score in SCORES.items()
     }
     return Against(name, theirs, comparisons)
 

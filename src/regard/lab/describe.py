@@ -9,6 +9,7 @@ from regard.bundle.onnx_manifest import OnnxManifest
 from regard.bundle.store import Bundle
 from regard.models.config import RecurrentConfig, TransformerConfig
 from regard.text.tokenizer import Tokenizer
+from regard.training.journal import cut_short
 
 _LONGEST = 1000
 """The most characters of a value: a bundle from someone else may hold any text."""
@@ -30,6 +31,7 @@ def describe(bundle: Bundle) -> list[tuple[str, str]]:
         ("target", _describe_tokenizer(bundle.target)),
         ("reads", f"up to {manifest.longest_source:,} pieces{', then EOS' if manifest.source_eos else ''}"),
         ("trained", ", ".join(_pairs(manifest.trained))),
+        ("training", cut_short(bundle.path.parent)),
         ("data", ", ".join([*([str(data["kind"])] if "kind" in data else []), *_pairs(data)])),
         ("made with", f"regard {manifest.regard}, torch {manifest.torch}"),
     ]

@@ -24,6 +24,7 @@ from regard.runtime.translator import Translator
 from regard.text.errors import InputError
 from regard.text.tokenizer import Tokenizer
 from regard.text.words import word_spans
+from regard.training.journal import cut_short
 from regard.training.recipe import parse_recipe
 
 EDGES = (6, 11, 16, 21, 31, 41, 61, 81, 101)
@@ -144,7 +145,8 @@ def measure(
         gold=gold if aligns else None,
         entropies=[_entropies(one) for one in translations] if attends else None,
     )
-    notes = _cut_short(translations, translator) + ([NO_ALIGNMENT] if known and not aligns else [])
+    notes = [*_unfinished(translator), *_cut_short(translations, translator)]
+    notes += [NO_ALIGNMENT] if known and not aligns else []
     if evaluation.aer is not None and len(translator.bundles) > 1:
         notes.append(FIRST_ALIGNS)
     texts, references = [one.text for one in examples], [one.references for one in examples]
@@ -226,6 +228,13 @@ def _forced_links(
     found = Direction(Aligner(translator.bundle), rule or default_rule(translator.bundle)).links(text).alone
     links = dict(zip(known, found, strict=True))
     return [links.get(i, frozenset()) for i in range(len(pairs))]
+
+
+def _unfinished(translator: Translator) -> list[str]:
+    """A warning about models whose training did not reach its last step."""
+    ended = {one.path: cut_short(one.path.parent) for one in translator.bundles}
+    whose = {path: "its training" if len(ended) == 1 else f"the training of {path.parent}" for path in ended}
+    return [f"{whose[path]} {how}" for path, how in ended.items() if how]
 
 
 def _cut_short(translations: Sequence[Translation], translator: Translator) -> list[str]:

@@ -10,7 +10,7 @@ from torch import Tensor
 from regard.bundle.store import Bundle
 from regard.text.encoding import Encoding
 from regard.text.errors import InputError
-from regard.text.special import PAD, UNK
+from regard.text.special import PAD, SPECIAL, UNK
 from regard.text.tokenizer import Tokenizer
 
 NAMED = 5
@@ -47,7 +47,7 @@ def read_source(text: str, tokenizer: Tokenizer, *, eos: bool, longest: int) -> 
         warnings.append(f"too long: only the first {longest:,} of {pieces:,} pieces were read")
     unknown = [piece for piece, number in zip(encoding.pieces, encoding.ids, strict=True) if number == UNK]
     if unknown:
-        warnings.append(f"unknown to this model: {_named(list(dict.fromkeys(unknown)))}")
+        warnings.append(f"unknown to this model: {_named(list(dict.fromkeys(unknown)))}{_numbers(tokenizer)}")
     return SourceText(encoding, tuple(warnings), cut)
 
 
@@ -73,6 +73,16 @@ def _cut(encoding: Encoding, keep: list[int]) -> Encoding:
         words=words,
         word_texts=encoding.word_texts[:seen],
     )
+
+
+def _numbers(tokenizer: Tokenizer) -> str:
+    """Which numbers a model reads that reads nothing else; empty for other models."""
+    known = tokenizer.pieces[len(SPECIAL) :]
+    if not known or not all(piece.isdecimal() for piece in known):
+        return ""
+    numbers = sorted(map(int, known))
+    gaps = numbers != list(range(numbers[0], numbers[-1] + 1))
+    return f" (it reads {'some of ' * gaps}the numbers from {numbers[0]} to {numbers[-1]})"
 
 
 def _named(pieces: list[str]) -> str:

@@ -175,15 +175,17 @@ def _refuse_changes(folder: Path, recipe: Recipe) -> None:
         )
 
 
-def differences(before: dict[str, Any], after: dict[str, Any], path: str = "") -> list[str]:
+def differences(
+    before: dict[str, Any], after: dict[str, Any], path: str = "", form: str = "{key} was {old}, is {new}"
+) -> list[str]:
     """The keys whose values differ, with both values; a description may change."""
     changed = []
     for key in sorted({*before, *after} - {"description"}):
         old, new = before.get(key), after.get(key)
         if isinstance(old, dict) and isinstance(new, dict):
-            changed += differences(old, new, f"{path}{key}.")
+            changed += differences(old, new, f"{path}{key}.", form)
         elif old != new:
-            changed.append(f"{path}{key} was {_shown(old)}, is {_shown(new)}")
+            changed.append(form.format(key=f"{path}{key}", old=_shown(old), new=_shown(new)))
     return changed
 
 

@@ -164,6 +164,19 @@ def read_journal(path: Path) -> list[dict[str, Any]]:
     return entries
 
 
+def cut_short(folder: Path) -> str:
+    """How the training in a run folder ended before its last step: "stopped early, at step 13 of 6,000"; else ""."""
+    entries = read_journal(folder / NAME)
+    totals = [entry.get("total_steps") for entry in entries if entry["event"] == "started"]
+    steps = [entry.get("step") for entry in entries if entry["event"] in ("step", "finished")]
+    match [*totals[-1:], *steps[-1:]]:
+        case [int() as total, int() as step] if step < total:
+            reasons = [entry.get("reason") for entry in entries if entry["event"] == "finished"]
+            how = "stopped early" if "early" in reasons else "was interrupted" if reasons else "has not ended"
+            return f"{how}, at step {step:,} of {total:,}"
+    return ""
+
+
 def _read(path: Path) -> bytes:
     try:
         return read_regular(path, MOST["journal"])

@@ -51,7 +51,7 @@ def test_an_axis_that_is_left_out_stays_and_the_budget_is_the_same(comparison: C
         assert (one.recipe.train.steps, one.recipe.train.batch_sentences) == (6, 8)
         assert isinstance(one.recipe.model, RecurrentConfig)
         assert one.recipe.model.decoder_units == 8
-    assert plan_changes(plan)["general"] == ["model.score was 'additive', is 'general'"]
+    assert plan_changes(plan)["general"] == ["model.score: 'additive' → 'general'"]
     assert plan_changes(plan)["additive"] == []
 
 

@@ -41,7 +41,7 @@ def test_a_comparison_from_plan_to_page(comparison: Comparison, tmp_path: Path) 
     assert write_report(plan, slots[:0], {}, 2, tmp_path / "out") is None
     report = write_report(plan, slots, {}, 2, tmp_path / "out")
     assert report is not None
-    rows, found = report
+    rows, found = report.rows, report.content
     assert found["machine"]["machine"].endswith("2 runs side by side")
     assert json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8")) == found
     additive, _, vanilla = found["variants"]
@@ -58,7 +58,7 @@ def test_a_comparison_from_plan_to_page(comparison: Comparison, tmp_path: Path) 
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     for text in (
         "Figures", "Learning curves", "BLEU by source length", "Heat-maps side by side", "Which row of attention",
-        "one fixed vector", "model.score was", "6 steps, batches of 8 sentences", "Mean over 2 seeds",
+        "one fixed vector", "model.score: ", "6 steps, batches of 8 sentences", "Mean over 2 seeds",
     ):  # fmt: skip
         assert text in page
     assert [row[0] for row in table_rows(rows)[1:]] == ["additive", "general", "vanilla"]

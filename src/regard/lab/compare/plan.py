@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -47,6 +48,7 @@ class Comparison(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     recipe: str
+    recipes: tuple[str, ...] = Field((), description="further recipes, each a variant as it is")
     set: tuple[str, ...] = ()
     seeds: int = Field(3, ge=1, le=MOST["seeds"])
     sentences: int | None = Field(None, ge=1, le=MOST["count"], description="of the test set; all if left out")
@@ -92,12 +94,7 @@ class Plan:
 def load_comparison(name: str) -> Comparison:
     """A comparison from its TOML file, or the default one of a recipe."""
     path = find_recipe(name)
-    try:
-        raw = parse_toml(read_regular(path, MOST["recipe"]).decode("utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-    except ValueError as error:
-        raise InputError(f"{path} is not valid TOML: {error}") from error
+    raw = _read(path)
     if "recipe" not in raw:
         if not raw.keys().isdisjoint(Comparison.model_fields):
             raise InputError(
@@ -108,8 +105,21 @@ def load_comparison(name: str) -> Comparison:
         found = Comparison.model_validate(raw)
     except ValidationError as error:
         raise InputError(f"{path.name}: {complain(error, Comparison)}") from error
-    beside = path.parent / found.recipe
-    return found.model_copy(update={"recipe": str(beside)}) if beside.is_file() else found
+    places = [str(path.parent / one) for one in (found.recipe, *found.recipes)]
+    first, *further = [
+        place if Path(place).is_file() else one
+        for place, one in zip(places, (found.recipe, *found.recipes), strict=True)
+    ]
+    return found.model_copy(update={"recipe": first, "recipes": tuple(further)})
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return parse_toml(read_regular(path, MOST["recipe"]).decode("utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except ValueError as error:
+        raise InputError(f"{path} is not valid TOML: {error}") from error
 
 
 def make_plan(comparison: Comparison, file: str | None = None, trust: Collection[str] = ()) -> Plan:
@@ -117,10 +127,14 @@ def make_plan(comparison: Comparison, file: str | None = None, trust: Collection
 
     `file` is where the comparison was read from: the user's own files may name classes outside regard.
     """
-    base = load_recipe(comparison.recipe, comparison.set)
+    base, further = load_recipe(comparison.recipe, comparison.set), comparison.recipes
     _check(comparison.grid)
     find_protocol(comparison.protocol)
     variants = [*_grid(base, comparison.grid), *_extras(base, comparison.grid), *_own(base, comparison.variants)]
+    if further:
+        named = _variant_names([comparison.recipe, *further])
+        more = [Variant(named[one], load_recipe(one, comparison.set)) for one in further]
+        variants = [*(variants or [Variant(named[comparison.recipe], base)]), *more]
     if not variants:
         variants = [Variant("as the recipe says", base)]
     for name in {one.slug for one in variants}:
@@ -130,8 +144,24 @@ def make_plan(comparison: Comparison, file: str | None = None, trust: Collection
     if not any(one.recipe is not None for one in variants):
         raise InputError(f"no variant can be built: {variants[0].name}: {variants[0].skipped}")
     recipes = [one.recipe for one in variants if one.recipe is not None]
-    files = [comparison.recipe, *([] if file is None else [file])]
+    files = [comparison.recipe, *further, *([] if file is None else [file])]
     return Plan(comparison, tuple(variants), own_classes(recipes, *files, trust=trust))
+
+
+def compare_recipes(recipes: Sequence[str]) -> Comparison:
+    """A comparison of several recipes as they are."""
+    for name in recipes:
+        if recipes.count(name) > 1:
+            raise InputError(f"the recipe {name} was given twice: once is enough")
+        if "recipe" in _read(find_recipe(name)):
+            raise InputError(f"{name} is a comparison of its own: name it alone, or recipes only")
+    return Comparison(recipe=recipes[0], recipes=tuple(recipes[1:]))
+
+
+def _variant_names(recipes: Sequence[str]) -> dict[str, str]:
+    """Names for the table: the file's, or the path where two files have the same name."""
+    stems = [Path(one).stem for one in recipes]
+    return {one: stem if stems.count(stem) == 1 else one for one, stem in zip(recipes, stems, strict=True)}
 
 
 def _check(grid: Grid) -> None:
@@ -160,11 +190,11 @@ def _changed(model: RecurrentConfig, choice: dict[str, str]) -> dict[str, Any]:
         keys |= {"placement": placement.removesuffix("-fed"), "input_feeding": placement == "output-fed"}
         if placement == "output-fed":
             keys["readout"] = "attentional"
-    if keys["score"] in ("dot", "scaled-dot"):  # it compares states of one width
-        units = keys["decoder_units"]
-        keys["encoder_units"] = units // 2 if keys["bidirectional"] else units
-        if keys["initial"] in ("last", "sum"):
-            keys["initial"] = "projection"
+    if keys["score"] in ("dot", "scaled-dot") and model.state_width != model.decoder_units:  # it needs equal widths
+        units = model.decoder_units
+        keys["encoder_units"] = units // 2 if model.bidirectional else units
+        if model.initial == "sum" and model.bidirectional:
+            keys["initial"] = "last"  # of the ways that learn nothing, either, the one that fits these widths
     return keys
 
 
@@ -220,7 +250,7 @@ def plan_changes(plan: Plan) -> dict[str, list[str]]:
     """For each variant, the recipe keys that differ from the first variant's."""
     recipes = {one.name: one.recipe.model_dump(mode="json") for one in plan.variants if one.recipe is not None}
     first = next(iter(recipes.values()))
-    return {name: differences(first, recipe) for name, recipe in recipes.items()}
+    return {name: differences(first, recipe, form="{key}: {old} → {new}") for name, recipe in recipes.items()}
 
 
 def names(values: Sequence[str]) -> tuple[str, ...]:

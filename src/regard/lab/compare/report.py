@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from statistics import fmean
@@ -14,10 +15,12 @@ from regard.bundle.folder import write_whole
 from regard.lab.compare.plan import Plan
 from regard.lab.compare.results import Row, Spread, gather, to_json
 from regard.lab.compare.run import Slot
+from regard.lab.compare.significance import ABOUT, Pairing, pair_up
 from regard.lab.machine import describe_machine
 from regard.lab.report import length_charts
 from regard.plot import (
     AttentionMap,
+    LengthQuality,
     Series,
     chart_html,
     lines_html,
@@ -52,47 +55,71 @@ def cell(figure: str, spread: Spread | None) -> str:
     return f"{form(spread.mean)} ± {form(spread.deviation)}"
 
 
-def table_rows(rows: Sequence[Row]) -> list[list[str]]:
-    """A heading, and the evaluated variants with all their figures; a variant with fewer runs is marked."""
-    most = max((len(row.runs) for row in rows), default=0)
-    table = [["variant", *(name for name, _ in COLUMNS.values())]]
+def table_rows(rows: Sequence[Row], pairs: Sequence[Pairing] = ()) -> list[list[str]]:
+    """A heading, and the evaluated variants: figures, p against the first variant, and how they differ from it."""
+    chances = p_values(rows, pairs)
+    table = [["variant", *(name for name, _ in COLUMNS.values()), f"differs from {rows[0].name} in"]]
     for row in rows:
         if row.runs:
-            name = row.name if len(row.runs) == most else f"{row.name} ({len(row.runs)} of {most} seeds)"
-            table.append([name, *(cell(figure, row.figures.get(figure)) for figure in COLUMNS)])
+            figures = [cell(figure, row.figures.get(figure)) for figure in COLUMNS]
+            table.append([row.label, *figures, "; ".join(row.changes)])
+    if chances:
+        place = 1 + list(COLUMNS).index("bleu") + 1
+        shown = [f"{chances[one[0]]:.3f}" if one[0] in chances else "–" for one in table[1:]]
+        for one, chance in zip(table, ["p", *shown], strict=True):
+            one.insert(place, chance)
     return table
 
 
+def p_values(rows: Sequence[Row], pairs: Sequence[Pairing]) -> dict[str, float]:
+    """By label: the p-value of a variant's BLEU against that of the first variant."""
+    return {one.second: one.comparisons["bleu"].p_value for one in pairs if one.first == rows[0].label}
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was written: the rows, the content of report.json, and the pairs of variants."""
+
+    rows: list[Row]
+    content: dict[str, Any]
+    pairs: list[Pairing]
+
+
 def write_report(
-    plan: Plan, slots: Sequence[Slot], failed: dict[str, str], jobs: int, folder: Path
-) -> tuple[list[Row], dict[str, Any]] | None:
-    """Write report.html and report.json; returns the rows and the JSON content, None if no run has finished."""
+    plan: Plan, slots: Sequence[Slot], failed: dict[str, str], jobs: int, folder: Path, *, paired: bool = False
+) -> Report | None:
+    """Write report.html and report.json; None if no run has finished. `paired` adds significance: it takes seconds."""
     rows = gather(plan, slots, failed)
     if not any(row.runs for row in rows):
         return None
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     machine = describe_machine(device, "one run at a time" if jobs == 1 else f"{jobs} runs side by side")
-    content = to_json(plan, rows, machine)
+    pairs = pair_up(rows) if paired else []
+    significance = {"about": ABOUT, "pairs": [one.json() for one in pairs]}
+    content = {**to_json(plan, rows, machine), "significance": significance}
     write_whole(folder / "report.json", json.dumps(content, ensure_ascii=False, indent=2) + "\n")
-    write_whole(folder / "report.html", comparison_page(plan, rows, machine))
-    return rows, content
+    write_whole(folder / "report.html", comparison_page(plan, rows, machine, pairs))
+    return Report(rows, content, pairs)
 
 
-def comparison_page(plan: Plan, rows: Sequence[Row], machine: dict[str, str]) -> str:
+def comparison_page(plan: Plan, rows: Sequence[Row], machine: dict[str, str], pairs: Sequence[Pairing] = ()) -> str:
     """Self-contained HTML."""
     comparison = plan.comparison
     done = [row for row in rows if row.runs]
     seeds = "One seed" if comparison.seeds == 1 else f"Mean over {comparison.seeds} seeds ± standard deviation"
-    about = f"{seeds}; {_budgets(plan)}."
+    count, total = sum(len(row.runs) for row in rows), comparison.seeds * len(plan.possible)
+    unfinished = f"Unfinished: {count} of {total} runs. " if count < total else ""
+    about = f"{unfinished}{seeds}; {_budgets(plan)}."
     notes = "".join(f'<p class="soft">{escape(note)}</p>' for note in _notes(done))
-    heading, *body = table_rows(rows)
+    heading, *body = [row[:-1] for row in table_rows(rows, pairs)]  # the differences have a table of their own
     figures = table_html("figures", heading, body, caption=about)
-    sections = [f"<section><h2>Figures</h2>{figures}{notes}</section>"]
-    sections += _by_length(done)
-    curves = [Series.of(row.name, *zip(*points, strict=True)) for row in done if (points := row.curve())]
+    sections = [f"<section><h2>Figures</h2>{figures}{notes}</section>", *_chances(pairs)]
+    sections += [
+        f"<section><h2>{escape(one.measure)} by source length</h2>{chart_html(one)}</section>" for one in charts(rows)
+    ]
+    curves = learning_series(rows)
     if curves:
-        metric = str(done[0].runs[0]["metric"]).replace("_", " ")
-        title = f"{metric} on the development set"
+        title = curve_title(rows)
         sections.append(f"<section><h2>Learning curves: {escape(title)}</h2>{lines_html(title, curves)}</section>")
     sections += _shifts(done)
     sections += _examples(done, comparison.shown)
@@ -101,12 +128,31 @@ def comparison_page(plan: Plan, rows: Sequence[Row], machine: dict[str, str]) ->
     return page_html(f"Comparison: {comparison.recipe}", sections, meta=meta)
 
 
+def learning_series(rows: Sequence[Row]) -> list[Series]:
+    """The learning curves of the variants that have any."""
+    return [Series.of(row.label, *zip(*points, strict=True)) for row in rows if row.runs and (points := row.curve())]
+
+
+def curve_title(rows: Sequence[Row]) -> str:
+    metric = next(str(row.runs[0]["metric"]) for row in rows if row.runs)
+    return f"{metric.replace('_', ' ')} on the development set"
+
+
+def _chances(pairs: Sequence[Pairing]) -> list[str]:
+    if not pairs:
+        return []
+    heads = ["variant", "against", "BLEU difference", "95 % interval", "p", "verdict"]
+    caption = ABOUT[0].upper() + ABOUT[1:] + "."
+    table = table_html("pairs", heads, [one.cells() for one in pairs], caption=caption, words=["against", "verdict"])
+    return [f"<section><h2>May the differences be chance?</h2>{table}</section>"]
+
+
 def _notes(rows: Sequence[Row]) -> list[str]:
     """Notes of the evaluations, e.g. about sources that were cut."""
     said: dict[str, list[str]] = {}
     for row in rows:
         for note in dict.fromkeys(note for run in row.runs for note in run["evaluation"].get("notes", ())):
-            said.setdefault(note, []).append(row.name)
+            said.setdefault(note, []).append(row.label)
     return [f"{', '.join(names)}: {note}" for note, names in said.items()]
 
 
@@ -128,9 +174,10 @@ def _budget(recipe: Recipe) -> str:
     return f"{length}, batches of {size}"
 
 
-def _by_length(rows: Sequence[Row]) -> list[str]:
-    charts = length_charts({row.name: row.by_length() for row in rows}, ("BLEU", "alignment error rate"))
-    return [f"<section><h2>{escape(one.measure)} by source length</h2>{chart_html(one)}</section>" for one in charts]
+def charts(rows: Sequence[Row]) -> list[LengthQuality]:
+    """Quality by source length."""
+    done = {row.label: row.by_length() for row in rows if row.runs}
+    return length_charts(done, ("BLEU", "alignment error rate"))
 
 
 def _shifts(rows: Sequence[Row]) -> list[str]:
@@ -142,7 +189,7 @@ def _shifts(rows: Sequence[Row]) -> list[str]:
     body = []
     for row in known:
         figures = [[run["aer_by_shift"][shift] for run in row.runs if run["aer_by_shift"]] for shift in shifts]
-        body.append([row.name, *(f"{fmean(values):.3f}" for values in figures), str(row.runs[0]["rule"])])
+        body.append([row.label, *(f"{fmean(values):.3f}" for values in figures), str(row.runs[0]["rule"])])
     about = (
         "Alignment error rate on the development set with the best head, by shift: links of a word read from the row "
         "that wrote it (0), the next (+1) or the one before (−1); and the rule that seed 0 chose."
@@ -160,9 +207,9 @@ def _examples(rows: Sequence[Row], count: int) -> list[str]:
         if not several:
             break
         first = several[0][1]
-        wrote = [[row.name, one["said"]] for row, one in several]
+        wrote = [[row.label, one["said"]] for row, one in several]
         said = table_html("translations", ["variant", "wrote"], wrote, words=["wrote"])
-        maps = side_by_side_html([(row.name, _map(one)) for row, one in several])
+        maps = side_by_side_html([(row.label, _map(one)) for row, one in several])
         parts.append(f'<h3 dir="auto">{escape(first["source"])} → {escape(first["target"])}</h3>{maps}{said}')
     if not parts:
         return []
@@ -179,10 +226,10 @@ def _map(example: dict[str, Any]) -> AttentionMap:
 
 def _differences(rows: Sequence[Row]) -> list[str]:
     """How the variants differ from the first, and what could not be run."""
-    changed = [[row.name, "; ".join(row.changes) or "what the others are compared with"] for row in rows if row.runs]
+    changed = [[row.label, "; ".join(row.changes) or "what the others are compared with"] for row in rows if row.runs]
     table = table_html("differences", ["variant", "keys"], changed, words=["keys"])
     sections = [f"<section><h2>What differs</h2>{table}</section>"]
-    problems = [[row.name, row.problem] for row in rows if row.problem]
+    problems = [[row.label, row.problem] for row in rows if row.problem]
     if problems:
         table = table_html("problems", ["variant", "why"], problems, words=["why"])
         sections.append(f"<section><h2>Not run</h2>{table}</section>")

@@ -46,6 +46,23 @@ class Row:
     figures: dict[str, Spread]
     changes: tuple[str, ...]
     problem: str = ""
+    seeds: int = 1
+    """Runs that were planned."""
+
+    @property
+    def state(self) -> str:
+        """What is missing: runs of some seeds, or steps of runs that stopped early; empty if nothing is."""
+        missing = [f"{len(self.runs)} of {self.seeds} seeds"] if len(self.runs) < self.seeds else []
+        early = [run["steps"] for run in self.runs if run.get("total_steps", 0) > run.get("steps", 0)]
+        if early:
+            steps = f"step {early[0]:,}" if len(set(early)) == 1 else f"steps {min(early):,} to {max(early):,}"
+            missing.append(f"{steps} of {self.runs[0]['total_steps']:,}")
+        return ", ".join(missing)
+
+    @property
+    def label(self) -> str:
+        """The name, as it stands beside scores."""
+        return f"{self.name} ({self.state})" if self.state else self.name
 
     def by_length(self) -> list[list[LengthScores]]:
         """The scores by length of each run."""
@@ -75,7 +92,8 @@ def gather(plan: Plan, slots: Sequence[Slot], failed: dict[str, str]) -> list[Ro
             if values:
                 figures[name] = Spread.of(values)
         problem = variant.skipped or "; ".join(dict.fromkeys(problems))
-        rows.append(Row(variant.name, runs, figures, tuple(changes.get(variant.name, ())), problem))
+        seeds = plan.comparison.seeds
+        rows.append(Row(variant.name, runs, figures, tuple(changes.get(variant.name, ())), problem, seeds))
     return rows
 
 
@@ -87,10 +105,11 @@ def to_json(plan: Plan, rows: Sequence[Row], machine: dict[str, str]) -> dict[st
         "variants": [
             {
                 "name": row.name,
+                "state": row.state,
                 "changes": list(row.changes),
                 "problem": row.problem,
                 "figures": {name: asdict(spread) for name, spread in row.figures.items()},
-                "runs": list(row.runs),
+                "runs": [{key: run[key] for key in run if key != "statistics"} for run in row.runs],
             }
             for row in rows
         ],

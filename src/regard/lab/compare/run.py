@@ -13,8 +13,8 @@ from typing import Any
 from regard.bounds import MOST
 from regard.bundle.folder import explain, write_whole
 from regard.child import environment, python
-from regard.data.splits import check_readable
-from regard.lab.compare.plan import Plan, Variant
+from regard.data.splits import check_readable, load_split
+from regard.lab.compare.plan import Comparison, Plan, Variant
 from regard.lab.compare.work import INTERRUPTED, RESULT, TASK, WARNING, Task
 from regard.reading_files import open_regular, parse_json, read_regular
 from regard.text.errors import InputError
@@ -75,14 +75,14 @@ def open_folder(plan: Plan, folder: Path, *, resume: bool) -> list[Slot]:
 
     The data of a new comparison is checked before anything is written.
     """
-    form = plan.comparison.model_dump_json(indent=2)
-    if not _begun(folder, form, resume=resume):
+    if not _begun(folder, plan.comparison, resume=resume):
         recipes = [variant.recipe for variant in plan.possible if variant.recipe is not None]
         for data in {recipe.data.model_dump_json(): recipe.data for recipe in recipes}.values():
             check_readable(data)
+        _check_test_sets(plan)
         with claimed(folder):
-            _begun(folder, form, resume=resume)  # once more: another process may have begun here since
-            write_whole(folder / PLAN, form)
+            _begun(folder, plan.comparison, resume=resume)  # once more: another process may have begun here since
+            write_whole(folder / PLAN, plan.comparison.model_dump_json(indent=2))
     slots = [
         Slot(variant, seed, folder / "variants" / variant.slug / f"seed-{seed}")
         for seed in range(plan.comparison.seeds)  # one seed of everything first: an early report compares fairly
@@ -93,7 +93,24 @@ def open_folder(plan: Plan, folder: Path, *, resume: bool) -> list[Slot]:
     return slots
 
 
-def _begun(folder: Path, form: str, *, resume: bool) -> bool:
+def _check_test_sets(plan: Plan) -> None:
+    """Refuse variants whose scores would be measured on different test sentences."""
+    first, *others = plan.possible
+    assert first.recipe is not None
+    same = first.recipe.data
+    for one in others:
+        assert one.recipe is not None
+        if one.recipe.data == same:
+            continue
+        ours, theirs = (load_split(data, "test").pairs[: plan.comparison.sentences] for data in (same, one.recipe.data))
+        if ours != theirs:
+            raise InputError(
+                f"{first.name} and {one.name} have different test sets, so their scores would not compare: give both "
+                "recipes the same test data"
+            )
+
+
+def _begun(folder: Path, comparison: Comparison, *, resume: bool) -> bool:
     """Whether the folder holds this comparison; False if it is new. Raises for any other content."""
     kept = folder / PLAN
     if folder.exists() and not folder.is_dir():
@@ -102,9 +119,11 @@ def _begun(folder: Path, form: str, *, resume: bool) -> bool:
         if not resume:
             raise InputError(f"{folder} holds a comparison: --resume goes on with it, --out names another folder")
         try:
-            same = read_regular(kept) == form.encode("utf-8")
+            same = Comparison.model_validate_json(read_regular(kept)) == comparison
         except OSError as error:
             raise InputError(f"cannot read {kept}: {error.strerror}") from error
+        except ValueError:
+            same = False
         if not same:
             raise InputError(f"{folder} was started with another comparison: resume with the same one, or name --out")
         return True

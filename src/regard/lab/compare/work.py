@@ -1,5 +1,6 @@
 """One run of a comparison in its own process: train or resume, evaluate, write result.json."""
 
+import hashlib
 import json
 import os
 import signal
@@ -19,6 +20,7 @@ from regard.alignment import LinkRule
 from regard.bundle.folder import write_whole
 from regard.data.pair import Pair
 from regard.data.splits import load_split
+from regard.lab.against import sentence_statistics
 from regard.lab.align import Direction, default_rule, gold_in_words
 from regard.lab.evaluate import Measured, Scoring, has_attention, measure
 from regard.lab.parallel import ParallelText
@@ -125,6 +127,8 @@ def work(folder: Path, task: Task, trust: Collection[str] = ()) -> int:
         "rule": None if rule is None else rule.describe(),
         "aer_by_shift": tuned,
         "examples": _examples(measured, pairs[: task.shown], translator, rule),
+        "references": hashlib.sha256(json.dumps(measured.references).encode()).hexdigest(),
+        "statistics": {metric: counts.tolist() for metric, counts in sentence_statistics(measured).items()},
     }
     write_whole(folder / RESULT, json.dumps(result, ensure_ascii=False))
     return 0
@@ -152,6 +156,7 @@ def _figures(run: Path) -> dict[str, Any]:
     return {
         "device": started["device"],
         "steps": steps[-1]["step"],
+        "total_steps": started["total_steps"],
         "seconds": steps[-1]["seconds"],
         "tokens_per_second": statistics.median(entry["tokens_per_second"] for entry in steps),
         "metric": checks[-1]["metric"] if checks else "",

@@ -1,0 +1,29 @@
+"""Runs that ended before their last step: how the journal tells it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from regard.training.journal import NAME, cut_short
+
+STARTED = {"event": "started", "total_steps": 6000}
+
+
+@pytest.mark.parametrize(
+    ("events", "said"),
+    [
+        ([], ""),
+        ([STARTED], ""),
+        ([STARTED, {"event": "step", "step": 13}], "has not ended, at step 13 of 6,000"),
+        ([STARTED, {"event": "finished", "step": 13, "reason": "early"}], "stopped early, at step 13 of 6,000"),
+        ([STARTED, {"event": "finished", "step": 13, "reason": "interrupted"}], "was interrupted, at step 13 of 6,000"),
+        ([STARTED, {"event": "finished", "step": 6000, "reason": "steps"}], ""),
+        ([{"event": "started", "total_steps": "many"}, {"event": "step"}], ""),
+    ],
+)
+def test_item_11_a_run_tells_at_which_step_of_how_many_it_ended(
+    tmp_path: Path, events: list[dict[str, object]], said: str
+) -> None:
+    (tmp_path / NAME).write_text("".join(json.dumps(one) + "\n" for one in events), encoding="utf-8")
+    assert cut_short(tmp_path) == said
