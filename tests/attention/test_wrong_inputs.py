@@ -26,7 +26,7 @@ WANTED = {
     "query's width": "ValueError: {name}: the query is 5 wide, but query_width is 6",
     "query's axes": r"ValueError: {name}: query has shape \[2, 6\], wanted .*; one step is query\[:, None\]",
     "memory's type": r"TypeError: {name}: the memory is a Tensor, wanted the Memory that prepare",
-    "memory of another mechanism": r"ValueError: {name}: the memory's keys have shape .*, wanted \[batch, .*own prepare",
+    "memory of another mechanism": r"ValueError: {name}: the memory's keys have shape .* \[batch, .*own prepare",
 }
 
 

@@ -84,7 +84,7 @@ def test_item_18_local_p_draws_its_gaussian() -> None:
     assert worked.center is not None
     stages = {axes.get_title(loc="left"): axes for axes in draw_explanation(explanation).axes}
     assert list(stages) == ["scores e", "softmax(e)", "times the Gaussian around p_t = 3.17, σ = 1", "weights α"]
-    scores, softmax, gaussian, weights = ([bar.get_height() for bar in axes.patches] for axes in stages.values())
+    _, softmax, gaussian, weights = ([bar.get_height() for bar in axes.patches] for axes in stages.values())
     np.testing.assert_allclose(np.array(softmax) * gaussian, weights)
     assert sum(softmax) == pytest.approx(1)
     curve = stages["times the Gaussian around p_t = 3.17, σ = 1"].lines[0].get_xydata()

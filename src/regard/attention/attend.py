@@ -83,7 +83,7 @@ def select_sentences(memories: tuple[Memory, ...], rows: Int[Tensor, " rows"]) -
 
 
 def check_states(name: str, states: Any, real: Any, state_width: int) -> None:
-    """Raise unless states are `[batch, source, state_width]` and `real` is a bool mask `[batch, source]` beside them."""
+    """Raise unless states are `[batch, source, state_width]` and `real` is a bool mask `[batch, source]`."""
     _check_tensor(name, "states", states, "[batch, source, state]")
     if states.shape[-1] != state_width:
         raise ValueError(f"{name}: the states are {states.shape[-1]} wide, but state_width is {state_width}")

@@ -106,7 +106,7 @@ MECHANISMS = {
     ),
     "local-p": Mechanism(
         "predictive local attention", local.LOCAL_P_EQUATION, _LUONG,
-        f"p_t = {{center:.2f}} of S = 4 real words, D = {LOCAL_P_REACH}; the Gaussian is not renormalised: the sum is below 1",
+        "p_t = {center:.2f} of S = 4 real words, D = 2; the Gaussian is not renormalised: the sum is below 1",
         _general, _local_p,
     ),
     "none": Mechanism(

@@ -55,14 +55,14 @@ def bars(stages: Sequence[Bars], *, title: str = "", formula: Sequence[str] = ()
         room = max(0.6, *(text_size(word, tuple(families), 10)[0] + 0.2 for word in words))
         lines = [visible(line, " ") for line in formula]
         wide = max((text_size(line, tuple(families), 12)[0] for line in lines), default=0.0)
-        heading = 0.5 + 0.2 * len(lines)
-        figure = new_figure(max(5.0, 0.4 + room * widest, 0.4 + wide), heading + 1.35 * len(stages))
+        figure = new_figure(max(5.0, 0.4 + room * widest, 0.4 + wide), 0.5 + 0.2 * len(lines) + 1.35 * len(stages))
         for axes, stage in zip(figure.subplots(len(stages), 1, squeeze=False)[:, 0], stages, strict=True):
             _draw_stage(axes, stage, families)
             axes.set_xlim(-0.5, widest - 0.5)
         if title or lines:
             text = wrapped(title, tuple(families), 12, figure.get_figwidth() - 0.4)
-            figure.suptitle("\n".join([*([text] if text else []), *lines]), x=0.02, ha="left", fontsize=12, family=families)
+            heading = "\n".join([*([text] if text else []), *lines])
+            figure.suptitle(heading, x=0.02, ha="left", fontsize=12, family=families)
         figure.set_layout_engine("constrained", w_pad=0.1, h_pad=0.1)
     return figure
 
