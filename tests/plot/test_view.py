@@ -1,5 +1,7 @@
 """`regard.view`: weights of any model, as arrays, lists or tensors, with strings as labels."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -39,6 +41,12 @@ def test_item_18_view_shows_weights_as_text_picture_and_page(weights: object) ->
     assert "<title>Where the model looked</title>" in seen.html()
     assert seen._repr_html_().startswith("<iframe srcdoc=")
     np.testing.assert_allclose(seen.attention_map.drawn(), WEIGHTS, atol=1e-2)
+
+
+def test_a_map_can_be_changed_in_part() -> None:
+    made = AttentionMap(np.array(WEIGHTS), "the cat", "le chat", links=Links.of([(0, 0)], [(1, 1)]))
+    changed = replace(made, title="a cat")
+    assert (changed.title, changed.sure, changed.possible) == ("a cat", made.sure, made.possible)
 
 
 def test_view_answers_scores_in_place_of_weights() -> None:

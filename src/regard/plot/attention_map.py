@@ -81,18 +81,21 @@ class AttentionMap:
         title: str = "",
         caption: str = "",
         links: GoldLinks | None = None,
+        sure: Set[Cell] = frozenset(),
+        possible: Set[Cell] = frozenset(),
         languages: tuple[str, str] = ("", ""),
         facts: Iterable[tuple[str, str]] = (),
         name: str = "",
     ) -> None:
         """Check the weights and label them: with words, `Label`s, None for the end of the sentence, or one text.
 
-        A text is cut into its words: AttentionMap(weights, "the cat", ["le", "chat"]).
+        A text is cut into its words: AttentionMap(weights, "the cat", ["le", "chat"]). Gold links come as `links`, or
+        as sets in `sure` and `possible`.
         """
         sources, targets = labels(source), labels(target)
         checked = None if weights is None else _checked(np.asarray(weights, dtype=np.float64), sources, targets)
-        sure = frozenset(links.sure) if links else frozenset()
-        possible = (frozenset(links.possible) if links else frozenset()) | sure
+        sure = frozenset(sure) | (links.sure if links else frozenset())
+        possible = frozenset(possible) | sure | (links.possible if links else frozenset())
         for s, t in sorted(possible):
             if not (0 <= s < len(sources) and 0 <= t < len(targets)):
                 raise ValueError(
