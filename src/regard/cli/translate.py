@@ -54,7 +54,7 @@ def translate(
     in_place: Annotated[bool, flag("--in-place", "Replace the file of --input.")] = False,
     beam: Beam = None,
     nbest: Annotated[
-        int | None, number("N lines for each text: its number, score and translation.", MOST["beam"])
+        int | None, number("N lines for each text: its number, normalised score and translation.", MOST["beam"])
     ] = None,
     as_json: Annotated[bool, flag("--json", "One JSON object a line, attention included.")] = False,
     alignment: Annotated[bool, flag("--alignment", "Add a tab and word links, source-target counted from 0.")] = False,
