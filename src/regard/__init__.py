@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from regard import attention, testing
+    from regard.plot.view import view
     from regard.runtime.translation import Translation
     from regard.runtime.translator import Translator, load
     from regard.training.run import train
@@ -29,10 +30,11 @@ _HOMES = {
     "Translator": "regard.runtime.translator",
     "load": "regard.runtime.translator",
     "train": "regard.training.run",
+    "view": "regard.plot.view",
 }
 _FOLDERS = ("attention", "testing")
 
-__all__ = ["Translation", "Translator", "__version__", "attention", "load", "testing", "train"]
+__all__ = ["Translation", "Translator", "__version__", "attention", "load", "testing", "train", "view"]
 
 
 def __getattr__(name: str) -> Any:

@@ -65,6 +65,14 @@ def test_devices_and_pipes_are_read_and_written_as_they_are(command: Command, ru
     assert not Path("/dev/null").is_file()
 
 
+def test_item_19_the_nbest_column_is_the_normalised_score_of_the_api(command: Command, run_folder: Path) -> None:
+    lines = command("translate", run_folder, "--nbest", 2, "3 4 5").out.splitlines()
+    best = regard.load(run_folder).translate("3 4 5", nbest=2)
+    wanted = [f"{one.normalised_score:.4f}" for one in (best, *best.alternatives)]
+    assert [line.split("\t")[1] for line in lines] == wanted
+    assert "its number, normalised score and translation" in " ".join(command("translate", "--help").out.split())
+
+
 def test_nbest_lines_bear_the_number_of_their_text(command: Command, run_folder: Path) -> None:
     outcome = command("translate", run_folder, "--nbest", 3, "3 4 5", "", "6 7 8")
     rows = [line.split("\t") for line in outcome.out.splitlines()]

@@ -62,3 +62,10 @@ def test_what_cannot_be_scored_is_refused(metric) -> None:
 def test_an_unknown_tokenizer_is_refused() -> None:
     with pytest.raises(ValueError, match=r"no tokenizer '13b': did you mean '13a'"):
         bleu(["a"], ["a"], tokenize="13b")
+
+
+def test_item_19_equal_texts_score_exactly_100() -> None:
+    texts = ["the black cat sat on the mat", "i do not see the white horse in the garden", "she went home"] * 50
+    assert bleu(texts, texts).score == 100.0
+    assert chrf(texts, texts).score == 100.0
+    assert exact_match(texts, texts) == 1.0

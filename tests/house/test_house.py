@@ -20,13 +20,15 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 
 def test_public_surface() -> None:
-    assert regard.__all__ == ["Translation", "Translator", "__version__", "attention", "load", "testing", "train"]
+    names = ["Translation", "Translator", "__version__", "attention", "load", "testing", "train", "view"]
+    assert regard.__all__ == names
     for name in regard.__all__:
         assert getattr(regard, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'translat'") as caught:
         regard.translat  # noqa: B018
     assert (caught.value.name, caught.value.obj) == ("translat", regard), "so Python knows what was meant"
     assert list(inspect.signature(regard.train).parameters)[:2] == ["recipe", "out"]
+    assert list(inspect.signature(regard.view).parameters)[:3] == ["weights", "source", "target"]
 
 
 def test_train_is_a_function_whatever_was_imported_before() -> None:

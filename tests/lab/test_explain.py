@@ -62,3 +62,31 @@ def test_other_names_and_the_list() -> None:
 def test_an_unknown_mechanism_is_answered_with_the_nearest() -> None:
     with pytest.raises(InputError, match=r"no mechanism 'aditive': did you mean 'additive'\?"):
         explain("aditive")
+
+
+@pytest.mark.parametrize("name", ATTENDING)
+def test_item_18_pictures_keep_the_formula_whole(name: str) -> None:
+    explanation = explain(name)
+    figure = draw_explanation(explanation)
+    title, *lines = figure.get_suptitle().splitlines()
+    assert title == explanation.title
+    assert ",  ".join(lines).replace(",,", ",") == explanation.equation
+    figure.draw_without_rendering()
+    (heading,) = figure.texts
+    assert heading.get_window_extent().x1 <= figure.bbox.x1, "the formula is cut at the edge"
+
+
+def test_item_18_local_p_draws_its_gaussian() -> None:
+    explanation = explain("local-p")
+    worked = explanation.worked
+    assert worked is not None
+    assert worked.gaussian is not None
+    assert worked.center is not None
+    stages = {axes.get_title(loc="left"): axes for axes in draw_explanation(explanation).axes}
+    assert list(stages) == ["scores e", "softmax(e)", "times the Gaussian around p_t = 3.17, σ = 1", "weights α"]
+    _, softmax, gaussian, weights = ([bar.get_height() for bar in axes.patches] for axes in stages.values())
+    np.testing.assert_allclose(np.array(softmax) * gaussian, weights)
+    assert sum(softmax) == pytest.approx(1)
+    curve = stages["times the Gaussian around p_t = 3.17, σ = 1"].lines[0].get_xydata()
+    assert curve[curve[:, 1].argmax(), 0] == pytest.approx(worked.center[0], abs=0.05)
+    np.testing.assert_allclose(np.interp(range(5), *curve.T), worked.gaussian[0], atol=0.01)

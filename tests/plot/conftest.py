@@ -25,14 +25,14 @@ def cat() -> AttentionMap:
         ]
     )
     links = Links.of([(0, 0), (1, 2), (2, 1), (3, 4)], possible=[(3, 3)])
-    return AttentionMap.of(weights, source, target, title="the black cat sat", links=links, languages=("en", "fr"))
+    return AttentionMap(weights, source, target, title="the black cat sat", links=links, languages=("en", "fr"))
 
 
 @pytest.fixture
 def lights() -> AttentionMap:
     """English to Hindi: the verb goes last."""
     weights = np.array([[0.05, 0.06, 0.10, 0.79], [0.41, 0.52, 0.03, 0.04], [0.80, 0.10, 0.05, 0.05]])
-    return AttentionMap.of(weights, ["turn", "off", "the", "lights"], ["लाइट", "बंद", "करो"], languages=("en", "hi"))
+    return AttentionMap(weights, ["turn", "off", "the", "lights"], ["लाइट", "बंद", "करो"], languages=("en", "hi"))
 
 
 @pytest.fixture
@@ -43,6 +43,6 @@ def random_map() -> Callable[..., AttentionMap]:
         generator = np.random.default_rng(targets * 1000 + sources)
         scores = np.exp(2 * generator.normal(size=(targets, sources)))
         words = ["abcdefghi"[: 1 + i % 9] for i in range(max(targets, sources))]
-        return AttentionMap.of(scores / scores.sum(1, keepdims=True), words[:sources], words[:targets], **more)  # type: ignore[arg-type]
+        return AttentionMap(scores / scores.sum(1, keepdims=True), words[:sources], words[:targets], **more)  # type: ignore[arg-type]
 
     return make

@@ -11,7 +11,7 @@ from regard.plot.attention_map import clusters, shortened, visible
 
 
 def test_none_and_the_end_mark_become_a_chip_and_a_word_called_eos_stays_a_word() -> None:
-    made = AttentionMap.of(np.ones((1, 5)) / 5, ["a", None, "</s>", "<unk>", "EOS"], [Label("x")])
+    made = AttentionMap(np.ones((1, 5)) / 5, ["a", None, "</s>", "<unk>", "EOS"], [Label("x")])
     assert made.source == (Label("a"), EOS, EOS, Label("UNK", special=True), Label("EOS"))
 
 
@@ -32,22 +32,22 @@ def test_none_and_the_end_mark_become_a_chip_and_a_word_called_eos_stays_a_word(
 )
 def test_weights_that_cannot_be_drawn_are_refused_with_the_remedy(weights: np.ndarray, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        AttentionMap.of(weights, ["a", "b", "c"], ["x", "y"])
+        AttentionMap(weights, ["a", "b", "c"], ["x", "y"])
 
 
 def test_a_link_outside_the_sentence_is_refused() -> None:
     with pytest.raises(ValueError, match=r"gold link \(1, 0\) points outside 1 source and 1 target words; links"):
-        AttentionMap.of(np.ones((1, 1)), ["a"], ["x"], links=Links.of([(1, 0)]))
+        AttentionMap(np.ones((1, 1)), ["a"], ["x"], links=Links.of([(1, 0)]))
 
 
 def test_a_model_without_attention_has_nothing_to_draw() -> None:
     with pytest.raises(ValueError, match="one fixed vector, no alignment exists"):
-        AttentionMap.of(None, ["a"], ["x"]).drawn()
+        AttentionMap(None, ["a"], ["x"]).drawn()
 
 
 def test_weights_are_copied_and_cannot_be_changed() -> None:
     weights = np.array([[0.4, 0.6]], dtype=np.float32)
-    made = AttentionMap.of(weights, ["a", "b"], ["x"])
+    made = AttentionMap(weights, ["a", "b"], ["x"])
     weights[:] = 0
     assert made.drawn()[0, 1] == pytest.approx(0.6)
     with pytest.raises(ValueError, match="read-only"):
@@ -55,10 +55,10 @@ def test_weights_are_copied_and_cannot_be_changed() -> None:
 
 
 def test_missing_attention_is_what_the_lowest_row_lacks() -> None:
-    made = AttentionMap.of(np.array([[0.5, 0.5], [0.3, 0.1]]), ["a", "b"], ["x", "y"])
+    made = AttentionMap(np.array([[0.5, 0.5], [0.3, 0.1]]), ["a", "b"], ["x", "y"])
     assert made.missing == "up to 60% of a row's attention is missing"
-    assert AttentionMap.of(np.array([[0.5, 0.49]]), ["a", "b"], ["x"]).missing == ""
-    assert AttentionMap.of(None, ["a"], ["x"]).missing == ""
+    assert AttentionMap(np.array([[0.5, 0.49]]), ["a", "b"], ["x"]).missing == ""
+    assert AttentionMap(None, ["a"], ["x"]).missing == ""
 
 
 @given(st.text())

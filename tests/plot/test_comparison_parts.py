@@ -66,8 +66,8 @@ def test_a_chart_whose_names_no_font_has_warns_of_nothing() -> None:
 def test_maps_in_a_row_show_every_weight_gold_and_no_attention() -> None:
     weights = np.array([[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]])
     links = Links.of([(0, 0), (1, 1)])
-    seen = AttentionMap.of(weights, ["the", "<cat>"], ["le", "chat", "x" * 30], links=links)
-    blind = AttentionMap.of(None, ["a"], ["b"])
+    seen = AttentionMap(weights, ["the", "<cat>"], ["le", "chat", "x" * 30], links=links)
+    blind = AttentionMap(None, ["a"], ["b"])
     page = parsed(side_by_side_html([("one & two", seen), ("vanilla", blind)]))
     cells = [one for one in page.iter("rect") if one.attrib["class"] == "cell"]
     assert [float(one.attrib["fill-opacity"]) for one in cells] == weights.ravel().tolist()

@@ -96,7 +96,7 @@ def test_the_end_mark_is_a_chip(cat: AttentionMap) -> None:
 
 
 def test_a_word_with_dollars_is_a_word() -> None:
-    made = AttentionMap.of(np.eye(2), ["$x$", "a_1"], ["$\\frac", "^2"], title="cost: $5 or $6 $\\bad$")
+    made = AttentionMap(np.eye(2), ["$x$", "a_1"], ["$\\frac", "^2"], title="cost: $5 or $6 $\\bad$")
     axes = matrix(heatmap(made))
     assert not any(text.get_parse_math() for text in [*axes.get_xticklabels(), *axes.get_yticklabels(), *axes.texts])
     picture(heatmap(made))
@@ -152,7 +152,7 @@ def test_several_sentences_stand_in_reading_order(cat: AttentionMap, lights: Att
 
 
 def test_rows_that_lack_mass_say_so() -> None:
-    made = AttentionMap.of(np.array([[0.3, 0.3]]), ["a", "b"], ["x"])
+    made = AttentionMap(np.array([[0.3, 0.3]]), ["a", "b"], ["x"])
     below = matrix(heatmap(made)).texts[-1].get_text().replace("\n", " ")
     assert "up to 40% of a row's attention is missing" in below
 
@@ -162,7 +162,7 @@ def test_rows_that_lack_mass_say_so() -> None:
     [
         (lambda cat: heatmaps([]), "no sentences to draw"),
         (lambda cat: heatmaps([cat], columns=0), "columns is 0; wanted 1 or more"),
-        (lambda cat: heatmap(AttentionMap.of(None, ["a"], ["b"])), "one fixed vector"),
+        (lambda cat: heatmap(AttentionMap(None, ["a"], ["b"])), "one fixed vector"),
         (lambda cat: picture(heatmap(cat), "bmp"), "cannot draw the format 'bmp'; choose one of png, svg, pdf"),
         (lambda cat: save(heatmap(cat), "map.jpeg"), "map.jpeg ends in .jpeg; pictures end in .png, .svg or .pdf"),
         (lambda cat: save(heatmap(cat), "map"), "map ends in nothing"),
@@ -185,7 +185,7 @@ def test_the_same_map_gives_the_same_bytes(cat: AttentionMap, file_format: str, 
 
 
 def test_item_17_pdf_embeds_truetype_fonts(cat: AttentionMap, lights: AttentionMap) -> None:
-    others = AttentionMap.of(np.eye(2), ["한국어", "ひらがな"], ["a", "b"])
+    others = AttentionMap(np.eye(2), ["한국어", "ひらがな"], ["a", "b"])
     data = picture(heatmaps([cat, lights, others]), "pdf")
     assert b"/Subtype /CIDFontType2" in data
     assert b"/Subtype /Type3" not in data

@@ -53,7 +53,7 @@ class Page(HTMLParser):
 @pytest.fixture
 def evil() -> AttentionMap:
     facts, languages = [(EVIL, EVIL)], (EVIL, "hi-Deva")
-    return AttentionMap.of(
+    return AttentionMap(
         np.eye(2), [EVIL, "b"], [EVIL, None], title=EVIL, caption=EVIL, facts=facts, languages=languages
     )
 
@@ -112,7 +112,7 @@ def test_nothing_comes_from_the_network_and_only_our_script_may_run(cat: Attenti
 
 
 def test_the_end_mark_never_shows_as_markup() -> None:
-    page = alignment_html([AttentionMap.of(np.eye(2), ["a", "</s>"], ["b", None])])
+    page = alignment_html([AttentionMap(np.eye(2), ["a", "</s>"], ["b", None])])
     assert "/s&gt;" not in page
     assert "/s\\u003e" not in page
 
@@ -128,7 +128,7 @@ def test_several_sentences_have_a_chooser_and_one_has_none(cat: AttentionMap, li
 
 
 def test_a_model_without_attention_says_so_and_draws_no_map() -> None:
-    page = alignment_html([AttentionMap.of(None, ["a"], ["b"], title="vanilla")])
+    page = alignment_html([AttentionMap(None, ["a"], ["b"], title="vanilla")])
     assert "One fixed vector, no alignment exists" in page
     assert 'class="stage"' not in page
 
@@ -158,7 +158,7 @@ def test_a_page_without_sentences_is_refused() -> None:
 
 
 def test_missing_mass_is_told() -> None:
-    assert "up to 40% of a row" in alignment_html([AttentionMap.of(np.array([[0.6]]), ["a"], ["x"])])
+    assert "up to 40% of a row" in alignment_html([AttentionMap(np.array([[0.6]]), ["a"], ["x"])])
 
 
 def embedded(page: str) -> list[TTFont]:
@@ -185,7 +185,7 @@ def test_a_page_brings_the_glyphs_of_its_own_text_and_no_more(cat: AttentionMap,
     ids=["hindi", "kana", "hangul", "all", "rare-syllable", "kanji"],
 )
 def test_each_script_brings_its_own_font(text: str, fonts: int) -> None:
-    page = alignment_html([AttentionMap.of(np.eye(1), ["a"], [text])])
+    page = alignment_html([AttentionMap(np.eye(1), ["a"], [text])])
     assert len(embedded(page)) == fonts
     ranges = re.findall(r"unicode-range: ([^;]*);", page)
     assert len(ranges) == fonts
@@ -194,9 +194,17 @@ def test_each_script_brings_its_own_font(text: str, fonts: int) -> None:
 
 def test_an_embedded_font_forms_conjuncts(tmp_path: Path) -> None:
     """Drawn by matplotlib with nothing but the page's own font."""
-    (font,) = embedded(alignment_html([AttentionMap.of(np.eye(1), ["a"], ["क्ष"])]))
+    (font,) = embedded(alignment_html([AttentionMap(np.eye(1), ["a"], ["क्ष"])]))
     font.flavor = None
     font.save(tmp_path / "embedded.ttf")
     prop = FontProperties(fname=tmp_path / "embedded.ttf")
     width = {text: np.ptp(TextPath((0, 0), text, prop=prop).vertices[:, 0]) for text in ("क्ष", "क", "ष")}
     assert width["क्ष"] < 0.9 * (width["क"] + width["ष"])
+
+
+def test_item_19_a_report_shows_heat_maps_before_charts() -> None:
+    made = AttentionMap(np.eye(2), "a b", "x y")
+    quality = LengthQuality("BLEU", ("1–5", "6–10"), (3, 4), (System("model", (50.0, 40.0)),))
+    page = report_html(title="t", scores=[Score("BLEU", "50")], quality=[quality], attentions=[made])
+    places = [page.index(f"<h2>{title}") for title in ("Where the model looked", "Scores", "BLEU by source length")]
+    assert places == sorted(places)

@@ -13,7 +13,7 @@ def test_neither_matplotlib_nor_rich_is_imported_before_something_is_drawn() -> 
 def test_drawing_starts_no_window_system() -> None:
     code = (
         "import sys, numpy; from regard.plot import *;"
-        "picture(heatmap(AttentionMap.of(numpy.eye(2), 'ab', 'cd'))); print('matplotlib.pyplot' in sys.modules)"
+        "picture(heatmap(AttentionMap(numpy.eye(2), 'a b', 'c d'))); print('matplotlib.pyplot' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -100,7 +100,7 @@ def in_browser(page: str, folder: Path, driver: str) -> tuple[str, dict[str, Any
 
 @needs_browser
 def test_the_keyboard_walks_the_map_and_the_page_says_what_is_seen(cat: AttentionMap, tmp_path: Path) -> None:
-    second = AttentionMap.of(np.eye(2), ["<b>x</b>", "y"], ["लाइट", None], languages=("en", "hi"))
+    second = AttentionMap(np.eye(2), ["<b>x</b>", "y"], ["लाइट", None], languages=("en", "hi"))
     dom, log = in_browser(alignment_html([cat, second]), tmp_path, DRIVER)
     assert log["errors"] == []
     assert log["invitation"].startswith("Point at a cell")

@@ -73,7 +73,7 @@ def test_rows_and_columns_line_up_and_carry_their_weight(cat: AttentionMap) -> N
 def test_every_line_fits_the_terminal_and_panels_stay_rectangular(
     random_map: MapMaker, lights: AttentionMap, width: int, ascii_only: bool
 ) -> None:
-    long = AttentionMap.of(
+    long = AttentionMap(
         np.eye(2), ["anticonstitutionnellement" * 2, "猫" * 10], ["क्षत्रिय" * 9, "b"], title="word " * 30
     )
     for attention in (lights, long, random_map(3, 30), random_map(1, 1)):
@@ -97,7 +97,7 @@ def test_columns_that_do_not_fit_follow_in_further_panels(random_map: MapMaker) 
 
 
 def test_no_escape_code_reaches_a_pipe_not_even_from_a_word(cat: AttentionMap) -> None:
-    made = AttentionMap.of(np.eye(2), ["\x1b[31mred", "[bold]x[/bold]"], ["a\nb", "\x07"], title="\x1b]0;gone\x07")
+    made = AttentionMap(np.eye(2), ["\x1b[31mred", "[bold]x[/bold]"], ["a\nb", "\x07"], title="\x1b]0;gone\x07")
     for text in (terminal_heatmap(made), walk(made), terminal_heatmap(cat), walk(cat)):
         assert "\x1b" not in text
         assert "\x07" not in text
@@ -129,20 +129,20 @@ def test_walk_lights_the_words_under_which_the_light_stands(cat: AttentionMap) -
 
 def test_walk_of_a_long_sentence_shows_only_lines_with_light() -> None:
     words = [f"word{i}" for i in range(60)]
-    (step,) = walk(AttentionMap.of(np.eye(60)[[41]], words, ["x"]), width=60).split("\n\n")
+    (step,) = walk(AttentionMap(np.eye(60)[[41]], words, ["x"]), width=60).split("\n\n")
     assert "word41" in step
     assert "word3 " not in step
 
 
 def test_a_model_without_attention_says_so() -> None:
-    none = AttentionMap.of(None, ["a", "b"], ["x"])
+    none = AttentionMap(None, ["a", "b"], ["x"])
     assert "one fixed vector, no alignment exists" in terminal_heatmap(none)
     assert "one fixed vector, no alignment exists" in walk(none)
 
 
 def test_missing_mass_is_told() -> None:
     assert "up to 40% of a row's attention is missing" in terminal_heatmap(
-        AttentionMap.of(np.array([[0.6]]), ["a"], ["x"])
+        AttentionMap(np.array([[0.6]]), ["a"], ["x"])
     )
 
 

@@ -255,3 +255,31 @@ def test_the_report_reads_well() -> None:
         report.raise_if_broken()
     assert str(Report("Nothing", ())) == "Nothing: nothing tried"
     check_attention(BahdanauAttention(4, 3, 5)).raise_if_broken()
+
+
+@pytest.mark.parametrize(
+    ("fault", "named"),
+    [
+        ({"before": lambda query, position: Biased.apply(query)}, "query"),
+        ({"states": lambda states, real: Biased.apply(states)}, "states"),
+        ({"after": lambda seen, memory: dataclasses.replace(seen, context=Biased.apply(seen.context))}, None),
+    ],
+)
+def test_item_18_the_gradient_law_names_the_input(fault: dict[str, object], named: str | None) -> None:
+    finding = next(one for one in check_attention(Wrapped(**fault)).findings if one.law == "gradient")
+    everything = "query and of states and of inner.W_s and of inner.W_h and of inner.v"
+    wanted = f"the gradient of {named or everything} differs from finite differences"
+    assert finding.note == f"ValueError: {wanted}"
+
+
+class WrongParameter(Wrapped):
+    """Adds v to the context, with a wrong gradient."""
+
+    def forward(self, query: Tensor, memory: Memory, position: int = 0, **options: object) -> Attended:
+        seen = super().forward(query, memory, position, **options)
+        return dataclasses.replace(seen, context=seen.context + Biased.apply(self.inner.v).sum())
+
+
+def test_item_18_the_gradient_law_names_a_parameter() -> None:
+    finding = next(one for one in check_attention(WrongParameter()).findings if one.law == "gradient")
+    assert finding.note == "ValueError: the gradient of inner.v differs from finite differences"

@@ -51,7 +51,7 @@ def test_a_log_hears_every_now_and_then_how_long_it_will_take(monkeypatch: pytes
     assert lines[4].startswith("step 11 of 20 · loss 2.000 · 1,234 tokens/s · exact match 87.5% · ")
 
 
-def test_preparing_is_counted_and_then_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_preparing_is_counted_and_then_measured() -> None:
     stages = [Preparing("counting words", 40), Preparing("counting words", 60), Preparing("encoding", 30)]
     with TrainingDisplay(Console(file=io.StringIO())) as display:
         task = display.bar.tasks[0]
@@ -62,9 +62,19 @@ def test_preparing_is_counted_and_then_measured(monkeypatch: pytest.MonkeyPatch)
         assert (task.description, task.total, task.completed) == ("preparing: encoding", 60, 30)
         display(START)
         assert (task.description, task.total, task.completed, task.fields["figures"]) == ("training", 20, 0, "")
-    assert show(*stages) == ""
+
+
+def test_item_20_preparing_reports_off_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    stages = [("counting words", 0), ("counting words", 60), ("building the vocabulary", 60), ("encoding", 0)]
+    stages += [("encoding", 30), ("encoding", 60)]
+    events = [Preparing(what, pairs) for what, pairs in stages]
+    first = ["preparing: counting words", "preparing: building the vocabulary, 60 pairs", "preparing: encoding"]
+    assert show(*events).splitlines() == first, "each stage when it begins"
     monkeypatch.setattr(progress, "LOG_SECONDS", 0.0)
-    assert show(stages[1]) == "preparing: counting words, 60 pairs\n"
+    assert show(*events).splitlines() == [
+        first[0], "preparing: counting words, 60 pairs", *first[1:],
+        "preparing: encoding, 30 of 60 pairs", "preparing: encoding, 60 pairs",
+    ]  # fmt: skip
 
 
 def test_a_terminal_gets_a_bar_with_loss_speed_score_and_time_left() -> None:

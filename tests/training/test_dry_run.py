@@ -1,9 +1,15 @@
 """How many threads a run takes: one, unless more are clearly quicker."""
 
+from pathlib import Path
+
 import pytest
 import torch
 
 from regard.training.dry_run import best_threads
+from regard.training.journal import Started
+from regard.training.run import train
+
+from .tiny import Listener, tiny
 
 
 class Machine:
@@ -42,3 +48,19 @@ def test_a_slow_step_is_tried_twice_and_no_more() -> None:
     machine = Machine({1: 5.0, 2: 4.0})
     machine.best()
     assert machine.steps == [1, 1, 2, 2]
+
+
+@pytest.mark.parametrize("given", ["3", None])
+def test_item_20_omp_num_threads_is_respected(
+    given: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Threads are measured, over powers of two, only where the variable is not set."""
+    monkeypatch.delenv("OMP_NUM_THREADS") if given is None else monkeypatch.setenv("OMP_NUM_THREADS", given)
+    before, seen = torch.get_num_threads(), Listener()
+    torch.set_num_threads(3)  # as torch does at its start with OMP_NUM_THREADS=3
+    try:
+        train(tiny(train={"steps": 1, "deterministic": False}), tmp_path / "run", listener=seen)
+    finally:
+        torch.set_num_threads(before)
+    (started,) = (event for event in seen if isinstance(event, Started))
+    assert (started.threads == 3) == (given == "3")

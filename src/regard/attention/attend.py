@@ -1,5 +1,7 @@
 """What every mechanism does once its scores are known: mask, softmax, fade, mix the values."""
 
+from typing import Any
+
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
@@ -80,12 +82,52 @@ def select_sentences(memories: tuple[Memory, ...], rows: Int[Tensor, " rows"]) -
     return tuple(memory.select(rows) for memory in memories)
 
 
-def check_query(name: str, query: Float[Tensor, "batch target query"], memory: Memory, query_width: int) -> None:
-    """Raise if the query has the wrong width or another batch size than the memory."""
+def check_states(name: str, states: Any, real: Any, state_width: int) -> None:
+    """Raise unless states are `[batch, source, state_width]` and `real` is a bool mask `[batch, source]`."""
+    _check_tensor(name, "states", states, "[batch, source, state]")
+    if states.shape[-1] != state_width:
+        raise ValueError(f"{name}: the states are {states.shape[-1]} wide, but state_width is {state_width}")
+    _check_tensor(name, "real", real, "[batch, source]")
+    if real.shape != states.shape[:2]:
+        raise ValueError(
+            f"{name}: real has shape {list(real.shape)}, but the states {list(states.shape)} need a mask "
+            f"[batch, source] {list(states.shape[:2])}"
+        )
+    if real.dtype != torch.bool:
+        raise TypeError(
+            f"{name}: real is {real.dtype}, but a mask is torch.bool, True at real positions: "
+            "real.bool(), or lengths_to_mask(lengths) from sentence lengths"
+        )
+
+
+def check_query(name: str, query: Any, memory: Any, query_width: int, key_shape: tuple[int, ...]) -> None:
+    """Raise if the query does not fit the mechanism or the memory; `key_shape` is (width,) or (heads, width)."""
+    _check_tensor(name, "query", query, "[batch, target, query]")
     if query.shape[-1] != query_width:
         raise ValueError(f"{name}: the query is {query.shape[-1]} wide, but query_width is {query_width}")
+    if not isinstance(memory, Memory):
+        raise TypeError(
+            f"{name}: the memory is a {type(memory).__name__}, wanted the Memory that prepare(states, real) returns"
+        )
+    keys = memory.keys.shape
+    if (*keys[1:-2], keys[-1]) != key_shape:
+        head = "head, " if len(key_shape) == 2 else ""
+        raise ValueError(
+            f"{name}: the memory's keys have shape {list(keys)}, wanted [batch, {head}source, width] with "
+            f"{'head and width' if head else 'width'} {', '.join(map(str, key_shape))}: "
+            "take the memory from this module's own prepare(states, real)"
+        )
     if query.shape[0] != memory.real.shape[0]:
         raise ValueError(
             f"{name}: {query.shape[0]} queries meet a memory of {memory.real.shape[0]} sentences; "
             "memory.select(rows) repeats or reorders its rows"
         )
+
+
+def _check_tensor(name: str, argument: str, given: Any, wanted: str) -> None:
+    """Raise unless `given` is a tensor with the axes of `wanted`."""
+    if not isinstance(given, Tensor):
+        raise TypeError(f"{name}: {argument} is a {type(given).__name__}, wanted a tensor {wanted}")
+    if given.dim() != wanted.count(",") + 1:
+        remedy = "; one step is query[:, None]" if argument == "query" and given.dim() == 2 else ""
+        raise ValueError(f"{name}: {argument} has shape {list(given.shape)}, wanted {wanted}{remedy}")

@@ -19,6 +19,8 @@ def masked_softmax(
     Infinite and very large scores give finite weights and gradients, and a masked score may be anything, even NaN.
     A NaN at a real position gives NaN: hiding it would hide a bug.
     """
+    if mask.dtype != torch.bool:
+        raise TypeError(f"masked_softmax: mask is {mask.dtype}, but it must be torch.bool, True at real positions")
     lowest = torch.finfo(scores.dtype).min
     # Real scores are clamped at half the lowest float: a masked score is lower even if every real one is -inf.
     bounded = scores.clamp(min=lowest / 2, max=-lowest)

@@ -35,7 +35,9 @@ def bench(
     json_: Annotated[Path | None, output_file("Write the figures as JSON.", "--json")] = None,
     parents: Parents = False,
     repeats: Annotated[int, number("Turns of each system.", MOST["repeats"], 1)] = 5,
-    threads: Annotated[int, number("CPU threads.", MOST["threads"], 1)] = 1,
+    threads: Annotated[
+        int | None, number("CPU threads; OMP_NUM_THREADS, else 1, if left out.", MOST["threads"], 1)
+    ] = None,
 ) -> None:
     import torch
 
@@ -57,7 +59,9 @@ def bench(
         raise InputError(f"--without {unknown[0]}: no accelerated implementation has this name; there are {names}")
     if gpu and not torch.cuda.is_available():
         raise InputError("--gpu: torch sees no CUDA device here; leave --gpu out, or see `regard doctor`")
-    if threads > (cores := os.cpu_count() or threads):
+    if threads is None:
+        threads = torch.get_num_threads() if os.environ.get("OMP_NUM_THREADS") else 1
+    elif threads > (cores := os.cpu_count() or threads):
         raise InputError(f"--threads {threads}: this machine has {cores} cores; name no more")
     if picture is not None:
         check_picture(picture)

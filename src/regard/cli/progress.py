@@ -36,7 +36,7 @@ class TrainingDisplay:
         self.first = self.total = 0
         self.loss = self.speed = 0.0
         self.score = self.stage = ""
-        self.pairs = 0
+        self.pairs = self.all_pairs = 0
         self.began = self.told = time.monotonic()
 
     def __enter__(self) -> "TrainingDisplay":
@@ -74,15 +74,19 @@ class TrainingDisplay:
         self.bar.console.print(text, soft_wrap=True)
 
     def _preparing(self, event: Preparing) -> None:
-        if event.what != self.stage:  # how many pairs there are is known once they have all been read
-            self.bar.reset(self.task, description=f"preparing: {event.what}", total=self.pairs or None, figures="pairs")
+        begins = event.what != self.stage
+        if begins:  # how many pairs there are is known once they have all been read
+            self.all_pairs = self.pairs
+            total = self.all_pairs or None
+            self.bar.reset(self.task, description=f"preparing: {event.what}", total=total, figures="pairs")
             self.stage = event.what
         self.pairs = event.pairs
         self.bar.update(self.task, completed=event.pairs)
         now = time.monotonic()
-        if not self.console.is_terminal and now - self.told >= LOG_SECONDS:
+        if not self.console.is_terminal and (begins or now - self.told >= LOG_SECONDS):
             self.told = now
-            self._line(f"preparing: {event.what}, {event.pairs:,} pairs")
+            of = f" of {self.all_pairs:,}" if self.all_pairs > event.pairs else ""
+            self._line(f"preparing: {event.what}{f', {event.pairs:,}{of} pairs' if event.pairs else ''}")
 
     def _started(self, event: Started) -> None:
         for note in event.notes:

@@ -62,7 +62,10 @@ def translate(
     beam: Beam = None,
     nbest: Annotated[
         int | None,
-        number("Up to N different translations of each text, a line each: its number, score, text.", MOST["beam"]),
+        number(
+            "Up to N different translations of each text, a line each: its number, normalised score, text.",
+            MOST["beam"],
+        ),
     ] = None,
     length_penalty: LengthPenalty = None,
     temperature: Annotated[

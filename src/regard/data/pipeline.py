@@ -83,6 +83,7 @@ def encode_corpus(
         return encode_pairs(corpus.pairs(notes), source, target, limits, seed), tuple(notes)
 
     def build(folder: Path) -> None:
+        watch("encoding", 0)
         corpus_notes: list[str] = []
         pairs, processes = _count_workers(corpus.pairs(corpus_notes))
         with WorkerPool(EncodeTexts((source, target)), processes) as pool:
@@ -108,6 +109,7 @@ def _train(pairs: Iterable[Pair], text: TextConfig, watch: Watch) -> tuple[Token
     configs = (text.source, text.target)
     counts: tuple[Counter[str], Counter[str]] = Counter(), Counter()
     done = 0
+    watch("counting words", done)
     pairs, processes = _count_workers(pairs)
     with WorkerPool(CountWords(configs), processes) as counters:
         for size, found in counters.map((texts,) for texts in cut(pairs)):

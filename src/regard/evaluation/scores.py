@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from regard.evaluation.references import References, reference_lists, reference_streams
@@ -34,7 +35,7 @@ def ter(hypotheses: Sequence[str], references: References, *, lowercase: bool = 
     """Translation Edit Rate in per cent, as sacrebleu gives it: 0 is best, and bad output can exceed 100."""
     from sacrebleu.metrics.ter import TER
 
-    return _corpus_score(TER(case_sensitive=not lowercase), hypotheses, references)
+    return _corpus_score(TER(case_sensitive=not lowercase), hypotheses, references, inf)
 
 
 def exact_match(hypotheses: Sequence[str], references: References) -> float:
@@ -64,6 +65,7 @@ def chrf_metric(lowercase: bool = False, word_order: int = 0) -> Any:
     return CHRF(lowercase=lowercase, word_order=word_order)
 
 
-def _corpus_score(metric: Any, hypotheses: Sequence[str], references: References) -> CorpusScore:
+def _corpus_score(metric: Any, hypotheses: Sequence[str], references: References, most: float = 100.0) -> CorpusScore:
+    """The score, which rounding never takes above `most`: sacrebleu's BLEU of equal texts is 100.00000000000004."""
     score = metric.corpus_score(list(hypotheses), reference_streams(hypotheses, references)).score
-    return CorpusScore(float(score), str(metric.get_signature()))
+    return CorpusScore(min(float(score), most), str(metric.get_signature()))

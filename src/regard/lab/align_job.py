@@ -154,7 +154,7 @@ def attention_maps(outcome: Outcome, most: int) -> list[AttentionMap]:
         matrix = job.forward.rule.matrix(look.between_words(job.forward.rule.shift))
         gold = None if job.gold is None else job.gold[number]
         links = " ".join(f"{s}-{t}" for s, t in sorted(outcome.aligned.links[number]))
-        maps.append(AttentionMap.of(matrix, look.source_words, look.target_words, links=gold, facts=[("links", links)]))
+        maps.append(AttentionMap(matrix, look.source_words, look.target_words, links=gold, facts=[("links", links)]))
     return maps
 
 

@@ -25,6 +25,7 @@ from regard.text.errors import InputError
 from regard.text.tokenizer import Tokenizer
 from regard.text.words import word_spans
 from regard.training.journal import cut_short
+from regard.training.portable import located_recipe
 from regard.training.recipe import parse_recipe
 
 EDGES = (6, 11, 16, 21, 31, 41, 61, 81, 101)
@@ -184,7 +185,8 @@ def recipe_pairs(bundle: Bundle, split: str = "test") -> Corpus:
     """The test split of the recipe a bundle was trained with, or another: train, dev, or as its corpus names it."""
     if not bundle.manifest.recipe:
         raise InputError(f"{bundle.path} does not know its recipe: name the data to use")
-    data = parse_recipe(bundle.manifest.recipe, f"the recipe of {bundle.path}").data
+    raw = located_recipe(bundle.manifest.recipe, bundle.path)
+    data = parse_recipe(raw, f"the recipe of {bundle.path}").data
     try:
         if split in ("train", "dev"):
             return load_split(data, "train" if split == "train" else "dev")
@@ -194,7 +196,10 @@ def recipe_pairs(bundle: Bundle, split: str = "test") -> Corpus:
             data = data.model_copy(update={"test": split})
         return load_split(data, "test")
     except InputError as error:
-        raise InputError(f"the {split} data of {bundle.path} cannot be read ({error}): name the data to use") from error
+        raise InputError(
+            f"the {split} data of {bundle.path} cannot be read ({error}): name the data to use, as in "
+            f"regard evaluate {bundle.path} pairs.tsv"
+        ) from error
 
 
 def recipe_files(path: Path) -> list[Path]:
@@ -202,7 +207,8 @@ def recipe_files(path: Path) -> list[Path]:
     try:
         bundle = find_bundle(path)
         recipe = read_manifest(bundle / NAME).recipe
-        return split_files(parse_recipe(recipe, f"the recipe of {bundle}").data) if recipe else []
+        raw = located_recipe(recipe, bundle)
+        return split_files(parse_recipe(raw, f"the recipe of {bundle}").data) if recipe else []
     except InputError:
         return []  # whoever reads it says what is wrong
 

@@ -6,7 +6,8 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from regard.lab.explain import ALIASES, MECHANISMS, REAL, STATES, WORDS, Explanation
+from regard.attention.worked import Worked
+from regard.lab.explain import ALIASES, LOCAL_P_REACH, MECHANISMS, REAL, STATES, WORDS, Explanation
 from regard.plot import Bars, bar, bars
 from regard.text.errors import InputError
 
@@ -40,7 +41,7 @@ def write_explanation(explanation: Explanation) -> str:
 
 
 def draw_explanation(explanation: Explanation) -> "Figure":
-    """Scores and weights as rows of bars."""
+    """Scores and weights as rows of bars; for local-p also the Gaussian between them, as bars and as a curve."""
     if explanation.worked is None:
         raise InputError("without attention there is nothing to draw: one fixed vector, no alignment exists")
     stages = []
@@ -48,11 +49,27 @@ def draw_explanation(explanation: Explanation) -> "Figure":
         name = f", head {head}" if explanation.worked.scores.ndim == 3 else ""
         seen = explanation.worked.mask[0]
         shown = tuple(float(score) if ok else None for score, ok in zip(scores, seen, strict=True))
-        stages += [
-            Bars(f"scores e{name}", WORDS, shown),
-            Bars(f"weights α{name}", WORDS, tuple(float(weight) for weight in weights)),
-        ]
-    return bars(stages, title=f"{explanation.title}: {explanation.equation}")
+        stages += [Bars(f"scores e{name}", WORDS, shown), *_gaussian(explanation.worked, weights)]
+        stages.append(Bars(f"weights α{name}", WORDS, tuple(float(weight) for weight in weights)))
+    clauses = explanation.equation.split(",  ")
+    return bars(stages, title=explanation.title, formula=[*(f"{one}," for one in clauses[:-1]), clauses[-1]])
+
+
+def _gaussian(worked: Worked, weights: Float[ndarray, " source"]) -> list[Bars]:
+    """The two factors of local-p's weights: the softmax, and the Gaussian around p_t."""
+    if worked.gaussian is None or worked.center is None:
+        return []
+    center, sigma, seen = float(worked.center[0]), LOCAL_P_REACH / 2, worked.mask[0]
+    fade = worked.gaussian[0]
+    softmax = tuple(float(share / by) if ok else 0.0 for share, by, ok in zip(weights, fade, seen, strict=True))
+    shown = tuple(float(by) if ok else None for by, ok in zip(fade, seen, strict=True))
+    along = np.linspace(-0.5, len(WORDS) - 0.5, 101)
+    heights = np.exp(-((along - center) ** 2) / (2 * sigma**2))
+    curve = tuple((float(place), float(height)) for place, height in zip(along, heights, strict=True))
+    return [
+        Bars("softmax(e)", WORDS, softmax),
+        Bars(f"times the Gaussian around p_t = {center:.2f}, σ = {sigma:g}", WORDS, shown, curve),
+    ]
 
 
 def list_mechanisms() -> str:

@@ -10,11 +10,13 @@ from regard.plot.heatmap import heatmap, heatmaps
 from regard.plot.html import Score, alignment_html, page_html, report_html
 from regard.plot.side_by_side import side_by_side_html
 from regard.plot.terminal import bar, terminal_heatmap
+from regard.plot.view import AttentionView, view
 from regard.plot.walk import walk
 
 __all__ = [
     "EOS",
     "AttentionMap",
+    "AttentionView",
     "Bars",
     "FontChoice",
     "FontFile",
@@ -43,5 +45,6 @@ __all__ = [
     "side_by_side_html",
     "table_html",
     "terminal_heatmap",
+    "view",
     "walk",
 ]

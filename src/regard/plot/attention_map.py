@@ -34,6 +34,9 @@ class Label:
 
 EOS = Label("EOS", special=True)
 
+Words = str | Sequence[str | Label | None]
+"""The labels of an axis: a text, or words one by one, None for the end of the sentence."""
+
 
 @runtime_checkable
 class GoldLinks(Protocol):
@@ -46,7 +49,7 @@ class GoldLinks(Protocol):
     def possible(self) -> Set[Cell]: ...
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class AttentionMap:
     """Weights [target, source] with a label for each row and column; `weights=None` is a model without attention.
 
@@ -60,41 +63,49 @@ class AttentionMap:
     weights: Float64[np.ndarray, "target source"] | None
     source: tuple[Label, ...]
     target: tuple[Label, ...]
-    title: str = ""
-    caption: str = ""
-    sure: frozenset[Cell] = frozenset()
-    possible: frozenset[Cell] = frozenset()
-    languages: tuple[str, str] = ("", "")
-    facts: tuple[tuple[str, str], ...] = ()
-    name: str = ""
+    title: str
+    caption: str
+    sure: frozenset[Cell]
+    possible: frozenset[Cell]
+    languages: tuple[str, str]
+    facts: tuple[tuple[str, str], ...]
+    name: str
     """The source as a person writes it, where labels are pieces of words."""
 
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         weights: Real[np.ndarray, "..."] | None,
-        source: Sequence[str | Label | None],
-        target: Sequence[str | Label | None],
+        source: Words,
+        target: Words,
         *,
         title: str = "",
         caption: str = "",
         links: GoldLinks | None = None,
+        sure: Set[Cell] = frozenset(),
+        possible: Set[Cell] = frozenset(),
         languages: tuple[str, str] = ("", ""),
         facts: Iterable[tuple[str, str]] = (),
         name: str = "",
-    ) -> "AttentionMap":
-        """Check and gather; a label is a word, a `Label`, or None for the end of the sentence."""
+    ) -> None:
+        """Check the weights and label them: with words, `Label`s, None for the end of the sentence, or one text.
+
+        A text is cut into its words: AttentionMap(weights, "the cat", ["le", "chat"]). Gold links come as `links`, or
+        as sets in `sure` and `possible`.
+        """
         sources, targets = labels(source), labels(target)
         checked = None if weights is None else _checked(np.asarray(weights, dtype=np.float64), sources, targets)
-        sure = frozenset(links.sure) if links else frozenset()
-        possible = (frozenset(links.possible) if links else frozenset()) | sure
+        sure = frozenset(sure) | (links.sure if links else frozenset())
+        possible = frozenset(possible) | sure | (links.possible if links else frozenset())
         for s, t in sorted(possible):
             if not (0 <= s < len(sources) and 0 <= t < len(targets)):
                 raise ValueError(
                     f"gold link ({s}, {t}) points outside {len(sources)} source and {len(targets)} target words;"
                     " links are 0-based (source word, target word)"
                 )
-        return cls(checked, sources, targets, title, caption, sure, possible, languages, tuple(facts), name)
+        self.__dict__.update(
+            weights=checked, source=sources, target=targets, title=title, caption=caption, sure=sure,
+            possible=possible, languages=languages, facts=tuple(facts), name=name,
+        )  # fmt: skip
 
     def drawn(self) -> Float64[np.ndarray, "target source"]:
         """The weights; ValueError for a model without attention."""
@@ -109,9 +120,9 @@ class AttentionMap:
         return f"up to {lacking:.0%} of a row's attention is missing" if lacking > 0.02 else ""
 
 
-def labels(words: Sequence[str | Label | None]) -> tuple[Label, ...]:
-    """Words as labels: None and `</s>` are EOS, `<unk>` and its kind are chips too."""
-    return tuple(_label(word) for word in words)
+def labels(words: Words) -> tuple[Label, ...]:
+    """Words as labels: None and `</s>` are EOS, `<unk>` and its kind are chips too; a text is cut at blanks."""
+    return tuple(_label(word) for word in (words.split() if isinstance(words, str) else words))
 
 
 def _label(word: str | Label | None) -> Label:

@@ -30,6 +30,8 @@ class Bars:
     title: str
     labels: tuple[str, ...]
     values: tuple[Number | None, ...]
+    curve: tuple[tuple[Number, Number], ...] = ()
+    """Points (place of the label from 0, value) of a line over the bars."""
 
     def __post_init__(self) -> None:
         if not self.labels or len(self.labels) != len(self.values):
@@ -38,23 +40,29 @@ class Bars:
             )
 
 
-def bars(stages: Sequence[Bars], *, title: str = "") -> "matplotlib.figure.Figure":
-    """A worked example as rows of bars, one row for each stage, each with its numbers; masked places say so."""
+def bars(stages: Sequence[Bars], *, title: str = "", formula: Sequence[str] = ()) -> "matplotlib.figure.Figure":
+    """A worked example as rows of bars, one row for each stage, each with its numbers; masked places say so.
+
+    The lines of `formula` stand below the title; the figure is as wide as they need, and they are never wrapped.
+    """
     if not stages:
         raise ValueError("no stages to draw; wanted at least one Bars")
     with house_style():
-        texts = [title, *(text for stage in stages for text in (stage.title, *stage.labels))]
+        texts = [title, *formula, *(text for stage in stages for text in (stage.title, *stage.labels))]
         families = list(fonts_for(texts).families)
         widest = max(len(stage.labels) for stage in stages)
         words = [visible(label) for stage in stages for label in stage.labels]
         room = max(0.6, *(text_size(word, tuple(families), 10)[0] + 0.2 for word in words))
-        figure = new_figure(max(5.0, 0.4 + room * widest), 0.5 + 1.35 * len(stages))
+        lines = [visible(line, " ") for line in formula]
+        wide = max((text_size(line, tuple(families), 12)[0] for line in lines), default=0.0)
+        figure = new_figure(max(5.0, 0.4 + room * widest, 0.4 + wide), 0.5 + 0.2 * len(lines) + 1.35 * len(stages))
         for axes, stage in zip(figure.subplots(len(stages), 1, squeeze=False)[:, 0], stages, strict=True):
             _draw_stage(axes, stage, families)
             axes.set_xlim(-0.5, widest - 0.5)
-        if title:
+        if title or lines:
             text = wrapped(title, tuple(families), 12, figure.get_figwidth() - 0.4)
-            figure.suptitle(text, x=0.02, ha="left", fontsize=12, family=families)
+            heading = "\n".join([*([text] if text else []), *lines])
+            figure.suptitle(heading, x=0.02, ha="left", fontsize=12, family=families)
         figure.set_layout_engine("constrained", w_pad=0.1, h_pad=0.1)
     return figure
 
@@ -64,6 +72,9 @@ def _draw_stage(axes: "matplotlib.axes.Axes", stage: Bars, families: list[str]) 
     drawn = [0.0 if value is None else value for value in numbers]
     places = range(len(drawn))
     axes.bar(places, drawn, color=SERIES_COLOURS[0], width=0.7)
+    if stage.curve:
+        places_along, heights = zip(*stage.curve, strict=True)
+        axes.plot(places_along, heights, color=SERIES_COLOURS[1], linewidth=1.5)
     axes.axhline(0, color=RULE, linewidth=0.8)
     for place, value in zip(places, numbers, strict=True):
         below = value is not None and value < 0

@@ -45,8 +45,10 @@ def report_html(
     attentions: Sequence[AttentionMap] = (),
     notes: Sequence[str] = (),
 ) -> str:
-    """A page with scores, quality by length (chart and table) and example sentences with their heat-maps."""
+    """A page with example sentences and their heat-maps first, then scores and quality by length (chart and table)."""
     sections = [f"<p>{escape(note)}</p>" for note in notes]
+    if attentions:
+        sections.append(f"<section><h2>Where the model looked</h2>{_sentences(attentions, 3)}</section>")
     if scores:
         rows = [(score.name, score.value, score.meaning) for score in scores]
         table = table_html("scores", ["measure", "value", "meaning"], rows, words=["meaning"])
@@ -54,8 +56,6 @@ def report_html(
     sections += [
         f"<section><h2>{escape(each.measure)} by source length</h2>{chart_html(each)}</section>" for each in quality
     ]
-    if attentions:
-        sections.append(f"<section><h2>Where the model looked</h2>{_sentences(attentions, 3)}</section>")
     return page_html(title, sections, meta=meta, attentions=attentions)
 
 

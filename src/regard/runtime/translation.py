@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,9 +13,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from regard.plot import AttentionMap
-
-FRAME, ROW = 600, 33
-"""Pixels of a page with a heat-map: without rows, and for each of them."""
 
 
 @dataclass(frozen=True)
@@ -76,9 +72,9 @@ class Translation:
         """What a notebook shows: the page of `html()` in a frame of its own; None where there is nothing to draw."""
         if self.attention is None or not self.source_words:
             return None
-        height = FRAME + ROW * len(self.target_pieces)
-        page = escape(self.html())
-        return f'<iframe srcdoc="{page}" width="100%" height="{height}" style="border: 0"></iframe>'
+        from regard.plot.view import framed
+
+        return framed(self.html(), len(self.target_pieces))
 
     @cached_property
     def matrix(self) -> Float[np.ndarray, "target source"] | None:
@@ -155,9 +151,9 @@ class Translation:
         facts = (("translation", self.text), ("log-probability", f"{self.score:.2f}"))
         about: dict[str, Any] = {"links": links, "facts": facts, "name": self.source}
         if words or (links is not None and not self._pieces_are_words):
-            return AttentionMap.of(self._between_words(layer, head), self.source_words, self.target_words, **about)
+            return AttentionMap(self._between_words(layer, head), self.source_words, self.target_words, **about)
         matrix = None if self.attention is None else combine_heads(self.attention, layer, head)
-        return AttentionMap.of(matrix, self.source_pieces, self.target_pieces, **about)
+        return AttentionMap(matrix, self.source_pieces, self.target_pieces, **about)
 
     @property
     def _pieces_are_words(self) -> bool:

@@ -11,9 +11,11 @@ from pydantic import ValidationError
 
 from regard.bounds import cut
 from regard.bundle.store import Bundle
+from regard.models.seq2seq import Seq2Seq
 from regard.registry import prepare_for_decoding
 from regard.runtime.build_translation import blank_translation, build_translation
 from regard.runtime.guided import guided_head, guided_shift
+from regard.runtime.inside import Inside, compute_inside
 from regard.runtime.onnx_folder import load_any
 from regard.runtime.source_text import Padded, SourceText, check_target, pad, read_source
 from regard.runtime.translation import Translation
@@ -165,6 +167,31 @@ class Translator:
                 first, *others = built if config.sampler else _different(built, config.nbest)
                 done[i] = replace(first, alternatives=tuple(others))
         return done[0] if isinstance(text, str) else [done[i] for i in range(len(texts))]
+
+    def inside(self, text: str, *, target: str | None = None, **search: Any) -> Inside:
+        """Encoder states and logits of one text, as arrays, while the model writes its translation, or `target`.
+
+        Example:
+            inside = translator.inside("i love you")
+            inside.states, inside.logits        # [source piece, width], [target piece, vocabulary]
+        """
+        bundle = self.bundle
+        if len(self.bundles) > 1 or not isinstance(bundle.model, Seq2Seq):
+            kind = "an ensemble" if len(self.bundles) > 1 else f"{bundle.path} (ONNX)"
+            raise InputError(f"states and logits are those of one torch model, not of {kind}: load one bundle")
+        source = read_source(text, bundle.source, eos=bundle.manifest.source_eos, longest=self.longest_source)
+        if source.blank:
+            raise InputError("a blank text has no states and no logits: give at least one word")
+        batch = pad([source.encoding.ids], self.device)
+        given = self._given("target", target, [text])
+        if given is None:
+            ids = self._decode(batch, self._search(search), None, False, None)[0][0].tokens
+        else:
+            ids = given[0].ids
+        states, logits = compute_inside(bundle.model, batch, ids)
+        names = bundle.target.pieces
+        pieces = tuple(names[number] for number in ids)
+        return Inside(states, logits, source.encoding.pieces, pieces, tuple(ids))
 
     @torch.inference_mode()
     def _decode(

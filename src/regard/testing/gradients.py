@@ -1,5 +1,7 @@
 """The two laws about gradients: finite everywhere, and right where they can be checked."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
@@ -25,7 +27,7 @@ def gradients_are_finite(subject: Subject) -> None:
 
 
 def gradients_are_right(subject: Subject) -> None:
-    """`torch.autograd.gradcheck` over query, states and every parameter; needs float64."""
+    """`torch.autograd.gradcheck` over query, states and every parameter; a failure names the wrong ones."""
     if subject.dtype != torch.float64:
         raise Skip(f"finite differences need float64, the check runs in {subject.dtype}")
     query = subject.query()[1:, :2].clone().requires_grad_()
@@ -42,7 +44,19 @@ def gradients_are_right(subject: Subject) -> None:
         return whole.forward(query, states, real)
 
     inputs = (query, states, *(value.detach().clone().requires_grad_() for value in parameters.values()))
-    torch.autograd.gradcheck(answer, inputs, eps=1e-6, atol=1e-6, rtol=1e-4)
+    if _is_right(answer, inputs):
+        return
+    names = ("query", "states", *parameters)
+    alone = (tuple(one if one is chosen else one.detach() for one in inputs) for chosen in inputs)
+    wrong = [name for name, values in zip(names, alone, strict=True) if not _is_right(answer, values)]
+    raise ValueError(
+        f"the gradient of {' and of '.join(wrong) or 'some combination of inputs'} differs from finite differences"
+    )
+
+
+def _is_right(answer: Callable[..., tuple[Tensor, ...]], inputs: tuple[Tensor, ...]) -> bool:
+    """Whether the gradients of the inputs that require one agree with finite differences."""
+    return torch.autograd.gradcheck(answer, inputs, eps=1e-6, atol=1e-6, rtol=1e-4, raise_exception=False)
 
 
 class _Whole(nn.Module):

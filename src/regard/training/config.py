@@ -87,7 +87,10 @@ class TrainConfig(BaseModel):
     device: str = "auto"
     precision: Literal["auto", "float32", "bf16"] = "auto"
     threads: int | None = Field(
-        None, ge=1, le=MOST["threads"], description="CPU threads; measured at the start if left out, 1 if deterministic"
+        None,
+        ge=1,
+        le=MOST["threads"],
+        description="CPU threads; OMP_NUM_THREADS if left out, else measured; 1 if deterministic",
     )
     tensorboard: bool = False
 

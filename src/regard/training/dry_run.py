@@ -53,12 +53,12 @@ def dry_run(job: Job, known_threads: int | None) -> DryRun:
 
 
 def _pick_threads(job: Job, attempt: Callable[[], object]) -> int:
-    """The recipe's number; 1 for a deterministic run; else the fastest."""
+    """The recipe's number; 1 for a deterministic run; else OMP_NUM_THREADS where it is set, or the fastest."""
     if job.config.threads is not None:
         return job.config.threads
     if job.config.deterministic:
         return 1
-    if job.device.type != "cpu":
+    if job.device.type != "cpu" or os.environ.get("OMP_NUM_THREADS"):  # torch has read it
         return torch.get_num_threads()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     share = max(1, cores // job.world.local_size)  # the workers of a machine share its cores

@@ -11,6 +11,7 @@ from regard.models.seq2seq import Seq2Seq
 from regard.training.config import TrainConfig
 from regard.training.interrupt import Interrupt
 from regard.training.journal import Journal, Warned
+from regard.training.portable import portable_recipe
 from regard.training.prepare import Prepared
 from regard.training.recipe import Recipe
 from regard.training.step import TrainStep
@@ -65,6 +66,6 @@ class Job:
             "source_eos": self.recipe.text.source_eos,
             "longest_source": self.data.longest_source,
             "search": self.recipe.search.model_dump(mode="json"),
-            "recipe": self.recipe.model_dump(mode="json"),
+            "recipe": portable_recipe(self.recipe, self.folder),
             "trained": trained,
         }

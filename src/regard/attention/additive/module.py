@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from regard.attention.additive.functional import additive_scores
-from regard.attention.attend import attend_single, check_query, real_states
+from regard.attention.attend import attend_single, check_query, check_states, real_states
 from regard.attention.initialise import parameter
 from regard.attention.protocol import Attended, Memory, Window
 from regard.attention.window import GlobalWindow
@@ -43,6 +43,7 @@ class BahdanauAttention(nn.Module):
 
     def prepare(self, states: Float[Tensor, "batch source state"], real: Bool[Tensor, "batch source"]) -> Memory:
         """Project the keys once for the whole sentence: they do not depend on the step."""
+        check_states("BahdanauAttention", states, real, self.state_width)
         states = real_states(states, real)
         return Memory(functional.linear(states, self.W_h, self.b), states, real)
 
@@ -56,7 +57,7 @@ class BahdanauAttention(nn.Module):
         weights: Float[Tensor, "batch head target source"] | None = None,
         trace: bool = False,
     ) -> Attended:
-        check_query("BahdanauAttention", query, memory, self.query_width)
+        check_query("BahdanauAttention", query, memory, self.query_width, (len(self.v),))
         view = self.window(query, memory.real, position)
         scores = additive_scores(functional.linear(query, self.W_s), memory.keys, self.v)[:, None]
         dropout = self.dropout if self.training else 0.0

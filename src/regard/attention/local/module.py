@@ -46,6 +46,8 @@ class LocalP(nn.Module):
     def forward(
         self, query: Float[Tensor, "batch target query"], real: Bool[Tensor, "batch source"], position: int = 0
     ) -> View:
+        if query.shape[-1] != self.W_p.shape[1]:
+            raise ValueError(f"LocalP: the query is {query.shape[-1]} wide, but query_width is {self.W_p.shape[1]}")
         center = predicted_center(functional.linear(query, self.W_p), self.v_p, real.sum(dim=1))
         gaussian = gaussian_fade(center, real.shape[1], self.reach).to(query.dtype)
         return View(window_mask(center, real, self.reach), gaussian, center)

@@ -4,7 +4,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional
 
-from regard.attention.attend import attend_single, check_query, real_states
+from regard.attention.attend import attend_single, check_query, check_states, real_states
 from regard.attention.initialise import parameter
 from regard.attention.multiplicative.functional import concat_scores, dot_scores
 from regard.attention.protocol import Attended, Memory, Window
@@ -30,6 +30,7 @@ class LuongDot(nn.Module):
 
     def prepare(self, states: Float[Tensor, "batch source state"], real: Bool[Tensor, "batch source"]) -> Memory:
         """The states are their own keys."""
+        check_states("LuongDot", states, real, self.state_width)
         states = real_states(states, real)
         return Memory(states, states, real)
 
@@ -42,7 +43,7 @@ class LuongDot(nn.Module):
         weights: Float[Tensor, "batch head target source"] | None = None,
         trace: bool = False,
     ) -> Attended:
-        check_query("LuongDot", query, memory, self.query_width)
+        check_query("LuongDot", query, memory, self.query_width, (self.state_width,))
         view = self.window(query, memory.real, position)
         scores = dot_scores(query, memory.keys)[:, None]
         dropout = self.dropout if self.training else 0.0
@@ -63,6 +64,7 @@ class LuongGeneral(nn.Module):
 
     def prepare(self, states: Float[Tensor, "batch source state"], real: Bool[Tensor, "batch source"]) -> Memory:
         """Keys are `W_a h_s`: the matrix meets the states once, and each step is a plain dot product."""
+        check_states("LuongGeneral", states, real, self.state_width)
         states = real_states(states, real)
         return Memory(functional.linear(states, self.W_a), states, real)
 
@@ -75,7 +77,7 @@ class LuongGeneral(nn.Module):
         weights: Float[Tensor, "batch head target source"] | None = None,
         trace: bool = False,
     ) -> Attended:
-        check_query("LuongGeneral", query, memory, self.query_width)
+        check_query("LuongGeneral", query, memory, self.query_width, (self.query_width,))
         view = self.window(query, memory.real, position)
         scores = dot_scores(query, memory.keys)[:, None]
         dropout = self.dropout if self.training else 0.0
@@ -100,6 +102,7 @@ class LuongConcat(nn.Module):
 
     def prepare(self, states: Float[Tensor, "batch source state"], real: Bool[Tensor, "batch source"]) -> Memory:
         """Keys are the states' share of `W_a [s; h]`."""
+        check_states("LuongConcat", states, real, self.state_width)
         states = real_states(states, real)
         return Memory(functional.linear(states, self.W_a[:, self.query_width :]), states, real)
 
@@ -112,7 +115,7 @@ class LuongConcat(nn.Module):
         weights: Float[Tensor, "batch head target source"] | None = None,
         trace: bool = False,
     ) -> Attended:
-        check_query("LuongConcat", query, memory, self.query_width)
+        check_query("LuongConcat", query, memory, self.query_width, (len(self.v),))
         view = self.window(query, memory.real, position)
         query_projected = functional.linear(query, self.W_a[:, : self.query_width])
         scores = concat_scores(query_projected, memory.keys, self.v)[:, None]

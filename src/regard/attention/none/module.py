@@ -3,7 +3,7 @@
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from regard.attention.attend import check_query, real_states
+from regard.attention.attend import check_query, check_states, real_states
 from regard.attention.none.functional import summary
 from regard.attention.protocol import Attended, Memory
 
@@ -26,6 +26,7 @@ class NoAttention(nn.Module):
 
     def prepare(self, states: Float[Tensor, "batch source state"], real: Bool[Tensor, "batch source"]) -> Memory:
         """Read the summary off the states; the rest of them is dropped."""
+        check_states("NoAttention", states, real, self.state_width)
         fixed = summary(real_states(states, real), real, self.bidirectional)[:, None]
         return Memory(fixed, fixed, real.any(dim=1, keepdim=True))
 
@@ -38,7 +39,7 @@ class NoAttention(nn.Module):
         weights: Float[Tensor, "batch head target source"] | None = None,
         trace: bool = False,
     ) -> Attended:
-        check_query("NoAttention", query, memory, self.query_width)
+        check_query("NoAttention", query, memory, self.query_width, (self.state_width,))
         if weights is not None:
             raise ValueError("NoAttention weighs nothing, so weights cannot be given to it")
         return Attended(memory.values.expand(-1, query.shape[1], -1), None)

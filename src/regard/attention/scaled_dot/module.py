@@ -5,7 +5,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional
 
-from regard.attention.attend import attend, attend_single, check_query, real_states
+from regard.attention.attend import attend, attend_single, check_query, check_states, real_states
 from regard.attention.initialise import parameter
 from regard.attention.masking import causal_mask
 from regard.attention.protocol import Attended, Memory, Trace, View, Window
@@ -32,6 +32,7 @@ class ScaledDotAttention(nn.Module):
 
     def prepare(self, states: Float[Tensor, "batch source state"], real: Bool[Tensor, "batch source"]) -> Memory:
         """The states are their own keys."""
+        check_states("ScaledDotAttention", states, real, self.state_width)
         states = real_states(states, real)
         return Memory(states, states, real)
 
@@ -45,7 +46,7 @@ class ScaledDotAttention(nn.Module):
         trace: bool = False,
         causal: bool = False,
     ) -> Attended:
-        check_query("ScaledDotAttention", query, memory, self.query_width)
+        check_query("ScaledDotAttention", query, memory, self.query_width, (self.state_width,))
         view = self.window(query, memory.real, position)
         view = _causal(view, position) if causal else view
         scores = scaled_dot_scores(query, memory.keys)[:, None]
@@ -103,6 +104,7 @@ class MultiHeadAttention(nn.Module):
 
     def prepare(self, states: Float[Tensor, "batch source state"], real: Bool[Tensor, "batch source"]) -> Memory:
         """Project keys and values once: a decoder's cross-attention cache."""
+        check_states("MultiHeadAttention", states, real, self.state_width)
         states = real_states(states, real)
         keys = functional.linear(states, self.W_k, self.b_k)
         values = functional.linear(states, self.W_v, self.b_v)
@@ -118,7 +120,7 @@ class MultiHeadAttention(nn.Module):
         trace: bool = False,
         causal: bool = False,
     ) -> Attended:
-        check_query("MultiHeadAttention", query, memory, self.query_width)
+        check_query("MultiHeadAttention", query, memory, self.query_width, (self.heads, len(self.W_q) // self.heads))
         view = self.window(query, memory.real, position)
         view = _causal(view, position) if causal else view
         query_heads = split_heads(functional.linear(query, self.W_q, self.b_q), self.heads)

@@ -124,7 +124,7 @@ def bahdanau_fused(
     trace: bool = False,
 ) -> Attended:
     """Scores, softmax and mixing in one operation instead of one after the other."""
-    check_query("BahdanauAttention", query, memory, attention.query_width)
+    check_query("BahdanauAttention", query, memory, attention.query_width, (len(attention.v),))
     view = attention.window(query, memory.real, position)
     gaussian = None if view.gaussian is None else view.gaussian[:, 0]
     query_projected = functional.linear(query, attention.W_s)

@@ -219,9 +219,9 @@ def _examples(rows: Sequence[Row], count: int) -> list[str]:
 
 def _map(example: dict[str, Any]) -> AttentionMap:
     if "attention" not in example:
-        return AttentionMap.of(None, example["source"].split() or ["∅"], example["target"].split() or ["∅"])
+        return AttentionMap(None, example["source"].split() or ["∅"], example["target"].split() or ["∅"])
     matrix = np.array(example["attention"], dtype=float)
-    return AttentionMap.of(matrix, example["source_words"], example["target_words"])
+    return AttentionMap(matrix, example["source_words"], example["target_words"])
 
 
 def _differences(rows: Sequence[Row]) -> list[str]:

@@ -211,18 +211,19 @@ def run_plan(
 
 
 def _start(plan: Plan, slot: Slot, *, alone: bool) -> "subprocess.Popen[bytes]":
-    """Start the process of one run; parallel runs get one thread each."""
+    """Start the process of one run; parallel runs get one thread each, unless OMP_NUM_THREADS is set."""
+    one_thread = not alone and not os.environ.get("OMP_NUM_THREADS")
     if not (slot.folder / TASK).exists():  # what was begun goes on as it was begun, with however many beside it
         assert slot.variant.recipe is not None
         recipe = slot.variant.recipe.model_dump(mode="json")
         recipe["train"] |= {"seed": slot.seed}
-        if recipe["train"]["threads"] is None and not alone:
+        if recipe["train"]["threads"] is None and one_thread:
             recipe["train"]["threads"] = 1
         slot.folder.mkdir(parents=True, exist_ok=True)
         asked = plan.comparison
         task = Task(slot.variant.name, slot.seed, recipe, asked.sentences, asked.shown, asked.protocol)
         task.write(slot.folder)
-    threads = {} if alone else {"OMP_NUM_THREADS": "1"}
+    threads = {"OMP_NUM_THREADS": "1"} if one_thread else {}
     with (slot.folder / LOG).open("ab") as log:
         return subprocess.Popen(
             python("regard.lab.compare.work", str(slot.folder), str(os.getpid()), *plan.trust),

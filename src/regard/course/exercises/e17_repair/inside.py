@@ -82,4 +82,4 @@ def _map(translation: Translation, whose: str) -> AttentionMap:
     assert translation.matrix is not None
     weights = np.clip(np.nan_to_num(translation.matrix), 0.0, 1.0)  # an unfinished repair may give anything
     sides = (translation.source_pieces, translation.target_pieces)
-    return AttentionMap.of(weights, *sides, title=f"{whose}: {translation.text}")
+    return AttentionMap(weights, *sides, title=f"{whose}: {translation.text}")
