@@ -293,6 +293,6 @@ def _swap(draft: Path, place: Path) -> None:
             if not disturbed or not left:
                 recover(place)
                 raise
-    shutil.rmtree(old, ignore_errors=True)
     with suppress(OSError):  # the new folder is in its place, whatever happens now
-        sync(place.parent)
+        sync(place.parent)  # before the old one is emptied, which a power loss could otherwise bring back
+    shutil.rmtree(old, ignore_errors=True)

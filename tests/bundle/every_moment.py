@@ -1,7 +1,7 @@
 """Save a bundle over another one, and be stopped at every moment of it: by a kill, or by a disk that is full.
 
-Run as a program with a folder and "kill" or "fail". Each round forks a process that counts what Python asks of the
-system (its audit events) and stops at the n-th; n grows until a round gets through untouched.
+Run as a program with a folder and "kill" or "fail". Each round forks a process that counts its file operations and
+stops at the n-th; n grows until a round gets through untouched.
 """
 
 import errno
@@ -11,34 +11,35 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 import torch
 
+from chaos.operations import Operation, watch
 from regard.bundle import load_bundle, save_bundle
 from regard.models import Seq2Seq, preset
 from regard.text.errors import InputError
 from regard.text.tokenizer import Tokenizer, TokenizerConfig
 
-WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+NEED_SPACE = ("create", "write", "fsync", "mkdir", "rename")
 WENT_ON, REFUSED, UNTOUCHED, BROKEN = 0, 3, 4, 5
 
 
-def stop_at(moment: int, how: str) -> list[str]:
-    """What has been asked so far, a list that grows."""
-    asked: list[str] = []
+def stop_at(moment: int, how: str, folder: Path) -> list[str]:
+    """The operations so far, a list that grows."""
+    seen: list[str] = []
 
-    def hook(event: str, arguments: tuple[object, ...]) -> None:
-        writes = event in ("os.mkdir", "os.rename") or (event == "open" and arguments[2] & WRITES)
-        asks = event == "open" or (event.startswith("os.") and event != "os.kill")
-        if not (writes if how == "fail" else asks):
+    def listener(operation: Operation) -> None:
+        if how == "fail" and operation.kind not in NEED_SPACE:
             return
-        asked.append(event)
-        if len(asked) == moment + 1 and how == "kill":
+        seen.append(operation.kind)
+        if len(seen) == moment + 1 and how == "kill":
             os.kill(os.getpid(), signal.SIGKILL)
-        if len(asked) == moment + 1 and how == "fail":
+        if len(seen) == moment + 1 and how == "fail":
             raise OSError(errno.ENOSPC, "No space left on device")
 
-    sys.addaudithook(hook)
-    return asked
+    watch(folder, listener)
+    return seen
 
 
 def attempt(folder: Path, model: Seq2Seq, tokenizer: Tokenizer, moment: int, how: str) -> int:
@@ -48,9 +49,9 @@ def attempt(folder: Path, model: Seq2Seq, tokenizer: Tokenizer, moment: int, how
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     status = BROKEN
     try:
-        asked = stop_at(moment, how)
+        seen = stop_at(moment, how, folder.parent)
         save_bundle(folder, model, tokenizer, tokenizer, source_eos=True, longest_source=9)
-        status = WENT_ON if len(asked) > moment else UNTOUCHED
+        status = WENT_ON if len(seen) > moment else UNTOUCHED
     except InputError as error:
         status = REFUSED if "the disk is full" in str(error) else BROKEN
     finally:

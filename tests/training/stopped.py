@@ -1,11 +1,11 @@
-"""Train, be stopped at many moments, resume, and compare: by a kill, or by a disk that is full.
+"""Train, be killed at many moments, resume, and compare.
 
-Run as a program with a folder, "kill" or "fail", and a number of moments. Every run is a forked process that counts
-what Python asks of the system (its audit events) and is stopped at the n-th.
+Run as a program with a folder and a number of moments, each of which is two kills. Every run is a forked process that
+counts its file operations and is killed at the n-th, or after some time.
 """
 
-import errno
 import os
+import shutil
 import signal
 import sys
 import time
@@ -17,13 +17,13 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import torch
 
+from chaos.operations import Operation, watch
 from regard.plot import Series, curves, save
 from regard.text.errors import InputError
 from regard.training.run import train
 from training.tiny import entries, equal, tiny, weights
 
-WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
-FINISHED, REFUSED, BROKEN = 0, 3, 5
+FINISHED, BROKEN = 0, 5
 RECIPE = tiny(
     model={"dropout": 0.2, "embedding_dropout": 0.1},
     train={
@@ -33,31 +33,23 @@ RECIPE = tiny(
 )  # fmt: skip
 
 
-def stop_at(moment: int, how: str, count: Path) -> None:
-    """Arrange to be stopped at a moment; where it never comes, `count` says how many there were."""
-    asked = 0
+def kill_at(moment: int, count: Path) -> None:
+    """Arrange to be killed at a file operation; with 0, `count` says how many there were."""
+    seen = 0
 
-    def hook(event: str, arguments: tuple[object, ...]) -> None:
-        nonlocal asked
-        place = str(arguments[0]) if arguments else ""
-        if str(count.parent) not in place or str(count) in place:
-            return  # imports and fonts
-        writes = event in ("os.mkdir", "os.rename") or (event == "open" and int(str(arguments[2])) & WRITES)
-        if not (writes if how == "fail" else event == "open" or event.startswith("os.")):
-            return
-        asked += 1
-        if asked == moment and how == "kill":
+    def listener(operation: Operation) -> None:
+        nonlocal seen
+        seen += 1
+        if seen == moment:
             os.kill(os.getpid(), signal.SIGKILL)
-        if asked == moment and how == "fail":
-            raise OSError(errno.ENOSPC, "No space left on device")
         if moment == 0:
-            count.write_text(str(asked))
+            count.write_text(str(seen))
 
-    sys.addaudithook(hook)
+    watch(count.parent, listener)
 
 
-def run(folder: Path, resume: bool, moment: int = 0, how: str = "", seconds: float = 0.0) -> int:
-    """The exit status of a process that trains and is stopped at a moment, or killed after some seconds."""
+def run(folder: Path, resume: bool, moment: int | None = None, seconds: float = 0.0) -> int:
+    """The exit status of a process that trains and is killed at a moment, or after some seconds."""
     child = os.fork()
     if child:
         if seconds:
@@ -66,14 +58,12 @@ def run(folder: Path, resume: bool, moment: int = 0, how: str = "", seconds: flo
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     status = BROKEN
     try:
-        if how:
-            stop_at(moment, how, folder.parent / "count")
+        if moment is not None:
+            kill_at(moment, folder.parent / "count")
         train(RECIPE, folder, resume=resume)
         status = FINISHED
     except InputError as error:
-        status = REFUSED if "the disk is full" in str(error) else BROKEN
-        if status == BROKEN:
-            sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{error}\n")
     finally:
         os._exit(status)
 
@@ -99,33 +89,38 @@ def compare(folder: Path, whole: Path, what: str) -> None:
     assert ours == theirs, f"{what}: {ours ^ theirs} left behind or missing"
 
 
-def main(root: Path, how: str, moments: int) -> None:
-    random = Random(7)
+def kill_all(root: Path, moments: int, seconds: float = float("inf"), seed: int = 7) -> dict[str, object]:
+    """Kill so many runs twice each, resume them, and compare; the figures. Raises where a run is not as it must be."""
+    torch.set_num_threads(1)  # a forked process cannot use the threads of its parent
+    random, deadline = Random(seed), time.monotonic() + seconds
     whole = root / "whole" / "run"
     whole.parent.mkdir(parents=True)
     # What takes long to import is imported once, not in every process.
     save(curves(Series.of("loss", [1, 2], [2.0, 1.0])), root / "warm.png")
     torch.use_deterministic_algorithms(True)
     began = time.perf_counter()
-    assert run(whole, resume=False, how=how) == FINISHED
+    assert run(whole, resume=False, moment=0) == FINISHED
     took, total = time.perf_counter() - began, int((whole.parent / "count").read_text())
     outcomes: Counter[int] = Counter()
     for number in range(moments):
+        if time.monotonic() > deadline:
+            break
         folder = root / str(number) / "run"
         folder.parent.mkdir()
         first = 1 + total * number // moments + random.randrange(max(1, total // moments))
-        seconds = random.uniform(0, took) if how == "kill" and number % 4 == 3 else 0.0
+        timed = number % 4 == 3
         for moment in (first, random.randrange(1, total)):
-            if seconds:
-                outcomes[run(folder, resume=begun(folder), seconds=seconds)] += 1
+            if timed:
+                outcomes[run(folder, resume=begun(folder), seconds=random.uniform(0, took))] += 1
             else:
-                outcomes[run(folder, resume=begun(folder), moment=moment, how=how)] += 1
+                outcomes[run(folder, resume=begun(folder), moment=moment)] += 1
         for _ in range(2 if number == 0 else 1):  # the second time there is nothing left to do
             assert run(folder, resume=begun(folder)) == FINISHED, f"moment {first}: cannot go on"
         compare(folder, whole, f"moment {first} of {total}")
+        shutil.rmtree(folder.parent)
     assert BROKEN not in outcomes, outcomes
-    sys.stdout.write(f"{total} moments; {dict(outcomes)}\n")
+    return {"operations": total, "kills": outcomes[-signal.SIGKILL], "ended_before": outcomes[FINISHED]}
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]))
+    sys.stdout.write(f"{kill_all(Path(sys.argv[1]), int(sys.argv[2]))}\n")

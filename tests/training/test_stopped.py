@@ -29,13 +29,12 @@ def signals() -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize(("how", "moments"), [("kill", 7), ("fail", 4)])
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_run_goes_on_to_the_same_bits_whenever_it_was_stopped(how: str, moments: int, tmp_path: Path) -> None:
+def test_a_run_goes_on_to_the_same_bits_whenever_it_was_killed(tmp_path: Path) -> None:
     program = Path(__file__).with_name("stopped.py")
-    done = completed([sys.executable, program, tmp_path / "runs", how, str(moments)], seconds=300)
+    done = completed([sys.executable, program, tmp_path / "runs", "7"], seconds=300)
     assert done.returncode == 0, done.stderr[-2000:]
-    assert ("-9: " if how == "kill" else "3: ") in done.stdout, "nothing was ever stopped"
+    assert "'kills': 0" not in done.stdout, "nothing was ever killed"
 
 
 @pytest.fixture

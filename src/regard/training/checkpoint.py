@@ -40,6 +40,7 @@ class Checkpoint:
 
 def save_checkpoint(job: Job, progress: Progress) -> None:
     """Write the run's `last/` whole: a bundle that also knows how to go on."""
+    job.journal.sync()
     with whole_folder(job.last) as draft:
         tensors = _pack(job.step.optimizer)
         tensors["random.torch"] = torch.get_rng_state()

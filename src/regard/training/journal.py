@@ -14,6 +14,7 @@ from typing import Any
 
 from regard.bounds import MOST
 from regard.bundle.folder import explain, write_whole
+from regard.files import sync
 from regard.reading_files import parse_json, read_regular
 from regard.text.errors import InputError
 from regard.training.config import Metric
@@ -143,6 +144,13 @@ class Journal:
         except OSError as error:
             raise explain(error, self.path) from error
         self.notify(event)
+
+    def sync(self) -> None:
+        """fsync what was written: a checkpoint that survives a power loss must not be ahead of its journal."""
+        try:
+            sync(self.path)
+        except OSError as error:
+            raise explain(error, self.path) from error
 
     def notify(self, event: Event) -> None:
         """Pass an event to the listeners without writing it."""

@@ -1,0 +1,324 @@
+"""Runs commands of `regard` whose n-th file operation fails, and checks what they say and what they leave.
+
+After a fault a command ends with one message (or goes on, where it can), every file that was there before is as it was
+or as the command writes it, and the same command then succeeds and leaves what it leaves without the fault.
+"""
+
+import errno
+import hashlib
+import io
+import os
+import re
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+import pytest
+import torch
+
+from chaos.operations import Operation, ShortWrite, watch
+from regard.cli.main import run
+from regard.data.catalogue import Entry, catalogue
+from training.stopped import compare, losses
+
+ERRORS = (errno.ENOSPC, errno.EIO, errno.EACCES)
+KINDS = (*(errno.errorcode[number] for number in ERRORS), "short write", "full disk")
+"""How an operation fails; `full disk` fails every later operation that needs space, too."""
+NEEDS_SPACE = ("create", "write", "fsync", "mkdir")
+RECIPE = """
+[data]
+{data}
+[text]
+source_eos = false
+[model]
+preset = "bahdanau"
+size = "tiny"
+embedding = 6
+encoder_units = 6
+decoder_units = 8
+[train]
+steps = 4
+batch_sentences = 8
+validate_every = 2
+average = 2
+metric = "exact_match"
+deterministic = true
+device = "cpu"
+"""
+REVERSE = 'kind = "reverse"\nvocabulary = 12\nshortest = 2\nlongest = 5\ntrain = 24\ndev = 4\ntest = 4'
+TSV = 'kind = "tsv"\ntrain = "pairs.tsv"\ndev = "dev.tsv"\ntest = "dev.tsv"'
+PAIRS = "".join(f"{a} {b} {c}\t{c} {b} {a}\n" for a in (3, 4, 5) for b in (6, 7) for c in (8, 9, 10))
+TEXTS = {"train.en": "one\n" * 9000, "train.fr": "un\n" * 9000, "LICENSE": "free\n"}
+Contents = dict[str, bytes]
+SECONDS = 120.0
+"""For one command; one that takes longer hangs."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A command in a folder that a prepared one is copied to; `again` makes the command that follows a fault."""
+
+    name: str
+    command: Sequence[str]
+    start: Path
+    again: Callable[[Path], Sequence[str]] | None = None
+    same: Callable[[Path, Path, str], None] | None = None
+
+
+@dataclass
+class Ended:
+    """How a command ended: its exit code (negative: a signal), what it said, its operations if they were counted."""
+
+    code: int
+    said: str
+    operations: list[str] = field(default_factory=list)
+
+
+class BrokenPromise(AssertionError):
+    """A command did not do what it must after a fault."""
+
+
+def fork(command: Sequence[str], folder: Path, *, stop: tuple[int, str] | None = None) -> Ended:
+    """Run `regard` in a forked process with `folder` as its current folder; `stop` is the operation that fails."""
+    with tempfile.TemporaryDirectory() as place:
+        log, counted = Path(place, "log"), Path(place, "operations")
+        child = os.fork()
+        if not child:
+            code = 70
+            try:
+                output = os.open(log, os.O_WRONLY | os.O_CREAT)
+                os.dup2(output, 1)
+                os.dup2(output, 2)
+                os.chdir(folder)
+                os.environ.update(_places(folder))
+                if stop is not None:
+                    watch(folder, _Injector(*stop, counted.open("w", encoding="utf-8")))
+                code = run(command)
+                sys.stdout.flush()
+            finally:
+                os._exit(code)
+        code = wait(child, SECONDS)
+        operations = counted.read_text(encoding="utf-8").split() if counted.exists() else []
+        return Ended(code, log.read_text(encoding="utf-8", errors="replace"), operations)
+
+
+def _places(folder: Path) -> dict[str, str]:
+    return {"REGARD_CACHE": str(folder / "cache"), "REGARD_DATA": str(folder / "data")}
+
+
+def wait(child: int, seconds: float) -> int:
+    """The exit code of a child; one that takes longer is killed."""
+    deadline = time.monotonic() + seconds
+    while not (ended := os.waitpid(child, os.WNOHANG))[0]:
+        if time.monotonic() > deadline:
+            os.kill(child, signal.SIGKILL)
+        time.sleep(0.005)
+    return os.waitstatus_to_exitcode(ended[1])
+
+
+class _Injector:
+    """Lets the n-th operation fail; with n = 0 none, but each is written down."""
+
+    def __init__(self, moment: int, kind: str, counted: "os.PathLike[str] | object") -> None:
+        self.moment, self.kind, self.counted, self.seen = moment, kind, counted, 0
+
+    def __call__(self, operation: Operation) -> None:
+        self.seen += 1
+        if not self.moment:
+            self.counted.write(f"{operation.kind}\n")  # type: ignore[attr-defined]
+            self.counted.flush()  # type: ignore[attr-defined]
+        full = self.kind == "full disk"
+        if self.seen == self.moment or (full and self.seen > self.moment > 0 and operation.kind in NEEDS_SPACE):
+            number = next((one for one in ERRORS if errno.errorcode[one] == self.kind), errno.ENOSPC)
+            error = OSError(number, os.strerror(number), operation.path)
+            raise ShortWrite(error) if self.kind == "short write" else error
+
+
+def contents(folder: Path) -> Contents:
+    """Every file, and every folder as an empty one with a slash; locks, which stay, are not told."""
+    found = {f"{path.relative_to(folder)}/": b"" for path in folder.rglob("*") if path.is_dir()}
+    files = [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".lock"]
+    return {**found, **{str(path.relative_to(folder)): path.read_bytes() for path in files}}
+
+
+def scenarios(root: Path) -> list[Scenario]:
+    """The commands that write files, each with the folder it starts from."""
+    plain = root / "start" / "plain"
+    plain.mkdir(parents=True)
+    (plain / "recipe.toml").write_text(RECIPE.format(data=REVERSE), encoding="utf-8")
+    (plain / "stored.toml").write_text(RECIPE.format(data=TSV), encoding="utf-8")
+    (plain / "pairs.tsv").write_text(PAIRS, encoding="utf-8")
+    (plain / "dev.tsv").write_text(PAIRS[:60], encoding="utf-8")
+    (plain / "corpora").mkdir()
+    for name, text in TEXTS.items():
+        (plain / "corpora" / name).write_text(text, encoding="utf-8")
+    _know_corpus()
+    trained = root / "start" / "trained"
+    shutil.copytree(plain, trained)
+    done = fork(["train", "recipe.toml", "--out", "run"], trained)
+    assert done.code == 0, done.said
+    for name in ("out.txt", "links.txt", "rule.json", "page.html", "cat.png", "cat.svg"):
+        (trained / name).write_text("what was there before\n", encoding="utf-8")
+    fetched = root / "start" / "fetched"
+    shutil.copytree(plain, fetched)
+    (fetched / "data" / "chaos").mkdir(parents=True)
+    (fetched / "data" / "chaos" / "train.en").write_text("an older edition\n", encoding="utf-8")
+    align = [
+        "align",
+        "run",
+        "pairs.tsv",
+        "--output",
+        "links.txt",
+        "--save-settings",
+        "rule.json",
+        "--html",
+        "page.html",
+    ]
+    return [
+        Scenario("train", ["train", "recipe.toml", "--out", "run"], plain, _resumed("recipe.toml"), _same_run),
+        Scenario("cache", ["train", "stored.toml", "--out", "run"], plain, _resumed("stored.toml"), _same_run),
+        Scenario("translate", ["translate", "run", "--input", "dev.tsv", "--output", "out.txt"], trained),
+        Scenario("align", align, trained),
+        Scenario("plot", ["plot", "run", "3 4 5", "--out", "cat.svg"], trained),
+        Scenario("plot a curve", ["plot", "run", "--out", "cat.png"], trained),
+        Scenario("data get", ["data", "get", "chaos", "--from", "corpora"], fetched),
+    ]
+
+
+def _know_corpus() -> None:
+    def file(text: str) -> dict[str, object]:
+        data = text.encode()
+        return {"sha256": hashlib.sha256(data).hexdigest(), "lines": text.count("\n"), "bytes": len(data)}
+
+    names = {"name": "chaos", "title": "t", "origin": "o", "licence": "l", "use": "u", "layout": "parallel"}
+    files = {name: file(text) for name, text in TEXTS.items() if name != "LICENSE"}
+    also = {"LICENSE": file(TEXTS["LICENSE"])}
+    catalogue()["chaos"] = Entry.model_validate(
+        {**names, "sides": ["en", "fr"], "train": "train", "files": files, "also": also}
+    )
+
+
+def _resumed(recipe: str) -> Callable[[Path], Sequence[str]]:
+    """Training goes on where there is a run."""
+
+    def command(folder: Path) -> Sequence[str]:
+        begun = (folder / "run" / "recipe.json").exists()
+        return ["train", recipe, "--out", "run", *(["--resume"] if begun else [])]
+
+    return command
+
+
+def _same_run(folder: Path, whole: Path, what: str) -> None:
+    compare(folder / "run", whole / "run", what)
+    assert losses(folder / "run") == losses(whole / "run")
+    others = [{k: v for k, v in contents(one).items() if not k.startswith("run/")} for one in (folder, whole)]
+    assert others[0] == others[1], f"{what}: other files differ: {_differing(*others)}"
+
+
+def inject(scenario: Scenario, root: Path, whole: Path, moment: int, kind: str) -> str:
+    """Let one operation fail; how the command ended: it refused, or went on. Raises BrokenPromise."""
+    folder = root / "case"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(scenario.start, folder)
+    what = f"{scenario.name}, {kind} at operation {moment}"
+    before, after = contents(scenario.start), contents(whole)
+    ended = fork(scenario.command, folder, stop=(moment, kind))
+    _check_message(ended, what)
+    now = contents(folder)
+    for name, data in before.items():
+        if now.get(name) not in (data, after.get(name)):
+            raise BrokenPromise(f"{what}: {name} is lost or damaged; the command said: {ended.said[-500:]}")
+    again = scenario.again(folder) if scenario.again is not None else scenario.command
+    finished = fork(again, folder)
+    if finished.code:
+        raise BrokenPromise(f"{what}: the next run fails: {finished.said[-500:]}; before: {ended.said[-500:]}")
+    for kept in re.findall(r"the output so far is in (.*)", ended.said):
+        Path(kept).unlink()  # the user's to look at
+    try:
+        if scenario.same is not None:
+            scenario.same(folder, whole, what)
+        elif (now := contents(folder)) != after:
+            raise AssertionError(f"{what}: after the next run {_differing(now, after)} differ")
+    except AssertionError as error:
+        raise BrokenPromise(f"{error}; the command said: {ended.said[-500:]}") from error
+    return "went on" if ended.code == 0 else "refused"
+
+
+def _check_message(ended: Ended, what: str) -> None:
+    last = (ended.said.strip().splitlines() or [""])[-1]
+    wrong = [word for word in ("Traceback", "unexpected") if word in ended.said]
+    clear = ended.code == 0 or (ended.code in (1, 2) and last.startswith("regard: "))
+    if wrong or not clear:
+        raise BrokenPromise(f"{what}: exit code {ended.code}: {ended.said[-1500:]}")
+
+
+def _differing(one: Contents, other: Contents) -> list[str]:
+    return sorted(name for name in {*one, *other} if one.get(name) != other.get(name))
+
+
+def _run_untouched(scenario: Scenario, root: Path, number: int) -> tuple[Path, list[str]]:
+    """The folder that the command leaves without a fault, and its operations."""
+    whole = root / "whole" / str(number)
+    for _ in range(2):  # the first one imports, here and for the processes that are forked, what the command needs
+        shutil.rmtree(root / "case", ignore_errors=True)
+        shutil.copytree(scenario.start, root / "case")
+        ended = fork(scenario.command, root / "case", stop=(0, "")) if whole.exists() else _run_here(scenario, root)
+        assert ended.code == 0, f"{scenario.name}: {ended.said}"
+        shutil.rmtree(whole, ignore_errors=True)
+        shutil.copytree(root / "case", whole)
+    return whole, ended.operations
+
+
+def _run_here(scenario: Scenario, root: Path) -> Ended:
+    here, said = os.getcwd(), io.StringIO()
+    os.chdir(root / "case")
+    try:
+        with pytest.MonkeyPatch.context() as patch, redirect_stdout(said), redirect_stderr(said):
+            for name, folder in _places(root / "case").items():
+                patch.setenv(name, folder)
+            return Ended(run(scenario.command), said.getvalue())
+    finally:
+        os.chdir(here)
+
+
+def inject_all(root: Path, faults: int, seconds: float, seed: int = 7) -> dict[str, object]:
+    """Spread so many faults over the operations of all scenarios; the figures, with every broken promise."""
+    torch.set_num_threads(1)  # a forked process cannot use the threads of its parent
+    random, began = Random(seed), time.monotonic()
+    figures: dict[str, dict[str, object]] = {}
+    broken: list[str] = []
+    prepared = scenarios(root)
+    for number, scenario in enumerate(prepared):
+        whole, operations = _run_untouched(scenario, root, number)
+        share = faults // len(prepared) + (number < faults % len(prepared))
+        outcomes: Counter[str] = Counter()
+        kinds: Counter[str] = Counter()
+        deadline = began + seconds * (number + 1) / len(prepared)
+        for fault in range(share):
+            if time.monotonic() > deadline:
+                break
+            moment = 1 + (len(operations) * fault // share + random.randrange(max(1, len(operations) // share)))
+            moment = min(moment, len(operations))
+            operation = operations[moment - 1]
+            kind = random.choice([one for one in KINDS if one != "short write" or operation == "write"])
+            kinds[f"{operation}: {kind}"] += 1
+            try:
+                outcomes[inject(scenario, root, whole, moment, kind)] += 1
+            except BrokenPromise as promise:
+                outcomes["broken promise"] += 1
+                broken.append(str(promise))
+        figures[scenario.name] = {
+            "operations": len(operations),
+            "faults": outcomes.total(),
+            "outcomes": dict(outcomes),
+            "kinds": dict(kinds),
+        }
+    return {"faults": sum(int(str(one["faults"])) for one in figures.values()), "commands": figures, "broken": broken}
