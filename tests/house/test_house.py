@@ -49,11 +49,10 @@ except ValueError as error:
 
 
 LONG_FILES = {"fast/graphs/replay.py": "capture, replay and memory of CUDA graphs share one lock and one cache"}
-LONG_FUNCTIONS = {"cli/evaluate.py: evaluate": "a Typer command: its options are its parameters"}
 MANY_PARAMETERS = {
     "attention/build.py: build_attention": "one keyword for each recipe key that chooses an attention",
     "evaluation/report.py: evaluate": "one keyword for each metric and its setting",
-    "plot/attention_map.py: of": "what a translation knows about its two sides",
+    "plot/attention_map.py: __init__": "what a translation knows about its two sides",
     "search/beam.py: beam_search": "the settings of a beam search",
     "fast/search/device_beam.py: _unfit_beam": "the signature of beam_search",
     "fast/search/device_beam.py: beam_on_device": "the signature of beam_search",
@@ -80,16 +79,16 @@ def test_a_file_says_what_it_is_for_and_stays_small(path: Path) -> None:
                 continue
             assert node.end_lineno is not None
             length = node.end_lineno - node.lineno + 1
-            assert length <= 60 or where in LONG_FUNCTIONS, f"{where} has {length} lines"
+            command = name == f"cli/{node.name}.py"  # whose options are its parameters, a line each
+            assert length <= (75 if command else 60), f"{where} has {length} lines"
             given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
             parameters = len(given) - (bool(given) and given[0].arg in ("self", "cls"))
-            command = name == f"cli/{node.name}.py"
             assert parameters <= 8 or command or where in MANY_PARAMETERS, f"{where} has {parameters} parameters"
 
 
 def test_exceptions_to_the_rules_of_size_are_needed() -> None:
     assert all(len((PACKAGE / name).read_text(encoding="utf-8").splitlines()) > 300 for name in LONG_FILES)
-    for where in [*LONG_FUNCTIONS, *MANY_PARAMETERS]:
+    for where in MANY_PARAMETERS:
         name, function = where.split(": ")
         assert f"def {function}(" in (PACKAGE / name).read_text(encoding="utf-8"), f"{where} is no longer there"
 

@@ -13,16 +13,14 @@ A program that keeps the pipe open gets the translation of each line before it w
 import json
 import os
 import shlex
-import stat
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from regard.bounds import MOST
+from regard.cli.input_lines import chunks, count_lines, is_stream, read_batches
 from regard.cli.options import (
     Beam,
     Bundle,
@@ -45,8 +43,6 @@ if TYPE_CHECKING:
     from regard.runtime.translation import Translation
     from regard.runtime.translator import Translator
 
-CHUNK = 256
-"""Lines of a stream that are translated together: enough for full batches, few enough to see progress."""
 PAGE = 200
 """Sentences on a page at most."""
 
@@ -62,10 +58,7 @@ def translate(
     beam: Beam = None,
     nbest: Annotated[
         int | None,
-        number(
-            "Up to N different translations of each text, a line each: its number, normalised score, text.",
-            MOST["beam"],
-        ),
+        number("Up to N different translations of each text: number, normalised score, text.", MOST["beam"]),
     ] = None,
     length_penalty: LengthPenalty = None,
     temperature: Annotated[
@@ -98,7 +91,7 @@ def translate(
     targets = _targets(target, texts, input_)
     read = [bundle, *(ensemble or []), *([Path(one) for one in target or ()] if input_ is not None else [])]
     output = _check_files(input_, output, html, read, in_place, parents, bool(texts))
-    total = None if input_ is None else _count(input_)
+    total = None if input_ is None else count_lines(input_)
     if targets is not None and total is not None and len(targets) != total:
         raise InputError(f"{total:,} lines in {input_}, but {len(targets):,} in --target: wanted one for each")
     given = {"beam": beam, "nbest": nbest, "length_penalty": length_penalty, "temperature": temperature}
@@ -113,7 +106,7 @@ def translate(
         warnings = Warnings()
         done = 0
         with open_output(output) as file, progress("translating", total, output is not None) as tell:
-            for batch in _chunks(texts) if texts else _batches(input_):
+            for batch in chunks(texts) if texts else read_batches(input_):
                 forced = None if targets is None else targets[done : done + len(batch)]
                 for number, one in enumerate(translator.translate(batch, target=forced, **search), start=done + 1):
                     warnings.tell(one, number if len(texts or ()) != 1 else None)
@@ -247,63 +240,13 @@ def _targets(target: list[str] | None, texts: list[str] | None, read: Path | Non
 
     if not target:
         return None
-    if read is not None and len(target) == 1 and not _is_stream(read):
+    if read is not None and len(target) == 1 and not is_stream(read):
         return list(read_lines(Path(target[0])))
     if not texts:
         raise InputError("--target needs TEXT arguments, or one file with --input FILE: lines of a pipe have none")
     if len(target) != len(texts):
         raise InputError(f"{len(texts)} texts but {len(target)} of --target: give one for each")
     return target
-
-
-def _batches(path: Path | None) -> Iterator[list[str]]:
-    """Lines to translate together; only a line feed ends a line, and bytes that are not UTF-8 are refused."""
-    from regard.cli.arriving import ArrivingLines
-    from regard.data.lines import decode_lines, read_lines
-
-    if path is not None and not _is_stream(path):
-        yield from _chunks(read_lines(path))
-        return
-    with _open_stream(path) as stream:
-        name = "standard input" if path is None else str(path)
-        file = _descriptor(stream)
-        yield from _chunks(decode_lines(stream, name)) if file is None else ArrivingLines(file, name).batches(CHUNK)
-
-
-@contextmanager
-def _open_stream(path: Path | None) -> Iterator[Any]:
-    if path is None:
-        yield sys.stdin.buffer
-    else:
-        with path.open("rb") as stream:
-            yield stream
-
-
-def _descriptor(stream: Any) -> int | None:
-    """The file descriptor of a pipe, socket or terminal, whose lines arrive one by one; None for anything else."""
-    try:
-        file: int = stream.fileno()
-    except OSError:
-        return None
-    kind = os.fstat(file).st_mode
-    return file if stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind) or os.isatty(file) else None
-
-
-def _count(path: Path) -> int | None:
-    """The number of lines of a file, which checks its encoding; None for a stream, which can be read only once."""
-    from regard.data.lines import read_lines
-
-    return None if _is_stream(path) else sum(1 for _ in read_lines(path))
-
-
-def _is_stream(path: Path) -> bool:
-    return path.exists() and not path.is_file() and not path.is_dir()
-
-
-def _chunks(lines: Iterable[str]) -> Iterator[list[str]]:
-    lines = iter(lines)
-    while batch := list(islice(lines, CHUNK)):
-        yield batch
 
 
 def _write_page(path: Path, translations: "list[Translation]") -> None:

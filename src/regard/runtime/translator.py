@@ -17,6 +17,7 @@ from regard.runtime.build_translation import blank_translation, build_translatio
 from regard.runtime.guided import guided_head, guided_shift
 from regard.runtime.inside import Inside, compute_inside
 from regard.runtime.onnx_folder import load_any
+from regard.runtime.same_vocabularies import check_same_vocabularies
 from regard.runtime.source_text import Padded, SourceText, check_target, pad, read_source
 from regard.runtime.translation import Translation
 from regard.search import Ensemble, Hypothesis, SearchConfig, Stepper, decode, forced_search
@@ -24,7 +25,6 @@ from regard.suggest import suggest
 from regard.text.complaint import complain
 from regard.text.encoding import Encoding
 from regard.text.errors import InputError
-from regard.text.shared import first_difference
 
 ROWS, PIECES = 64, 4096
 """The most sentences, and source pieces with padding, that are decoded together."""
@@ -72,12 +72,7 @@ class Translator:
         if not self.bundles:
             raise InputError("an ensemble needs at least one bundle, got none")
         first = self.bundles[0]
-        for other in self.bundles[1:]:
-            if _reads_and_writes(other) != _reads_and_writes(first):
-                raise InputError(
-                    f"{other.path} and {first.path} have different vocabularies: an ensemble needs models that were "
-                    f"trained with the same tokenizers (train.start_from shares them); {_difference(other, first)}"
-                )
+        check_same_vocabularies(self.bundles)
         self._head = guided_head(first) if len(self.bundles) == 1 else None
         self._shift = guided_shift(first) if len(self.bundles) == 1 else 0
 
@@ -254,23 +249,6 @@ def _different(ranked: Sequence[Translation], most: int) -> list[Translation]:
     for one in ranked:
         first.setdefault(one.text, one)
     return list(first.values())[:most]
-
-
-def _reads_and_writes(bundle: Bundle) -> tuple[str, str, bool]:
-    return bundle.source.fingerprint, bundle.target.fingerprint, bundle.manifest.source_eos
-
-
-def _difference(one: Bundle, other: Bundle) -> str:
-    """The first difference between two bundles that read or write differently."""
-    here, there = f"in {one.path}", f"in {other.path}"
-    for side in ("source", "target"):
-        found = first_difference(getattr(one, side), getattr(other, side), here, there)
-        if found is not None:
-            return f"of the {side}s, {found}"
-    ends = [str(bundle.manifest.source_eos).lower() for bundle in (one, other)]
-    if len(set(ends)) > 1:
-        return f"source_eos = {ends[0]} {here} and {ends[1]} {there}"
-    return "their pieces are equal, but text is cut into them in another way"
 
 
 def _texts(text: str | Iterable[str]) -> list[str]:
