@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+import regard
 from processes import started, wait_until
 
 from .conftest import Command, Outcome

@@ -224,3 +224,22 @@ def test_entropy_is_near_zero_for_a_model_that_points(reverser: regard.Translato
     scores = measure(reverser, PAIRS).evaluation
     assert scores.entropy is not None
     assert 0 <= scores.entropy < 0.7
+
+
+def test_item_19_json_has_fractions_everywhere_but_in_bleu_chrf_and_ter(reverser: regard.Translator) -> None:
+    pairs = recipe_pairs(reverser.bundle).pairs[:30]
+    scoring = Scoring(with_ter=True)
+    ours = measure(reverser, pairs, scoring=scoring)
+    copies = measure_texts([pair.source for pair in pairs], pairs, scoring=scoring)
+    perfect = measure_texts([pair.target for pair in pairs], pairs, scoring=scoring)
+    assert {name: perfect.json()[name] for name in ("bleu", "chrf", "ter", "exact_match", "wer")} == {
+        "bleu": 100.0, "chrf": 100.0, "ter": 0.0, "exact_match": 1.0, "wer": 0.0,
+    }  # fmt: skip
+    against = compare_systems(ours, copies, "copies", samples=20).json()
+    for scores in (ours.json(), *ours.json()["by_length"], copies.json(), against["scores"]):
+        assert 1 < scores["chrf"] <= 100
+        assert all(0 <= scores[name] <= 1 for name in ("exact_match", "aer") if scores[name] is not None)
+    assert copies.json()["wer"] < 3
+    assert copies.json()["ter"] > 3
+    equal = against["comparisons"]["exact_match"]
+    assert equal["difference"] == pytest.approx(ours.evaluation.exact_match - copies.evaluation.exact_match)

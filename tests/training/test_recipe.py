@@ -11,6 +11,7 @@ from regard.bundle.store import load_bundle
 from regard.data.catalogue import Entry, find_entry
 from regard.data.tables import CatalogueData, ParallelData
 from regard.models.config import RecurrentConfig
+from regard.training.portable import located_recipe
 from regard.training.recipe import Recipe, RecipeError, find_recipe, load_recipe, parse_recipe, recipe_names
 from regard.training.run import train
 
@@ -319,6 +320,7 @@ def test_a_recipe_goes_through_the_run_folder_and_the_manifest_unchanged(tmp_pat
     train(recipe, tmp_path / "run")
     assert parse_recipe(json.loads((tmp_path / "run" / "recipe.json").read_text())) == recipe
     for name in ("last", "best"):
-        assert parse_recipe(load_bundle(tmp_path / "run" / name).manifest.recipe) == recipe
+        bundle = load_bundle(tmp_path / "run" / name)
+        assert parse_recipe(located_recipe(bundle.manifest.recipe, bundle.path)) == recipe
     assert isinstance(recipe, Recipe)
     assert recipe.text.target.kind == "character"

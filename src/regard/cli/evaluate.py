@@ -59,7 +59,9 @@ def evaluate(
     ] = None,
     tokenize: Annotated[str | None, value("NAME", "sacrebleu's tokenizer for BLEU; 13a if left out.")] = None,
     phones: Annotated[bool, flag("--phones", "Targets are phones: PER, and WER of whole words.")] = False,
-    as_json: Annotated[bool, flag("--json", "Print the scores as JSON.")] = False,
+    as_json: Annotated[
+        bool, flag("--json", "Print the scores as JSON: BLEU, chrF and TER from 0 to 100, other shares from 0 to 1.")
+    ] = False,
     html: Annotated[Path | None, output_file("Write a report with charts and heat-maps.")] = None,
     parents: Parents = False,
     beam: Beam = None,

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from processes import completed
+from processes import completed, wait_until
 from regard.lab.compare.plan import Comparison, Grid, Plan, make_plan
 from regard.lab.compare.report import cell, comparison_page, table_rows, write_report
 from regard.lab.compare.results import Row, Spread, gather
-from regard.lab.compare.run import LOG, Slot, State, claimed, open_folder, run_plan, warned, why_failed
+from regard.lab.compare.run import LOG, Slot, State, _start, claimed, open_folder, run_plan, warned, why_failed
 from regard.lab.compare.work import RESULT, Task, main, work
 from regard.lab.machine import default_jobs
 from regard.text.errors import InputError
@@ -232,6 +232,27 @@ def test_a_recipe_that_was_edited_since_is_refused(comparison: Comparison, recip
     recipe.write_text(recipe.read_text(encoding="utf-8").replace("steps = 6", "steps = 60"), encoding="utf-8")
     with pytest.raises(InputError, match=r"started with another recipe \(additive: train.steps was 6, is 60\)"):
         open_folder(make_plan(comparison), tmp_path / "out", resume=True)
+
+
+@pytest.mark.parametrize("given", ["3", None])
+def test_item_20_parallel_runs_respect_omp_num_threads(
+    given: str | None, comparison: Comparison, recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS") if given is None else monkeypatch.setenv("OMP_NUM_THREADS", given)
+    recipe.write_text(recipe.read_text(encoding="utf-8").replace("threads = 1\n", ""), encoding="utf-8")
+    plan = make_plan(comparison)
+    first, *_ = open_folder(plan, tmp_path / "out", resume=False)
+    process = _start(plan, first, alone=False)
+    try:
+        environ = Path(f"/proc/{process.pid}/environ")
+        # It is empty for a moment, while the system starts the program.
+        wait_until(lambda: b"OMP_NUM_THREADS" in environ.read_bytes(), process, "it had variables")
+        variables = environ.read_bytes().split(b"\0")
+    finally:
+        process.kill()
+        process.wait(timeout=60)
+    assert f"OMP_NUM_THREADS={given or 1}".encode() in variables
+    assert Task.read(first.folder).recipe["train"]["threads"] == (None if given else 1)
 
 
 def test_budgets_that_differ_and_what_was_said_while_measuring(comparison: Comparison) -> None:
