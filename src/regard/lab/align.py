@@ -26,9 +26,9 @@ from regard.text.special import UNK
 from regard.text.tokenizer import Tokenizer
 from regard.text.words import word_spans
 
-DEFAULT = "grow-diag-final-and"
+DEFAULT = PRODUCT
 FLOOR = 0.2
-"""The threshold of a product if none was given or tuned."""
+"""The threshold of a product if none was given or tuned; both defaults: docs/decisions/0006-symmetrisation.md."""
 
 Progress = Callable[[int], None]
 
