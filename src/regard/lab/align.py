@@ -237,10 +237,10 @@ def _languages(bundle: Bundle) -> tuple[str, str] | None:
 def check_same_words(forward: Bundle, backward: Bundle) -> None:
     """Refuse two models that split text into words differently: their links would have different indices."""
     for ours, theirs in ((forward.source, backward.target), (forward.target, backward.source)):
-        if ours.config.words != theirs.config.words:
+        if ours.config.unit != theirs.config.unit:
             raise InputError(
-                f'{forward.path} and {backward.path} split words differently (text.words is "{ours.config.words}" and '
-                f'"{theirs.config.words}"): use --words spaces, which splits at white space for both'
+                f'{forward.path} and {backward.path} split words differently (text.words is "{ours.config.unit}" and '
+                f'"{theirs.config.unit}"): use --words spaces, which splits at white space for both'
             )
 
 
@@ -259,7 +259,7 @@ def word_note(text: ParallelText, bundle: Bundle, remedy: str = "--words spaces"
 
 def _splits(bundle: Bundle, source: str, target: str) -> bool:
     return any(
-        len(word_spans(text, tokenizer.config.words)) != len(text.split())
+        len(word_spans(text, tokenizer.config.unit)) != len(text.split())
         for text, tokenizer in ((source, bundle.source), (target, bundle.target))
     )
 
