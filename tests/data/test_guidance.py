@@ -40,7 +40,8 @@ def test_every_piece_of_a_word_is_linked_and_the_batch_is_padded(kind: Kind) -> 
     for row, number in enumerate(encoded.numbers.tolist()):
         pair = PAIRS[number]
         assert pair.links is not None
-        one, other = source.encode(pair.source, eos=True).words, target.encode(pair.target, eos=True).words
+        sides = (source, pair.source), (target, pair.target)
+        one, other = (side.encode_words(text, characters=False).words for side, text in sides)
         wanted = {
             (t, s)
             for t, target_word in enumerate(other)

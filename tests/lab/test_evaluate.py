@@ -9,13 +9,14 @@ import regard
 from regard.alignment import Links
 from regard.data.pair import Pair
 from regard.lab.against import compare_systems, verdict
-from regard.lab.align import Direction, Entropy
+from regard.lab.align import Direction, Entropy, align
 from regard.lab.evaluate import Example, Scoring, length_name, measure, measure_texts, recipe_pairs
 from regard.lab.evaluation_data import EvaluationData, read_evaluation_data
 from regard.lab.parallel import GoldFile, ParallelText
 from regard.lab.report import report_page
 from regard.runtime.aligner import Aligner
 from regard.text.errors import InputError
+from runtime.bundles import untrained
 
 
 def test_a_model_that_learned_its_task_scores_well_on_its_test_split(reverser: regard.Translator) -> None:
@@ -243,3 +244,23 @@ def test_item_19_json_has_fractions_everywhere_but_in_bleu_chrf_and_ter(reverser
     assert copies.json()["ter"] > 3
     equal = against["comparisons"]["exact_match"]
     assert equal["difference"] == pytest.approx(ours.evaluation.exact_match - copies.evaluation.exact_match)
+
+
+def test_item_13_links_entropy_maps_and_lengths_of_a_character_model_count_characters(tmp_path: Path) -> None:
+    model = regard.load(untrained(tmp_path / "letters", kind="character"))
+    pairs = [Pair("the cat", "le chat", Links.of([(0, 0), (1, 1)]))]
+    translation = model.translate("the cat", target="le chat")
+    assert translation.source_words == tuple("thecat")
+    assert translation.target_words == tuple("lechat")
+    assert {target for _, target in translation.alignment} == set(range(6))
+    assert translation.word_attention is not None
+    assert translation.word_attention.shape == (6, 6)
+    measured = measure(model, pairs)
+    (bin_,) = (one for one in measured.evaluation.by_length if one.sentences)
+    assert bin_.shortest <= 6 <= (bin_.longest or 6)
+    assert measured.evaluation.aer is not None  # gold links between words are scored between words
+    assert measured.examples[0].links == pairs[0].links
+    aligned = align(ParallelText.of(pairs), Direction(Aligner(model.bundle)), entropy=True)
+    assert {target for _, target in aligned.links[0]} == set(range(6))
+    assert aligned.entropy is not None
+    assert aligned.entropy.count == 6

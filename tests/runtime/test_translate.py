@@ -75,7 +75,8 @@ def test_attention_has_a_row_for_each_piece_written_and_a_column_for_each_read(
 ) -> None:
     translation = random_model(name, kind, eos=eos).translate("The black cat.")
     assert translation.source_pieces[-1] == "</s>" if eos else "</s>" not in translation.source_pieces
-    assert translation.source_words == ("the", "black", "cat")
+    read = ("the", "black", "cat") if kind != "character" else tuple("theblackca")  # the first twelve pieces
+    assert translation.source_words == read
     assert len(translation.source_pieces) == len(translation.source_word_of)
     assert len(translation.target_pieces) == len(translation.target_word_of) == len(translation.probabilities)
     if name == "vanilla":
@@ -89,7 +90,7 @@ def test_attention_has_a_row_for_each_piece_written_and_a_column_for_each_read(
     np.testing.assert_allclose(translation.attention.sum(axis=-1), 1, atol=1e-5)
     words = translation.word_attention
     assert words is not None
-    assert words.shape == (len(translation.target_words), 3)
+    assert words.shape == (len(translation.target_words), len(read))
     for source, target in translation.alignment:
         assert translation.source_words[source]
         assert translation.target_words[target]

@@ -80,7 +80,7 @@ def test_known_words_in_any_order_come_back(words: list[str]) -> None:
 @given(text=ANY, eos=st.booleans())
 def test_every_piece_knows_its_characters_and_its_word(kind: str, text: str, eos: bool) -> None:
     encoding = tokenizer(kind).encode(text, eos=eos)
-    words = split_words(encoding.text)
+    words = split_words(encoding.text, tokenizer(kind).config.unit)
     assert encoding.word_texts == tuple(word.text for word in words)
     assert len(encoding.ids) == len(encoding.pieces) == len(encoding.spans) == len(encoding.words)
     covered = ""
@@ -164,7 +164,7 @@ def test_whatever_a_model_produces_is_text_with_a_word_for_each_piece(kind: str,
     assert set(real) <= set(range(len(decoded.word_texts)))
     assert all(word is None for number, word in zip(ids, decoded.words, strict=True) if number in (PAD, BOS, EOS))
     if kind != "word":
-        assert tuple(word.text for word in split_words(decoded.text)) == decoded.word_texts
+        assert tuple(word.text for word in split_words(decoded.text, chosen.config.unit)) == decoded.word_texts
     if kind in ("word", "bpe", "unigram"):
         assert all(
             word is not None for number, word in zip(ids, decoded.words, strict=True) if number > EOS
@@ -374,3 +374,17 @@ def test_the_smallest_corpora_suffice(kind: str, text: str) -> None:
 def test_choices_that_cannot_work_are_refused(choices: dict[str, object], message: str) -> None:
     with pytest.raises(ValidationError, match=message):
         TokenizerConfig.model_validate(choices)
+
+
+def test_item_13_words_of_a_character_tokenizer_are_its_characters() -> None:
+    tokenizer = Tokenizer.train(["the cat sat"], TokenizerConfig(kind="character"))
+    encoding = tokenizer.encode("a cat", eos=True)
+    assert encoding.word_texts == ("a", "c", "a", "t")
+    assert encoding.words == (0, None, 1, 2, 3, None)
+    assert tokenizer.encode_words("a cat").count == 4
+    assert tokenizer.encode_words("a cat", characters=False).words == [0, None, 1, 1, 1]
+    assert tokenizer.encode_words("a cat", spaces=True).count == 2
+    decoded = tokenizer.decode_pieces(encoding.ids)
+    assert (decoded.words, decoded.word_texts) == (encoding.words, encoding.word_texts)
+    spaced = Tokenizer.train(["the cat sat"], TokenizerConfig(kind="character", words="spaces"))
+    assert spaced.encode("a cat").word_texts == ("a", "cat")

@@ -120,7 +120,10 @@ def encode_links(
         if number != following:
             continue  # this pair is left out of training
         following = next(wanted, None)
-        sides = source.encode_words(pair.source, spaces=spaces), target.encode_words(pair.target, spaces=spaces)
+        sides = [
+            one.encode_words(text, spaces=spaces, characters=False)
+            for one, text in ((source, pair.source), (target, pair.target))
+        ]
         if any(s >= sides[0].count or t >= sides[1].count for s, t in links.sure):
             _check(number, links, pair, (source, target), spaces)
         heads, tails = (_pieces(side.words) for side in sides)

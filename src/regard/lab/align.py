@@ -26,9 +26,9 @@ from regard.text.special import UNK
 from regard.text.tokenizer import Tokenizer
 from regard.text.words import word_spans
 
-DEFAULT = "grow-diag-final-and"
+DEFAULT = PRODUCT
 FLOOR = 0.2
-"""The threshold of a product if none was given or tuned."""
+"""The threshold of a product if none was given or tuned; both defaults: docs/decisions/0006-symmetrisation.md."""
 
 Progress = Callable[[int], None]
 
@@ -237,10 +237,10 @@ def _languages(bundle: Bundle) -> tuple[str, str] | None:
 def check_same_words(forward: Bundle, backward: Bundle) -> None:
     """Refuse two models that split text into words differently: their links would have different indices."""
     for ours, theirs in ((forward.source, backward.target), (forward.target, backward.source)):
-        if ours.config.words != theirs.config.words:
+        if ours.config.unit != theirs.config.unit:
             raise InputError(
-                f'{forward.path} and {backward.path} split words differently (text.words is "{ours.config.words}" and '
-                f'"{theirs.config.words}"): use --words spaces, which splits at white space for both'
+                f'{forward.path} and {backward.path} split words differently (text.words is "{ours.config.unit}" and '
+                f'"{theirs.config.unit}"): use --words spaces, which splits at white space for both'
             )
 
 
@@ -259,7 +259,7 @@ def word_note(text: ParallelText, bundle: Bundle, remedy: str = "--words spaces"
 
 def _splits(bundle: Bundle, source: str, target: str) -> bool:
     return any(
-        len(word_spans(text, tokenizer.config.words)) != len(text.split())
+        len(word_spans(text, tokenizer.config.unit)) != len(text.split())
         for text, tokenizer in ((source, bundle.source), (target, bundle.target))
     )
 

@@ -119,7 +119,8 @@ def prepare(request: AlignRequest) -> Job:
     if request.gold is not None:
         gold, notes = _read_gold(request, request.gold, text, forward.aligner)
         notes += [] if request.spaces else word_note(text, translator.bundle)
-    elif gold is not None:
+    elif gold is not None:  # of the recipe's corpus, between words
+        forward, backward = _between_words(forward), None if backward is None else _between_words(backward)
         gold = gold_in_words(forward.aligner, text, gold)[0]
     method = request.options.symmetrise if settings is None else settings.symmetrise
     translated = request.source is not None and request.target is None
@@ -195,6 +196,10 @@ def _with_settings(
     return changed(forward, settings.forward, settings.forward_joined), other
 
 
+def _between_words(direction: Direction) -> Direction:
+    return replace(direction, aligner=direction.aligner.between_words())
+
+
 def _read(request: AlignRequest, translator: Translator) -> tuple[ParallelText, list[Links] | None]:
     """The text and, of a recipe's split, its gold links."""
     if request.data is not None:
@@ -252,7 +257,7 @@ def _tune(job: Job) -> tuple[Job, Tuning | None, list[str]]:
         notes.append(f"tuned together: {best.symmetrise} of {rules}: {error}")
 
     def tuned(direction: Direction, rule: LinkRule, joined: LinkRule | None) -> Direction:
-        aligner = Aligner(direction.aligner.bundle, spaces=direction.aligner.spaces, posterior=best.posterior)
+        aligner = direction.aligner.asking(best.posterior)
         return Direction(aligner, rule, joined)
 
     joined = best.joined or (None, None)

@@ -13,6 +13,7 @@ from regard.data.tables import CatalogueData
 from regard.lab.finding import Finding
 from regard.lab.side import Side
 from regard.lab.survey import Survey, check_overlap
+from regard.lab.table_check import Table, check_table
 from regard.text.errors import InputError
 
 Tell = Callable[[int], None]
@@ -21,19 +22,16 @@ _RECORDS = (".jsonl", ".parquet")
 
 def check_file(path: Path, tell: Tell | None = None) -> list[Finding]:
     """A file of pairs, or one side of a parallel corpus."""
-    note = None
     if bare_suffix(path) in _RECORDS:
         source, target = guess_fields(path)
         note = f'source and target were taken from the fields "{source}" and "{target}"; name them in a recipe'
-    else:
-        first = next((line for line in read_lines(path) if line.strip()), None)
-        if first is None:
-            return [Finding("✗", f"{path} is empty: wanted lines of source TAB target")]
-        if "\t" not in first:
-            return _check_side(path)
-        if (columns := first.count("\t") + 1) > 2:
-            note = f"{columns} columns: the first two were read; in a recipe, set columns = [1, 2]"
-    return [*_survey((path,), tell)[1], *([] if note is None else [Finding("·", note)])]
+        return [*_survey((path,), tell)[1], Finding("·", note)]
+    first = next((line for line in read_lines(path) if line.strip()), None)
+    if first is None:
+        return [Finding("✗", f"{path} is empty: wanted lines of source TAB target")]
+    if "\t" not in first and check_table(path).readable:
+        return _check_side(path)
+    return _survey((path,), tell)[1]
 
 
 def check_parallel(source: Path, target: Path, tell: Tell | None = None) -> list[Finding]:
@@ -42,9 +40,12 @@ def check_parallel(source: Path, target: Path, tell: Tell | None = None) -> list
 
 
 def _survey(paths: tuple[Path, ...], tell: Tell | None) -> tuple[Survey, list[Finding]]:
+    table = _table(paths)
+    if not table.readable:
+        return Survey(()), list(table.findings)
     skipped: list[int] = []
     survey = Survey(located(_read(paths, skipped), skipped), tell)
-    findings = survey.findings()
+    findings = [*survey.findings(), *table.findings]
     if skipped:
         lines = tuple(f"line {number}" for number in skipped[:3])
         remedy = "nothing: training leaves them out"
@@ -99,7 +100,9 @@ def check_folder(folder: Path, tell: Tell | None = None) -> list[Finding]:
     train, found = _survey(splits[name], tell)
     findings = [Finding("✓", f"{name}: {' and '.join(path.name for path in splits[name])}"), *found]
     for other, paths in splits.items():
-        if other != name:
+        if other != name and not (table := _table(paths)).readable:
+            findings += table.findings
+        elif other != name and len(train):
             findings += check_overlap(train, _read(paths, []), other)
     return findings
 
@@ -112,7 +115,7 @@ def find_splits(folder: Path) -> dict[str, tuple[Path, ...]]:
         if not path.is_file() or path.name.startswith("."):
             continue
         name = _unpacked(path)
-        if bare_suffix(path) in (".tsv", *_RECORDS):
+        if bare_suffix(path) in (".tsv", ".csv", *_RECORDS):
             tables[Path(name).stem] = (path,)
         elif 2 <= len(Path(name).suffix) <= 4:
             sides.setdefault(Path(name).stem, []).append(path)
@@ -151,8 +154,12 @@ def _read(paths: tuple[Path, ...], skipped: list[int]) -> Iterator[Pair]:
     if bare_suffix(paths[0]) in _RECORDS:
         read = read_jsonl if bare_suffix(paths[0]) == ".jsonl" else read_parquet
         return read(paths[0], *guess_fields(paths[0]), skipped)
-    first = next((line for line in read_lines(paths[0]) if line.strip()), "")
-    return read_tsv(paths[0], (1, 2) if first.count("\t") > 1 else None, skipped)
+    return read_tsv(paths[0], _table(paths).columns, skipped)
+
+
+def _table(paths: tuple[Path, ...]) -> Table:
+    """What a file of columns looks like; nothing is found about records and parallel files."""
+    return Table() if len(paths) == 2 or bare_suffix(paths[0]) in _RECORDS else check_table(paths[0])
 
 
 def _check_side(path: Path) -> list[Finding]:

@@ -6,18 +6,22 @@ import shutil
 from collections.abc import Collection
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 from regard.bundle.find import pretrained_names
 from regard.bundle.manifest import NAME as MANIFEST
-from regard.bundle.store import check_files
+from regard.bundle.store import Bundle, check_files
 from regard.data.catalogue import catalogue
 from regard.data.pair import Pair
 from regard.data.pipeline import open_training, train_tokenizers
 from regard.data.splits import Corpus, StoredSplit, load_split
+from regard.data.tables import TsvData
 from regard.lab.data_check import Tell, check_corpus, check_file, check_folder, check_parallel
 from regard.lab.describe import describe, describe_model
 from regard.lab.finding import Finding
 from regard.lab.survey import Survey, check_overlap
+from regard.lab.table_check import check_table
+from regard.models.seq2seq import Seq2Seq, outline
 from regard.runtime.onnx_folder import is_onnx, load_any
 from regard.suggest import suggest
 from regard.text.errors import InputError
@@ -125,6 +129,8 @@ def _recipe(path: Path, tell: Tell | None, trust: Collection[str]) -> list[Findi
         *(Finding("·", note) for note in notes),
         *(survey.sizes() if made_up else survey.findings()),
     ]
+    if isinstance(recipe.data, TsvData) and recipe.data.columns is None:
+        findings += check_table(recipe.data.base / recipe.data.train).findings
     held_out = {split: load_split(recipe.data, split).pairs for split in ("dev", "test")}
     for split, found in held_out.items():
         findings += check_overlap(survey, found, split)
@@ -135,8 +141,6 @@ def _recipe(path: Path, tell: Tell | None, trust: Collection[str]) -> list[Findi
 def _fit(recipe: Recipe, train: Corpus | StoredSplit, dev: list[Pair], trust: Collection[str]) -> list[Finding]:
     """Whether the model can be built for this data and trained here, and the share of unknown pieces."""
     import torch
-
-    from regard.models.seq2seq import outline
 
     source, target = train_tokenizers(train, recipe.text)
     findings = [Finding("✓", f"vocabulary {len(source):,} → {len(target):,}")]
@@ -166,4 +170,25 @@ def _bundle(path: Path, trust: Collection[str]) -> list[Finding]:
         if (folder / MANIFEST).exists() and not is_onnx(folder):  # of which loading checks every file
             check_files(folder)
     findings = [Finding("✓", f"{name}: {value}") for name, value in describe(bundle)]
+    findings += _weights(bundle)
     return [*findings, Finding("✓", "every file matches its checksum, and the weights fit the model")]
+
+
+def _weights(bundle: Bundle[Any]) -> list[Finding]:
+    """An error where weights are NaN or infinite: checksums match, since training itself wrote them."""
+    if not isinstance(bundle.model, Seq2Seq):
+        return []
+    broken = [(name, int((~one.isfinite()).sum()), one.numel()) for name, one in bundle.model.named_parameters()]
+    count, total = sum(wrong for _, wrong, _ in broken), sum(size for *_, size in broken)
+    if not count:
+        return []
+    some = tuple(f"{name}: {wrong:,} of {size:,}" for name, wrong, size in broken if wrong)
+    return [
+        Finding(
+            "✗",
+            f"{count:,} of {total:,} weights are NaN or infinite: this model cannot translate",
+            some[:3],
+            "training diverged: train again with a lower train.learning_rate, or with train.clip = 1.0; a checkpoint "
+            "from before it, or another copy of the bundle, may be sound",
+        )
+    ]

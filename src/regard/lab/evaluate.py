@@ -44,6 +44,8 @@ class Example:
     links: Links | None
     translation: Translation
     text: str
+    counts_words: bool = True
+    """Whether the translation's words are those that gold links count, not characters."""
 
     @classmethod
     def of(
@@ -53,7 +55,8 @@ class Example:
         protocol = protocol or find_protocol("model", bundle.target)
         references = tuple(protocol.reference(one) for one in (pair.target, *more))
         links = _seen_links(pair, bundle.source, bundle.target)
-        return cls(references, links, translation, protocol.hypothesis(translation.text))
+        words = "characters" not in (bundle.source.config.unit, bundle.target.config.unit)
+        return cls(references, links, translation, protocol.hypothesis(translation.text), words)
 
     @property
     def reference(self) -> str:
@@ -65,7 +68,8 @@ class Example:
 
     def attention_map(self) -> AttentionMap:
         """The heat-map beside the reference; gold links are framed where the translation is the reference."""
-        drawn = self.translation.attention_map(links=self.links if self.text == self.reference else None)
+        framed = self.counts_words and self.text == self.reference
+        drawn = self.translation.attention_map(links=self.links if framed else None)
         return replace(drawn, facts=(*drawn.facts, ("reference", "✓ the same" if self.right else self.reference)))
 
 
@@ -231,7 +235,11 @@ def _forced_links(
     """Links extracted while the model is forced to write the references that have gold links."""
     known = [i for i, links in enumerate(gold) if links is not None]
     text = ParallelText.of([pairs[i] for i in known])
-    found = Direction(Aligner(translator.bundle), rule or default_rule(translator.bundle)).links(text).alone
+    found = (
+        Direction(Aligner(translator.bundle, characters=False), rule or default_rule(translator.bundle))
+        .links(text)
+        .alone
+    )
     links = dict(zip(known, found, strict=True))
     return [links.get(i, frozenset()) for i in range(len(pairs))]
 
@@ -263,8 +271,9 @@ def _seen_links(pair: Pair, source: Tokenizer, target: Tokenizer) -> Links | Non
     """Gold links between words that the model reads."""
     if pair.links is None:
         return None
-    return visible_links(pair.links, source.encode_words(pair.source).count, target.encode_words(pair.target).count)
+    sides = (source, pair.source), (target, pair.target)
+    return visible_links(pair.links, *(one.encode_words(text, characters=False).count for one, text in sides))
 
 
 def _count_words(text: str, tokenizer: Tokenizer) -> int:
-    return len(word_spans(tokenizer.config.normalise(text), tokenizer.config.words))
+    return len(word_spans(tokenizer.config.normalise(text), tokenizer.config.unit))

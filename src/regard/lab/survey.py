@@ -1,6 +1,7 @@
 """Examines a corpus pair by pair: sizes, and usual problems with examples and remedies."""
 
 import hashlib
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -42,6 +43,10 @@ ODDITIES: Final[dict[str, tuple[str, str]]] = {
     "foreign source": ("sources in another script than the others", "another language, or swapped sides: remove them"),
     "foreign target": ("targets in another script than the others", "another language, or untranslated: remove them"),
     "mixed": ("words that mix Latin with Cyrillic or Greek letters", "look-alike letters make new words: replace them"),
+    "empty": (
+        "sides of invisible characters alone",
+        "training leaves them out: restore the text from the original, or remove the lines",
+    ),
     "unseen": ("invisible characters, such as zero-width spaces", "nothing: the normaliser drops them"),
 }
 """What the problem is, and the remedy."""
@@ -100,6 +105,8 @@ class Survey:
         self._pairs.add(both)
         self._exact.add(text)
         self.sources.add(key(bare(pair.source)))
+        if any(not _visible(text) for text in (pair.source, pair.target)):
+            yield "empty"
         if pair.source.strip().casefold() == pair.target.strip().casefold():
             yield "copied"
         left, right = (one.letters if self.spelled else one.words for one in (source, target))
@@ -130,6 +137,11 @@ class Survey:
         mild = name in ("several", "unseen") or (share < RARE and odd.count > 0 and len(self) > 1 / RARE)
         counted = f"{what}: {odd.count:,} ({share:.1%})" if share >= RARE else f"{what}: {odd.count:,}"
         return Finding("·" if mild else "!", counted, tuple(odd.examples), remedy)
+
+
+def _visible(text: str) -> bool:
+    """Whether a character shows; zero-width ones are of the categories Cf and Cc."""
+    return any(unicodedata.category(one)[0] not in "CZ" for one in text)
 
 
 def check_overlap(train: Survey, held_out: Iterable[Pair], name: str) -> list[Finding]:

@@ -8,7 +8,7 @@ from regard.alignment.symmetrise import WAYS
 from regard.alignment.tune import Taken
 from regard.lab.align import Direction
 from regard.lab.parallel import ParallelText
-from regard.runtime.aligner import Aligner, Look
+from regard.runtime.aligner import Look
 from regard.runtime.guided import guided_shift
 from regard.runtime.posterior import Posterior, explained
 from regard.text.errors import InputError
@@ -116,5 +116,5 @@ def _matrices(
 
 
 def _looks(direction: Direction, text: ParallelText, posterior: Posterior | None) -> dict[int, Look]:
-    aligner = Aligner(direction.aligner.bundle, spaces=direction.aligner.spaces, posterior=posterior)
+    aligner = direction.aligner.asking(posterior)
     return dict(aligner.look(text.sources, text.targets))

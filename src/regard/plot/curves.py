@@ -171,7 +171,7 @@ def quality_by_length(quality: LengthQuality, *, title: str = "") -> "matplotlib
             places, [f"{name}\nn={count}" for name, count in zip(quality.bins, quality.counts, strict=True)]
         )
         axes.set_xlim(-0.4, len(quality.bins) - 0.6)
-        _plain(axes, "source length in words, n sentences", quality.measure)
+        _plain(axes, "source length in words (of a character model: characters), n sentences", quality.measure)
         _score_limits(axes, (value for one in quality.systems for value in (*one.scores, *one.high)))
         chart.finish(axes, axes.get_lines(), title)
     return chart.figure

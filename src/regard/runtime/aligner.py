@@ -21,7 +21,7 @@ from regard.text.errors import InputError
 from regard.text.pieces import given_words
 from regard.text.special import BOS, EOS
 from regard.text.tokenizer import Tokenizer
-from regard.text.words import word_spans
+from regard.text.words import Unit, word_spans
 
 ROWS = 1024
 CELLS = {"cpu": 60_000, "cuda": 1_000_000}
@@ -70,19 +70,36 @@ class Look:
 class Aligner:
     """Aligns pairs with one model; links count the model's words, or with `spaces` what white space separates.
 
+    Words of a model over characters are its characters, unless `characters` is False: for gold links between words.
+
     With `posterior` weights are not where the model looked before it knew the word, but which source word explains it
     (`posterior.py`); its row t is about the word that step t writes, whatever row training taught.
     """
 
-    def __init__(self, bundle: Bundle[Any], *, spaces: bool = False, posterior: Posterior | None = None) -> None:
+    def __init__(
+        self,
+        bundle: Bundle[Any],
+        *,
+        spaces: bool = False,
+        characters: bool = True,
+        posterior: Posterior | None = None,
+    ) -> None:
         config = bundle.model.config
         if isinstance(config, RecurrentConfig) and config.score == "none":
             raise InputError(f"{bundle.path} has no attention: one fixed vector, no alignment exists")
         if posterior is not None:
             check_posterior(bundle.model, posterior)
         self.bundle = bundle
-        self.spaces = spaces
+        self.spaces, self.characters = spaces, characters
         self.posterior = posterior
+
+    def asking(self, posterior: Posterior | None) -> "Aligner":
+        """The same with another posterior."""
+        return Aligner(self.bundle, spaces=self.spaces, characters=self.characters, posterior=posterior)
+
+    def between_words(self) -> "Aligner":
+        """The same for gold links between words, whatever the model's pieces are."""
+        return Aligner(self.bundle, spaces=self.spaces, characters=False, posterior=self.posterior)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -93,11 +110,9 @@ class Aligner:
         """The words that links between these two can name; `seen` leaves out what normalisation drops."""
         sides = (source, self.bundle.source), (target, self.bundle.target)
         if seen:
-            counts = [tokenizer.encode_words(text, spaces=self.spaces).count for text, tokenizer in sides]
+            counts = [self._word_pieces(tokenizer, text).count for text, tokenizer in sides]
         else:
-            counts = [
-                len(word_spans(text, "spaces" if self.spaces else tokenizer.config.words)) for text, tokenizer in sides
-            ]
+            counts = [len(word_spans(text, self._unit(tokenizer))) for text, tokenizer in sides]
         return counts[0], counts[1]
 
     def look(self, sources: Sequence[str], targets: Sequence[str]) -> Iterator[tuple[int, Look]]:
@@ -149,12 +164,12 @@ class Aligner:
 
     def _encode(self, source: str, target: str) -> tuple[PieceWords, PieceWords, bool]:
         bundle, longest = self.bundle, self.bundle.longest_source
-        given = bundle.source.encode_words(source, spaces=self.spaces)
+        given = self._word_pieces(bundle.source, source)
         cut = len(given.ids) > longest
         ids, words = given.ids[:longest], given.words[:longest]
         if bundle.manifest.source_eos:
             ids, words = [*ids, EOS], [*words, None]
-        written = bundle.target.encode_words(target, spaces=self.spaces)
+        written = self._word_pieces(bundle.target, target)
         check_target(len(written.ids) + 1, bundle)
         ended = PieceWords([*written.ids, EOS], [*written.words, None], written.count)
         return PieceWords(ids, words, given.count), ended, cut
@@ -201,12 +216,20 @@ class Aligner:
         )
         return Look(source_words, target_words, tuple(source.words), tuple(target.words), attention, cut)
 
+    def _word_pieces(self, tokenizer: Tokenizer, text: str) -> PieceWords:
+        return tokenizer.encode_words(text, spaces=self.spaces, characters=self.characters)
+
+    def _unit(self, tokenizer: Tokenizer) -> Unit:
+        unit = "spaces" if self.spaces else tokenizer.config.unit
+        return "marks" if unit == "characters" and not self.characters else unit
+
     def _words(self, text: str, tokenizer: Tokenizer) -> tuple[str, ...]:
         """The words that links count, normalised; one that the model does not see stays as it was given."""
         config = tokenizer.config
         normal = config.normalise(text)
-        if not self.spaces and config.words != "spaces":
-            return tuple(normal[start:end] for start, end in word_spans(normal))
+        unit = self._unit(tokenizer)
+        if unit != "spaces":
+            return tuple(normal[start:end] for start, end in word_spans(normal, unit))
         chunks = normal.split()
         origin = given_words(text, chunks, config.normalise)
         words: dict[int, str] = {}

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from regard.bounds import MOST
 from regard.text.normalise import Normaliser
 from regard.text.special import SPECIAL
-from regard.text.words import Splitting
+from regard.text.words import Splitting, Unit
 
 Kind = Literal["word", "character", "bpe", "unigram"]
 
@@ -24,9 +24,15 @@ class TokenizerConfig(BaseModel):
     """Rarer words or characters are unknown (kind bpe: rarer pairs are not merged)."""
     normalise: Normaliser = Normaliser()
     words: Splitting = "marks"
-    """`spaces` for text that is tokenised already, phonemes for instance."""
+    """`spaces` for text that is tokenised already, phonemes for instance; with kind character, words instead of
+    characters are what links and lengths count."""
     dropout: float = Field(default=0.0, ge=0.0, lt=1.0)
     """Share of BPE merges left out when encoding with a random generator (training); 0.1 is usual."""
+
+    @property
+    def unit(self) -> Unit:
+        """What links, entropies, maps and lengths count: characters where pieces are characters."""
+        return "characters" if self.kind == "character" and self.words == "marks" else self.words
 
     @model_validator(mode="after")
     def _possible(self) -> "TokenizerConfig":

@@ -8,7 +8,7 @@ from regard.text.normalise import MARK, Normaliser
 from regard.text.special import EOS, UNK, UNKNOWN
 from regard.text.subwords import Subwords
 from regard.text.vocabulary import marked_words
-from regard.text.words import Splitting, join_words, word_spans
+from regard.text.words import Unit, join_words, word_spans
 
 Spans = Sequence[tuple[int, int]]
 
@@ -68,15 +68,16 @@ def given_words(text: str, normal: Sequence[str], normalise: Normaliser) -> list
     return origin[: len(normal)] if len(origin) >= len(normal) else list(range(len(normal)))
 
 
-def decode_words(ids: Sequence[int], pieces: Sequence[str], splitting: Splitting) -> Decoded:
+def decode_words(ids: Sequence[int], pieces: Sequence[str], splitting: Unit) -> Decoded:
     """Each piece that is not special is a word."""
     texts = [piece for number, piece in zip(ids, pieces, strict=True) if not _is_silent(number)]
     count = iter(range(len(texts)))
     words = tuple(None if _is_silent(number) else next(count) for number in ids)
-    return Decoded(join_words(texts, splitting), tuple(pieces), words, tuple(texts))
+    text = join_words(texts, "spaces" if splitting == "spaces" else "marks")
+    return Decoded(text, tuple(pieces), words, tuple(texts))
 
 
-def decode_written(ids: Sequence[int], pieces: Sequence[str], splitting: Splitting) -> Decoded:
+def decode_written(ids: Sequence[int], pieces: Sequence[str], splitting: Unit) -> Decoded:
     """Concatenates pieces, with ▁ as a space; the words are those of the resulting text.
 
     A piece belongs to the word of its first character; a lone ▁ to the word that it opens. One unknown word

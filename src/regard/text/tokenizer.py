@@ -102,7 +102,7 @@ class Tokenizer:
     def encode(self, text: str, eos: bool = False) -> Encoding:
         """The pieces of a text, each with its characters and its word."""
         text = self.config.normalise(text)
-        words = word_spans(text, self.config.words)
+        words = word_spans(text, self.config.unit)
         pieces = list(self._pieces_of(text, words))
         if eos:
             pieces.append(Piece(EOS, len(text), len(text), None))
@@ -157,16 +157,17 @@ class Tokenizer:
             ids += found
         return ids
 
-    def encode_words(self, text: str, *, spaces: bool = False) -> PieceWords:
+    def encode_words(self, text: str, *, spaces: bool = False, characters: bool = True) -> PieceWords:
         """The ids without EOS and the word of each, split as this tokenizer does or at white space: as fast as ids.
 
-        Words at white space are those of the text as it is given, whatever normalising makes of them.
+        Words at white space are those of the text as it is given, whatever normalising makes of them. Of the kind
+        character each character counts as a word, unless `characters` is False: for links between words.
         """
         spaces = spaces or self.config.words == "spaces"
         normal = self.config.normalise(text)
         chunks = normal.split()
         if self.config.kind == "character":
-            spans = word_spans(normal, "spaces" if spaces else self.config.words)
+            spans = word_spans(normal, "spaces" if spaces else self.config.unit if characters else "marks")
             pieces = list(self._pieces_of(normal, spans))
             found = PieceWords([piece.id for piece in pieces], [piece.word for piece in pieces], len(spans))
         else:
@@ -233,7 +234,7 @@ class Tokenizer:
             for number, replacement in zip(ids, unknowns, strict=True)
         ]
         decode = decode_words if self.config.kind == "word" else decode_written
-        return decode(ids, pieces, self.config.words)
+        return decode(ids, pieces, self.config.unit)
 
     @property
     def data(self) -> bytes:

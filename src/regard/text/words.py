@@ -23,6 +23,8 @@ from regard.text.special import UNKNOWN
 
 Splitting = Literal["marks", "spaces"]
 """`marks` is the rule above; `spaces` keeps text that is tokenised already: words are what white space separates."""
+Unit = Literal[Splitting, "characters"]
+"""What links, entropies, maps and lengths count: words, or each character but white space."""
 
 APOSTROPHES: Final = "'’ʼ"
 CLITICS: Final = frozenset(["l", "d", "j", "t", "m", "s", "n", "c", "qu", "jusqu", "lorsqu", "puisqu", "quoiqu"])
@@ -97,12 +99,14 @@ _CORE = r"(?:[wdmz]|(?<=d)n(?=d))+"
 _WORD = re.compile(rf"(?P<letters>{_CORE}(?:[ah]{_CORE})*a?)|i[mz]*|e[m]*(?:z+e[m]*)*|rr?|[^s]")
 _APOSTROPHE = re.compile(f"[{APOSTROPHES}]")
 _SPACED = re.compile(r"\S+")
+_CHARACTER = re.compile(r"\S")
 
 
-def word_spans(text: str, splitting: Splitting = "marks") -> list[tuple[int, int]]:
-    """The (start, end) of each word; `split_words` without the objects."""
-    if splitting == "spaces":
-        return [match.span() for match in _SPACED.finditer(text)]
+def word_spans(text: str, splitting: Unit = "marks") -> list[tuple[int, int]]:
+    """The (start, end) of each word, or of each character; `split_words` without the objects."""
+    if splitting != "marks":
+        found = _SPACED if splitting == "spaces" else _CHARACTER
+        return [match.span() for match in found.finditer(text)]
     spans: list[tuple[int, int]] = []
     elided = _APOSTROPHE.search(text) is not None
     for match in _WORD.finditer(text.translate(_CLASSES)):
@@ -125,7 +129,7 @@ def _split_clitics(text: str, start: int, end: int, spans: list[tuple[int, int]]
     return start, end
 
 
-def split_words(text: str, splitting: Splitting = "marks") -> list[Word]:
+def split_words(text: str, splitting: Unit = "marks") -> list[Word]:
     """The words of any text, in order, none of them empty."""
     return [Word(text[start:end], start, end) for start, end in word_spans(text, splitting)]
 

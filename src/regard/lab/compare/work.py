@@ -141,7 +141,7 @@ def _tune(translator: Translator, pairs: Sequence[Pair]) -> tuple[LinkRule | Non
     gold = [pair.links for pair in pairs if pair.links is not None]
     if not pairs or len(gold) < len(pairs):
         return default_rule(translator.bundle), None
-    direction, text = Direction(Aligner(translator.bundle)), ParallelText.of(pairs)
+    direction, text = Direction(Aligner(translator.bundle, characters=False)), ParallelText.of(pairs)
     (best,) = tune_with_gold(direction, None, text, gold_in_words(direction.aligner, text, gold)[0])
     found = best.alone["forward"]
     return found.rule, {str(shift): aer for shift, aer in found.by_shift().items()}
