@@ -73,7 +73,7 @@ def page_of_keys() -> str:
     ]
     for table in recipe_tables():
         lines += ["", f"## {table.name or 'At the beginning of the file'}", ""]
-        lines += [table.about, ""] if table.name else []
+        lines += [*wrap(table.about, WIDTH), ""] if table.name else []
         lines += ["| key | type | default | meaning |", "|---|---|---|---|"]
         for one in table.keys:
             cells = [f"`{one.name}`", one.type, f"`{one.default}`" if one.default else "required", one.meaning]

@@ -155,7 +155,7 @@ def compare_recipes(recipes: Sequence[str]) -> Comparison:
             raise InputError(f"the recipe {name} was given twice: once is enough")
         if "recipe" in _read(find_recipe(name)):
             raise InputError(f"{name} is a comparison of its own: name it alone, or recipes only")
-    return Comparison(recipe=recipes[0], recipes=tuple(recipes[1:]))
+    return Comparison.model_validate({"recipe": recipes[0], "recipes": recipes[1:]})
 
 
 def _variant_names(recipes: Sequence[str]) -> dict[str, str]:
