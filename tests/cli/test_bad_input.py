@@ -57,8 +57,8 @@ class TestWarned:
         assert outcome.code == 0
         assert outcome.out == "5 שלום 3\n6 😀 4\n8 7\n"
         assert outcome.err.splitlines() == [
-            "regard: line 1: unknown to this model: 'שלום'",
-            "regard: line 2: unknown to this model: '😀'",
+            "regard: line 1: unknown to this model: 'שלום' (it reads the numbers from 3 to 11)",
+            "regard: line 2: unknown to this model: '😀' (it reads the numbers from 3 to 11)",
         ]
 
     def test_a_file_s_name_in_the_place_of_text(

@@ -156,7 +156,7 @@ def test_parallel_files_by_prefix_or_by_path(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        ({"kind": "csv"}, "'phrasebook', 'copy', 'reverse', 'sort', 'tsv', 'parallel'"),
+        ({"kind": "xlsx"}, "'phrasebook', 'copy', 'reverse', 'sort', 'tsv', 'csv', 'parallel'"),
         ({"kind": "copy", "vocab": 9}, "vocab"),
         ({"kind": "copy", "shortest": 9, "longest": 3}, "shortest = 9 is more than longest = 3"),
         ({"kind": "tsv"}, "train"),

@@ -66,7 +66,7 @@ def test_a_published_recipe_by_its_name() -> None:
     report = said(Path("reverse"))
     assert "✓ a valid recipe: Reverse a sequence of numbers" in report
     assert "✓ test: 1,000 pairs, none of their sources in training" in report
-    assert "✓ vocabulary 51 → 51" in report
+    assert "✓ vocabulary 104 → 104" in report
     assert "parameters" in report
 
 

@@ -104,7 +104,7 @@ LEARNED = {"architecture": "transformer", "positions": "learned", "longest": 20}
 @pytest.mark.parametrize(
     ("tables", "message"),
     [
-        ({"data": {}}, "data.kind is missing: valid choices are phrasebook, copy, reverse, sort, tsv, parallel"),
+        ({"data": {}}, "data.kind is missing: valid choices are phrasebook, copy, reverse, sort, tsv, csv, parallel"),
         ({"data": {"kind": "reverze"}}, "data.kind = 'reverze': did you mean 'reverse'?"),
         ({"data": 3}, "data = 3: wanted a table"),
         ({"data": {"kind": "tsv"}}, "data.train is missing"),

@@ -13,6 +13,7 @@ The folder gets report.html, report.json, report.csv, report.tex and the charts 
 """
 
 import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -123,11 +124,13 @@ def _comparison(
 
 def _run(plan: "Plan", slots: "list[Slot]", jobs: int, folder: Path) -> tuple[dict[str, str], str]:
     """Run the plan and renew the report after each run: the failures, and a message if the user interrupted it."""
+    from regard.cli.progress import Clock
     from regard.cli.screen import progress, warn
     from regard.lab.compare.report import write_report
     from regard.lab.compare.run import State, Stopped, run_plan
 
     told: set[str] = set()
+    clock = Clock()
     reported = sum(slot.result() is not None for slot in slots)
     with progress(f"{len(slots)} runs, {jobs} at a time, %", 100) as bar:
 
@@ -137,10 +140,13 @@ def _run(plan: "Plan", slots: "list[Slot]", jobs: int, folder: Path) -> tuple[di
             if state.done > reported:
                 reported = state.done
                 write_report(plan, slots, {}, jobs, folder)
+            left = clock.left(state.steps)
             for name in state.running:
                 if name not in told:
                     told.add(name)
-                    warn(f"training {name} ({state.done} of {state.total} done)")
+                    warn(f"training {name} ({state.done} of {state.total} done{left})")
+            if not sys.stderr.isatty() and clock.due():
+                warn(f"{state.steps:.0%} of all steps{left}")
 
         try:
             return run_plan(plan, slots, jobs, tell), ""

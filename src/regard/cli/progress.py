@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from types import TracebackType
 
@@ -100,6 +101,9 @@ class TrainingDisplay:
         )
         if event.first_step > 1:
             self._line(f"resumed at step {event.first_step:,} of {event.total_steps:,}")
+        if event.estimate is not None:
+            steps = event.total_steps - event.first_step + 1
+            self._line(f"{steps:,} steps: about {show_time(event.estimate)} at most, validation not counted")
         self.first, self.total = event.first_step, event.total_steps
         self.began = self.told = time.monotonic()
         done = event.first_step - 1
@@ -130,6 +134,30 @@ class TrainingDisplay:
     def _averaged(self, event: Averaged) -> None:
         used = "*" if event.best else "(not better: left aside)"
         self._line(f"mean of the last {event.count} weights: {show_score(event.metric, event.score)} {used}")
+
+
+class Clock:
+    """Estimates how long something takes from the share of it that is done."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock = clock
+        self.began = self.told = clock()
+        self.first: float | None = None
+
+    def left(self, share: float) -> str:
+        """ ", about 5 min left"; empty before anything was done. `share` includes what was done before the start."""
+        if self.first is None:
+            self.first, self.began = share, self.clock()
+        if not self.first < share < 1:
+            return ""
+        return f", about {show_time((self.clock() - self.began) / (share - self.first) * (1 - share))} left"
+
+    def due(self) -> bool:
+        """Whether it is time for another line in a log."""
+        now = self.clock()
+        due = now - self.told >= 4 * LOG_SECONDS
+        self.told = now if due else self.told
+        return due
 
 
 def _kind(event: Started) -> str:

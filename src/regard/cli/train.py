@@ -4,7 +4,8 @@ Examples:
     regard train                                       which recipes there are
     regard train reverse                               a published one
     regard train mine.toml --set train.steps=500       your own, with a key changed
-    regard train mine.toml --resume                    go on after Ctrl-C
+    regard train --resume runs/mine                    go on after Ctrl-C
+    regard train --keys                                every key of a recipe, with its default
 
 Several workers: torchrun --nproc-per-node=4 -m regard train RECIPE (docs/guides/several-devices.md).
 """
@@ -12,11 +13,14 @@ Several workers: torchrun --nproc-per-node=4 -m regard train RECIPE (docs/guides
 import shlex
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from regard.cli.options import Set, Trust, argument, flag, repeat, value
+
+if TYPE_CHECKING:
+    from regard.training.recipe import Recipe
 
 
 def train(
@@ -25,23 +29,35 @@ def train(
     ] = None,
     set_: Set = None,
     out: Annotated[Path | None, value("DIR", "Run folder; runs/RECIPE if left out.")] = None,
-    resume: Annotated[bool, flag("--resume", "Go on with the run in the folder.")] = False,
+    resume: Annotated[bool, flag("--resume", "Go on with a run; its folder alone is enough.")] = False,
     overwrite: Annotated[bool, flag("--overwrite", "Replace the run in the folder.")] = False,
     deterministic: Annotated[bool, flag("--deterministic", "Bit-equal runs from equal seeds.")] = False,
+    keys: Annotated[bool, flag("--keys", "List every recipe key: type, default, meaning.")] = False,
     trust: Trust = None,
 ) -> None:
     from regard.cli.progress import TrainingDisplay, show_score
+    from regard.text.errors import InputError
     from regard.training.run import train as run
     from regard.training.world import find_world
 
+    if keys:
+        from regard.training.keys import text_of_keys
+
+        typer.echo(text_of_keys())
+        return
+    if recipe is None and resume and out is not None:
+        recipe = str(out)
     if recipe is None:
+        if resume:
+            raise InputError("--resume needs the folder of a run, as in regard train --resume runs/mine")
         typer.echo(_list_recipes())
         return
     world = find_world()
     overrides = [*(set_ or ()), *(["train.deterministic=true"] if deterministic else [])]
+    planned, out = _run_recipe(recipe, out) if resume else (recipe, out)
     with TrainingDisplay() if world.writer else nullcontext() as display:
         result = run(
-            recipe, out, overrides=overrides, resume=resume, overwrite=overwrite, listener=display, trust=trust or ()
+            planned, out, overrides=overrides, resume=resume, overwrite=overwrite, listener=display, trust=trust or ()
         )
     if not world.writer:
         raise typer.Exit(130 if result.reason == "interrupted" else 0)
@@ -49,7 +65,8 @@ def train(
     if result.reason == "interrupted":
         start = ["regard"] if world.size == 1 else ["torchrun", f"--nproc-per-node={world.local_size}", "-m", "regard"]
         changes = [*repeat(set=set_, trust=trust), *["--deterministic"] * deterministic]
-        command = shlex.join([*start, "train", recipe, *changes, "--out", str(result.folder), "--resume"])
+        place = [recipe, *changes, "--out", str(result.folder)] if planned is recipe else [recipe, *changes]
+        command = shlex.join([*start, "train", *place, "--resume"])
         typer.echo(f"interrupted at step {progress.step:,}; saved. Go on with: {command}", err=True)
         raise typer.Exit(130)
     if not result.steps:
@@ -59,6 +76,26 @@ def train(
         typer.echo(f"best {shown} at step {progress.best_step:,}", err=True)
     typer.echo(f"translate with: regard translate {shlex.quote(str(result.folder))}", err=True)
     typer.echo(str(result.folder))
+
+
+def _run_recipe(name: str, out: Path | None) -> "tuple[Recipe | str, Path | None]":
+    """The recipe of the run folder `name` and that folder; `name` and `out` where it is none.
+
+    The recipe in a run folder may be somebody else's: a class that it names is imported only if --trust names it.
+    """
+    from regard.reading_files import read_json
+    from regard.text.errors import InputError
+    from regard.training.folder import RECIPE, is_run
+    from regard.training.recipe import parse_recipe
+
+    folder = Path(name)
+    if not folder.is_dir():
+        return name, out
+    if out is not None and out.resolve() != folder.resolve():
+        raise InputError(f"--resume goes on in {folder}, and --out names {out}: leave one of them out")
+    if not is_run(folder):
+        raise InputError(f"nothing to resume in {folder}: there is no run")
+    return parse_recipe(read_json(folder / RECIPE), str(folder / RECIPE)), folder
 
 
 def _list_recipes() -> str:

@@ -17,18 +17,27 @@ class TextConfig(Table):
     """The table [text]: what stands here holds for both sides, [text.source] and [text.target] change it for one."""
 
     kind: Kind | None = None
+    """Kind of pieces on both sides."""
     vocabulary: int | None = Field(default=None, le=MOST["vocabulary"])
+    """Most pieces on each side, the four special ones included."""
     minimum_count: int | None = Field(default=None, le=MOST["count"])
+    """Rarer words or characters are unknown."""
     normalise: Normaliser | None = None
+    """How text is normalised on both sides."""
     words: Splitting | None = None
+    """Where words end: at marks and spaces, or at spaces only."""
     dropout: float | None = None
+    """Share of BPE merges left out in training."""
     source: TokenizerConfig = TokenizerConfig()
+    """Keys that differ on the source side."""
     target: TokenizerConfig = TokenizerConfig()
+    """Keys that differ on the target side."""
     joint: bool = False
     """One vocabulary for both sides."""
     source_eos: bool = True
     """Whether the source ends with EOS, a place to look at when nothing else is meant."""
     longest_source: int | None = Field(default=None, ge=1, le=MOST["longest"])
+    """Most source pieces, without EOS; longer pairs are left out of training."""
     longest_target: int | None = Field(default=None, ge=1, le=MOST["longest"])
     """Pieces at most, without BOS and EOS; longer pairs are left out of training."""
 

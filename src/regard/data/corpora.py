@@ -1,49 +1,123 @@
-"""Corpora in files: TSV and parallel text, read as a stream of pairs; pairing is verified, blank lines are counted."""
+"""Corpora in files: TSV, CSV and parallel text as a stream of pairs; pairing is verified, blank lines are counted."""
 
-from collections.abc import Iterator, Sequence
+import csv
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count, zip_longest
 from pathlib import Path
 
 from regard.alignment.formats import parse_pharaoh
 from regard.alignment.links import Links
+from regard.bounds import cut
 from regard.data.lines import find_file, read_lines
 from regard.data.pair import Pair
+from regard.suggest import suggest
 from regard.text.errors import InputError
 from regard.text.words import word_spans
 
+Columns = Sequence[int] | Sequence[str]
+Fields = Iterator[tuple[int, list[str]]]
 
-def read_tsv(path: Path, columns: Sequence[int] | None = None, skipped: list[int] | None = None) -> Iterator[Pair]:
-    """One pair a line, source TAB target; or the two `columns`, counted from 1, of lines that have more.
 
-    The numbers of lines with a blank side are appended to `skipped`.
+def read_tsv(
+    path: Path, columns: Columns | None = None, skipped: list[int] | None = None, *, header: bool = False
+) -> Iterator[Pair]:
+    """One pair a line, source TAB target; or the two `columns`, counted from 1 or by name, of lines that have more.
+
+    The numbers of lines with a blank side are appended to `skipped`. With a `header`, the first line names the columns.
     """
-    first, second = _check_columns(columns)
     path = find_file(path)
-    rows = 0
-    for number, line in enumerate(read_lines(path), 1):
-        fields = line.split("\t")
-        if line.strip() and columns is None and len(fields) != 2:
-            raise InputError(f"{path}, line {number}: {_wrong_columns(len(fields), path)}")
-        if line.strip() and len(fields) < max(first, second):
+    fields = ((number, line.split("\t") if line.strip() else []) for number, line in enumerate(read_lines(path), 1))
+    return _pairs(path, fields, columns, skipped, header, _wrong_columns)
+
+
+def read_csv(
+    path: Path,
+    columns: Columns | None = None,
+    skipped: list[int] | None = None,
+    *,
+    header: bool = True,
+    delimiter: str = ",",
+) -> Iterator[Pair]:
+    """As `read_tsv`, with values in double quotes where they hold the delimiter, quotes or line breaks (RFC 4180)."""
+    path = find_file(path)
+    return _pairs(path, _csv_fields(path, delimiter), columns, skipped, header, _wrong_values)
+
+
+def _csv_fields(path: Path, delimiter: str) -> Fields:
+    rows = csv.reader((f"{line}\n" for line in read_lines(path)), delimiter=delimiter, strict=True)
+    while True:
+        first = rows.line_num + 1
+        try:
+            row = next(rows, None)
+        except csv.Error as problem:
             raise InputError(
-                f"{path}, line {number}: {len(fields)} columns, but columns = [{first}, {second}] was asked for"
-            )
-        source, target = (fields[first - 1], fields[second - 1]) if line.strip() else ("", "")
+                f"{path}, line {first}: not CSV ({problem}): quotes inside a quoted value are doubled, and each quoted "
+                "value is closed"
+            ) from None
+        if row is None:
+            return
+        yield first, row
+
+
+def _pairs(
+    path: Path,
+    rows: Fields,
+    columns: Columns | None,
+    skipped: list[int] | None,
+    header: bool,
+    wrong: Callable[[int, Path], str],
+) -> Iterator[Pair]:
+    _check_columns(columns)
+    names = next(rows, (1, []))[1] if header else []
+    first, second = _find_columns(columns, [name.strip() for name in names], path)
+    found = 0
+    for number, fields in rows:
+        if fields and columns is None and len(fields) != 2:
+            raise InputError(f"{path}, line {number}: {wrong(len(fields), path)}")
+        if fields and len(fields) < max(first, second):
+            asked = ", ".join(map(repr, columns or ()))
+            raise InputError(f"{path}, line {number}: {len(fields)} columns, but columns = [{asked}] was asked for")
+        source, target = (fields[first - 1], fields[second - 1]) if fields else ("", "")
         if source.strip() and target.strip():
-            rows += 1
+            found += 1
             yield Pair(source, target)
         elif skipped is not None:
             skipped.append(number)
-    if not rows:
-        raise InputError(f"{path} holds no pair; wanted lines of source TAB target")
+    if not found:
+        raise InputError(
+            f"{path} holds no pair; wanted lines of source {'TAB' if wrong is _wrong_columns else ','} target"
+        )
 
 
-def _check_columns(columns: Sequence[int] | None) -> tuple[int, int]:
+def _check_columns(columns: Columns | None) -> None:
     if columns is None:
-        return 1, 2
-    if len(columns) != 2 or min(columns) < 1 or columns[0] == columns[1]:
+        return
+    counted = [one for one in columns if isinstance(one, int)]
+    if len(columns) != 2 or min(counted, default=1) < 1 or columns[0] == columns[1]:
         raise InputError(f"columns = {list(columns)}: wanted two different columns, counted from 1, e.g. [1, 2]")
-    return columns[0], columns[1]
+
+
+def _find_columns(columns: Columns | None, names: Sequence[str], path: Path) -> tuple[int, int]:
+    """The columns, counted from 1; names are looked up in the header."""
+    places = []
+    for one in columns or (1, 2):
+        if isinstance(one, int):
+            places.append(one)
+        elif names.count(one) == 1:
+            places.append(names.index(one) + 1)
+        elif one in names:
+            raise InputError(
+                f"{path}: the header names {names.count(one)} columns '{cut(one)}': count them, as in [1, 2]"
+            )
+        else:
+            raise InputError(f"{path}: no column '{cut(one)}' in the header: {suggest(one, names, 'columns')}")
+    return places[0], places[1]
+
+
+def _wrong_values(given: int, path: Path) -> str:
+    if given == 1:
+        return 'no delimiter; wanted two values, or set delimiter in the recipe\'s [data], e.g. delimiter = ";"'
+    return f"{given} values, wanted 2; name two columns in the recipe's [data], e.g. columns = [1, 2]"
 
 
 def _wrong_columns(given: int, path: Path) -> str:

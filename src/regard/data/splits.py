@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.data.catalogue import resolve, resolve_more
-from regard.data.corpora import read_parallel, read_tsv
+from regard.data.corpora import read_csv, read_parallel, read_tsv
 from regard.data.holdout import BY, HeldOut, hold_out
 from regard.data.lines import find_file
 from regard.data.pair import Pair
@@ -19,6 +19,7 @@ from regard.data.records import open_dataset, read_dataset, read_jsonl, read_par
 from regard.data.synthetic import Split, synthetic
 from regard.data.tables import (
     CatalogueData,
+    CsvData,
     DataConfig,
     HuggingFaceData,
     ParallelData,
@@ -87,7 +88,7 @@ def split_files(config: DataConfig) -> list[Path]:
 class StoredSplit:
     """Pairs that are read from their files one at a time, each time they are needed."""
 
-    config: TsvData | ParallelData | RecordData | HuggingFaceData
+    config: TsvData | CsvData | ParallelData | RecordData | HuggingFaceData
     split: Split
     more: "tuple[StoredSplit, ...]" = ()
     """Splits that are read after this one."""
@@ -134,6 +135,8 @@ class StoredSplit:
         """The cache key: depends on the bytes of the corpus and on which pairs are taken, not on its folder."""
         digest = hashlib.sha256()
         parts = self.config.model_dump(mode="json", exclude={"base", "train", "dev", "test", "name"})
+        if parts.get("header") is False and isinstance(self.config, TsvData):
+            del parts["header"]  # the key of a corpus does not change because the table got a new one
         parts |= {"split": self.split, "missing": (*self._missing, BY) if self._missing else ()}
         digest.update(json.dumps(parts, sort_keys=True).encode())
         if isinstance(self.config, HuggingFaceData):
@@ -168,7 +171,9 @@ class StoredSplit:
             return read_dataset(self._dataset(split), config.source, config.target, skipped)
         files = self._files(split)
         if isinstance(config, TsvData):
-            return read_tsv(files[0], config.columns, skipped)
+            return read_tsv(files[0], config.columns, skipped, header=config.header)
+        if isinstance(config, CsvData):
+            return read_csv(files[0], config.columns, skipped, header=config.header, delimiter=config.delimiter)
         if isinstance(config, RecordData):
             read = read_jsonl if config.kind == "jsonl" else read_parquet
             return read(files[0], config.source, config.target, skipped)

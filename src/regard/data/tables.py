@@ -12,18 +12,24 @@ from regard.data.synthetic import Task
 class Table(BaseModel):
     """A table whose unknown keys are errors."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
 
 
 class _Generated(Table):
     """Pairs made up on the spot: so many for each split, of `shortest` to `longest` source words."""
 
     train: int = Field(default=10_000, ge=1, le=MOST["generated"])
+    """Training pairs."""
     dev: int = Field(default=500, ge=1, le=MOST["generated"])
+    """Development pairs."""
     test: int = Field(default=1_000, ge=1, le=MOST["generated"])
+    """Test pairs."""
     shortest: int = Field(default=3, ge=1, le=MOST["longest"])
+    """Fewest source words of a pair."""
     longest: int = Field(default=20, ge=1, le=MOST["longest"])
+    """Most source words of a pair."""
     seed: int = Field(default=0, ge=-MOST["seed"], le=MOST["seed"])
+    """Another seed gives other pairs."""
 
     @model_validator(mode="after")
     def _ordered(self) -> "_Generated":
@@ -37,6 +43,7 @@ class PhrasebookData(_Generated):
 
     kind: Literal["phrasebook"]
     pair: Literal["en-fr", "fr-en", "en-hi"] = "en-fr"
+    """Source and target language."""
 
 
 class SyntheticData(_Generated):
@@ -73,6 +80,7 @@ class _Files(_Stored):
 
 
 Column = Annotated[int, Field(ge=1, le=MOST["columns"])]
+ColumnName = Annotated[str, Field(min_length=1)]
 
 
 class TsvData(_Files):
@@ -80,18 +88,58 @@ class TsvData(_Files):
 
     kind: Literal["tsv"]
     train: Path
+    """File of training pairs."""
     dev: Path | None = None
+    """File of development pairs; held out of train if left out."""
     test: Path | None = None
-    columns: tuple[Column, Column] | None = None
-    """Which two columns, counted from 1, where lines have more."""
+    """File of test pairs; held out of train if left out."""
+    header: bool = False
+    """Whether the first line names the columns."""
+    columns: tuple[Column, Column] | tuple[ColumnName, ColumnName] | None = None
+    """Source and target where lines have more columns: counted from 1, or names of the header."""
+
+    @model_validator(mode="after")
+    def _named(self) -> "TsvData":
+        if not self.header and self.columns is not None and isinstance(self.columns[0], str):
+            raise ValueError(f"columns = {list(self.columns)} are names, but header = false: set header = true")
+        return self
+
+
+class CsvData(_Files):
+    """Files of comma-separated values, with double quotes around values that hold commas, quotes or line breaks."""
+
+    kind: Literal["csv"]
+    train: Path
+    """File of training pairs."""
+    dev: Path | None = None
+    """File of development pairs; held out of train if left out."""
+    test: Path | None = None
+    """File of test pairs; held out of train if left out."""
+    header: bool = True
+    """Whether the first line names the columns."""
+    delimiter: str = Field(default=",", min_length=1, max_length=1)
+    """The character between two values; ";" in many European exports."""
+    columns: tuple[Column, Column] | tuple[ColumnName, ColumnName] | None = None
+    """Source and target where lines have more columns: counted from 1, or names of the header."""
+
+    @model_validator(mode="after")
+    def _possible(self) -> "CsvData":
+        if not self.header and self.columns is not None and isinstance(self.columns[0], str):
+            raise ValueError(f"columns = {list(self.columns)} are names, but header = false: set header = true")
+        if self.delimiter in '"\r\n':
+            raise ValueError(f"delimiter = {self.delimiter!r} cannot separate values: use a comma, semicolon or tab")
+        return self
 
 
 class ParallelFiles(Table):
     """The files of one split, each by its own path."""
 
     source: Path
+    """File of source lines."""
     target: Path
+    """File of target lines."""
     links: Path | None = None
+    """File of word links, Pharaoh."""
 
 
 class ParallelData(_Files):
@@ -103,11 +151,17 @@ class ParallelData(_Files):
 
     kind: Literal["parallel"]
     train: ParallelFiles | Path
+    """Prefix or table of the training files."""
     dev: ParallelFiles | Path | None = None
+    """Those of the development files; held out of train if left out."""
     test: ParallelFiles | Path | None = None
+    """Those of the test files; held out of train if left out."""
     source: str | None = None
+    """Ending of source files."""
     target: str | None = None
+    """Ending of target files."""
     links: str | None = None
+    """Ending of files of word links."""
     links_turned: bool = False
     """The links count target word first: they were made for the other direction."""
 
@@ -126,10 +180,15 @@ class RecordData(_Files):
 
     kind: Literal["jsonl", "parquet"]
     train: Path
+    """File of training records."""
     dev: Path | None = None
+    """File of development records; held out of train if left out."""
     test: Path | None = None
+    """File of test records; held out of train if left out."""
     source: str = "source"
+    """Field of the source text."""
     target: str = "target"
+    """Field of the target text."""
 
 
 class HuggingFaceData(_Files):
@@ -137,13 +196,21 @@ class HuggingFaceData(_Files):
 
     kind: Literal["huggingface"]
     name: str
+    """Name on the hub, or a folder."""
     subset: str | None = None
+    """Configuration of the dataset."""
     revision: str | None = None
+    """Version of the dataset."""
     train: str = "train"
+    """Split to train on."""
     dev: str | None = None
+    """Split to validate on; held out of train if left out."""
     test: str | None = None
+    """Split to test on; held out of train if left out."""
     source: str = "source"
+    """Field of the source text."""
     target: str = "target"
+    """Field of the target text."""
 
 
 class CatalogueData(_Stored):
@@ -151,22 +218,28 @@ class CatalogueData(_Stored):
 
     kind: Literal["catalogue"]
     name: str
+    """Name in `regard data list`."""
     source: str
+    """Source side, as in en."""
     target: str
+    """Target side, as in fr."""
     part: str | None = None
     """Which part of a corpus that has several, e.g. a language of g2p-sigmorphon2020."""
     train: str | None = None
+    """Split to train on."""
     dev: str | None = None
+    """Split to validate on."""
     test: str | None = None
+    """Split to test on."""
     more: tuple[str, ...] = ()
     """Other corpora with the same sides, whose training text is added."""
 
 
-StoredData = TsvData | ParallelData | RecordData | HuggingFaceData | CatalogueData
+StoredData = TsvData | CsvData | ParallelData | RecordData | HuggingFaceData | CatalogueData
 DataConfig = Annotated[PhrasebookData | SyntheticData | StoredData, Field(discriminator="kind")]
 """The table [data]; `kind` decides which."""
 
-FILE_KINDS = ("tsv", "parallel", "jsonl", "parquet", "huggingface")
+FILE_KINDS = ("tsv", "csv", "parallel", "jsonl", "parquet", "huggingface")
 """Kinds whose paths are relative to the recipe."""
-PATH_KINDS = ("tsv", "parallel", "jsonl", "parquet")
+PATH_KINDS = ("tsv", "csv", "parallel", "jsonl", "parquet")
 """Kinds whose splits are paths."""

@@ -18,16 +18,22 @@ Tie = Literal["none", "target", "all"]
 class RecurrentConfig(BaseModel):
     """An RNN encoder-decoder; score, window and placement are three independent choices."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True, extra="forbid")
 
     architecture: Literal["rnn"] = "rnn"
+    """Recurrent or Transformer."""
     cell: Cell = Field("gru", description="gru is torch's, U s inside r ∘ (·); gru-2014 the paper's, U (r ∘ s)")
     embedding: int = Field(128, ge=1, le=MOST["width"])
+    """Width of word vectors."""
     encoder_units: int = Field(128, ge=1, le=MOST["width"], description="for each direction")
     encoder_layers: int = Field(1, ge=1, le=MOST["layers"])
+    """Recurrent layers of the encoder."""
     bidirectional: bool = True
+    """Whether the encoder also reads from right to left."""
     decoder_units: int = Field(128, ge=1, le=MOST["width"])
+    """Width of the decoder state."""
     decoder_layers: int = Field(1, ge=1, le=MOST["layers"])
+    """Recurrent layers of the decoder."""
 
     score: str = Field(
         "additive", max_length=200, description=f"{', '.join(SCORES)}, or your own as package.module:Class"
@@ -37,20 +43,28 @@ class RecurrentConfig(BaseModel):
     )
     attention_bias: bool = Field(False, description="additive: v · tanh(W_s s + W_h h + b)")
     heads: int = Field(1, ge=1, le=MOST["heads"])
+    """Attention heads; more than one needs score multi-head."""
     window: Literal["global", "local-m", "local-p"] = "global"
+    """Source positions that are attended to: all, or a window at a monotonic (m) or predicted (p) place."""
     reach: int = Field(10, ge=1, le=MOST["longest"], description="Luong's D: a local window is 2D + 1 words wide")
     placement: Placement = "input"
+    """Whether the context enters before (Bahdanau) or after (Luong) the recurrent step."""
     input_feeding: bool = False
+    """Whether the attentional vector is fed to the next step (Luong)."""
 
     initial: Initial = "projection"
+    """How the first decoder state comes from the encoder."""
     readout: Readout = "state-context-embedding"
+    """What the output layer reads."""
     readout_width: int | None = Field(
         None, ge=1, le=MOST["width"], description="of attentional and maxout; decoder_units if left out"
     )
     readout_state: ReadoutState = Field("new", description="previous: maxout of s_{t-1}, as in the paper's appendix")
     tie: Tie = "none"
+    """Embeddings that share weights with the output layer."""
     dropout: float = Field(0.0, ge=0, lt=1, description="between layers and before the output layer")
     embedding_dropout: float = Field(0.0, ge=0, lt=1)
+    """On word vectors."""
     state_dropout: float = Field(0.0, ge=0, lt=1, description="on the encoder's states, as attention reads them")
 
     @property
@@ -129,18 +143,27 @@ class RecurrentConfig(BaseModel):
 class TransformerConfig(BaseModel):
     """A pre-norm Transformer encoder-decoder."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True, extra="forbid")
 
     architecture: Literal["transformer"] = "transformer"
+    """Recurrent or Transformer."""
     width: int = Field(256, ge=2, le=MOST["width"])
+    """Of the residual stream."""
     heads: int = Field(4, ge=1, le=MOST["heads"])
+    """Of every attention."""
     encoder_layers: int = Field(3, ge=1, le=MOST["layers"])
+    """Blocks of the encoder."""
     decoder_layers: int = Field(3, ge=1, le=MOST["layers"])
+    """Blocks of the decoder."""
     feedforward: int = Field(1024, ge=1, le=MOST["feedforward"])
+    """Inner width of feed-forward blocks."""
     positions: Literal["sinusoidal", "learned"] = "sinusoidal"
+    """How positions are encoded."""
     longest: int = Field(1024, ge=1, le=MOST["longest"], description="how many learned positions there are")
     tie: Tie = "none"
+    """Embeddings that share weights with the output layer."""
     dropout: float = Field(0.1, ge=0, lt=1)
+    """On embeddings and on what each block adds."""
     inner_dropout: float | None = Field(
         None, ge=0, lt=1, description="on attention weights and inside feed-forward blocks; dropout if left out"
     )

@@ -16,10 +16,12 @@ from regard.search.sample import Sampler
 class Longest(BaseModel):
     """A limit that grows with the source: factor · source length + offset tokens, EOS included."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True, extra="forbid", allow_inf_nan=False)
 
     factor: float = Field(default=2.0, ge=0, le=MOST["factor"])
+    """Tokens for each source token."""
     offset: int = Field(default=10, ge=0, le=MOST["longest"])
+    """Further tokens."""
 
 
 class SearchConfig(BaseModel):
@@ -30,20 +32,32 @@ class SearchConfig(BaseModel):
     With a beam of 2 or more, coverage_penalty (0.2, say) ranks hypotheses that looked at the whole source higher.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True, extra="forbid", allow_inf_nan=False)
 
     beam: int = Field(default=1, ge=1, le=MOST["beam"])
+    """Beam width; 1 is greedy search."""
     nbest: int = Field(default=1, ge=1, le=MOST["beam"])
+    """Translations of each text."""
     longest: Longest | Annotated[int, Field(ge=0, le=MOST["longest"])] = Field(default_factory=Longest)
+    """Most tokens of a translation: a number, or a table."""
     length_penalty: float = Field(default=1.0, ge=0, le=MOST["penalty"])
+    """Scores are divided by length to this power."""
     length_form: Literal["power", "gnmt"] = "power"
+    """Form of the length penalty: length^x, or that of GNMT."""
     coverage_penalty: float = Field(default=0.0, ge=0, le=MOST["penalty"])
+    """How much beam search ranks down source positions that nothing looked at."""
     no_repeat_ngram: int = Field(default=0, ge=0, le=MOST["longest"])
+    """No n-gram of this size occurs twice; 0 allows all."""
     forbid_unk: bool = False
+    """Whether the unknown word is never written."""
     temperature: float | None = Field(default=None, gt=0)
+    """Samples instead of searching; 1.0 leaves the distribution as it is."""
     top_k: int | None = Field(default=None, ge=1, le=MOST["vocabulary"])
+    """Sample from the k most probable tokens."""
     top_p: float | None = Field(default=None, gt=0, le=1)
+    """Sample from the most probable tokens that sum to p."""
     seed: int = Field(default=0, ge=-MOST["seed"], le=MOST["seed"])
+    """Of sampling."""
 
     @model_validator(mode="after")
     def _agree(self) -> "SearchConfig":

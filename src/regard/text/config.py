@@ -15,14 +15,16 @@ Kind = Literal["word", "character", "bpe", "unigram"]
 class TokenizerConfig(BaseModel):
     """How text becomes pieces; part of the tokenizer's file."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     kind: Kind = "word"
+    """Kind of pieces."""
     vocabulary: int | None = Field(default=None, gt=len(SPECIAL), le=MOST["vocabulary"])
     """Pieces at most, the four special ones included; None: no limit (word and character only)."""
     minimum_count: int = Field(default=1, ge=1, le=MOST["count"])
     """Rarer words or characters are unknown (kind bpe: rarer pairs are not merged)."""
     normalise: Normaliser = Normaliser()
+    """How text is normalised."""
     words: Splitting = "marks"
     """`spaces` for text that is tokenised already, phonemes for instance; with kind character, words instead of
     characters are what links and lengths count."""

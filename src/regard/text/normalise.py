@@ -24,9 +24,10 @@ class Normaliser(BaseModel):
     "the cat's mat"
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     lowercase: bool = False
+    """Whether capitals become small letters."""
     apostrophes: bool = True
     """’ and ʼ become '."""
     drop_final_stop: bool = False

@@ -13,7 +13,7 @@ Metric = Literal["exact_match", "bleu", "chrf", "loss"]
 class GuideConfig(BaseModel):
     """[train.guide]: guided alignment, a loss that teaches attention given word links (Chen et al. 2016)."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True, extra="forbid", allow_inf_nan=False)
 
     weight: float = Field(0.0, ge=0, description="how much links count beside words; 0 is off")
     links: Path | None = Field(None, description="a Pharaoh file, line i for training pair i; else those of the corpus")
@@ -28,13 +28,15 @@ class GuideConfig(BaseModel):
 class TrainConfig(BaseModel):
     """The defaults of [train]; only epsilon's depends on the optimizer (see `build_optimizer`)."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True, extra="forbid", allow_inf_nan=False)
 
     epochs: int | None = Field(None, ge=1, le=MOST["epochs"])
+    """Passes over the training pairs."""
     steps: int | None = Field(
         None, ge=1, le=MOST["steps"], description="optimizer steps; ends the run even inside an epoch"
     )
     batch_sentences: int | None = Field(None, ge=1, le=MOST["batch_sentences"])
+    """Pairs in a batch; or batch_tokens."""
     batch_tokens: int | None = Field(None, ge=1, le=MOST["batch_tokens"], description="on each side, padding counted")
     bucket: bool = Field(True, description="batches of similar length; without, every batch is a fair sample")
     pad_to: int = Field(
@@ -43,33 +45,42 @@ class TrainConfig(BaseModel):
     accumulate: int = Field(1, ge=1, le=MOST["repeats"], description="batches for each optimizer step")
 
     optimizer: Literal["adam", "adamw", "adadelta"] = "adam"
+    """How gradients become updates."""
     learning_rate: float = Field(1e-3, gt=0, description="adadelta usually takes 1.0")
     betas: tuple[float, float] = (0.9, 0.999)
+    """Of adam and adamw."""
     rho: float = Field(0.95, gt=0, lt=1, description="of adadelta")
     epsilon: float | None = Field(None, gt=0, description="1e-8, adadelta 1e-6, if left out")
     weight_decay: float = Field(0.0, ge=0)
+    """Of the optimizer."""
     schedule: Literal["constant", "cosine", "inverse-sqrt", "plateau"] = "constant"
+    """How the learning rate changes after the warm-up."""
     warmup: int = Field(0, ge=0, le=MOST["steps"], description="steps of linear warm-up")
     final_rate: float = Field(0.0, ge=0, le=1, description="cosine ends at this share of the learning rate")
     plateau_factor: float = Field(0.5, gt=0, lt=1)
+    """The rate is multiplied by it at a plateau."""
     plateau_patience: int = Field(
         2, ge=0, le=MOST["epochs"], description="validations without improvement before the rate falls"
     )
     clip: float | None = Field(1.0, gt=0, description="largest gradient norm")
     label_smoothing: float = Field(0.0, ge=0, lt=1)
+    """Share of probability spread over the whole vocabulary."""
     agreement: float = Field(0.0, ge=0, description="R-Drop: price of two readings that disagree; its α = 5 is 2.5")
     hide_words: float = Field(0.0, ge=0, lt=1, description="share of words equal on both sides that become unknown")
 
     guide: GuideConfig = Field(default_factory=lambda: GuideConfig.model_validate({}))
+    """Guided alignment."""
     coverage: float = Field(0.0, ge=0, description="price of pieces not looked at just once")
 
     teacher_forcing: float = Field(1.0, ge=0, le=1, description="share of steps that read the true previous word")
     teacher_forcing_schedule: Literal["constant", "linear", "exponential", "inverse-sigmoid"] = "constant"
+    """How teacher forcing falls during training."""
     teacher_forcing_end: float = Field(0.0, ge=0, le=1, description="where a falling schedule stops")
     teacher_forcing_speed: float = Field(5.0, gt=0, le=100, description="how sharply the two curved ones fall")
 
     validate_every: int | None = Field(None, ge=1, le=MOST["steps"], description="steps; once an epoch if left out")
     validate_sentences: int = Field(500, ge=1, le=MOST["count"])
+    """Development pairs that are decoded at each validation."""
     metric: Metric = Field("bleu", description="chooses the best model; equal scores: the lower validation loss")
     patience: int | None = Field(
         None, ge=1, le=MOST["epochs"], description="validations without improvement before the run ends early"
@@ -80,12 +91,17 @@ class TrainConfig(BaseModel):
     )
     source_vectors: str | None = Field(None, description="a file of word vectors that the embedding begins with")
     target_vectors: str | None = None
+    """The same for the target side."""
     start_from: str | None = Field(None, description="a bundle whose weights and tokenizers this run starts with")
 
     seed: int = Field(0, ge=-MOST["seed"], le=MOST["seed"])
+    """Of initial weights, batches and dropout."""
     deterministic: bool = False
+    """Bit-equal runs from equal seeds."""
     device: str = "auto"
+    """Cpu, cuda, cuda:1, mps, or auto."""
     precision: Literal["auto", "float32", "bf16"] = "auto"
+    """Of computation on a GPU."""
     threads: int | None = Field(
         None,
         ge=1,
@@ -93,6 +109,7 @@ class TrainConfig(BaseModel):
         description="CPU threads; OMP_NUM_THREADS if left out, else measured; 1 if deterministic",
     )
     tensorboard: bool = False
+    """Whether events are written for TensorBoard."""
 
     @model_validator(mode="after")
     def _possible(self) -> "TrainConfig":

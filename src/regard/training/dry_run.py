@@ -25,12 +25,15 @@ class DryRun:
     threads: int
     warnings: tuple[str, ...]
     unused: bool
+    seconds: float
+    """For the gradients of the largest batch."""
 
     def agreed(self, world: World) -> "DryRun":
         """The threads of worker 0; warnings and unused parameters of all."""
         everybody = world.gather(self)
         warnings = dict.fromkeys(warning for one in everybody for warning in one.warnings)
-        return DryRun(everybody[0].threads, tuple(warnings), any(one.unused for one in everybody))
+        slowest = max(one.seconds for one in everybody)
+        return DryRun(everybody[0].threads, tuple(warnings), any(one.unused for one in everybody), slowest)
 
 
 def dry_run(job: Job, known_threads: int | None) -> DryRun:
@@ -48,8 +51,22 @@ def dry_run(job: Job, known_threads: int | None) -> DryRun:
         attempt()
         unused = any(parameter.grad is None for parameter in job.model.parameters() if parameter.requires_grad)
         threads = known_threads or _pick_threads(job, attempt)
+        seconds = _time(job, attempt, threads)
         job.model.zero_grad(set_to_none=True)
-    return DryRun(threads, tuple(warnings), unused)
+    return DryRun(threads, tuple(warnings), unused, seconds)
+
+
+def _time(job: Job, attempt: Callable[[], object], threads: int) -> float:
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        start = time.perf_counter()
+        attempt()
+        if job.device.type == "cuda":
+            torch.cuda.synchronize(job.device)
+        return time.perf_counter() - start
+    finally:
+        torch.set_num_threads(before)
 
 
 def _pick_threads(job: Job, attempt: Callable[[], object]) -> int:

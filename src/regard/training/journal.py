@@ -51,6 +51,8 @@ class Started:
     workers: int = 1
     launch: str | None = None
     """torchrun's run id: restarted workers find their run by it."""
+    estimate: float | None = None
+    """Seconds that the steps to come would take if every batch were as slow as the largest."""
 
 
 @dataclass(frozen=True)

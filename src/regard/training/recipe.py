@@ -28,9 +28,10 @@ class RecipeError(InputError):
 class Recipe(BaseModel):
     """Everything that decides what a run computes."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True, extra="forbid")
 
     description: str = ""
+    """What the recipe is for, as `regard train` lists it."""
     data: DataConfig
     text: TextConfig = TextConfig()
     model: RecurrentConfig | TransformerConfig = Field(discriminator="architecture")

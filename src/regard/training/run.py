@@ -110,7 +110,7 @@ def _train(
     with job.interrupt, _writing(checked, world):
         notes = (*_rewind(folder, recipe, journal, progress), *_other_bits(checkpoint, job))
         before, progress = progress.step, replace(progress, threads=trial.threads, workers=world.size)
-        journal.write(_started(job, progress, (*notes, *trial.warnings)))
+        journal.write(_started(job, progress, (*notes, *trial.warnings), trial.seconds))
         progress = run_loop(job, progress)
         return _end(folder, recipe, journal, progress, steps=progress.step - before)
 
@@ -173,7 +173,8 @@ def _writing(checked: Checked | None, world: World) -> Iterator[None]:
         yield
 
 
-def _started(job: Job, progress: Progress, warnings: tuple[str, ...]) -> Started:
+def _started(job: Job, progress: Progress, warnings: tuple[str, ...], seconds: float) -> Started:
+    """`seconds` is the time of the largest batch."""
     data = job.data
     return Started(
         parameters=job.model.parameters_count,
@@ -190,6 +191,7 @@ def _started(job: Job, progress: Progress, warnings: tuple[str, ...]) -> Started
         notes=tuple(dict.fromkeys((*data.notes, *_few_steps(job), *warnings))),
         workers=job.world.size,
         launch=job.world.launch,
+        estimate=seconds * job.config.accumulate * (job.total - progress.step),
     )
 
 
