@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,6 @@ from hypothesis import strategies as st
 
 from bundle.test_refused import accept
 from chaos.faults import PAIRS, RECIPE, REVERSE, BrokenPromise, check_message, fork, run_here
-from regard.export.folder import export_onnx
 from runtime.bundles import untrained
 
 MEMORY = 2 << 30
@@ -146,7 +146,8 @@ def fuzz_recipe(draw: Draw, folder: Path) -> Sequence[str]:
 
 
 def fuzz_data(draw: Draw, folder: Path) -> Sequence[str]:
-    name = draw(st.sampled_from(("pairs.tsv", "pairs.jsonl", "pairs.parquet", "links.txt")))
+    names = ("pairs.tsv", "pairs.jsonl", "pairs.parquet", "links.txt")
+    name = draw(st.sampled_from([one for one in names if (folder / one).exists()]))
     path = folder / name
     invented = not draw(st.integers(0, 5))
     path.write_bytes(draw(st.binary(max_size=300)) if invented else change_bytes(draw, path.read_bytes()))
@@ -164,20 +165,26 @@ def fuzz_data(draw: Draw, folder: Path) -> Sequence[str]:
 TARGETS = {"bundle": fuzz_bundle, "recipe": fuzz_recipe, "data": fuzz_data, "onnx": fuzz_onnx}
 
 
-def prepare(folder: Path) -> None:
-    """One valid folder of everything that the targets spoil."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
+def prepare(folder: Path, target: str) -> None:
+    """One valid folder of everything that the targets spoil; Parquet only where pyarrow is installed."""
     folder.mkdir(parents=True)
     untrained(folder / "bundle")
-    export_onnx(folder / "bundle", folder / "onnx")
+    if target == "onnx":
+        import onnxruntime  # noqa: F401  (imported once, not in every process)
+
+        from regard.export.folder import export_onnx
+
+        export_onnx(folder / "bundle", folder / "onnx")
     (folder / "recipe.toml").write_text(RECIPE.format(data=REVERSE), encoding="utf-8")
     for name in ("pairs.tsv", "start.tsv"):
         (folder / name).write_text(PAIRS, encoding="utf-8")
     rows = [dict(zip(("source", "target"), line.split("\t"), strict=True)) for line in PAIRS.splitlines()]
     (folder / "pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    parquet.write_table(pa.Table.from_pylist(rows), folder / "pairs.parquet")
+    if find_spec("pyarrow") is not None:
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        parquet.write_table(pa.Table.from_pylist(rows), folder / "pairs.parquet")
     (folder / "links.txt").write_text("0-0 1-1 2-2\n" * len(rows), encoding="utf-8")
 
 
@@ -200,8 +207,6 @@ WARM = (
 
 
 def warm(start: Path, root: Path) -> None:
-    import onnxruntime  # noqa: F401
-
     shutil.copytree(start, root / "case")
     for command in WARM:
         ended = run_here(command, root / "case")
@@ -212,7 +217,7 @@ def fuzz(target: str, root: Path, seconds: float, first_seed: int = 7, cases: in
     """Run cases until the time is over, or so many; the figures with every finding."""
     torch.set_num_threads(1)  # a forked process cannot use the threads of its parent
     start, folder = root / "start", root / "case"
-    prepare(start)
+    prepare(start, target)
     warm(start, root)
     outcomes: Counter[str] = Counter()
     findings: dict[str, str] = {}
