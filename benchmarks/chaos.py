@@ -66,9 +66,8 @@ def run(part: str, count: int, seconds: float, seed: int) -> dict[str, object]:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve() / "chaos"
         root.mkdir()
-        if part == "kills":
-            return kill_all(root, count // 2, seconds, seed)  # two for each run
-        return (inject_all if part == "faults" else lose_power)(root, count, seconds, seed)
+        work = {"faults": inject_all, "kills": kill_all, "images": lose_power}[part]
+        return work(root, count, seconds, seed)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ import torch
 from chaos.operations import Operation, ShortWrite, watch
 from regard.cli.main import run
 from regard.data.catalogue import Entry, catalogue
-from training.stopped import compare, losses
+from training.stopped import GOLDEN, compare, losses
 
 ERRORS = (errno.ENOSPC, errno.EIO, errno.EACCES)
 KINDS = (*(errno.errorcode[number] for number in ERRORS), "short write", "full disk")
@@ -86,7 +86,13 @@ class BrokenPromise(AssertionError):
     """A command did not do what it must after a fault."""
 
 
-def fork(command: Sequence[str], folder: Path, *, stop: tuple[int, str] | None = None) -> Ended:
+def fork(
+    command: Sequence[str],
+    folder: Path,
+    *,
+    stop: tuple[int, str] | None = None,
+    prepare: Callable[[], None] = lambda: None,
+) -> Ended:
     """Run `regard` in a forked process with `folder` as its current folder; `stop` is the operation that fails."""
     with tempfile.TemporaryDirectory() as place:
         log, counted = Path(place, "log"), Path(place, "operations")
@@ -99,6 +105,7 @@ def fork(command: Sequence[str], folder: Path, *, stop: tuple[int, str] | None =
                 os.dup2(output, 2)
                 os.chdir(folder)
                 os.environ.update(_places(folder))
+                prepare()
                 if stop is not None:
                     watch(folder, _Injector(*stop, counted.open("w", encoding="utf-8")))
                 code = run(command)
@@ -231,7 +238,7 @@ def inject(scenario: Scenario, root: Path, whole: Path, moment: int, kind: str) 
     what = f"{scenario.name}, {kind} at operation {moment}"
     before, after = contents(scenario.start), contents(whole)
     ended = fork(scenario.command, folder, stop=(moment, kind))
-    _check_message(ended, what)
+    check_message(ended, what)
     now = contents(folder)
     for name, data in before.items():
         if now.get(name) not in (data, after.get(name)):
@@ -252,10 +259,11 @@ def inject(scenario: Scenario, root: Path, whole: Path, moment: int, kind: str) 
     return "went on" if ended.code == 0 else "refused"
 
 
-def _check_message(ended: Ended, what: str) -> None:
+def check_message(ended: Ended, what: str, *, doctor: bool = False) -> None:
+    """Refuse anything but success or one message; `regard doctor` prints its findings instead."""
     last = (ended.said.strip().splitlines() or [""])[-1]
     wrong = [word for word in ("Traceback", "unexpected") if word in ended.said]
-    clear = ended.code == 0 or (ended.code in (1, 2) and last.startswith("regard: "))
+    clear = ended.code == 0 or (ended.code in (1, 2) and (doctor or last.startswith("regard: ")))
     if wrong or not clear:
         raise BrokenPromise(f"{what}: exit code {ended.code}: {ended.said[-1500:]}")
 
@@ -270,55 +278,50 @@ def _run_untouched(scenario: Scenario, root: Path, number: int) -> tuple[Path, l
     for _ in range(2):  # the first one imports, here and for the processes that are forked, what the command needs
         shutil.rmtree(root / "case", ignore_errors=True)
         shutil.copytree(scenario.start, root / "case")
-        ended = fork(scenario.command, root / "case", stop=(0, "")) if whole.exists() else _run_here(scenario, root)
+        ended = (
+            fork(scenario.command, root / "case", stop=(0, ""))
+            if whole.exists()
+            else run_here(scenario.command, root / "case")
+        )
         assert ended.code == 0, f"{scenario.name}: {ended.said}"
         shutil.rmtree(whole, ignore_errors=True)
         shutil.copytree(root / "case", whole)
     return whole, ended.operations
 
 
-def _run_here(scenario: Scenario, root: Path) -> Ended:
+def run_here(command: Sequence[str], folder: Path) -> Ended:
+    """Run `regard` in this process with `folder` as its current folder."""
     here, said = os.getcwd(), io.StringIO()
-    os.chdir(root / "case")
+    os.chdir(folder)
     try:
         with pytest.MonkeyPatch.context() as patch, redirect_stdout(said), redirect_stderr(said):
-            for name, folder in _places(root / "case").items():
-                patch.setenv(name, folder)
-            return Ended(run(scenario.command), said.getvalue())
+            for name, place in _places(folder).items():
+                patch.setenv(name, place)
+            return Ended(run(command), said.getvalue())
     finally:
         os.chdir(here)
 
 
-def inject_all(root: Path, faults: int, seconds: float, seed: int = 7) -> dict[str, object]:
-    """Spread so many faults over the operations of all scenarios; the figures, with every broken promise."""
+def inject_all(root: Path, faults: int, seconds: float = float("inf"), seed: int = 7) -> dict[str, object]:
+    """Spread so many faults over the operations of all scenarios, in turn; the figures, with every broken promise."""
     torch.set_num_threads(1)  # a forked process cannot use the threads of its parent
-    random, began = Random(seed), time.monotonic()
-    figures: dict[str, dict[str, object]] = {}
+    random, deadline = Random(seed), time.monotonic() + seconds
+    untouched = [(one, *_run_untouched(one, root, number)) for number, one in enumerate(scenarios(root))]
+    outcomes = {scenario.name: Counter[str]() for scenario, _, _ in untouched}
+    kinds: Counter[str] = Counter()
     broken: list[str] = []
-    prepared = scenarios(root)
-    for number, scenario in enumerate(prepared):
-        whole, operations = _run_untouched(scenario, root, number)
-        share = faults // len(prepared) + (number < faults % len(prepared))
-        outcomes: Counter[str] = Counter()
-        kinds: Counter[str] = Counter()
-        deadline = began + seconds * (number + 1) / len(prepared)
-        for fault in range(share):
-            if time.monotonic() > deadline:
-                break
-            moment = 1 + (len(operations) * fault // share + random.randrange(max(1, len(operations) // share)))
-            moment = min(moment, len(operations))
-            operation = operations[moment - 1]
-            kind = random.choice([one for one in KINDS if one != "short write" or operation == "write"])
-            kinds[f"{operation}: {kind}"] += 1
-            try:
-                outcomes[inject(scenario, root, whole, moment, kind)] += 1
-            except BrokenPromise as promise:
-                outcomes["broken promise"] += 1
-                broken.append(str(promise))
-        figures[scenario.name] = {
-            "operations": len(operations),
-            "faults": outcomes.total(),
-            "outcomes": dict(outcomes),
-            "kinds": dict(kinds),
-        }
-    return {"faults": sum(int(str(one["faults"])) for one in figures.values()), "commands": figures, "broken": broken}
+    for number in range(faults):
+        if time.monotonic() > deadline:
+            break
+        scenario, whole, operations = untouched[number % len(untouched)]
+        moment = 1 + int(len(operations) * (number / GOLDEN % 1.0))  # spread evenly, however many there will be
+        operation = operations[moment - 1]
+        kind = random.choice([one for one in KINDS if one != "short write" or operation == "write"])
+        kinds[f"{operation}: {kind}"] += 1
+        try:
+            outcomes[scenario.name][inject(scenario, root, whole, moment, kind)] += 1
+        except BrokenPromise as promise:
+            outcomes[scenario.name]["broken promise"] += 1
+            broken.append(str(promise))
+    commands = {one.name: {"operations": len(operations), **outcomes[one.name]} for one, _, operations in untouched}
+    return {"faults": kinds.total(), "commands": commands, "kinds": dict(kinds), "broken": broken}

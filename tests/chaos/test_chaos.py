@@ -53,3 +53,15 @@ def test_the_modelled_disk_loses_what_was_not_synced(tmp_path: Path) -> None:
     assert disk.lose_power(Random(0), most=True) == {"file": b"new"}
     seen = {str(disk.lose_power(Random(seed), most=False)["file"]) for seed in range(20)}
     assert seen == {"b'new'", "b'newe'", "b'newer'"}
+
+
+@pytest.mark.parametrize("target", ["bundle", "recipe", "data", "onnx"])
+def test_damaged_and_invented_input_gives_one_message(target: str, tmp_path: Path) -> None:
+    if target == "onnx":
+        pytest.importorskip("onnxruntime")
+    command = [sys.executable, "-W", "ignore", SCRIPT.with_name("fuzz.py"), "--only", target, "--found", tmp_path]
+    done = completed([*command, "--cases", "15", "--seconds", "300"], seconds=400)
+    assert done.returncode == 0, done.stderr[-2000:]
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert not found["findings"], found["findings"]
+    assert found["cases"] == 15

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from bundle.conftest import names, small_files
-from processes import started
+from processes import started, wait_until
 from regard.bundle import load_bundle, save_bundle
 from regard.cli.output import open_output
 from regard.training.recipe import parse_recipe
@@ -159,6 +159,22 @@ def test_7_a_killed_translation_leaves_no_file_that_the_next_one_does_not_remove
     assert not (tmp_path / "out.txt").exists()
     assert command("translate", run_folder, "3 4 5", "--output", tmp_path / "out.txt").code == 0
     assert names(tmp_path) == ["out.txt"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+def test_7_a_translation_that_is_asked_to_end_keeps_its_output_and_leaves_no_draft(
+    run_folder: Path, tmp_path: Path, number: signal.Signals
+) -> None:
+    command = [sys.executable, "-m", "regard", "translate", run_folder, "--output", tmp_path / "out.txt"]
+    with started(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdin.write(b"3 4 5\n" * 256)
+        process.stdin.flush()
+        wait_until(lambda: any(one.stat().st_size for one in tmp_path.iterdir()), process, "it wrote")
+        process.send_signal(number)
+        _, errors = process.communicate()
+    assert (process.returncode, errors.decode().splitlines()[-1]) == (130, "regard: interrupted")
+    assert names(tmp_path) == ["out.txt.part"]
+    assert (tmp_path / "out.txt.part").read_text(encoding="utf-8") == "5 4 3\n" * 256
 
 
 def test_7_a_link_stays_and_its_target_is_replaced(command: Command, run_folder: Path, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
+from regard.bounds import MOST
 from regard.data.pair import Pair
 from regard.data.records import guess_fields, open_dataset, read_dataset, read_jsonl, read_parquet
 from regard.data.splits import load_split, open_split
@@ -166,3 +167,10 @@ def test_a_recipe_reads_a_dataset_in_a_folder(tmp_path: Path) -> None:
         "no test file: 2 of the 40 training pairs, chosen by their source text, are held out for test",
     )
     assert open_split(config, "train").key == open_split(config, "train").key != open_split(config, "dev").key
+
+
+def test_a_cell_longer_than_a_line_may_be_is_refused(tmp_path: Path) -> None:
+    table = pyarrow.Table.from_pylist([{"source": "a", "target": "b" * (MOST["line"] + 1)}])
+    pyarrow.parquet.write_table(table, tmp_path / "t.parquet", compression="gzip")
+    with pytest.raises(InputError, match=r't.parquet, record 1: the field "target" has 16,777,217 characters, at most'):
+        list(read_parquet(tmp_path / "t.parquet", "source", "target"))

@@ -1,7 +1,7 @@
 """Train, be killed at many moments, resume, and compare.
 
-Run as a program with a folder and a number of moments, each of which is two kills. Every run is a forked process that
-counts its file operations and is killed at the n-th, or after some time.
+Run as a program with a folder and a number of kills. Every run is a forked process that counts its file
+operations and is killed at the n-th, or after some time.
 """
 
 import os
@@ -10,6 +10,7 @@ import signal
 import sys
 import time
 from collections import Counter
+from itertools import count
 from pathlib import Path
 from random import Random
 
@@ -24,6 +25,7 @@ from regard.training.run import train
 from training.tiny import entries, equal, tiny, weights
 
 FINISHED, BROKEN = 0, 5
+GOLDEN = (1 + 5**0.5) / 2
 RECIPE = tiny(
     model={"dropout": 0.2, "embedding_dropout": 0.1},
     train={
@@ -33,8 +35,8 @@ RECIPE = tiny(
 )  # fmt: skip
 
 
-def kill_at(moment: int, count: Path) -> None:
-    """Arrange to be killed at a file operation; with 0, `count` says how many there were."""
+def kill_at(moment: int, counted: Path) -> None:
+    """Arrange to be killed at a file operation; with 0, the file `counted` gets how many there were."""
     seen = 0
 
     def listener(operation: Operation) -> None:
@@ -43,9 +45,9 @@ def kill_at(moment: int, count: Path) -> None:
         if seen == moment:
             os.kill(os.getpid(), signal.SIGKILL)
         if moment == 0:
-            count.write_text(str(seen))
+            counted.write_text(str(seen))
 
-    watch(count.parent, listener)
+    watch(counted.parent, listener)
 
 
 def run(folder: Path, resume: bool, moment: int | None = None, seconds: float = 0.0) -> int:
@@ -89,8 +91,8 @@ def compare(folder: Path, whole: Path, what: str) -> None:
     assert ours == theirs, f"{what}: {ours ^ theirs} left behind or missing"
 
 
-def kill_all(root: Path, moments: int, seconds: float = float("inf"), seed: int = 7) -> dict[str, object]:
-    """Kill so many runs twice each, resume them, and compare; the figures. Raises where a run is not as it must be."""
+def kill_all(root: Path, kills: int, seconds: float = float("inf"), seed: int = 7) -> dict[str, object]:
+    """Kill runs once or twice each, resume them, and compare; the figures. Raises where one is not as it must be."""
     torch.set_num_threads(1)  # a forked process cannot use the threads of its parent
     random, deadline = Random(seed), time.monotonic() + seconds
     whole = root / "whole" / "run"
@@ -102,12 +104,12 @@ def kill_all(root: Path, moments: int, seconds: float = float("inf"), seed: int 
     assert run(whole, resume=False, moment=0) == FINISHED
     took, total = time.perf_counter() - began, int((whole.parent / "count").read_text())
     outcomes: Counter[int] = Counter()
-    for number in range(moments):
-        if time.monotonic() > deadline:
+    for number in count():
+        if outcomes[-signal.SIGKILL] >= kills or time.monotonic() > deadline:
             break
         folder = root / str(number) / "run"
         folder.parent.mkdir()
-        first = 1 + total * number // moments + random.randrange(max(1, total // moments))
+        first = 1 + int(total * (number / GOLDEN % 1.0))  # spread evenly, however many there will be
         timed = number % 4 == 3
         for moment in (first, random.randrange(1, total)):
             if timed:
@@ -119,7 +121,8 @@ def kill_all(root: Path, moments: int, seconds: float = float("inf"), seed: int 
         compare(folder, whole, f"moment {first} of {total}")
         shutil.rmtree(folder.parent)
     assert BROKEN not in outcomes, outcomes
-    return {"operations": total, "kills": outcomes[-signal.SIGKILL], "ended_before": outcomes[FINISHED]}
+    killed = outcomes[-signal.SIGKILL]
+    return {"operations": total, "kills": killed, "runs": number, "ended_before_their_kill": outcomes[FINISHED]}
 
 
 if __name__ == "__main__":

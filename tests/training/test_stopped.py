@@ -32,9 +32,9 @@ def signals() -> Iterator[None]:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_run_goes_on_to_the_same_bits_whenever_it_was_killed(tmp_path: Path) -> None:
     program = Path(__file__).with_name("stopped.py")
-    done = completed([sys.executable, program, tmp_path / "runs", "7"], seconds=300)
+    done = completed([sys.executable, program, tmp_path / "runs", "12"], seconds=300)
     assert done.returncode == 0, done.stderr[-2000:]
-    assert "'kills': 0" not in done.stdout, "nothing was ever killed"
+    assert "'kills': 1" in done.stdout, "at least ten of them were killed"
 
 
 @pytest.fixture

@@ -2,10 +2,12 @@
 
 import io
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
+from types import FrameType
 from typing import Any, TextIO, cast
 
 from regard.cli.failure import Unfailing, describe_failure, silence
@@ -36,7 +38,21 @@ HELP = ("-h", "--help")
 
 def main() -> None:
     """The entry point of the command `regard`."""
+    _interrupt_on_signals()
     sys.exit(run(sys.argv[1:]))
+
+
+def _interrupt_on_signals() -> None:
+    """SIGTERM and SIGHUP end a command as Ctrl-C does, so that drafts are removed; ignored signals stay ignored."""
+    for number in (signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])):
+        if signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, _interrupt)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """A second SIGTERM ends the process at once; a second SIGHUP, which a closed terminal sends, does nothing."""
+    signal.signal(number, signal.SIG_DFL if number == signal.SIGTERM else signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from regard.bounds import cut
+from regard.bounds import MOST, cut
 from regard.data.lines import find_file, import_extra, read_lines
 from regard.data.pair import Pair
 from regard.reading_files import parse_json
@@ -107,6 +107,11 @@ def _field(row: Mapping[str, Any], name: str, where: str) -> str:
     if not isinstance(value, str):
         inside = f"; {suggest(name, _names(row), 'fields')}" if isinstance(value, Mapping) else ""
         raise InputError(f'{where}: the field "{cut(name)}" is {type(value).__name__}, wanted text{inside}')
+    if len(value) > MOST["line"]:
+        raise InputError(
+            f'{where}: the field "{cut(name)}" has {len(value):,} characters, at most {MOST["line"]:,} are read: '
+            "split or remove the record"
+        )
     if not value.isascii() and (lone := _SURROGATE.search(value)):
         raise InputError(
             f'{where}: character {lone.start()} of the field "{cut(name)}" is half of a surrogate pair: '
