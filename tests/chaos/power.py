@@ -67,7 +67,7 @@ class Disk:
         path, now = os.path.relpath(operation.path, self.root), self.now
         file = now.get(path)
         if operation.kind == "create":
-            if (path not in now and not os.path.isdir(operation.path)) or (operation.truncates and file is not None):
+            if (path not in now and path != ".") or (operation.truncates and file is not None):
                 now[path] = File()
                 self._changed(path)
         elif operation.kind == "write" and file is not None:

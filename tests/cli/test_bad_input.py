@@ -323,7 +323,9 @@ class TestDisks:
         monkeypatch.setenv("REGARD_CACHE", str(small_disk))
         outcome = command("train", recipe, "--out", tmp_path / "run", "--set", "text.kind=character")
         assert outcome.code == 1
-        assert "the disk is full; nothing half done is left there" in outcome.complaint
+        *stages, complaint = outcome.err.splitlines()
+        assert all(line.startswith("preparing: ") for line in stages)
+        assert "the disk is full; nothing half done is left there" in complaint
         assert not (tmp_path / "run").exists()
         assert not [one for one in (small_disk / "pairs").glob("*") if one.is_dir()]
         monkeypatch.setenv("REGARD_CACHE", str(tmp_path / "cache"))

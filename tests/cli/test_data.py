@@ -134,8 +134,10 @@ def test_a_disk_that_fills_while_a_corpus_is_prepared(process: Command, tmp_path
 
     outcome = process("train", "own.toml", preexec=small)
     assert outcome.code == 1
-    assert "cannot keep prepared data in" in outcome.complaint
-    assert "nothing half done is left there" in outcome.complaint
+    *stages, complaint = outcome.err.splitlines()
+    assert all(line.startswith("preparing: ") for line in stages)
+    assert "cannot keep prepared data in" in complaint
+    assert "nothing half done is left there" in complaint
     assert not (tmp_path / "runs").exists()
     again = process("train", "own.toml")
     assert again.code == 0, again.err

@@ -71,7 +71,7 @@ def test_item_19_the_nbest_column_is_the_normalised_score_of_the_api(command: Co
     best = regard.load(run_folder).translate("3 4 5", nbest=2)
     wanted = [f"{one.normalised_score:.4f}" for one in (best, *best.alternatives)]
     assert [line.split("\t")[1] for line in lines] == wanted
-    assert "its number, normalised score and translation" in " ".join(command("translate", "--help").out.split())
+    assert "number, normalised score, text" in " ".join(command("translate", "--help").out.split())
 
 
 def test_nbest_lines_bear_the_number_of_their_text(command: Command, run_folder: Path) -> None:

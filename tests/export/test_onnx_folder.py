@@ -115,7 +115,7 @@ class TestCommand:
     def test_wrong_use(self, exported: Exported, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         bundle, folder = exported("bahdanau")
         for words, message in (
-            (["onx", str(bundle), "--out", "x"], "there is no format 'onx'; there is onnx"),
+            (["onx", str(bundle), "--out", "x"], "there is no format 'onx': did you mean 'onnx'?"),
             (["onnx", str(tmp_path / "nothing"), "--out", "x"], "no bundle at"),
             (["onnx", str(folder), "--out", "x"], "belongs to an ONNX folder, which can translate, align and plot"),
             (["onnx", str(bundle)], "Missing option '--out'"),

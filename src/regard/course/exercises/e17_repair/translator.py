@@ -40,11 +40,17 @@ def translator(tell: Waiting = busy) -> Bundle:
     waits = partial(tell, "waiting for another training of the translator", 0, 1)
     with locked(place.with_suffix(".lock"), waits, repeat=True):  # two graders at once train one model
         try:
-            return load_bundle(place)
+            return _load(place)
         except BundleError:  # not there yet, or damaged
             shutil.rmtree(place, ignore_errors=True)
         _train(recipe, place, tell)
-        return load_bundle(place)
+        return _load(place)
+
+
+def _load(place: Path) -> Bundle:
+    """The bundle, which reads sentences longer than those of its training, too."""
+    bundle = load_bundle(place)
+    return bundle.that_reads(bundle.most_source)
 
 
 def cache_home() -> Path:
