@@ -269,7 +269,7 @@ def _keep(file: BinaryIO, place: Path) -> Path:
 
 
 def _settle(draft: Path) -> None:
-    """fsync everything, readable by whoever may read the folder (safetensors writes private files)."""
+    """fsync every file and give it the permissions of the folder (safetensors writes private files)."""
     mode = draft.stat().st_mode & 0o666
     for path in draft.rglob("*"):
         if path.is_file():

@@ -43,7 +43,7 @@ def test_item_14_csv_is_an_error_whose_remedy_works(text: str, name: str, tmp_pa
     finding = odd(tmp_path, text, name)
     assert finding.bad
     assert finding.text.startswith(f"{name} is CSV, fields separated by '{';' if ';' in text else ','}'")
-    command = finding.remedy.removeprefix("convert it: ")
+    command = finding.remedy.removeprefix('in a recipe, set kind = "csv"; or convert it: ')
     subprocess.run(command, shell=True, cwd=tmp_path, check=True, timeout=60)
     assert "\t" in (tmp_path / "plain.tsv").read_text(encoding="utf-8").splitlines()[0]
     assert not any(one.bad for one in examine(tmp_path / "plain.tsv"))
@@ -60,7 +60,9 @@ def test_item_14_a_header_row(tmp_path: Path) -> None:
     for header in ("source\ttarget", "English\tFrench", '"en"\t"fr"'):
         finding = odd(tmp_path, "\n".join([header, *WORDS]))
         assert finding.text == "the first line looks like a header, and would be trained as a pair"
-        assert finding.remedy == "remove it: tail -n +2 pairs.tsv > without-header.tsv"
+        assert (
+            finding.remedy == "in a recipe, set header = true; or remove it: tail -n +2 pairs.tsv > without-header.tsv"
+        )
 
 
 def test_item_14_quoted_fields(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def train(
 def _run_recipe(name: str, out: Path | None) -> "tuple[Recipe | str, Path | None]":
     """The recipe of the run folder `name` and that folder; `name` and `out` where it is none.
 
-    The recipe in a run folder may be somebody else's: a class that it names is imported only if --trust names it.
+    The recipe in a run folder may come from another person: its classes are imported only if --trust names them.
     """
     from regard.reading_files import read_json
     from regard.text.errors import InputError

@@ -44,13 +44,14 @@ def check_table(path: Path) -> Table:
     if delimiter := _csv_delimiter(path, lines):
         option = "" if delimiter == "," else f", delimiter='{delimiter}'"
         what = f"{path.name} is CSV, fields separated by '{delimiter}': wanted source TAB target without quotes"
-        return Table((Finding("✗", what, (_shown(lines[0]),), f"convert it: {_UNQUOTE.format(option, path.name)}"),))
+        remedy = f'in a recipe, set kind = "csv"; or convert it: {_UNQUOTE.format(option, path.name)}'
+        return Table((Finding("✗", what, (_shown(lines[0]),), remedy),))
     rows = [line.split("\t") for line in lines]
     if not rows or len(rows[0]) < 2:
         return Table()
     findings, columns = [], None
     if _is_header(rows[0]):
-        remedy = f"remove it: tail -n +2 {path.name} > without-header.tsv"
+        remedy = f"in a recipe, set header = true; or remove it: tail -n +2 {path.name} > without-header.tsv"
         what = "the first line looks like a header, and would be trained as a pair"
         findings.append(Finding("!", what, (_shown(lines[0]),), remedy))
         rows = rows[1:]

@@ -38,7 +38,7 @@ def pick_device(name: str, world: World) -> torch.device:
 
 
 def _gpu_if_it_works() -> torch.device:
-    """A GPU that is seen may still be of no use: too old for this torch, or somebody else's."""
+    """A GPU that is seen may still be of no use: too old for this torch, or in use by another process."""
     if not torch.cuda.is_available():
         return torch.device("cpu")
     try:

@@ -196,7 +196,7 @@ def _shown(value: Any) -> str:
 def own_classes(recipes: Iterable[Recipe], *files: str | Path, trust: Collection[str] = ()) -> tuple[str, ...]:
     """The classes outside regard that may be imported: those in `trust`, and those that the user's own recipes name.
 
-    A recipe file in a run folder or a bundle may be somebody else's: none of its classes is added.
+    A recipe file in a run folder or a bundle may come from another person: none of its classes is added.
     """
     named = (trust,) if isinstance(trust, str) else tuple(trust)
     folders = {folder for file in files for folder in find_recipe(file).resolve().parents}

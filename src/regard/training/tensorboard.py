@@ -1,4 +1,4 @@
-"""Writes a run's figures for TensorBoard: an extra, imported only where a recipe asks for it."""
+"""Writes a run's figures for TensorBoard: an extra, imported only if train.tensorboard is true."""
 
 from pathlib import Path
 from typing import Any

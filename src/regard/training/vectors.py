@@ -1,4 +1,4 @@
-"""Pretrained word vectors as a starting point: the rows of an embedding whose words somebody else's corpus knows."""
+"""Pretrained word vectors as a starting point: initial rows of an embedding, from a file of word vectors."""
 
 import re
 from collections.abc import Iterable

@@ -46,7 +46,7 @@ class Verb:
 
     @cached_property
     def simple_tenses_only(self) -> bool:
-        """Nobody is going to sit or wants to love."""
+        """Verbs of position and emotion have no future with `going to` and no `want to`."""
         return self.goal == "seat" or self.lemma == "love"
 
     @cached_property

@@ -131,7 +131,7 @@ def place(draw: Draw, limit: int) -> tree.PrepositionalPhrase:
 
 
 def seat(draw: Draw, limit: int) -> tree.PrepositionalPhrase:
-    """Where somebody sits or lies: `on the mat`; `limit` is 3 or more."""
+    """The place of sitting or lying: `on the mat`; `limit` is 3 or more."""
     draw.budget -= 1
     preposition = draw.pick(("on", "on", "on", "under", "in"))
     return _nearby(draw, preposition, draw.pick(NEARBY) if preposition == "in" else "surface", limit)
