@@ -1,6 +1,6 @@
 """Scores of the models in the package that translate between English and French.
 
-    python benchmarks/boxed.py BUNDLE … --data ../shared/data --text boxed --json docs/results/boxed.json
+    python benchmarks/boxed.py BUNDLE … --data ../shared/data --json docs/results/boxed.json
 
 For each bundle (its direction is in its recipe): BLEU and chrF on Tatoeba's test set, Europarl's test set and, of both
 together, the sentences of 15 to 25 words; the share of sentences of TEXT/names.tsv (written by boxed_data.py) whose
@@ -52,7 +52,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("bundles", type=Path, nargs="+")
     options.add_argument("--data", type=Path, default=Path("../shared/data"))
-    options.add_argument("--text", type=Path, default=Path("boxed"))
+    options.add_argument("--text", type=Path, default=ROOT / "benchmarks" / "boxed")
     options.add_argument("--limit", type=int)
     options.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     options.add_argument("--json", type=Path, required=True)

@@ -1,7 +1,7 @@
 """Sequence-level distillation: large models translate the training text of the models in the package.
 
-    python benchmarks/boxed_teach.py translate TEACHER … --text boxed --part everyday --shard 0/4 --out taught/E.0.tsv
-    python benchmarks/boxed_teach.py mix boxed taught --out taught/train.tsv [--turned]
+    python benchmarks/boxed_teach.py translate TEACHER … --part everyday --shard 0/4 --out taught/E.0.tsv
+    python benchmarks/boxed_teach.py mix benchmarks/boxed taught --out taught/train.tsv [--turned]
 
 `translate` writes each source of a part of the text once, with the translation of the teachers, which vote; --turned
 takes French as the source, `--most N` the first N sources. `mix` puts the student's text together: the taught
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import torch
 
-from boxed_data import Pair, read, shared
+from boxed_data import ROOT, Pair, read, shared
 from regard.runtime.source_text import pad
 from regard.runtime.translator import Translator, load
 from regard.search import decode
@@ -89,7 +89,7 @@ def main() -> None:
     verbs = options.add_subparsers(required=True)
     translating, mixing = verbs.add_parser("translate"), verbs.add_parser("mix")
     translating.add_argument("teachers", nargs="+")
-    translating.add_argument("--text", type=Path, default=Path("boxed"))
+    translating.add_argument("--text", type=Path, default=ROOT / "benchmarks" / "boxed")
     translating.add_argument("--part", choices=("everyday", "copies", "europarl"), required=True)
     translating.add_argument("--shard", default="0/1")
     translating.add_argument("--most", type=int)
