@@ -2,9 +2,10 @@
 
     python benchmarks/boxed.py BUNDLE … --data ../shared/data --json docs/results/boxed.json
 
-For each bundle (its direction is in its recipe): BLEU and chrF on Tatoeba's test set, Europarl's test set and, of both
-together, the sentences of 15 to 25 words; the share of sentences of TEXT/names.tsv (written by boxed_data.py) whose
-names and numbers are all in the translation; and the translations of everyday.tsv and everyday-new.tsv, to be judged.
+For each bundle (French to English if its path has fr-en in it): BLEU and chrF on Tatoeba's test set, Europarl's test
+set and, of both together, the sentences of 15 to 25 words; the share of sentences of TEXT/names.tsv (written by
+boxed_data.py) whose names and numbers are all in the translation; and the translations of everyday.tsv and everyday-
+new.tsv, to be judged.
 `--limit N` scores N sentences of each set, to try it out.
 """
 

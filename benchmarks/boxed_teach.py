@@ -1,6 +1,6 @@
 """Sequence-level distillation: large models translate the training text of the models in the package.
 
-    python benchmarks/boxed_teach.py translate TEACHER … --part everyday --shard 0/4 --out taught/E.0.tsv
+    python benchmarks/boxed_teach.py translate TEACHER … --part everyday --shard 0/4 --out taught/everyday.0.tsv
     python benchmarks/boxed_teach.py mix benchmarks/boxed taught --out taught/train.tsv [--turned]
 
 `translate` writes each source of a part of the text once, with the translation of the teachers, which vote; --turned
