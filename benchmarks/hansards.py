@@ -248,7 +248,7 @@ def keep_looks(models: Path, path: Path, record: dict[str, Any], given: argparse
     import numpy as np
 
     from regard.alignment import LinkRule
-    from regard.lab.evaluate import recipe_pairs
+    from regard.lab.evaluate_model import recipe_pairs
     from regard.runtime.aligner import Aligner
     from regard.runtime.translator import load
 

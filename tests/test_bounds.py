@@ -15,9 +15,9 @@ from regard.cli.main import VERBS
 from regard.data.catalogue import Entry
 from regard.lab.align_settings import AlignOptions, AlignSettings
 from regard.lab.compare.plan import Comparison
-from regard.search.config import SearchConfig
+from regard.search.search_config import SearchConfig
 from regard.text.complaint import complain
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.tokenizer import TokenizerConfig
 from regard.training.recipe import Recipe, RecipeError, load_recipe, parse_recipe
 

@@ -12,7 +12,7 @@ from course.terminal import Terminal
 from lab.compare.conftest import RECIPE
 from processes import started, wait_until
 from regard.lab.compare.plan import Comparison, Grid, make_plan
-from regard.lab.compare.run import open_folder
+from regard.lab.compare.run_plan import open_folder
 
 from .conftest import Command
 

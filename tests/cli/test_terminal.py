@@ -15,10 +15,10 @@ import pytest
 import torch
 
 from regard.bundle import save_bundle
+from regard.cli.escape import bare, escaped, terminal_console
 from regard.cli.main import run
-from regard.cli.progress import TrainingDisplay
 from regard.cli.screen import progress, warn
-from regard.cli.terminal import bare, escaped, terminal_console
+from regard.cli.training_display import TrainingDisplay
 from regard.data import catalogue
 from regard.data.catalogue import Entry
 from regard.models import Seq2Seq, preset

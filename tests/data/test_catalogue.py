@@ -11,7 +11,7 @@ from regard.data.catalogue import Entry, catalogue, corpus_folder, find_entry, r
 from regard.data.fetch import damaged
 from regard.data.splits import load_split, open_split
 from regard.data.tables import CatalogueData, ParallelData, TsvData
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 SHARED = Path(os.environ.get("REGARD_DATA") or Path(__file__).parents[2] / ".." / "shared" / "data")
 

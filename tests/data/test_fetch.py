@@ -16,7 +16,7 @@ from bundle.conftest import small_files
 from regard.data.catalogue import Entry
 from regard.data.fetch import damaged, get
 from regard.files import locked
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 TEXTS = {"train.en": "one\n" * 20_000, "train.fr": "un\n" * 20_000, "LICENSE": "free\n"}
 

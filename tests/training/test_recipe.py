@@ -10,7 +10,7 @@ import pytest
 from regard.bundle.store import load_bundle
 from regard.data.catalogue import Entry, find_entry
 from regard.data.tables import CatalogueData, ParallelData
-from regard.models.config import RecurrentConfig
+from regard.models.model_config import RecurrentConfig
 from regard.training.portable import located_recipe
 from regard.training.recipe import Recipe, RecipeError, find_recipe, load_recipe, parse_recipe, recipe_names
 from regard.training.run import train

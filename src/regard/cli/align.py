@@ -34,11 +34,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from regard.cli.escape import print_json
 from regard.cli.options import Bundle, Device, Parents, Trust, argument, flag, input_file, output_file, value
-from regard.cli.terminal import print_json
 
 if TYPE_CHECKING:
-    from regard.lab.align import Entropy
+    from regard.lab.align_corpus import Entropy
     from regard.lab.align_job import Outcome
 
 DRAWN = 50
@@ -75,7 +75,7 @@ def align(
     from regard.cli.screen import progress, warn
     from regard.lab.align_job import prepare, run
     from regard.lab.align_settings import AlignOptions, AlignRequest
-    from regard.lab.evaluate import recipe_files
+    from regard.lab.evaluate_model import recipe_files
 
     options = AlignOptions.parse(set_ or [])
     read = [bundle, reverse, data, source, target, gold, settings, *options.development]
@@ -109,7 +109,7 @@ def _write(outcome: "Outcome", path: Path | None) -> None:
     from regard.alignment import Links, format_naacl, format_pharaoh
     from regard.cli.output import open_output
     from regard.cli.screen import warn
-    from regard.lab.align import count_pairs
+    from regard.lab.align_corpus import count_pairs
 
     options, text = outcome.job.request.options, outcome.job.text
     naacl = options.format == "naacl"
@@ -159,9 +159,9 @@ def _entropy_lines(entropy: "Entropy", what: str) -> list[str]:
 
 
 def _draw(outcome: "Outcome", path: Path) -> None:
-    from regard.bundle.folder import write_whole
+    from regard.bundle.bundle_folder import write_whole
     from regard.cli.screen import warn
-    from regard.lab.align import count_pairs
+    from regard.lab.align_corpus import count_pairs
     from regard.lab.align_job import attention_maps
     from regard.plot import alignment_html
 

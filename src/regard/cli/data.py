@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from regard.cli.escape import print_json
 from regard.cli.options import argument, flag, value
-from regard.cli.terminal import print_json
 
 if TYPE_CHECKING:
     from regard.data.catalogue import Entry
@@ -41,7 +41,7 @@ def data(
     as_json: Annotated[bool, flag("--json", "Print list or show as JSON.")] = False,
 ) -> None:
     from regard.data.catalogue import catalogue, find_entry
-    from regard.text.errors import InputError
+    from regard.text.input_error import InputError
 
     if action not in ACTIONS:
         raise InputError(f"there is no action {action!r}; there are {', '.join(ACTIONS)}")
@@ -173,8 +173,8 @@ def _bytes_bar() -> "Iterator[Callable[[str, int, int | None], None]]":
     """A bar on stderr for the file that is being fetched."""
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
+    from regard.cli.escape import escaped, terminal_console
     from regard.cli.screen import warn
-    from regard.cli.terminal import escaped, terminal_console
     from regard.data.fetch import WAITING
 
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TransferSpeedColumn())

@@ -10,8 +10,8 @@ from importlib import import_module
 from types import FrameType
 from typing import Any, TextIO, cast
 
+from regard.cli.escape import escaped
 from regard.cli.failure import Unfailing, describe_failure, silence
-from regard.cli.terminal import escaped
 from regard.cli.usage import command_help, command_list
 from regard.suggest import suggest
 

@@ -9,10 +9,10 @@ from textwrap import wrap
 import typer
 from rich.console import Console
 
-from regard.cli.terminal import escaped, terminal_console
+from regard.cli.escape import escaped, terminal_console
 from regard.evaluation import LengthScores
 from regard.lab.against import Against, verdict
-from regard.lab.evaluate import Measured, length_name
+from regard.lab.evaluate_model import Measured, length_name
 from regard.plot import terminal_heatmap, walk
 from regard.runtime.translation import Translation
 

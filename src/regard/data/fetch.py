@@ -13,7 +13,7 @@ from regard.data.catalogue import Entry, TextFile, data_folders, is_here
 from regard.data.download import download
 from regard.data.lines import COMPRESSED, DAMAGED, find_file, open_bytes
 from regard.files import locked, publish, sync, whole_file
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 Watch = Callable[[str, int, int | None], None]
 """Called with a file's name, the bytes that are done, and their total where it is known."""

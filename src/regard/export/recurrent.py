@@ -18,9 +18,9 @@ from regard.export.attention import (
     single_head_step,
 )
 from regard.export.graph import BOOLEAN, FLOAT, INTEGER, Dimensions, Graph
+from regard.export.graph_state import State, begin, finish, given_weights, read_state, write_state
 from regard.export.recurrence import Recurrence
-from regard.export.state import State, begin, finish, given_weights, read_state, write_state
-from regard.models.config import RecurrentConfig
+from regard.models.model_config import RecurrentConfig
 from regard.models.seq2seq import Seq2Seq
 
 

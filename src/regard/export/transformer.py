@@ -17,8 +17,8 @@ from regard.export.attention import (
     split_heads,
 )
 from regard.export.graph import BOOLEAN, FLOAT, INTEGER, Dimensions, Graph
-from regard.export.state import WRITTEN, State, begin, finish, given_weights, read_state, write_state
-from regard.models.config import TransformerConfig
+from regard.export.graph_state import WRITTEN, State, begin, finish, given_weights, read_state, write_state
+from regard.models.model_config import TransformerConfig
 from regard.models.seq2seq import Seq2Seq
 
 

@@ -17,8 +17,8 @@ from regard.evaluation import (
     paired_bootstrap,
     share,
 )
-from regard.lab.evaluate import Measured
-from regard.text.errors import InputError
+from regard.lab.evaluate_model import Measured
+from regard.text.input_error import InputError
 
 SCORES: dict[str, Callable[[Float[np.ndarray, "statistic"]], float]] = {
     "bleu": bleu_from,

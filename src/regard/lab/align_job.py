@@ -9,7 +9,7 @@ from regard.alignment import AlignmentScore, LinkRule, Links, parse_heads
 from regard.alignment.symmetrise import WAYS
 from regard.bundle.store import Bundle
 from regard.data.pair import Pair
-from regard.lab.align import (
+from regard.lab.align_corpus import (
     DEFAULT,
     Aligned,
     Direction,
@@ -22,14 +22,14 @@ from regard.lab.align import (
     word_note,
 )
 from regard.lab.align_settings import AlignRequest, AlignSettings, Extraction
-from regard.lab.evaluate import recipe_pairs
+from regard.lab.evaluate_model import recipe_pairs
 from regard.lab.parallel import GoldFile, ParallelText, read_parallel_text
 from regard.lab.tuning import Tuning, tune_by_agreement, tune_with_gold
 from regard.plot import AttentionMap
 from regard.runtime.aligner import Aligner
 from regard.runtime.posterior import Posterior, check_posterior
 from regard.runtime.translator import Translator, load
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from regard.lab.finding import Finding
 from regard.lab.side import Side
 from regard.lab.survey import Survey, check_overlap
 from regard.lab.table_check import Table, check_table
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 Tell = Callable[[int], None]
 _RECORDS = (".jsonl", ".parquet")

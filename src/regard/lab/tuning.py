@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 from regard.alignment import LinkRule, Links, Tuned, agree, tune, tune_together
 from regard.alignment.symmetrise import WAYS
 from regard.alignment.tune import Taken
-from regard.lab.align import Direction
+from regard.lab.align_corpus import Direction
 from regard.lab.parallel import ParallelText
 from regard.runtime.aligner import Look
 from regard.runtime.guided import guided_shift
 from regard.runtime.posterior import Posterior, explained
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 PAIRS = 1000
 """The most pairs that agreement is measured on."""

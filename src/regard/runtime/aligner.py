@@ -11,13 +11,13 @@ from torch import Tensor
 
 from regard.alignment import LinkRule, WordAttention, take
 from regard.bundle.store import Bundle
-from regard.models.config import RecurrentConfig
+from regard.models.model_config import RecurrentConfig
 from regard.runtime.guided import guided_shift
 from regard.runtime.linked import linked_words, word_weights
 from regard.runtime.posterior import Posterior, check_posterior, word_posterior
 from regard.runtime.source_text import check_target, pad
 from regard.text.encoding import PieceWords
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.pieces import given_words
 from regard.text.special import BOS, EOS
 from regard.text.tokenizer import Tokenizer

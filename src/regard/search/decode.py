@@ -8,12 +8,12 @@ from jaxtyping import Int
 from torch import Tensor
 
 from regard.search.beam import beam_search
-from regard.search.config import SearchConfig
 from regard.search.greedy import greedy_search
 from regard.search.hypothesis import Hypothesis
-from regard.search.options import Options
-from regard.search.protocol import Stepper
 from regard.search.sample import sample_search
+from regard.search.search_config import SearchConfig
+from regard.search.search_options import Options
+from regard.search.stepper import Stepper
 
 
 def decode(

@@ -7,8 +7,8 @@ import torch
 
 from regard.search.greedy import greedy_search
 from regard.search.hypothesis import Hypothesis
-from regard.search.options import Options
-from regard.search.protocol import Stepper
+from regard.search.search_options import Options
+from regard.search.stepper import Stepper
 
 
 def forced_search(

@@ -9,10 +9,10 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from regard.search.decoding_loop import Candidates, Ended, Live, hypotheses, run
 from regard.search.hypothesis import Hypothesis
-from regard.search.loop import Candidates, Ended, Live, hypotheses, run
-from regard.search.options import Options
-from regard.search.protocol import Stepper
+from regard.search.search_options import Options
+from regard.search.stepper import Stepper
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ import torch
 from safetensors.torch import save
 from torch import Tensor
 
-from regard.bundle.folder import explain, write_whole
+from regard.bundle.bundle_folder import explain, write_whole
 from regard.bundle.manifest import FileEntry
 from regard.bundle.store import weights_of
 from regard.bundle.weights import read_tensors
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.training.job import Job
 from regard.training.journal import Averaged
 from regard.training.progress import Progress

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from regard.bounds import MOST, cut
-from regard.bundle.folder import whole_folder
+from regard.bundle.bundle_folder import whole_folder
 from regard.bundle.manifest import BundleError
 from regard.bundle.store import Bundle, check_file, copy_bundle, load_bundle, read_settled, write_bundle
 from regard.bundle.weights import most_bytes, read_tensors

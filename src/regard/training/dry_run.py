@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 
 from regard.training.job import Job
-from regard.training.step import MicroBatch
+from regard.training.optimizer_step import MicroBatch
 from regard.training.world import World
 
 GAIN = 2 / 3

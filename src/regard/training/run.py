@@ -10,18 +10,18 @@ import torch
 import regard
 from regard.training.average import forget_after
 from regard.training.checkpoint import Checkpoint, device_name, load_checkpoint, restore, save_first_best
-from regard.training.config import Metric
 from regard.training.device import pick_device, torch_settings
 from regard.training.dry_run import dry_run
-from regard.training.folder import Checked, check_folder, claimed, own_classes
 from regard.training.job import Job
 from regard.training.journal import NAME, Finished, Journal, Listener, Started, Warned, read_journal
-from regard.training.loop import run_loop
 from regard.training.loss_curve import draw_curve
 from regard.training.progress import Progress
 from regard.training.recipe import Recipe, load_recipe, parse_recipe
+from regard.training.run_folder import Checked, check_folder, claimed, own_classes
 from regard.training.setup import check_same, set_up
 from regard.training.tensorboard import TensorBoard
+from regard.training.train_config import Metric
+from regard.training.training_loop import run_loop
 from regard.training.world import Replica, World, join
 
 FEW_STEPS = 300

@@ -10,17 +10,17 @@ from pydantic import BaseModel
 
 from regard.bundle.store import Bundle, load_bundle
 from regard.models.seq2seq import Seq2Seq, outline
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.training.checkpoint import Checkpoint
 from regard.training.device import pick_precision
-from regard.training.folder import differences
 from regard.training.interrupt import Interrupt
 from regard.training.job import Job
 from regard.training.journal import Journal, Preparing
 from regard.training.optimizer import build_optimizer
+from regard.training.optimizer_step import TrainStep
 from regard.training.prepare import Prepared, prepare
 from regard.training.recipe import Recipe
-from regard.training.step import TrainStep
+from regard.training.run_folder import differences
 from regard.training.vectors import start_vectors
 from regard.training.world import World
 

@@ -14,7 +14,7 @@ from regard.fast.graphs.capture import LaunchedWarning
 from regard.fast.graphs.replay import MOST, PATIENCE, WORTH, Replay, Shelf, _Shape, forget_graphs
 from regard.fast.recurrent import bahdanau_launch as decoder
 from regard.models import Seq2Seq
-from regard.models.config import RecurrentConfig
+from regard.models.model_config import RecurrentConfig
 
 interpreted = pytest.mark.skipif(not INTERPRETED, reason="on a GPU, test_gpu.py runs the kernels themselves")
 SOURCE, TARGET, UNITS = 9, 5, 12

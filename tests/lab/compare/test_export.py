@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from regard.evaluation import bleu_statistics, match_statistics
-from regard.lab.compare.export import export, table_csv, table_latex
+from regard.lab.compare.comparison_page import write_report
+from regard.lab.compare.export_files import export, table_csv, table_latex
 from regard.lab.compare.plan import Comparison, Grid, make_plan
-from regard.lab.compare.report import write_report
 from regard.lab.compare.results import Result, Row, Spread
-from regard.lab.compare.run import open_folder
+from regard.lab.compare.run_plan import open_folder
 from regard.lab.compare.significance import pair_up
 
 from .test_fairness import finished

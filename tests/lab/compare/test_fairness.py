@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from lab.compare.conftest import RECIPE
+from regard.lab.compare.comparison_page import comparison_page, table_rows
+from regard.lab.compare.one_run import Task, work
 from regard.lab.compare.plan import Comparison, Grid, make_plan
-from regard.lab.compare.report import comparison_page, table_rows
 from regard.lab.compare.results import gather, to_json
-from regard.lab.compare.run import Slot, open_folder
-from regard.lab.compare.work import Task, work
-from regard.models.config import RecurrentConfig
+from regard.lab.compare.run_plan import Slot, open_folder
+from regard.models.model_config import RecurrentConfig
 
 SHAPE = ("encoder_units", "encoder_layers", "bidirectional", "decoder_units", "decoder_layers", "initial", "readout")
 

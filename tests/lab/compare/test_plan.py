@@ -15,8 +15,8 @@ from regard.lab.compare.plan import (
     names,
     plan_changes,
 )
-from regard.models.config import RecurrentConfig, TransformerConfig
-from regard.text.errors import InputError
+from regard.models.model_config import RecurrentConfig, TransformerConfig
+from regard.text.input_error import InputError
 
 
 def test_every_combination_of_every_axis_is_a_recipe(recipe: Path) -> None:

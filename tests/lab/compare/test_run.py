@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 from processes import completed, wait_until
+from regard.lab.compare.comparison_page import cell, comparison_page, table_rows, write_report
+from regard.lab.compare.one_run import RESULT, Task, main, work
 from regard.lab.compare.plan import Comparison, Grid, Plan, make_plan
-from regard.lab.compare.report import cell, comparison_page, table_rows, write_report
 from regard.lab.compare.results import Row, Spread, gather
-from regard.lab.compare.run import LOG, Slot, State, _start, claimed, open_folder, run_plan, warned, why_failed
-from regard.lab.compare.work import RESULT, Task, main, work
+from regard.lab.compare.run_plan import LOG, Slot, State, _start, claimed, open_folder, run_plan, warned, why_failed
 from regard.lab.machine import default_jobs
-from regard.text.errors import InputError
-from regard.training.folder import hold_folder
+from regard.text.input_error import InputError
 from regard.training.recipe import load_recipe
+from regard.training.run_folder import hold_folder
 
 
 def finish(plan: Plan, slots: list[Slot]) -> None:
@@ -117,7 +117,7 @@ def test_a_run_ends_with_the_comparison_that_started_it(recipe: Path, tmp_path: 
     tables["train"] |= {"steps": 10_000_000}
     Task("additive", 0, tables, None, 0).write(tmp_path)
     somebody_else = str(os.getpid() + 1)
-    command = [sys.executable, "-m", "regard.lab.compare.work", tmp_path, somebody_else]
+    command = [sys.executable, "-m", "regard.lab.compare.one_run", tmp_path, somebody_else]
     done = completed(command, ignore=[signal.SIGINT])  # as in a shell's background
     assert done.returncode not in (0, -signal.SIGKILL)
     assert not (tmp_path / RESULT).exists()

@@ -13,7 +13,7 @@ from regard.bounds import MOST
 from regard.data.lines import COMPRESSED, find_file
 from regard.data.tables import CatalogueData, ParallelData, Table, TsvData
 from regard.suggest import suggest
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 
 class TextFile(Table):

@@ -11,15 +11,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from regard.attention.build import SCORES
 from regard.bounds import MOST
-from regard.lab.protocol import find_protocol
-from regard.models.config import RecurrentConfig, TransformerConfig
+from regard.lab.scoring_protocol import find_protocol
+from regard.models.model_config import RecurrentConfig, TransformerConfig
 from regard.models.presets import preset
 from regard.reading_files import parse_toml, read_regular
 from regard.suggest import suggest
 from regard.text.complaint import complain
-from regard.text.errors import InputError
-from regard.training.folder import differences, own_classes
+from regard.text.input_error import InputError
 from regard.training.recipe import Recipe, find_recipe, load_recipe, parse_recipe
+from regard.training.run_folder import differences, own_classes
 
 EXTRAS = ("transformer", "vanilla")
 AXES: dict[str, tuple[str, ...]] = {

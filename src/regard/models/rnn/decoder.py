@@ -11,8 +11,8 @@ from regard.attention.attend import look
 from regard.attention.build import build_attention
 from regard.attention.none.module import NoAttention
 from regard.attention.protocol import Attention
-from regard.models.config import RecurrentConfig
 from regard.models.embedding import look_up
+from regard.models.model_config import RecurrentConfig
 from regard.models.rnn.bridge import Bridge
 from regard.models.rnn.cells import advance_cells
 from regard.models.rnn.encoder import RECURRENCES, Encoded

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from regard.attention.attend import look, select_sentences
 from regard.attention.protocol import Attended, Memory
 from regard.attention.scaled_dot.module import MultiHeadAttention
-from regard.models.config import TransformerConfig
+from regard.models.model_config import TransformerConfig
 from regard.models.step import Decoded, Step, given_weights
 from regard.models.transformer.encoder import EncodedByLayers
 from regard.models.transformer.layers import FeedForward, OutputLayer, Positions

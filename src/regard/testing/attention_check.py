@@ -8,8 +8,8 @@ from torch import nn
 
 from regard.attention.protocol import Attention
 from regard.attention.window import GlobalWindow
+from regard.testing.law_report import Finding, Report
 from regard.testing.laws import LAWS, Law
-from regard.testing.report import Finding, Report
 from regard.testing.subject import Skip, Subject
 
 

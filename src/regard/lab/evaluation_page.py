@@ -5,7 +5,7 @@ from statistics import fmean
 
 from regard.evaluation import LengthScores
 from regard.lab.against import Against, verdict
-from regard.lab.evaluate import Measured, length_name
+from regard.lab.evaluate_model import Measured, length_name
 from regard.plot import AttentionMap, LengthQuality, Score, System, report_html
 
 EXAMPLES = 12

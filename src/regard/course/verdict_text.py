@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Iterable
 
 from regard.course.catalogue import Entry, entries
-from regard.course.progress import Progress
+from regard.course.learner_progress import Progress
 from regard.course.verdict import Verdict
 
 COLOURS = {"green": "32", "red": "31", "yellow": "33", "blue": "36", "bold": "1", "faint": "2"}

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from regard.bundle.folder import write_whole
+from regard.bundle.bundle_folder import write_whole
 from regard.lab.compare.plan import Plan
 from regard.lab.compare.results import Row, Spread, gather, to_json
-from regard.lab.compare.run import Slot
+from regard.lab.compare.run_plan import Slot
 from regard.lab.compare.significance import ABOUT, Pairing, pair_up
+from regard.lab.evaluation_page import length_charts
 from regard.lab.machine import describe_machine
-from regard.lab.report import length_charts
 from regard.plot import (
     AttentionMap,
     LengthQuality,

@@ -4,14 +4,14 @@ import signal
 from types import FrameType
 
 from regard.course.catalogue import Entry, entries
-from regard.course.report import list_lines, progress_line, verdict_lines
 from regard.course.session import Session
 from regard.course.verdict import Verdict
+from regard.course.verdict_text import list_lines, progress_line, verdict_lines
 from regard.course.waiting import bar
-from regard.course.watch.files import Files
-from regard.course.watch.keys import REDRAW, Keys
-from regard.course.watch.screen import Screen, markdown_lines
-from regard.text.errors import InputError
+from regard.course.watch.key_presses import REDRAW, Keys
+from regard.course.watch.saved_files import Files
+from regard.course.watch.watch_screen import Screen, markdown_lines
+from regard.text.input_error import InputError
 
 POLL_SECONDS = 0.1
 HELP = [

@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from regard.bounds import MOST
-from regard.bundle.folder import explain, write_whole
+from regard.bundle.bundle_folder import explain, write_whole
 from regard.child import environment, python
 from regard.data.splits import check_readable, load_split
+from regard.lab.compare.one_run import INTERRUPTED, RESULT, TASK, WARNING, Task
 from regard.lab.compare.plan import Comparison, Plan, Variant
-from regard.lab.compare.work import INTERRUPTED, RESULT, TASK, WARNING, Task
 from regard.reading_files import open_regular, parse_json, read_regular
-from regard.text.errors import InputError
-from regard.training.folder import differences, hold_folder
+from regard.text.input_error import InputError
 from regard.training.interrupt import Interrupt
 from regard.training.recipe import parse_recipe
+from regard.training.run_folder import differences, hold_folder
 
 PLAN, LOG = "comparison.json", "log.txt"
 PAUSE = 0.2
@@ -226,7 +226,7 @@ def _start(plan: Plan, slot: Slot, *, alone: bool) -> "subprocess.Popen[bytes]":
     threads = {"OMP_NUM_THREADS": "1"} if one_thread else {}
     with (slot.folder / LOG).open("ab") as log:
         return subprocess.Popen(
-            python("regard.lab.compare.work", str(slot.folder), str(os.getpid()), *plan.trust),
+            python("regard.lab.compare.one_run", str(slot.folder), str(os.getpid()), *plan.trust),
             stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment(**threads),
             start_new_session=True,  # a terminal's Ctrl-C reaches us alone; we pass it on once, for a second one kills
         )  # fmt: skip

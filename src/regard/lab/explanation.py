@@ -14,7 +14,7 @@ from regard.attention.none import reference as none
 from regard.attention.scaled_dot import reference as scaled_dot
 from regard.attention.worked import Worked, WorkedView, global_view
 from regard.suggest import suggest
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 WORDS = ("turn", "off", "the", "lights", "PAD")
 REAL: Bool[ndarray, " source"] = np.array([True, True, True, True, False])

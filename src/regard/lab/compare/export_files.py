@@ -6,8 +6,8 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from regard.bundle.folder import write_whole
-from regard.lab.compare.report import charts, curve_title, learning_series, p_values, table_rows
+from regard.bundle.bundle_folder import write_whole
+from regard.lab.compare.comparison_page import charts, curve_title, learning_series, p_values, table_rows
 from regard.lab.compare.results import FIGURES, Row
 from regard.lab.compare.significance import Pairing
 from regard.plot import learning_curves, quality_by_length, save

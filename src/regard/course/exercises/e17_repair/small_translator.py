@@ -10,10 +10,10 @@ from pathlib import Path
 
 from regard.bundle.manifest import BundleError
 from regard.bundle.store import Bundle, load_bundle
-from regard.course.folder import spare_place
+from regard.course.course_folder import spare_place
 from regard.course.waiting import Waiting, busy
 from regard.files import locked
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.training.journal import Event, Started, Stepped
 from regard.training.recipe import Recipe, load_recipe
 from regard.training.run import train

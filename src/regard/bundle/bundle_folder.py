@@ -12,7 +12,7 @@ from safetensors import SafetensorError
 
 from regard import files
 from regard.bundle.manifest import NAME
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 
 @contextmanager

@@ -5,15 +5,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from regard.bundle.folder import explain, write_whole
+from regard.bundle.bundle_folder import explain, write_whole
 from regard.data import phrasebook
-from regard.lab.evaluate import Example, Measured, measure
-from regard.lab.report import report_page
+from regard.lab.evaluate_model import Example, Measured, measure
+from regard.lab.evaluation_page import report_page
 from regard.plot import heatmaps, save
 from regard.reading_files import read_json
 from regard.runtime.translation import Translation
 from regard.runtime.translator import Translator, load
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.training.journal import Listener
 from regard.training.recipe import load_recipe
 from regard.training.run import Result, train

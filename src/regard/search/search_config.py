@@ -9,8 +9,8 @@ from torch import Tensor
 
 from regard.bounds import MOST
 from regard.search.hypothesis import LengthPenalty
-from regard.search.options import Options
 from regard.search.sample import Sampler
+from regard.search.search_options import Options
 
 
 class Longest(BaseModel):

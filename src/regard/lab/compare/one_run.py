@@ -17,19 +17,19 @@ from typing import Any
 import torch
 
 from regard.alignment import LinkRule
-from regard.bundle.folder import write_whole
+from regard.bundle.bundle_folder import write_whole
 from regard.data.pair import Pair
 from regard.data.splits import load_split
 from regard.lab.against import sentence_statistics
-from regard.lab.align import Direction, default_rule, gold_in_words
-from regard.lab.evaluate import Measured, Scoring, has_attention, measure
+from regard.lab.align_corpus import Direction, default_rule, gold_in_words
+from regard.lab.evaluate_model import Measured, Scoring, has_attention, measure
 from regard.lab.parallel import ParallelText
 from regard.lab.tuning import tune_with_gold
 from regard.reading_files import read_json
 from regard.runtime.aligner import Aligner
 from regard.runtime.translator import Translator, load
 from regard.text.controls import escape_controls
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.training.journal import NAME, read_journal
 from regard.training.recipe import parse_recipe
 from regard.training.run import train
@@ -64,7 +64,7 @@ class Task:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """`python -P -m regard.lab.compare.work FOLDER [PARENT] [CLASS...]`; the last line of the log is the error.
+    """`python -P -m regard.lab.compare.one_run FOLDER [PARENT] [CLASS...]`; the last line of the log is the error.
 
     If the process PARENT ends, this one saves and ends too. CLASS may be imported although it is not part of regard:
     the folder may come from someone else, so its name in the recipe is not enough.

@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass
 
 from regard.alignment import Link, Links, score_alignment
 from regard.evaluation.by_length import DEFAULT_EDGES, bins
-from regard.evaluation.errors import wer
 from regard.evaluation.references import References, reference_lists
 from regard.evaluation.scores import bleu, chrf, exact_match, ter
+from regard.evaluation.word_errors import wer
 
 
 @dataclass(frozen=True)

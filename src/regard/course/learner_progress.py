@@ -9,11 +9,11 @@ from pathlib import Path
 from tempfile import gettempdir
 
 from regard.course.catalogue import Entry, entries
-from regard.course.folder import spare_place
+from regard.course.course_folder import spare_place
 from regard.course.verdict import Verdict
 from regard.files import write_whole
 from regard.reading_files import read_json
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 NAME = ".progress.json"
 VERSION = 1

@@ -1,6 +1,6 @@
 """The grading process: loads what an exercise needs, waits for a file on standard input, sends verdicts back.
 
-    python -P -m regard.course.child e03_masking EVENTS TRACE
+    python -P -m regard.course.grading_child e03_masking EVENTS TRACE
 
 EVENTS is a descriptor for JSON lines: {"phase": ...} while it goes on, {"busy": ...} while a check does something slow
 of its own, {"verdict": ...} when there is one; the last verdict counts. TRACE is a descriptor where the stack is

@@ -13,15 +13,15 @@ from regard.data.pair import Pair
 from regard.data.splits import Corpus, load_split, split_files
 from regard.data.tables import CatalogueData, HuggingFaceData
 from regard.evaluation import Evaluation, LengthScores, evaluate
-from regard.lab.align import Direction, default_rule
+from regard.lab.align_corpus import Direction, default_rule
 from regard.lab.parallel import ParallelText, visible_links
-from regard.lab.protocol import Protocol, find_protocol
-from regard.models.config import RecurrentConfig
+from regard.lab.scoring_protocol import Protocol, find_protocol
+from regard.models.model_config import RecurrentConfig
 from regard.plot import AttentionMap
 from regard.runtime.aligner import Aligner
 from regard.runtime.translation import Translation
 from regard.runtime.translator import Translator
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.tokenizer import Tokenizer
 from regard.text.words import word_spans
 from regard.training.journal import cut_short

@@ -6,18 +6,18 @@ import onnx
 import torch
 
 import regard
+from regard.bundle.bundle_folder import whole_folder
 from regard.bundle.find import find_bundle
-from regard.bundle.folder import whole_folder
 from regard.bundle.manifest import NAME, FileEntry, read_manifest, write_manifest
 from regard.bundle.onnx_manifest import DATA, DECODER, ENCODER, Graphs, OnnxManifest
 from regard.bundle.store import SOURCE, TARGET, Bundle, load_bundle
 from regard.export import recurrent, transformer
 from regard.export.graph import Graph
-from regard.export.weights import Weights
-from regard.models.config import RecurrentConfig, TransformerConfig
+from regard.export.graph_weights import Weights
+from regard.models.model_config import RecurrentConfig, TransformerConfig
 from regard.models.seq2seq import Seq2Seq
 from regard.runtime.onnx_folder import is_onnx
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 
 def export_onnx(path: Path, folder: Path, *, int8: bool = False, trace: bool = False) -> OnnxManifest:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from regard.data.batch import Batch
-from regard.models.config import RecurrentConfig
+from regard.models.model_config import RecurrentConfig
 
 
 @dataclass(frozen=True)

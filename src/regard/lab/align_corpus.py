@@ -21,7 +21,7 @@ from regard.bundle.store import Bundle
 from regard.lab.parallel import ParallelText, visible_links
 from regard.runtime.aligner import MOST_CELLS, Aligner
 from regard.runtime.guided import guided_head, guided_shift
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.special import UNK
 from regard.text.tokenizer import Tokenizer
 from regard.text.words import word_spans

@@ -10,14 +10,14 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from regard.bounds import excerpt
-from regard.bundle.folder import explain, write_whole
+from regard.bundle.bundle_folder import explain, write_whole
 from regard.bundle.manifest import FORMAT, read_manifest
 from regard.bundle.manifest import NAME as MANIFEST
 from regard.bundle.store import identity
 from regard.files import hold, recover
-from regard.models.config import RecurrentConfig
+from regard.models.model_config import RecurrentConfig
 from regard.reading_files import read_json
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.training.journal import NAME as JOURNAL
 from regard.training.journal import read_journal
 from regard.training.recipe import Recipe, find_recipe, parse_recipe

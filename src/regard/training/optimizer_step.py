@@ -14,8 +14,8 @@ from regard.data.batch import Batch
 from regard.models.seq2seq import Seq2Seq
 from regard.registry import release_memory
 from regard.torch_private import is_out_of_memory
-from regard.training.config import TrainConfig
 from regard.training.loss import batch_loss, real_places
+from regard.training.train_config import TrainConfig
 from regard.training.world import ALONE, Replica
 
 

@@ -24,10 +24,10 @@ from regard.lab.table_check import check_table
 from regard.models.seq2seq import Seq2Seq, outline
 from regard.runtime.onnx_folder import is_onnx, load_any
 from regard.suggest import suggest
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.special import UNK
-from regard.training.folder import own_classes
 from regard.training.recipe import Recipe, find_recipe, load_recipe, recipe_names
+from regard.training.run_folder import own_classes
 
 PACKAGES = ("torch", "numpy", "tokenizers", "safetensors", "sacrebleu", "pydantic", "matplotlib", "rich", "typer")
 EXTRAS = {

@@ -9,7 +9,7 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from regard.cli.terminal import escaped, terminal_console
+from regard.cli.escape import escaped, terminal_console
 from regard.training.journal import Averaged, Event, Finished, Preparing, Started, Stepped, Validated, Warned
 
 LOG_SECONDS = 15.0

@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 
 from regard.course.catalogue import Entry, entries
-from regard.course.folder import CourseFolder
+from regard.course.course_folder import CourseFolder
 
 Signature = tuple[int, int, int] | None
 SETTLE_SECONDS = 0.04

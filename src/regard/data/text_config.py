@@ -6,8 +6,8 @@ from pydantic import Field, model_validator
 
 from regard.bounds import MOST
 from regard.data.tables import Table
-from regard.text.config import Kind, TokenizerConfig
 from regard.text.normalise import Normaliser
+from regard.text.tokenizer_config import Kind, TokenizerConfig
 from regard.text.words import Splitting
 
 _SHARED = ("kind", "vocabulary", "minimum_count", "normalise", "words", "dropout")

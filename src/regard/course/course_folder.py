@@ -9,7 +9,7 @@ from pathlib import Path
 
 from regard.course.catalogue import Entry, entries
 from regard.files import write_whole
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 DEFAULT = Path("regard-course")
 FILES = ("README.md", "exercise.py", "hint.md")

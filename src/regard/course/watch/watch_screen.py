@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterable
 from typing import TextIO
 
-from regard.course.report import Paint, plain
+from regard.course.verdict_text import Paint, plain
 
 CLEAR = "\x1b[H\x1b[2J"
 

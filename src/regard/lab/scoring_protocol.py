@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from regard.evaluation import bleu
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.moses import LANGUAGES, tokenise
 from regard.text.tokenizer import Tokenizer
 

@@ -10,14 +10,14 @@ import torch
 from torch import Tensor
 
 from regard.data.batching import Batcher, Indices
-from regard.text.errors import FailedElsewhere
+from regard.text.input_error import FailedElsewhere
 from regard.training.average import keep_weights, try_average
 from regard.training.checkpoint import save_checkpoint, save_first_best
 from regard.training.job import Job
 from regard.training.journal import Stepped, Validated
 from regard.training.optimizer import learning_rate, set_learning_rate, teacher_forcing
+from regard.training.optimizer_step import MicroBatch, Outcome
 from regard.training.progress import Progress
-from regard.training.step import MicroBatch, Outcome
 from regard.training.validate import validate
 from regard.training.world import World
 

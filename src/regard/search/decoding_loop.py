@@ -10,9 +10,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from regard.search.hypothesis import Hypothesis, LengthPenalty
-from regard.search.options import Options
-from regard.search.protocol import Stepper
 from regard.search.scoring import log_probabilities, restrict
+from regard.search.search_options import Options
+from regard.search.stepper import Stepper
 from regard.search.trail import Trail
 
 UNSEEN = 1e-3
