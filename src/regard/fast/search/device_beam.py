@@ -1,7 +1,7 @@
 """Beam and greedy search whose choices stay on the device: the host reads them once, at the end.
 
 The loop of `search/decoding_loop.py` decides on the host, which suits a CPU; on a GPU it would wait for the device at
-every step. Here every decision is a tensor operation (`beam_slots.py`), and the choices of each step stay on the device.
+every step. Here every decision is a tensor operation (`beam_slots.py`), and a step's choices stay on the device.
 Every `LOOK` steps the host asks which sentences are still alive and drops the others from the batch. The hypotheses are
 the same, ties included.
 """
