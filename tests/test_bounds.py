@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from regard.bounds import MOST, cut, cut_middle, excerpt, table
 from regard.bundle.manifest import Manifest
 from regard.cli.main import VERBS
-from regard.data.catalogue import Entry
+from regard.data.catalogue import CatalogueEntry
 from regard.lab.align_settings import AlignOptions, AlignSettings
 from regard.lab.compare.plan import Comparison
 from regard.search.search_config import SearchConfig
@@ -28,7 +28,7 @@ MODELS: tuple[type[BaseModel], ...] = (
     AlignOptions,
     AlignSettings,
     TokenizerConfig,
-    Entry,
+    CatalogueEntry,
 )
 RAW: dict[str, Any] = {
     "data": {"kind": "reverse"},

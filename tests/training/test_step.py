@@ -12,7 +12,7 @@ from regard.models.seq2seq import Seq2Seq
 from regard.training import optimizer_step
 from regard.training.loss import Losses, batch_loss
 from regard.training.optimizer import build_optimizer
-from regard.training.optimizer_step import MemoryLimit, MicroBatch, Outcome, OutOfMemory, TrainStep
+from regard.training.optimizer_step import MemoryLimit, MicroBatch, OutOfMemory, StepOutcome, TrainStep
 from regard.training.train_config import TrainConfig
 
 from .tiny import model_and_batch
@@ -34,7 +34,7 @@ def fill(
     return {name: value.grad.clone() for name, value in model.named_parameters() if value.grad is not None}
 
 
-def update(step: TrainStep, batch: Batch) -> Outcome:
+def update(step: TrainStep, batch: Batch) -> StepOutcome:
     return step([MicroBatch(batch)], int(batch.target_lengths.sum()), print)
 
 

@@ -39,7 +39,7 @@ from regard.cli.options import Bundle, Device, Parents, Trust, argument, flag, i
 
 if TYPE_CHECKING:
     from regard.lab.align_corpus import Entropy
-    from regard.lab.align_job import Outcome
+    from regard.lab.align_job import AlignOutcome
 
 DRAWN = 50
 """Pairs on a page."""
@@ -104,7 +104,7 @@ def align(
         _draw(outcome, html)
 
 
-def _write(outcome: "Outcome", path: Path | None) -> None:
+def _write(outcome: "AlignOutcome", path: Path | None) -> None:
     """One line for each pair (Pharaoh) or link (NAACL); a translation comes before its links."""
     from regard.alignment import Links, format_naacl, format_pharaoh
     from regard.cli.output import open_output
@@ -127,7 +127,7 @@ def _write(outcome: "Outcome", path: Path | None) -> None:
     warn(f"{place}{count_pairs(len(text))}, {outcome.aligned.chosen} links, {columns}, words counted from {base}")
 
 
-def _show(outcome: "Outcome") -> None:
+def _show(outcome: "AlignOutcome") -> None:
     """Print tuned rules, scores and entropy to stderr; links go to stdout."""
     from regard.cli.screen import plain_table
 
@@ -158,7 +158,7 @@ def _entropy_lines(entropy: "Entropy", what: str) -> list[str]:
     return lines
 
 
-def _draw(outcome: "Outcome", path: Path) -> None:
+def _draw(outcome: "AlignOutcome", path: Path) -> None:
     from regard.bundle.bundle_folder import write_whole
     from regard.cli.screen import warn
     from regard.lab.align_corpus import count_pairs

@@ -102,7 +102,7 @@ def _comparison(
     recipes: list[str], axes: dict[str, list[str] | None], changes: list[str], options: dict[str, Any]
 ) -> "Comparison":
     """The comparison of a file, a recipe or several, changed by the options."""
-    from regard.lab.compare.plan import AXES, EXTRAS, Grid, compare_recipes, load_comparison, names
+    from regard.lab.compare.plan import AXES, EXTRAS, VariantGrid, compare_recipes, load_comparison, names
     from regard.text.input_error import InputError
 
     varied = next((f"--{axis}" for axis, values in axes.items() if values), None)
@@ -117,7 +117,7 @@ def _comparison(
         for one in named:
             if named.count(one) > 1:
                 raise InputError(f"--{axis} names '{one}' twice: once is enough")
-    update: dict[str, Any] = {"grid": Grid.model_validate(chosen)} if chosen else {}
+    update: dict[str, Any] = {"grid": VariantGrid.model_validate(chosen)} if chosen else {}
     update |= {name: value for name, value in options.items() if value is not None}
     return found.model_copy(update={**update, "set": (*found.set, *changes)})
 
@@ -127,14 +127,14 @@ def _run(plan: "Plan", slots: "list[Slot]", jobs: int, folder: Path) -> tuple[di
     from regard.cli.screen import progress, warn
     from regard.cli.training_display import Clock
     from regard.lab.compare.comparison_page import write_report
-    from regard.lab.compare.run_plan import State, Stopped, run_plan
+    from regard.lab.compare.run_plan import PlanState, Stopped, run_plan
 
     told: set[str] = set()
     clock = Clock()
     reported = sum(slot.result() is not None for slot in slots)
     with progress(f"{len(slots)} runs, {jobs} at a time, %", 100) as bar:
 
-        def tell(state: State) -> None:
+        def tell(state: PlanState) -> None:
             nonlocal reported
             bar(round(100 * state.steps))
             if state.done > reported:

@@ -56,7 +56,7 @@ def silence(stream: TextIO) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-class Unfailing:
+class SurvivingStream:
     """A stream that survives a closed terminal or pipe, so that a run can go on and save."""
 
     def __init__(self, stream: TextIO) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from regard.bundle.onnx_manifest import NEW
-from regard.export.attention import Attended
+from regard.export.attention import AttendedNames
 from regard.export.graph import FLOAT, INTEGER, Dimensions, Graph
 
 State = dict[str, tuple[str, int, Dimensions]]
@@ -36,7 +36,7 @@ def begin(graph: Graph, rows: str, *, weighs: bool) -> State:
     return state
 
 
-def finish(graph: Graph, state: State, new: dict[str, str], attended: list[Attended], *, trace: bool) -> None:
+def finish(graph: Graph, state: State, new: dict[str, str], attended: list[AttendedNames], *, trace: bool) -> None:
     """The outputs that every model has; of each layer that attends, weights and trace are stacked."""
     new["position"] = graph("Add", "position", graph.constant(1, np.int64))
     layers = len(attended)

@@ -7,7 +7,7 @@ import numpy as np
 from torch import nn
 
 from regard.export.attention import (
-    Attended,
+    AttendedNames,
     choose_weights,
     look,
     multi_head_step,
@@ -148,9 +148,9 @@ def build_step(graph: Graph, model: Seq2Seq, state: State, *, trace: bool) -> No
     finish(graph, state, new, [attended] if config.score != "none" else [], trace=trace)
 
 
-def _attend(graph: Graph, config: RecurrentConfig, attention: Any, state: State, query: str) -> Attended:
+def _attend(graph: Graph, config: RecurrentConfig, attention: Any, state: State, query: str) -> AttendedNames:
     if config.score == "none":
-        return Attended("summary", "", "", query)
+        return AttendedNames("summary", "", "", query)
     mask, gaussian = look(graph, config.window, attention.window, query, "real", "position")
     (given,) = given_weights(graph, 1)
     weigh = partial(choose_weights, graph, mask=mask, gaussian=gaussian, given=given)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 
 from regard.evaluation import LengthScores
-from regard.lab.against import Against, verdict
+from regard.lab.against import OtherSystem, verdict
 from regard.lab.evaluate_model import Measured, length_name
 from regard.plot import AttentionMap, LengthQuality, Score, System, report_html
 
@@ -20,7 +20,7 @@ def report_page(
     *,
     name: str = "model",
     about: str = "",
-    against: Against | None = None,
+    against: OtherSystem | None = None,
 ) -> str:
     """Self-contained HTML; without `maps`, those of the first translations. `about` says what was evaluated."""
     rows = [*measured.evaluation.by_length, *(longer.evaluation.by_length if longer is not None else ())]
@@ -61,7 +61,7 @@ def _scores(measured: Measured, about: str) -> list[Score]:
     return [*found, Score("Sentences", f"{evaluation.sentences:,}", about + several)]
 
 
-def _differences(against: Against) -> list[Score]:
+def _differences(against: OtherSystem) -> list[Score]:
     """The differences from the other system, and whether they are significant."""
     names = {"bleu": "BLEU", "chrf": "chrF", "exact_match": "Exact match"}
     rows = []

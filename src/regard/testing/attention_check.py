@@ -8,7 +8,7 @@ from torch import nn
 
 from regard.attention.protocol import Attention
 from regard.attention.window import GlobalWindow
-from regard.testing.law_report import Finding, Report
+from regard.testing.law_report import LawFinding, LawReport
 from regard.testing.laws import LAWS, Law
 from regard.testing.subject import Skip, Subject
 
@@ -23,7 +23,7 @@ def check_attention(
     device: str | torch.device = "cpu",
     tolerance: float | None = None,
     seed: int = 0,
-) -> Report:
+) -> LawReport:
     """Try the laws of attention on a copy of `module` and report which of them hold.
 
     `state_width` is read from the module (`state_width`, else `value_width`) if it is not given. `ordered=True` says
@@ -38,7 +38,9 @@ def check_attention(
     missing = [name for name in ("query_width", "value_width", "prepare", "__call__") if not hasattr(module, name)]
     if missing:
         protocol = "the module has query_width, value_width, prepare(states, real) and a call"
-        return Report(subject_name, (Finding("protocol", protocol, "BROKEN", note=f"missing: {', '.join(missing)}"),))
+        return LawReport(
+            subject_name, (LawFinding("protocol", protocol, "BROKEN", note=f"missing: {', '.join(missing)}"),)
+        )
     if isinstance(module, nn.Module):
         module = deepcopy(module).to(device=device, dtype=dtype).eval()
     attention = cast(Attention, module)
@@ -53,18 +55,18 @@ def check_attention(
         tolerance=(1e-9 if dtype == torch.float64 else 1e-4) if tolerance is None else tolerance,
         seed=seed,
     )
-    return Report(subject_name, tuple(_try(law, subject) for law in LAWS))
+    return LawReport(subject_name, tuple(_try(law, subject) for law in LAWS))
 
 
-def _try(law: Law, subject: Subject) -> Finding:
+def _try(law: Law, subject: Subject) -> LawFinding:
     try:
         deviation = law.trial(subject)
     except Skip as reason:
-        return Finding(law.name, law.meaning, "skipped", note=str(reason))
+        return LawFinding(law.name, law.meaning, "skipped", note=str(reason))
     except Exception as error:  # whatever a user's module raises is a finding
         note = f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else 'no message'}"
-        return Finding(law.name, law.meaning, "BROKEN", note=note)
+        return LawFinding(law.name, law.meaning, "BROKEN", note=note)
     if deviation is None or deviation <= subject.tolerance:
-        return Finding(law.name, law.meaning, "held", deviation)
+        return LawFinding(law.name, law.meaning, "held", deviation)
     note = f"the largest deviation may be {subject.tolerance:.0e}"
-    return Finding(law.name, law.meaning, "BROKEN", deviation, note)
+    return LawFinding(law.name, law.meaning, "BROKEN", deviation, note)

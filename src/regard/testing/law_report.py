@@ -7,7 +7,7 @@ Verdict = Literal["held", "BROKEN", "skipped"]
 
 
 @dataclass(frozen=True)
-class Finding:
+class LawFinding:
     """One law tried on one module: the largest deviation seen, what the law means, and why it broke or was skipped."""
 
     law: str
@@ -18,11 +18,11 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Report:
+class LawReport:
     """All findings about one module; `print(report)` is meant to be read."""
 
     subject: str
-    findings: tuple[Finding, ...]
+    findings: tuple[LawFinding, ...]
 
     @property
     def ok(self) -> bool:

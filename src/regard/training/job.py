@@ -19,7 +19,7 @@ from regard.training.world import World
 
 
 @dataclass(frozen=True)
-class Job:
+class TrainingJob:
     """`total` steps are planned; `generator` draws which steps are teacher-forced, the same ones for every worker."""
 
     recipe: Recipe

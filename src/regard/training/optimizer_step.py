@@ -67,7 +67,7 @@ class MemoryLimit:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class StepOutcome:
     """Mean -log p of the target pieces (no smoothing), the gradient's norm before clipping, the number of pieces."""
 
     loss: float
@@ -90,11 +90,11 @@ class TrainStep:
     replica: Replica = ALONE
     memory: MemoryLimit = field(default_factory=MemoryLimit)
 
-    def __call__(self, parts: Sequence[MicroBatch], tokens: int, warn: Callable[[str], None]) -> Outcome:
+    def __call__(self, parts: Sequence[MicroBatch], tokens: int, warn: Callable[[str], None]) -> StepOutcome:
         """`tokens` counts the target pieces of all workers in this step; `warn` is called when memory runs out."""
         loss = self.gradients(parts, tokens, warn)
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip or math.inf)
-        outcome = Outcome(loss, float(norm), tokens)
+        outcome = StepOutcome(loss, float(norm), tokens)
         if outcome.finite:
             self.optimizer.step()
         return outcome

@@ -33,7 +33,7 @@ class Key:
 
 
 @dataclass(frozen=True)
-class Table:
+class KeyTable:
     """A table of a recipe; of [data] and [model] there are several, told apart by `kind` and `architecture`."""
 
     name: str
@@ -41,14 +41,14 @@ class Table:
     keys: tuple[Key, ...]
 
 
-def recipe_tables() -> list[Table]:
+def recipe_tables() -> list[KeyTable]:
     """The tables in the order in which a recipe has them."""
     own = [key for key in _keys(Recipe) if key.name == "description"]
     found: dict[tuple[str, tuple[Key, ...]], list[str]] = {}
     for table in _tables(Recipe, ""):
         found.setdefault((table.about, table.keys), []).append(table.name)
-    tables = [Table(", ".join(names), about, keys) for (about, keys), names in found.items()]
-    return [Table("", "", tuple(own)), *tables]
+    tables = [KeyTable(", ".join(names), about, keys) for (about, keys), names in found.items()]
+    return [KeyTable("", "", tuple(own)), *tables]
 
 
 def text_of_keys() -> str:
@@ -81,7 +81,7 @@ def page_of_keys() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _tables(model: type[BaseModel], path: str) -> Iterator[Table]:
+def _tables(model: type[BaseModel], path: str) -> Iterator[KeyTable]:
     for name, field in model.model_fields.items():
         place = f"{path}{name}"
         for inner in _models(field.annotation):
@@ -97,7 +97,7 @@ def _tables(model: type[BaseModel], path: str) -> Iterator[Table]:
                 keys.insert(0, Key("size", "text", "the preset's own", "the size of the preset, as in tiny"))
                 keys.insert(0, Key("preset", presets, "not set", "a published model, which the other keys change"))
             about = " ".join((inner.__doc__ or "").split())
-            yield Table(f"[{place}]{' with ' + told[0] if told else ''}", about, tuple(keys))
+            yield KeyTable(f"[{place}]{' with ' + told[0] if told else ''}", about, tuple(keys))
             yield from _tables(inner, f"{place}.")
 
 

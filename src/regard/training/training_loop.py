@@ -13,10 +13,10 @@ from regard.data.batching import Batcher, Indices
 from regard.text.input_error import FailedElsewhere
 from regard.training.average import keep_weights, try_average
 from regard.training.checkpoint import save_checkpoint, save_first_best
-from regard.training.job import Job
+from regard.training.job import TrainingJob
 from regard.training.journal import Stepped, Validated
 from regard.training.optimizer import learning_rate, set_learning_rate, teacher_forcing
-from regard.training.optimizer_step import MicroBatch, Outcome
+from regard.training.optimizer_step import MicroBatch, StepOutcome
 from regard.training.progress import Progress
 from regard.training.validate import validate
 from regard.training.world import World
@@ -41,7 +41,7 @@ class StepPlan:
     ends_run: bool
 
 
-def run_loop(job: Job, progress: Progress) -> Progress:
+def run_loop(job: TrainingJob, progress: Progress) -> Progress:
     """Train until the steps are done, validation no longer improves, or a signal interrupts."""
     config = job.config
     began, skipped = time.perf_counter() - progress.seconds, 0
@@ -78,7 +78,7 @@ def run_loop(job: Job, progress: Progress) -> Progress:
     return progress
 
 
-def _plan_steps(job: Job, progress: Progress) -> Iterator[StepPlan]:
+def _plan_steps(job: TrainingJob, progress: Progress) -> Iterator[StepPlan]:
     """The micro-batches of each optimizer step, from where the run stands."""
     config, skip = job.config, progress.batch
     step = progress.step
@@ -114,7 +114,7 @@ def _draw_forced(generator: torch.Generator, steps: int, share: float) -> Tensor
     return None if share >= 1 else torch.rand(steps, generator=generator) < share
 
 
-def _advance(progress: Progress, plan: StepPlan, outcome: Outcome, seconds: float) -> Progress:
+def _advance(progress: Progress, plan: StepPlan, outcome: StepOutcome, seconds: float) -> Progress:
     return replace(
         progress,
         step=progress.step + 1,
@@ -130,7 +130,7 @@ def _is_due(step: int, every: int | None, otherwise: bool) -> bool:
     return otherwise if every is None else step % every == 0
 
 
-def _count_skipped(job: Job, step: int, skipped: int) -> int:
+def _count_skipped(job: TrainingJob, step: int, skipped: int) -> int:
     """Warn about the first skipped update in a row; raise after too many."""
     if skipped == 0:
         job.warn(step, f"step {step}: the gradient is not finite; this update was left out")
@@ -145,7 +145,7 @@ def _count_skipped(job: Job, step: int, skipped: int) -> int:
     return skipped + 1
 
 
-def _validate(job: Job, progress: Progress) -> Progress:
+def _validate(job: TrainingJob, progress: Progress) -> Progress:
     """Score the development set, save the model if it is the best, and count validations without improvement."""
     config = job.config
     scores = validate(job.model, job.data, config.metric, job.recipe.search, job.world)

@@ -8,8 +8,8 @@ from regard.lab.compare.plan import (
     AXES,
     DEFAULT,
     Comparison,
-    Grid,
     Variant,
+    VariantGrid,
     load_comparison,
     make_plan,
     names,
@@ -20,7 +20,9 @@ from regard.text.input_error import InputError
 
 
 def test_every_combination_of_every_axis_is_a_recipe(recipe: Path) -> None:
-    plan = make_plan(Comparison(recipe=str(recipe), seeds=1, grid=Grid(**{**AXES, "also": ("vanilla", "transformer")})))
+    plan = make_plan(
+        Comparison(recipe=str(recipe), seeds=1, grid=VariantGrid(**{**AXES, "also": ("vanilla", "transformer")}))
+    )
     expected = 1
     for values in AXES.values():
         expected *= len(values)

@@ -77,7 +77,7 @@ def p_values(rows: Sequence[Row], pairs: Sequence[Pairing]) -> dict[str, float]:
 
 
 @dataclass(frozen=True)
-class Report:
+class WrittenReport:
     """What was written: the rows, the content of report.json, and the pairs of variants."""
 
     rows: list[Row]
@@ -87,7 +87,7 @@ class Report:
 
 def write_report(
     plan: Plan, slots: Sequence[Slot], failed: dict[str, str], jobs: int, folder: Path, *, paired: bool = False
-) -> Report | None:
+) -> WrittenReport | None:
     """Write report.html and report.json; None if no run has finished. `paired` adds significance: it takes seconds."""
     rows = gather(plan, slots, failed)
     if not any(row.runs for row in rows):
@@ -99,7 +99,7 @@ def write_report(
     content = {**to_json(plan, rows, machine), "significance": significance}
     write_whole(folder / "report.json", json.dumps(content, ensure_ascii=False, indent=2) + "\n")
     write_whole(folder / "report.html", comparison_page(plan, rows, machine, pairs))
-    return Report(rows, content, pairs)
+    return WrittenReport(rows, content, pairs)
 
 
 def comparison_page(plan: Plan, rows: Sequence[Row], machine: dict[str, str], pairs: Sequence[Pairing] = ()) -> str:

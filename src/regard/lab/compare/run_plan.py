@@ -56,7 +56,7 @@ class Slot:
 
 
 @dataclass(frozen=True)
-class State:
+class PlanState:
     """The progress of a comparison."""
 
     done: int
@@ -179,7 +179,7 @@ def together(messages: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 
 
 def run_plan(
-    plan: Plan, slots: list[Slot], jobs: int, tell: Callable[[State], None] = lambda state: None
+    plan: Plan, slots: list[Slot], jobs: int, tell: Callable[[PlanState], None] = lambda state: None
 ) -> dict[str, str]:
     """Train and evaluate every run without a result; returns the reasons of failed runs, by name."""
     waiting = [slot for slot in slots if slot.result() is None]
@@ -251,13 +251,13 @@ def why_failed(slot: Slot, code: int) -> str:
     return said
 
 
-def _state(slots: list[Slot], running: "dict[str, Any]", failed: dict[str, str]) -> State:
+def _state(slots: list[Slot], running: "dict[str, Any]", failed: dict[str, str]) -> PlanState:
     shares = [
         _share(slot) if slot.name in running else float(slot.name in failed or slot.result() is not None)
         for slot in slots
     ]
     done = sum(share == 1.0 for share in shares)
-    return State(done, len(slots), tuple(running), sum(shares) / max(len(shares), 1))
+    return PlanState(done, len(slots), tuple(running), sum(shares) / max(len(shares), 1))
 
 
 def _share(slot: Slot) -> float:
