@@ -53,7 +53,7 @@ MANY_PARAMETERS = {
     "attention/build.py: build_attention": "one keyword for each recipe key that chooses an attention",
     "evaluation/evaluate_texts.py: evaluate": "one keyword for each metric and its setting",
     "plot/attention_map.py: __init__": "what a translation knows about its two sides",
-    "search/beam.py: beam_search": "the settings of a beam search",
+    "search/decode.py: beam_search": "the settings of a beam search",
     "fast/search/device_beam.py: _unfit_beam": "the signature of beam_search",
     "fast/search/device_beam.py: beam_on_device": "the signature of beam_search",
     "fast/recurrent/bahdanau_cpu.py: attend_and_recur": "the tensors of one fused operation",

@@ -8,9 +8,9 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from regard.search.decoding_loop import Ended, not_a_number, nothing_possible
 from regard.search.scoring import log_probabilities
 from regard.search.search_options import Options
+from regard.search.strategy import Ended, not_a_number, nothing_possible
 
 
 @dataclass(frozen=True)

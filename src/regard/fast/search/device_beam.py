@@ -1,6 +1,6 @@
 """Beam and greedy search whose choices stay on the device: the host reads them once, at the end.
 
-The loop of `search/decoding_loop.py` decides on the host, which suits a CPU; on a GPU it would wait for the device at
+The loop of `search/decode.py` decides on the host, which suits a CPU; on a GPU it would wait for the device at
 every step. Here every decision is a tensor operation (`beam_slots.py`), and a step's choices stay on the device.
 Every `LOOK` steps the host asks which sentences are still alive and drops the others from the batch. The hypotheses are
 the same, ties included.
@@ -16,9 +16,7 @@ from torch import Tensor
 
 from regard.fast.search.beam_slots import BeamChoice, HostStep, Slots, choose, ended, fetch
 from regard.registry import Refusal, replaceable, replaces
-from regard.search.beam import beam_search
-from regard.search.decoding_loop import hypotheses
-from regard.search.greedy import greedy_search
+from regard.search.decode import beam_search, greedy_search, hypotheses
 from regard.search.hypothesis import Hypothesis
 from regard.search.search_options import Options
 from regard.search.search_tree import SearchTree
