@@ -10,8 +10,8 @@ from importlib import import_module
 from types import FrameType
 from typing import Any, TextIO, cast
 
-from regard.cli.failure import Unfailing, describe_failure, silence
-from regard.cli.terminal import escaped
+from regard.cli.escape import escaped
+from regard.cli.failure import SurvivingStream, describe_failure, silence
 from regard.cli.usage import command_help, command_list
 from regard.suggest import suggest
 
@@ -136,7 +136,7 @@ def _prepare_streams() -> None:
             else:
                 stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     if sys.stderr is sys.__stderr__ and sys.stderr is not None:
-        sys.stderr = cast(TextIO, Unfailing(sys.stderr))
+        sys.stderr = cast(TextIO, SurvivingStream(sys.stderr))
     warnings.showwarning = _show_warning
 
 

@@ -24,7 +24,7 @@ from regard.search import Ensemble, Hypothesis, SearchConfig, Stepper, decode, f
 from regard.suggest import suggest
 from regard.text.complaint import complain
 from regard.text.encoding import Encoding
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 ROWS, PIECES = 64, 4096
 """The most sentences, and source pieces with padding, that are decoded together."""
