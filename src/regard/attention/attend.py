@@ -51,7 +51,7 @@ def attend_single(
     context, weights = attend(
         scores, memory.values[:, None], view.mask, view.gaussian, weights=weights, dropout=dropout
     )
-    kept = Trace(query, scores, view.mask, view.gaussian, view.center) if trace else None
+    kept = Trace(query, scores, view.mask, view.gaussian, view.center, context[:, 0]) if trace else None
     return Attended(context[:, 0], weights, kept)
 
 

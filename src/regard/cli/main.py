@@ -28,6 +28,8 @@ VERBS = {
     "export": "Write a model for other runtimes: ONNX.",
     "explain": "One decoder step of an attention mechanism, worked in small numbers.",
     "plot": "Draw attention heat-maps, or a run's loss curve.",
+    "studio": "See where models look, in the browser.",
+    "serve": "Serve models over HTTP.",
     "learn": "Learn attention by writing it: exercises, graded on save.",
     "bench": "Time ours beside the textbook loop and others, on the same work.",
     "doctor": "Check this machine, a recipe, a data file or a bundle.",
