@@ -20,10 +20,10 @@ def page_of_commands() -> str:
 
 
 def _details(about: str) -> list[str]:
-    """The docstring of a verb's file below its first paragraph; indented lines are examples."""
+    """The docstring of a verb's file below its first paragraph; indented lines are code."""
     _, _, rest = about.strip().partition("\n\n")
-    parts = [list(part) for _, part in groupby(rest.splitlines(), lambda line: line.startswith("    "))]
-    return [line for part in parts for line in ["", *part]]
+    parts = [list(part) for _, part in groupby(rest.splitlines(), lambda line: line.startswith(" "))]
+    return [line for part in parts for line in ["", *(f"  {one}" if one.startswith(" ") else one for one in part)]]
 
 
 def _name(parameter: Any) -> str:

@@ -21,7 +21,7 @@ def _translation() -> list[list[str]]:
     demo = next(run for run in record("demo")["runs"] if (run["pair"], run["seed"]) == ("en-fr", 0))
     return [
         [
-            "[Long sentences](results/length.md): Europarl en-fr, 81 to 100 words",
+            "[Long sentences](results/length.md): Europarl, 81–100 words",
             f"{longest:.1f} BLEU",
             f"{without:.1f} without attention",
             "`benchmarks/length_real.py`",
@@ -39,13 +39,13 @@ def _translation() -> list[list[str]]:
             "`benchmarks/multi30k.py`",
         ],
         [
-            "[Every mechanism](results/mechanisms.md): Europarl en-fr, 8,000 steps, dot with input feeding",
+            "[Mechanisms](results/mechanisms.md): Europarl, dot, input feeding",
             f"{ends['dot, fed']:.1f} BLEU",
             f"{ends['transformer']:.1f} Transformer, {ends['no attention']:.1f} no attention",
             "`regard compare`",
         ],
         [
-            "[The demo](results/demo.md), English to French, seed 0, unseen sentences",
+            "[The demo](results/demo.md), English to French, seed 0",
             f"{percent(demo['exact_match'], 1)} exact",
             f"alignment error rate {demo['aer']:.3f}",
             "`regard demo`",
@@ -61,7 +61,7 @@ def _other_tasks() -> list[list[str]]:
     )
     return [
         [
-            "[Word alignment](results/hansards.md): Hansards, no links in training",
+            "[Word alignment](results/hansards.md): Hansards, no gold links",
             f"{100 * best_aer():.1f} % AER",
             "6.6 eflomal, 10.5 fast_align",
             "`benchmarks/hansards.py`",
@@ -93,7 +93,7 @@ def _speed() -> list[list[str]]:
         [
             "[Training step](results/training-speed.md), CPU, Multi30k's size, bf16",
             f"{bench_ratio('bench_cpu', 'multi30k', 'ours, bf16', 'textbook loop'):.2f} × the textbook loop",
-            f"{joey_step:.2f} × JoeyNMT with its output layer",
+            f"{joey_step:.2f} × JoeyNMT",
             "`regard bench`",
         ],
         [
@@ -103,7 +103,7 @@ def _speed() -> list[list[str]]:
             "`regard bench --gpu`",
         ],
         [
-            "[Additive attention](results/additive-attention.md), H200, 64 × 256 × 256 × 512",
+            "[Additive attention](results/additive-attention.md), H200",
             f"{fused['ms']:.2f} ms, {fused['peak beyond results']:,.0f} MiB",
             f"{plain['ms']:.1f} ms, {plain['peak beyond results']:,.0f} MiB in plain torch",
             "`benchmarks/additive_kernel.py`",
@@ -111,17 +111,17 @@ def _speed() -> list[list[str]]:
         [
             "[Decoding](results/decoding.md), CPU, beam 5",
             f"{textbook['ratio']:.1f} × the textbook",
-            f"{joey['ratio']:.2f} × JoeyNMT on its model",
+            f"{joey['ratio']:.2f} × JoeyNMT",
             "`benchmarks/decoding.py`",
         ],
         [
             "Decoding, H200, beam 5, batches of 256",
             f"{large[0]['ours']['sentences_per_second']:,.0f} sentences/s",
-            f"{large[0]['ratio']:.0f} × the textbook, {large[1]['ratio']:.1f} × JoeyNMT on its model",
+            f"{large[0]['ratio']:.0f} × the textbook, {large[1]['ratio']:.1f} × JoeyNMT",
             "`benchmarks/decoding.py --device cuda`",
         ],
         [
-            f"[Preparing](results/preparing.md) {prepared['pairs']:,} pairs of Europarl, 2 cores",
+            f"[Preparing](results/preparing.md) {prepared['pairs']:,} pairs, 2 cores",
             f"{prepared['seconds']:.0f} s",
             "",
             "`benchmarks/prepare.py`",
@@ -133,8 +133,8 @@ def _trust() -> list[list[str]]:
     rounds = record("chaos")["faults"]
     rounds = rounds if isinstance(rounds, list) else [rounds]
     faults, broken = sum(one["faults"] for one in rounds), sum(len(one["broken"]) for one in rounds)
-    what = "[Robustness](results/robustness.md): injected faults of the file system"
-    return [[what, f"{broken} of {faults} lost data or left files", "", "`benchmarks/chaos.py`"]]
+    what = "[Robustness](results/robustness.md): faults of the file system"
+    return [[what, f"{broken} of {faults} did harm", "", "`benchmarks/chaos.py`"]]
 
 
 def multi30k_published() -> str:
