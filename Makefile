@@ -1,11 +1,11 @@
-# make demo · make test · make test-long · make check · make bench
+# make demo · make test · make test-long · make check · make docs · make bench
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 # Tensors of this size run fastest on one thread; the test runner gives each core a process instead.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test test-long check quick bench clean
+.PHONY: demo test test-long check quick docs bench clean
 
 $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "regard needs Python 3.11 or newer: make demo PYTHON=python3.12")'
@@ -33,8 +33,13 @@ test-long: check  ## the same and the tests that take long: before a release
 quick: $(INSTALLED)  ## the tests that train nothing
 	PYTHONDONTWRITEBYTECODE=1 $(BIN)/pytest -n 2 -m "not slow and not long"
 
+docs: $(INSTALLED)  ## the site: story, guides, reference, results; open site/index.html
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[docs]"
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo 'Open site/index.html'
+
 bench: $(INSTALLED)  ## the figures in docs/results.md
 	$(BIN)/regard bench
 
 clean:
-	rm -rf .venv build dist .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf .venv build dist site .mypy_cache .ruff_cache .import_linter_cache

@@ -1,0 +1,96 @@
+"""`make docs`: the site builds without a warning, its links resolve, it fetches nothing, and its search works."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if not (find_spec("mkdocs") and find_spec("material") and find_spec("mkdocstrings")):
+        pytest.skip("needs the extra docs: make docs installs it")
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    built = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stdout + built.stderr
+    return folder
+
+
+class Page(HTMLParser):
+    """The anchors of a page, where its links lead, and what a browser loads with it."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.anchors: set[str] = set()
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attributes}
+        self.anchors |= {given[name] for name in ("id", "name") if name in given}
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+        elif tag in ("script", "img", "link", "iframe") and given.get("rel") != "canonical":
+            self.loaded += [given[name] for name in ("src", "href") if name in given]
+
+
+def test_links_resolve_and_nothing_is_fetched_from_elsewhere(site: Path) -> None:
+    pages = {path: Page(path) for path in site.rglob("*.html") if path.name != "404.html"}
+    assert len(pages) > 50
+    for path, page in pages.items():
+        for address in page.loaded:
+            assert not urlsplit(address).netloc, f"{path.relative_to(site)} loads {address}"
+        for address in page.links + page.loaded:
+            parts = urlsplit(address)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            target = target / "index.html" if target.is_dir() else target
+            assert target.exists(), f"{path.relative_to(site)} links to {address}"
+            if parts.fragment and target in pages:
+                known = pages[target].anchors
+                assert unquote(parts.fragment) in known, f"{path.relative_to(site)} links to {address}"
+
+
+def test_every_page_of_the_repository_is_in_the_site(site: Path) -> None:
+    """Pages of docs/ that the navigation leaves out are a warning, and so an error; commands come from the program."""
+    commands = (site / "reference" / "commands.html").read_text(encoding="utf-8")
+    for option in ("regard translate", "--length-penalty", "--save-settings"):
+        assert option in commands
+    assert "BahdanauAttention" in (site / "reference" / "attention.html").read_text(encoding="utf-8")
+    assert "show where they look" in (site / "index.html").read_text(encoding="utf-8")
+
+
+def test_search_works_in_a_browser_from_the_disk(site: Path) -> None:
+    if CHROMIUM is None or find_spec("playwright") is None:
+        reason = "needs Chromium and the package playwright"
+        assert not os.environ.get("CI"), reason
+        pytest.skip(reason)
+    from playwright.sync_api import sync_playwright
+
+    foreign: list[str] = []
+    with sync_playwright() as browsers:
+        browser = browsers.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_page()
+        page.on("request", lambda request: foreign.append(request.url) if request.url.startswith("http") else None)
+        page.goto((site / "index.html").as_uri())
+        page.click(".md-search__input")
+        page.keyboard.type("additive")
+        page.wait_for_selector(".md-search-result__item")
+        found = page.inner_text(".md-search-result__meta")
+        browser.close()
+    assert re.match(r"\d+ matching documents", found)
+    assert not foreign
