@@ -14,7 +14,7 @@ from regard.runtime.source_text import pad, read_source
 from regard.runtime.traced import Sentence, TracedTranslation, Tracing, drop_words, translate_traced
 from regard.runtime.translator import Translator
 from regard.search import SearchTree
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.special import BOS
 
 from .bundles import untrained

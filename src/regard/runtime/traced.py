@@ -17,7 +17,7 @@ from regard.runtime.translation import Translation
 from regard.runtime.translator import Translator
 from regard.search import Hypothesis, SearchConfig, SearchTree, beam_search, decode, forced_search
 from regard.text.encoding import Encoding
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.special import BOS, EOS, PAD
 from regard.text.tokenizer import Tokenizer
 

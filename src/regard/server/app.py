@@ -15,7 +15,7 @@ from regard.server.guard import Guard, error_response
 from regard.server.page import Page
 from regard.server.routes import decoding, operations
 from regard.server.service import Service
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 PREFIX = "/api/v1"
 ABOUT = "Translate with models that show where they look. docs/reference/http-api.md describes every request."

@@ -15,14 +15,14 @@ from regard.bundle.onnx_manifest import OnnxManifest
 from regard.bundle.store import identity, shapes_of
 from regard.data import phrasebook
 from regard.lab.describe import describe_model
-from regard.models.config import RecurrentConfig
+from regard.models.model_config import RecurrentConfig
 from regard.runtime.onnx_folder import is_onnx
 from regard.runtime.translator import Translator, load
 from regard.server.errors import Refusal, not_found
 from regard.server.schema.views import Model
 from regard.server.settings import Settings
 from regard.suggest import suggest
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 Origin = Literal["package", "run", "bundle"]
 _PAIR = re.compile(r"([a-z]{2,3})-([a-z]{2,3})")

@@ -6,7 +6,7 @@ from pydantic import ValidationError
 
 from regard.bounds import MOST, cut
 from regard.server.schema.base import ErrorBody, ErrorDetail
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 LIMITS_HINT = "GET /api/v1/models lists the limits"
 _TOO_LONG = ("string_too_long", "too_long")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from regard.server.schema.base import MOST_BEAM, MOST_CHARACTERS, MOST_LINES, MOST_MODELS, MOST_TOP
 from regard.server.schema.views import Limits
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 PORT = 8765
 LOOPBACK = ("127.0.0.1", "localhost", "::1")

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from importlib.util import find_spec
 
 from regard.server.settings import Settings
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 NEEDED = ("fastapi", "uvicorn")
 GRACE = 5
