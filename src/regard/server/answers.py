@@ -58,9 +58,7 @@ def translate_answer(
     )
 
 
-def hypothesis(
-    found: TracedTranslation, loaded: Loaded, request: TranslateRequest, warnings: list[str]
-) -> Hypothesis:
+def hypothesis(found: TracedTranslation, loaded: Loaded, request: TranslateRequest, warnings: list[str]) -> Hypothesis:
     translation = found.translation
     entropies: list[float | None] = [None] * len(found.tokens)
     if translation.attention is not None:

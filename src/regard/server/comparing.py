@@ -6,9 +6,7 @@ from regard.server.schema.translation import Mode, TranslateAnswer
 from regard.server.schema.views import Compared, Difference, Model
 
 
-def compared(
-    about: Model, answer: TranslateAnswer | None, problem: str | None, milliseconds: float | None
-) -> Compared:
+def compared(about: Model, answer: TranslateAnswer | None, problem: str | None, milliseconds: float | None) -> Compared:
     """One model's row."""
     best = answer.hypotheses[0] if answer is not None and answer.hypotheses else None
     entropies = [step.attention_entropy for step in best.steps if step.attention_entropy is not None] if best else []

@@ -68,7 +68,9 @@ async def step(body: StepRequest, request: Request, service: ServiceOf) -> Respo
     """Six stages of one decoder step: query, scores, mask, weights, context, top words."""
     loaded = await service.load(body.model)
     if not loaded.about.can_step:
-        raise unsupported(f"{loaded.id} is an ONNX folder, whose steps cannot be looked into", "serve the bundle itself")
+        raise unsupported(
+            f"{loaded.id} is an ONNX folder, whose steps cannot be looked into", "serve the bundle itself"
+        )
     return as_json(step_answer(body, loaded, await service.trace(request, loaded, body)))
 
 
