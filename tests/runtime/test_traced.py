@@ -1,7 +1,6 @@
 """Traces of a decode: the model's own tensors, to the bit; the same tokens in a batch; edits, trees, dropped words."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -140,7 +139,7 @@ def test_a_prefix_as_text_or_as_ids_begins_the_translation(translator: Translato
 
 @pytest.mark.parametrize("ids", [(0,), (2,), (3, 6), (-1,), (10**6,)])
 def test_prefix_ids_that_are_no_pieces_are_refused(ids: tuple[int, ...]) -> None:
-    with pytest.raises(InputError, match="prefix_ids: .* at place 0 is no piece that may stand there"):
+    with pytest.raises(InputError, match=r"prefix_ids: .* at place 0 is no piece that may stand there"):
         translate_traced(regard.load("demo-en-fr"), [Sentence("she sleeps", prefix=ids)], {}, Tracing())
 
 
@@ -198,7 +197,7 @@ def test_models_without_attention_and_onnx_have_no_layers(random_model: Callable
     assert found.translation.attention is None
 
 
-def test_a_mixture_of_forced_and_free_is_refused(tmp_path: Path) -> None:
+def test_a_mixture_of_forced_and_free_is_refused() -> None:
+    sentences = [Sentence("she sleeps"), Sentence("she sleeps", target="elle dort")]
     with pytest.raises(ValueError, match="decode them separately"):
-        sentences = [Sentence("she sleeps"), Sentence("she sleeps", target="elle dort")]
         translate_traced(regard.load("demo-en-fr"), sentences, {}, Tracing())

@@ -22,7 +22,7 @@ def running(settings: Settings) -> Iterator[tuple[httpx.Client, Service, uvicorn
     """A server on a free port for the length of the block."""
     service = Service(settings)
     service.warm_up()
-    config = uvicorn.Config(create_app(service), port=0, lifespan="on", ws="none", log_config=None, access_log=False)  # type: ignore[arg-type]
+    config = uvicorn.Config(create_app(service), port=0, lifespan="on", ws="none", log_config=None, access_log=False)
     server = uvicorn.Server(config)
     service.stopping = lambda: server.should_exit
     thread = Thread(target=server.run, daemon=True)

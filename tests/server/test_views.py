@@ -13,8 +13,8 @@ import regard
 from regard.runtime.source_text import pad, read_source
 from regard.server.settings import Settings
 from regard.text.special import BOS
+from runtime.bundles import untrained
 
-from ..runtime.bundles import untrained
 from .conftest import running
 
 CAT = "the black cat sat on the mat"
@@ -154,7 +154,7 @@ def kinds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
 
 def test_local_attention_shows_its_window(kinds: httpx.Client) -> None:
     for name in ("local-p", "local-m"):
-        body = {"model": name, "text": CAT, "step": 2}
+        body = {"model": name, "text": CAT, "mode": "forced", "target": "le chat noir", "step": 2}
         step = kinds.post("/api/v1/step", json=body).json()
         (layer,) = step["layers"]
         window = layer["window"]
@@ -175,8 +175,8 @@ def test_local_attention_shows_its_window(kinds: httpx.Client) -> None:
 
 
 def test_the_mass_that_local_p_takes_away_is_reported(kinds: httpx.Client) -> None:
-    words = kinds.post("/api/v1/translate", json={"model": "local-p", "text": CAT}).json()["hypotheses"][0]
-    matrix = words["word_attention"]
+    body = {"model": "local-p", "text": CAT, "mode": "forced", "target": "le chat noir"}
+    matrix = kinds.post("/api/v1/translate", json=body).json()["hypotheses"][0]["word_attention"]
     assert max(matrix["missing"]) > 0.01
     total = np.array(matrix["data"]).sum(axis=1) + matrix["elsewhere"] + matrix["missing"]
     assert np.allclose(total, 1, atol=1e-5)

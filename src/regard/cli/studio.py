@@ -1,7 +1,7 @@
 """See where models look, in the browser: translate, walk through the steps, compare, draw beams, train the demo.
 
-Without a bundle the page offers the models of the package and those of the runs folder. Everything runs on this machine;
-nothing is fetched from elsewhere.
+Without a bundle the page offers the models of the package and those of the runs folder. Everything runs on this
+machine; nothing is fetched from elsewhere.
 
 Examples:
     regard studio

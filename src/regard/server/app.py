@@ -64,6 +64,8 @@ def _handle_errors(app: FastAPI, page: Page) -> None:
     async def http(request: Request, error: HTTPException) -> Response:
         if error.status_code == 404 and request.method in ("GET", "HEAD") and not request.url.path.startswith("/api/"):
             return page.answer(request)
+        if isinstance(error.__cause__, Refusal):  # raised while the body was read
+            return refuse(request, error.__cause__)
         code = {404: "not_found", 405: "not_allowed"}.get(error.status_code, "invalid")
         message = "there is no such path" if error.status_code == 404 else str(error.detail)
         return refuse(

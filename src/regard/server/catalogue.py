@@ -160,8 +160,8 @@ def _describe(
     entry: Entry, manifest: Manifest, folder: Path, pair: str | None, onnx: bool, trust: tuple[str, ...]
 ) -> Model:
     config = manifest.model
-    recurrent = isinstance(config, RecurrentConfig)
-    attends = not (recurrent and config.score == "none")
+    recurrent = config if isinstance(config, RecurrentConfig) else None
+    attends = recurrent is None or recurrent.score != "none"
     layers, heads = config.attention_shape
     card = read_cards().get(entry.id) if entry.origin == "package" else None
     source, target = _languages(manifest, pair)
@@ -175,10 +175,10 @@ def _describe(
         target_language=target,
         architecture="rnn" if recurrent else "transformer",
         about=describe_model(config),
-        score=str(config.score) if recurrent else "multi-head",
-        window=config.window if recurrent else "global",
-        reach=config.reach if recurrent and config.window != "global" else None,
-        placement=config.placement if recurrent else None,
+        score=str(recurrent.score) if recurrent else "multi-head",
+        window=recurrent.window if recurrent else "global",
+        reach=recurrent.reach if recurrent and recurrent.window != "global" else None,
+        placement=recurrent.placement if recurrent else None,
         layers=layers if attends else 0,
         heads=heads if attends else 0,
         has_attention=attends,

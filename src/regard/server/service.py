@@ -121,7 +121,8 @@ class Service:
         result = asyncio.wrap_future(ticket.future)
         gone = asyncio.ensure_future(_disconnected(request))
         try:
-            await asyncio.wait({result, gone}, timeout=self.settings.seconds, return_when=asyncio.FIRST_COMPLETED)
+            waited: set[asyncio.Future[Any]] = {result, gone}
+            await asyncio.wait(waited, timeout=self.settings.seconds, return_when=asyncio.FIRST_COMPLETED)
             if result.done():
                 return result.result()
             ticket.abandon()

@@ -51,7 +51,7 @@ def run_server(
     service.warm_up()
     _log_lines(log)
     config = uvicorn.Config(
-        create_app(service),  # type: ignore[arg-type]
+        create_app(service),
         lifespan="on",
         ws="none",
         log_config=None,

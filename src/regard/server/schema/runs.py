@@ -53,9 +53,9 @@ class RunEvent(Answer):
     """The data of one server-sent event: a line of the run's journal, by the name of its `event`.
 
     started {total_steps, parameters, train_pairs …}, step {step, epoch, loss, rate, gradient_norm, tokens_per_second,
-    seconds}, validated {step, train_loss, loss, metric, score, best, sample [source, translation, reference]}, averaged,
-    warning {step, message}, finished {step, reason, best_score, best_step}; snapshot {step} when /replay has a new one;
-    gone {message} when the process ended without `finished`.
+    seconds}, validated {step, train_loss, loss, metric, score, best, sample [source, translation, reference]},
+    averaged, warning {step, message}, finished {step, reason, best_score, best_step}; snapshot {step} when /replay has
+    a new one; gone {message} when the process ended without `finished`.
     """
 
     event: str

@@ -76,7 +76,7 @@ class Piece(Answer):
     id: int
     """Its number in the vocabulary."""
     span: Span | None
-    """Characters [start, end) of the side's text; null for a special piece, and where the text has no such characters."""
+    """Characters [start, end) of the side's text; null for a special piece, or where the text has no such place."""
     word: int | None
     """The word it belongs to; null for a special piece or a space."""
     special: Special | None = None
