@@ -3,11 +3,12 @@
     python benchmarks/boxed_data.py ../shared/data --out DIR [--europarl 250000] [--repeat 3] [--copies 40000]
 
 Writes train.tsv and its parts (everyday.tsv, copies.tsv, europarl.tsv), dev.tsv (Tatoeba's), names.tsv (300 held-out
-sentences with names or numbers) and counts.json. English is the first column; recipes of the other direction read the
-columns in the other order. A pair leaves training if its source or its target, without case and punctuation, occurs in
-a development or test set of Tatoeba or Europarl, in docs/results/everyday.tsv, everyday-new.tsv or names.tsv. Copies
-are pairs of Tatoeba in which a name or number that both sides share is replaced by another one: a model that sees only
-Tom and Mary learns to write them, not to copy.
+sentences with names or numbers), held_out.txt and counts.json. English is the first column; recipes of the other
+direction read the columns in the other order. A pair leaves training if its source or its target, without case and
+punctuation, occurs in a development or test set of Tatoeba or Europarl, in docs/results/everyday.tsv, everyday-new.tsv
+or names.tsv: held_out.txt lists those sentences, and boxed_teach.py removes them from the teachers' translations, too.
+Copies are pairs of Tatoeba in which a name or number that both sides share is replaced by another one: a model that
+sees only Tom and Mary learns to write them, not to copy.
 """
 
 import argparse
@@ -185,6 +186,7 @@ def main() -> None:
         "train lines": len(train),
         "names and numbers": len(names),
     }
+    (given.out / "held_out.txt").write_text("".join(f"{one}\n" for one in sorted(banned)), encoding="utf-8")
     (given.out / "counts.json").write_text(json.dumps(counts, indent=1) + "\n", encoding="utf-8")
     print(json.dumps(counts, indent=1))
 

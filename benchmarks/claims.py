@@ -27,7 +27,7 @@ from torch.nn.utils.rnn import pack_padded_sequence
 from claims_demo import DEMO, german_classes
 from regard.data import phrasebook
 from regard.data.splits import load_split
-from regard.lab.evaluate import measure
+from regard.lab.evaluate_model import measure
 from regard.models.presets import preset
 from regard.models.seq2seq import Seq2Seq
 from regard.runtime.source_text import pad

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from regard.course.catalogue import Entry, entries, find
 from regard.course.session import Session
-from regard.course.watch.files import Files
-from regard.course.watch.loop import POLL_SECONDS
+from regard.course.watch.saved_files import Files
+from regard.course.watch.watch_loop import POLL_SECONDS
 
 LIMITS = {"numpy": 1.0, "torch": 5.0}
 TRAINS = (9, 17)

@@ -20,11 +20,11 @@ import torch
 
 from decoding_joey import measure_joey
 from decoding_measure import ROWS, DecodingFigures, measure_decoding
-from regard.lab.bench.work import MULTI30K
+from regard.lab.bench.workload import MULTI30K
 from regard.lab.machine import describe_machine
 from regard.registry import without
-from regard.text.config import TokenizerConfig
 from regard.text.tokenizer import Tokenizer
+from regard.text.tokenizer_config import TokenizerConfig
 
 
 def lines(path: Path) -> list[str]:

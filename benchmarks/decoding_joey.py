@@ -24,8 +24,8 @@ from decoding_measure import (
 )
 from decoding_textbook import KEEPS
 from regard.lab.bench.measure import exact_float32
-from regard.lab.bench.work import MULTI30K, Work
-from regard.models.config import RecurrentConfig
+from regard.lab.bench.workload import MULTI30K, Work
+from regard.models.model_config import RecurrentConfig
 from regard.models.seq2seq import Seq2Seq
 from regard.registry import prepare_for_decoding
 from regard.runtime.source_text import pad

@@ -13,7 +13,7 @@ import torch
 from decoding_textbook import Found, textbook_search, wind
 from regard.lab.bench.measure import exact_float32
 from regard.lab.bench.textbook import Textbook, ours_with
-from regard.lab.bench.work import MULTI30K, Work
+from regard.lab.bench.workload import MULTI30K, Work
 from regard.models.seq2seq import Seq2Seq
 from regard.registry import prepare_for_decoding
 from regard.runtime.source_text import pad

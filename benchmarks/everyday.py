@@ -21,10 +21,10 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
-from regard.bundle.folder import write_whole
+from regard.bundle.bundle_folder import write_whole
 from regard.bundle.store import Bundle, load_bundle, weights_of
 from regard.data.pair import Pair
-from regard.lab.evaluate import measure, recipe_pairs
+from regard.lab.evaluate_model import measure, recipe_pairs
 from regard.lab.evaluation_data import EvaluationData
 from regard.plot import save
 from regard.runtime.translator import Translator

@@ -26,7 +26,7 @@ from torch import Tensor
 from decoding_measure import random_sentences, settings
 from decoding_textbook import wind
 from regard.lab.bench.textbook import Textbook, ours_with
-from regard.lab.bench.work import MULTI30K, PAPER, TUTORIAL, Work
+from regard.lab.bench.workload import MULTI30K, PAPER, TUTORIAL, Work
 from regard.lab.machine import describe_machine
 from regard.models.presets import preset
 from regard.models.seq2seq import Seq2Seq

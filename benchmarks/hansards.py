@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from regard.lab.align_job import Outcome
+    from regard.lab.align_job import AlignOutcome
     from regard.runtime.posterior import Posterior
 
 COMMAND = [sys.executable, "-m", "regard"]
@@ -176,7 +176,7 @@ def start_training(folder: Path, direction: str, keys: list[str]) -> "subprocess
 
 def align(
     models: Path, split: str, given: argparse.Namespace, posterior: "Posterior | None", most: int | None = None
-) -> "Outcome":
+) -> "AlignOutcome":
     """Both directions with rules tuned on trial."""
     from regard.lab.align_job import prepare, run
     from regard.lab.align_settings import AlignOptions, AlignRequest
@@ -248,7 +248,7 @@ def keep_looks(models: Path, path: Path, record: dict[str, Any], given: argparse
     import numpy as np
 
     from regard.alignment import LinkRule
-    from regard.lab.evaluate import recipe_pairs
+    from regard.lab.evaluate_model import recipe_pairs
     from regard.runtime.aligner import Aligner
     from regard.runtime.translator import load
 

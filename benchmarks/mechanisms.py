@@ -20,16 +20,16 @@ from typing import Any
 
 import torch
 
-from regard.bundle.folder import write_whole
+from regard.bundle.bundle_folder import write_whole
 from regard.data.batch import Batch
 from regard.lab.compare.plan import Comparison, load_comparison, make_plan
 from regard.lab.compare.results import FIGURES, Spread, figure
 from regard.models.seq2seq import Seq2Seq
 from regard.training.device import pick_precision
 from regard.training.optimizer import build_optimizer
+from regard.training.optimizer_step import MicroBatch, TrainStep
 from regard.training.prepare import prepare
 from regard.training.recipe import Recipe
-from regard.training.step import MicroBatch, TrainStep
 
 PASSES = 3
 """Over the batches before any is timed: a shape is captured when it comes again."""

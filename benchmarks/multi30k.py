@@ -23,12 +23,12 @@ from typing import Any
 
 import torch
 
-from regard.bundle.folder import write_whole
+from regard.bundle.bundle_folder import write_whole
 from regard.bundle.store import Bundle
 from regard.data.pair import Pair
 from regard.data.splits import load_split
 from regard.data.tables import CatalogueData
-from regard.lab.evaluate import Scoring, measure
+from regard.lab.evaluate_model import Scoring, measure
 from regard.runtime import translator as decoding
 from regard.runtime.translator import Translator, load
 from regard.training.journal import NAME, read_journal

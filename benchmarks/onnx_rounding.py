@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from regard.bundle.onnx_manifest import DECODER, ENCODER
-from regard.export.folder import build_graphs
-from regard.export.weights import Weights
+from regard.export.graph_weights import Weights
+from regard.export.write_folder import build_graphs
 from regard.models import Seq2Seq, preset
 from regard.runtime.onnx_model import OnnxModel
 from regard.runtime.source_text import Padded

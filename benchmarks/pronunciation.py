@@ -26,7 +26,7 @@ from typing import Any
 
 import torch
 
-from regard.bundle.folder import write_whole
+from regard.bundle.bundle_folder import write_whole
 from regard.data.catalogue import find_entry
 from regard.data.pair import Pair
 from regard.data.splits import load_split

@@ -17,8 +17,8 @@ import torch
 from regard.data.batch import Batch
 from regard.lab.bench.measure import extra_memory, take_turns
 from regard.lab.bench.textbook import largest_difference
-from regard.lab.bench.work import WORKS, Work
-from regard.models.config import RecurrentConfig
+from regard.lab.bench.workload import WORKS, Work
+from regard.models.model_config import RecurrentConfig
 from regard.models.seq2seq import Seq2Seq
 from regard.registry import without
 from regard.training.loss import batch_loss, real_places

@@ -18,7 +18,7 @@ from statistics import median
 from typing import Any
 
 from regard.data.splits import load_split
-from regard.lab.align import Direction, align, default_rule, gold_in_words
+from regard.lab.align_corpus import Direction, align, default_rule, gold_in_words
 from regard.lab.parallel import ParallelText
 from regard.runtime.aligner import Aligner
 from regard.runtime.posterior import Posterior

@@ -12,12 +12,12 @@ from pydantic import BaseModel
 from regard.bounds import MOST, cut, cut_middle, excerpt, table
 from regard.bundle.manifest import Manifest
 from regard.cli.main import VERBS
-from regard.data.catalogue import Entry
+from regard.data.catalogue import CatalogueEntry
 from regard.lab.align_settings import AlignOptions, AlignSettings
 from regard.lab.compare.plan import Comparison
-from regard.search.config import SearchConfig
+from regard.search.search_config import SearchConfig
 from regard.text.complaint import complain
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.tokenizer import TokenizerConfig
 from regard.training.recipe import Recipe, RecipeError, load_recipe, parse_recipe
 
@@ -28,7 +28,7 @@ MODELS: tuple[type[BaseModel], ...] = (
     AlignOptions,
     AlignSettings,
     TokenizerConfig,
-    Entry,
+    CatalogueEntry,
 )
 RAW: dict[str, Any] = {
     "data": {"kind": "reverse"},

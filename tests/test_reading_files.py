@@ -15,7 +15,7 @@ from bundle.forged import change
 from regard.alignment.formats import parse_naacl, parse_pharaoh
 from regard.bundle import load_bundle, save_bundle
 from regard.bundle.store import write_bundle
-from regard.course.progress import load_progress
+from regard.course.learner_progress import load_progress
 from regard.course.verdict import verdict_from_json
 from regard.data.corpora import read_tsv
 from regard.data.lines import read_lines
@@ -23,9 +23,9 @@ from regard.data.records import read_jsonl
 from regard.lab.align_settings import AlignSettings
 from regard.models import Seq2Seq, preset
 from regard.reading_files import open_regular, parse_json, parse_toml, read_json, read_regular
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.tokenizer import Tokenizer, TokenizerConfig
-from regard.training import folder as run_folder
+from regard.training import run_folder
 from regard.training.checkpoint import load_checkpoint
 from regard.training.journal import read_journal
 from regard.training.recipe import load_recipe

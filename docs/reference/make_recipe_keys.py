@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from regard.training.keys import page_of_keys
+from regard.training.recipe_keys import page_of_keys
 
 if __name__ == "__main__":
     Path(__file__).with_name("recipe-keys.md").write_text(page_of_keys(), encoding="utf-8")

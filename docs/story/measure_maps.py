@@ -15,7 +15,7 @@ from pathlib import Path
 
 import regard
 from regard.data import phrasebook
-from regard.lab.evaluate import measure
+from regard.lab.evaluate_model import measure
 
 SENTENCES = {
     "walk": ("demo", "The black cat sat on the mat."),

@@ -55,7 +55,7 @@ class Operation:
 
 
 @dataclass(frozen=True)
-class Choice:
+class Candidate:
     """One entry as `explain` reports it: chosen, or refused for a reason."""
 
     entry: str
@@ -66,7 +66,7 @@ class Choice:
 class _Settings:
     without: frozenset[str] = frozenset()
     recorders: list[list[str]] = field(default_factory=list)
-    explanations: dict[str, list[Choice]] | None = None
+    explanations: dict[str, list[Candidate]] | None = None
 
 
 operations: dict[str, Operation] = {}
@@ -124,30 +124,32 @@ def operation_of(function: Callable[..., Any]) -> Operation:
     return operation
 
 
-def explain(function: Callable[..., Any], *args: Any, **kwargs: Any) -> list[Choice]:
+def explain(function: Callable[..., Any], *args: Any, **kwargs: Any) -> list[Candidate]:
     """Why each entry would or would not run for these arguments; the first without a refusal is the one that runs."""
     if plain_requested() or not _fast_loaded():
         return []
     return _choices(operation_of(function), args, kwargs)
 
 
-def _choices(operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Choice]:
-    return [Choice(entry.name, _refusal(entry, args, kwargs)) for entry in operation.entries]
+def _choices(operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Candidate]:
+    return [Candidate(entry.name, _refusal(entry, args, kwargs)) for entry in operation.entries]
 
 
-def _note(found: dict[str, list[Choice]], operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def _note(
+    found: dict[str, list[Candidate]], operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
     """Keeps the choices of this call unless an entry ran in an earlier one."""
     if all(choice.refusal is not None for choice in found.get(operation.name, ())):
         found[operation.name] = _choices(operation, args, kwargs)
 
 
 @contextmanager
-def explained() -> Iterator[dict[str, list[Choice]]]:
+def explained() -> Iterator[dict[str, list[Candidate]]]:
     """Collects, for one call of each operation within, why each entry would or would not run.
 
     The call is the first in which an entry ran, or else the last.
     """
-    before, found = _settings.explanations, dict[str, list[Choice]]()
+    before, found = _settings.explanations, dict[str, list[Candidate]]()
     _settings.explanations = found
     try:
         yield found

@@ -6,7 +6,7 @@ import torch
 from decoding_measure import beam_ours, limit, measure_decoding, random_sentences, settings, spread
 from decoding_textbook import textbook_search, wind
 from regard.lab.bench.textbook import Textbook, ours_with
-from regard.lab.bench.work import Work
+from regard.lab.bench.workload import Work
 from regard.registry import prepare_for_decoding
 from regard.text.special import EOS
 

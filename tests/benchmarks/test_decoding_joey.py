@@ -13,7 +13,7 @@ from decoding_joey import (
     ours_with_joey,
 )
 from decoding_measure import beam_ours, random_sentences
-from regard.lab.bench.work import Work
+from regard.lab.bench.workload import Work
 from regard.text.special import EOS
 
 SMALL = Work("small", "gru", 40, 6, 16, 16, 4, 5, 5)

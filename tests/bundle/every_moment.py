@@ -18,7 +18,7 @@ import torch
 from chaos.operations import Operation, watch
 from regard.bundle import load_bundle, save_bundle
 from regard.models import Seq2Seq, preset
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.tokenizer import Tokenizer, TokenizerConfig
 
 NEED_SPACE = ("create", "write", "fsync", "mkdir", "rename")

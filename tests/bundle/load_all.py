@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from regard.bundle import load_bundle
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 GIGABYTE = 1 << 30
 

@@ -9,7 +9,7 @@ import pytest
 
 from regard.bundle import VERSION, BundleError, load_bundle
 from regard.bundle.store import copy_bundle
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 from .conftest import first_weights, flip_bit, names
 

@@ -13,9 +13,9 @@ import pytest
 import torch
 
 from regard.bundle import load_bundle
-from regard.bundle.folder import explain, whole_folder, write_whole
+from regard.bundle.bundle_folder import explain, whole_folder, write_whole
 from regard.models import Seq2Seq
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 from .conftest import Save, add, first_weights, names, small_files, somebody_else
 
@@ -166,7 +166,7 @@ def test_write_whole_leaves_pipes_and_links_what_they_are(tmp_path: Path) -> Non
 def test_what_goes_to_standard_output_replaces_no_file(tmp_path: Path) -> None:
     """`--save-settings /dev/stdout > file`: what the command printed before and prints after stays in the file."""
     code = (
-        "import pathlib, regard.bundle.folder as f; print('before');"
+        "import pathlib, regard.bundle.bundle_folder as f; print('before');"
         " f.write_whole(pathlib.Path('/dev/stdout'), 'text\\n'); print('after')"
     )
     with (tmp_path / "file").open("w") as file:

@@ -12,7 +12,7 @@ import pytest
 from regard.bundle import load_bundle
 from regard.lab.describe import describe
 from regard.runtime.translator import load
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 from .forged import GIGABYTE, LONG, change, forgeries
 

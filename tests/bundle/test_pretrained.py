@@ -11,7 +11,7 @@ from regard.bundle import BundleError, find_bundle, load_bundle
 from regard.bundle.cards import read_cards, stored_bytes
 from regard.bundle.find import PRETRAINED, pretrained_names
 from regard.data import phrasebook
-from regard.lab.demo import as_written
+from regard.lab.run_demo import as_written
 
 MEGABYTES = {"demo-en-fr": 2, "demo-fr-en": 2, "demo-en-hi": 2}
 """The most that a model's folder may take."""

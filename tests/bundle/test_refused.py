@@ -17,7 +17,7 @@ from regard.bundle import BundleError, find_bundle, load_bundle
 from regard.bundle.find import pretrained_names
 from regard.bundle.manifest import FileEntry
 from regard.models import Seq2Seq, preset
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.tokenizer import Tokenizer, TokenizerConfig
 
 from .conftest import SMALL, Save, somebody_else

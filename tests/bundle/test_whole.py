@@ -12,11 +12,11 @@ import torch
 
 from processes import completed
 from regard.bundle import find_bundle, load_bundle
-from regard.bundle.folder import whole_folder
+from regard.bundle.bundle_folder import whole_folder
 from regard.bundle.manifest import FileEntry
 from regard.files import recover
 from regard.models import Seq2Seq
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.tokenizer import Tokenizer
 
 from .conftest import Save, add, first_weights, names, small_files, somebody_else

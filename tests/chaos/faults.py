@@ -26,7 +26,7 @@ import torch
 
 from chaos.operations import Operation, ShortWrite, watch
 from regard.cli.main import run
-from regard.data.catalogue import Entry, catalogue
+from regard.data.catalogue import CatalogueEntry, catalogue
 from training.stopped import GOLDEN, compare, losses
 
 ERRORS = (errno.ENOSPC, errno.EIO, errno.EACCES)
@@ -208,7 +208,7 @@ def _know_corpus() -> None:
     names = {"name": "chaos", "title": "t", "origin": "o", "licence": "l", "use": "u", "layout": "parallel"}
     files = {name: file(text) for name, text in TEXTS.items() if name != "LICENSE"}
     also = {"LICENSE": file(TEXTS["LICENSE"])}
-    catalogue()["chaos"] = Entry.model_validate(
+    catalogue()["chaos"] = CatalogueEntry.model_validate(
         {**names, "sides": ["en", "fr"], "train": "train", "files": files, "also": also}
     )
 

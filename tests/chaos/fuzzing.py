@@ -172,7 +172,7 @@ def prepare(folder: Path, target: str) -> None:
     if target == "onnx":
         import onnxruntime  # noqa: F401  (imported once, not in every process)
 
-        from regard.export.folder import export_onnx
+        from regard.export.write_folder import export_onnx
 
         export_onnx(folder / "bundle", folder / "onnx")
     (folder / "recipe.toml").write_text(RECIPE.format(data=REVERSE), encoding="utf-8")

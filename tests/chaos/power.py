@@ -21,7 +21,7 @@ import torch
 from chaos.operations import Operation, watch
 from regard.bundle.manifest import FileEntry
 from regard.bundle.store import load_bundle
-from regard.training import loop
+from regard.training import training_loop
 from regard.training.checkpoint import load_checkpoint
 from regard.training.journal import read_journal
 from regard.training.run import train
@@ -116,13 +116,13 @@ def record(folder: Path, log: Path) -> list[Operation]:
     status = 1
     try:
         operations: list[Operation] = []
-        save = loop.save_checkpoint
+        save = training_loop.save_checkpoint
 
         def marked(job: object, progress: object) -> None:
             save(job, progress)  # type: ignore[arg-type]
             operations.append(Operation(SAVED, str(folder), offset=progress.step))  # type: ignore[attr-defined]
 
-        loop.save_checkpoint = marked
+        training_loop.save_checkpoint = marked
         watch(folder.parent, operations.append)
         train(RECIPE, folder)
         log.write_bytes(pickle.dumps(operations))

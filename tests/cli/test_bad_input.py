@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from regard.text.config import TokenizerConfig
 from regard.text.tokenizer import Tokenizer
+from regard.text.tokenizer_config import TokenizerConfig
 from runtime.bundles import RECIPE
 
 from .conftest import Command

@@ -10,7 +10,7 @@ import pytest
 
 from regard.cli.output import check_outputs
 from regard.lab.bench.growth import Point, Size
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 from .conftest import Command
 

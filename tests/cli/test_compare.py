@@ -11,8 +11,8 @@ import pytest
 from course.terminal import Terminal
 from lab.compare.conftest import RECIPE
 from processes import started, wait_until
-from regard.lab.compare.plan import Comparison, Grid, make_plan
-from regard.lab.compare.run import open_folder
+from regard.lab.compare.plan import Comparison, VariantGrid, make_plan
+from regard.lab.compare.run_plan import open_folder
 
 from .conftest import Command
 
@@ -78,7 +78,7 @@ def test_what_was_begun_is_opened_again_without_its_data(tmp_path: Path) -> None
     pair = "one two\tthree four\n"
     recipe = own_pairs(tmp_path, train=pair, dev=pair, test=pair)
     out = tmp_path / "out"
-    plan = make_plan(Comparison(recipe=str(recipe), seeds=1, grid=Grid(score=("additive",))))
+    plan = make_plan(Comparison(recipe=str(recipe), seeds=1, grid=VariantGrid(score=("additive",))))
     slots = open_folder(plan, out, resume=False)
     (tmp_path / "train.tsv").unlink()
     assert open_folder(plan, out, resume=True) == slots

@@ -10,8 +10,8 @@ import pytest
 import regard
 from regard.child import environment
 from regard.data.worker_pool import WorkerPool
-from regard.text.config import TokenizerConfig
 from regard.text.tokenizer import Tokenizer
+from regard.text.tokenizer_config import TokenizerConfig
 from regard.text.worker import EncodeTexts
 from runtime.foreign import MINE, OWN, write_module
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from regard.data import catalogue as module
-from regard.data.catalogue import Entry
+from regard.data.catalogue import CatalogueEntry
 from regard.data.fetch import text_digest
 from regard.files import locked
 
@@ -38,7 +38,7 @@ def origin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         for name, path, lines in (("train.tsv", "train.tsv.gz", 102), ("test.tsv", "test.tsv", 1))
     }
     about = {"name": "little", "title": "A little", "origin": "here", "licence": "none", "use": "tests"}
-    entry = Entry.model_validate(
+    entry = CatalogueEntry.model_validate(
         {**about, "acknowledge": "us", "layout": "tsv", "sides": ["en", "fr"], "train": "train", "files": files}
     )
     monkeypatch.setattr(module, "catalogue", lambda: {"little": entry})

@@ -12,7 +12,7 @@ import pytest
 from regard.cli.failure import describe_failure
 from regard.cli.main import VERBS
 from regard.plot import MissingFontWarning
-from regard.text.errors import FailedElsewhere, InputError
+from regard.text.input_error import FailedElsewhere, InputError
 from regard.training.recipe import recipe_names
 
 from .conftest import Command

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lab.compare.conftest import RECIPE
-from regard.cli.progress import Clock
+from regard.cli.training_display import Clock
 from regard.training.journal import NAME
 from regard.training.run import train
 

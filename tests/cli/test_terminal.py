@@ -15,12 +15,12 @@ import pytest
 import torch
 
 from regard.bundle import save_bundle
+from regard.cli.escape import bare, escaped, terminal_console
 from regard.cli.main import run
-from regard.cli.progress import TrainingDisplay
 from regard.cli.screen import progress, warn
-from regard.cli.terminal import bare, escaped, terminal_console
+from regard.cli.training_display import TrainingDisplay
 from regard.data import catalogue
-from regard.data.catalogue import Entry
+from regard.data.catalogue import CatalogueEntry
 from regard.models import Seq2Seq, preset
 from regard.text.tokenizer import Tokenizer
 from regard.training.journal import Warned
@@ -171,7 +171,7 @@ def test_item_4_a_server_s_reason_is_written_out(command: Command, monkeypatch: 
         address = f"http://127.0.0.1:{server.getsockname()[1]}/train.tsv"
         about = dict.fromkeys(("title", "origin", "licence", "use", "acknowledge"), "x")
         files = {"train.tsv": {"sha256": "0" * 64, "bytes": 4, "lines": 1, "address": address}}
-        entry = Entry.model_validate(
+        entry = CatalogueEntry.model_validate(
             {**about, "name": "little", "layout": "tsv", "sides": ["en", "fr"], "train": "train", "files": files}
         )
         monkeypatch.setattr(catalogue, "catalogue", lambda: {"little": entry})

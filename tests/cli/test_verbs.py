@@ -8,7 +8,7 @@ import pytest
 
 from regard.bundle import find_bundle, load_bundle
 from regard.bundle.find import pretrained_names
-from regard.lab import demo as demo_module
+from regard.lab import run_demo as demo_module
 
 from .conftest import Command, Outcome
 

@@ -17,9 +17,9 @@ def small_translator(
 ) -> None:
     """Tests of exercise 17 train a tiny translator, outside the home; one test trains the real one."""
     if "repair" in request.node.nodeid:
-        from regard.course.exercises.e17_repair import translator
+        from regard.course.exercises.e17_repair import small_translator
 
-        monkeypatch.setattr(translator, "CHANGES", (*SMALL, "train.checkpoint_every=4"))
+        monkeypatch.setattr(small_translator, "CHANGES", (*SMALL, "train.checkpoint_every=4"))
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
 
 

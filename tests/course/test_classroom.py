@@ -12,7 +12,7 @@ import pytest
 from regard.course import classroom
 from regard.course.catalogue import entries, find
 from regard.course.classroom import grade_class, learners, passed_over, table_lines
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 FIRST, SECOND = find("1"), find("3")
 WRONG = "from regard.course.exercises.e01_softmax.mistakes import no_maximum as softmax\n"

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from processes import started, wait_until
-from regard.course import folder as folder_module
-from regard.course import progress as progress_module
+from regard.course import course_folder as folder_module
+from regard.course import learner_progress as progress_module
 from regard.course.catalogue import entries, find
-from regard.course.folder import open_folder, reset
-from regard.course.progress import NAME, load_progress
+from regard.course.course_folder import open_folder, reset
+from regard.course.learner_progress import NAME, load_progress
 from regard.course.session import Session
 from regard.course.verdict import Verdict
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 
 def test_a_folder_is_made_once_and_never_overwritten(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_a_damaged_file_is_set_aside_and_said(tmp_path: Path, text: str) -> None
 def test_a_kill_at_any_moment_leaves_a_whole_file(tmp_path: Path) -> None:
     code = f"""
 from pathlib import Path
-from regard.course.progress import load_progress
+from regard.course.learner_progress import load_progress
 progress = load_progress(Path({str(tmp_path)!r}))
 number = 0
 while True:

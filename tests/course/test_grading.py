@@ -10,16 +10,16 @@ import pytest
 from numpy import ndarray
 from numpy.random import Generator
 
+from regard.course.assertions import Broken, Check
 from regard.course.attempt import Attempt
 from regard.course.catalogue import Entry, find
-from regard.course.check import Broken, Check
 from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
 from regard.course.grade import grade
 from regard.course.outcome import Leaf, Outcome, difference, flatten, same
-from regard.course.report import Paint, plain, verdict_lines
 from regard.course.selfcheck import mistake_problems, solution_problems, starter_problems, text_problems
 from regard.course.show import yours_and_wanted
 from regard.course.verdict import Verdict
+from regard.course.verdict_text import Paint, plain, verdict_lines
 
 
 def outcome(answer: object) -> Outcome:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from regard.course.catalogue import HOME, Entry, entries
-from regard.course.folder import open_folder
+from regard.course.course_folder import open_folder
 
 ROOT = Path(__file__).parents[2]
 TRAINS = (9, 17)

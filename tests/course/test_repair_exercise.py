@@ -9,7 +9,7 @@ import torch
 
 from regard.course.attempt import load_attempt
 from regard.course.catalogue import find
-from regard.course.exercises.e17_repair import inside, mistakes, translator
+from regard.course.exercises.e17_repair import mistakes, replaced_attention, small_translator
 from regard.course.exercises.e17_repair.check import EXERCISE
 from regard.course.grade import grade
 from regard.course.process import Grader
@@ -24,7 +24,7 @@ UNIFORM = """
 @pytest.fixture
 def user_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(translator, "NEWS_SECONDS", 0.0)
+    monkeypatch.setattr(small_translator, "NEWS_SECONDS", 0.0)
     return tmp_path / "cache" / "regard"
 
 
@@ -37,14 +37,14 @@ class News(list[int]):
 
 def test_trained_once_and_kept(user_cache: Path) -> None:
     first, second, third = News(), News(), News()
-    before = translator.translator(first)
-    again = translator.translator(second)
+    before = small_translator.translator(first)
+    again = small_translator.translator(second)
     assert first == [1, 2, 3, 4, 5, 6, 7, 8]
     assert second == []
     assert torch.equal(before.model.decoder.readout.output.weight, again.model.decoder.readout.output.weight)
     assert sorted(path.suffix for path in user_cache.iterdir()) == ["", ".lock"]
     (again.path / "model.safetensors").write_bytes(b"cut short")
-    translator.translator(third)
+    small_translator.translator(third)
     assert third[-1] == 8
 
 
@@ -54,9 +54,9 @@ def test_a_training_that_was_stopped_goes_on(user_cache: Path) -> None:
             raise ZeroDivisionError("the learner saved anew")
 
     with pytest.raises(ZeroDivisionError):
-        translator.translator(stop)
+        small_translator.translator(stop)
     news = News()
-    translator.translator(news)
+    small_translator.translator(news)
     assert news == [5, 6, 7, 8]
 
 
@@ -64,18 +64,18 @@ def test_a_home_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch, tmp_path
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    place = translator.cache_home()
+    place = small_translator.cache_home()
     assert place.parent == tmp_path
     assert place.is_dir()
 
 
 def test_the_transplant_is_the_original_when_its_function_is() -> None:
-    bundle = translator.translator()
-    right = inside.translate(bundle, EXERCISE.reference["attend"])
-    for mine, own in zip(right, inside.translate(bundle), strict=True):
+    bundle = small_translator.translator()
+    right = replaced_attention.translate(bundle, EXERCISE.reference["attend"])
+    for mine, own in zip(right, replaced_attention.translate(bundle), strict=True):
         assert mine.text == own.text
         np.testing.assert_allclose(mine.attention, own.attention, atol=1e-6)
-    wrong = inside.translate(bundle, mistakes.uniform)[0]
+    wrong = replaced_attention.translate(bundle, mistakes.uniform)[0]
     assert wrong.attention is not None
     assert wrong.attention.max() == pytest.approx(1 / 8)
 
@@ -105,6 +105,6 @@ def test_end_to_end(user_cache: Path, write: Callable[..., Path], monkeypatch: p
     assert news[-1] == 1000
     assert path.with_name("heatmap.png").is_file()
     (kept,) = (found for found in user_cache.iterdir() if found.is_dir())
-    said = [one.text for one in inside.translate(translator.load_bundle(kept))]
+    said = [one.text for one in replaced_attention.translate(small_translator.load_bundle(kept))]
     wanted = ["le chat noir était assis sur le tapis", "jane visite l'afrique en septembre", "je t'aime"]
     assert [said[0], said[1], said[3]] == wanted

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from regard.data.batching import Batcher
 from regard.data.dataset import EncodedPairs, Sequences
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.special import BOS, EOS, PAD
 
 LENGTHS = st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=1, max_size=60)

@@ -12,7 +12,7 @@ import pytest
 
 from bundle.conftest import small_files
 from regard.data.cache import cache_folder, cached_folder
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 
 @pytest.fixture(autouse=True)

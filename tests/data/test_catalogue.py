@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from regard.alignment.links import Links
-from regard.data.catalogue import Entry, catalogue, corpus_folder, find_entry, resolve
+from regard.data.catalogue import CatalogueEntry, catalogue, corpus_folder, find_entry, resolve
 from regard.data.fetch import damaged
 from regard.data.splits import load_split, open_split
 from regard.data.tables import CatalogueData, ParallelData, TsvData
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 SHARED = Path(os.environ.get("REGARD_DATA") or Path(__file__).parents[2] / ".." / "shared" / "data")
 
@@ -35,7 +35,7 @@ def fill(folder: Path, **files: str) -> None:
 
 
 @pytest.mark.parametrize("entry", catalogue().values(), ids=lambda entry: entry.name)
-def test_an_entry_says_what_a_user_must_know(entry: Entry) -> None:
+def test_an_entry_says_what_a_user_must_know(entry: CatalogueEntry) -> None:
     assert all((entry.title, entry.origin, entry.licence, entry.acknowledge, entry.use))
     assert len(entry.sides) >= 2
     splits = entry.splits()
@@ -50,7 +50,7 @@ def test_an_entry_says_what_a_user_must_know(entry: Entry) -> None:
 
 
 @pytest.mark.parametrize("entry", catalogue().values(), ids=lambda entry: entry.name)
-def test_the_checksums_are_those_of_the_corpora(entry: Entry) -> None:
+def test_the_checksums_are_those_of_the_corpora(entry: CatalogueEntry) -> None:
     if not (SHARED / entry.name).is_dir():
         pytest.skip(f"no copy of {entry.name}: set REGARD_DATA to a folder of corpora")
     assert damaged(entry, SHARED / entry.name) == []

@@ -6,15 +6,15 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from regard.data.config import TextConfig
 from regard.data.pair import Pair
 from regard.data.splits import load_split
 from regard.data.synthetic import synthetic
 from regard.data.tables import DataConfig
-from regard.text.config import TokenizerConfig
-from regard.text.errors import InputError
+from regard.data.text_config import TextConfig
+from regard.text.input_error import InputError
 from regard.text.near_duplicates import bare
 from regard.text.normalise import Normaliser
+from regard.text.tokenizer_config import TokenizerConfig
 
 DATA: TypeAdapter[Any] = TypeAdapter(DataConfig)
 SPLITS = ("train", "dev", "test")

@@ -15,7 +15,7 @@ from regard.alignment.links import Links
 from regard.data.corpora import read_parallel, read_tsv
 from regard.data.lines import read_lines
 from regard.data.pair import Pair
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 
 def zstd(content: bytes) -> bytes:

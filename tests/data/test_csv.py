@@ -6,7 +6,7 @@ import pytest
 
 from regard.data.corpora import read_csv, read_tsv
 from regard.data.splits import load_split
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.training.recipe import load_recipe
 
 QUOTED = (

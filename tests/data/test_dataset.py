@@ -8,9 +8,9 @@ import pytest
 from regard.data.dataset import Limits, encode_pairs
 from regard.data.pair import Pair
 from regard.data.synthetic import synthetic
-from regard.text.config import TokenizerConfig
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.tokenizer import Tokenizer
+from regard.text.tokenizer_config import TokenizerConfig
 
 WORDS = Tokenizer.train(["a b c d e"], TokenizerConfig())
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from bundle.conftest import small_files
-from regard.data.catalogue import Entry
+from regard.data.catalogue import CatalogueEntry
 from regard.data.fetch import damaged, get
 from regard.files import locked
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 TEXTS = {"train.en": "one\n" * 20_000, "train.fr": "un\n" * 20_000, "LICENSE": "free\n"}
 
@@ -74,14 +74,14 @@ def server() -> Iterator[Server]:
     web.server_close()
 
 
-def entry(address: str | None = None) -> Entry:
+def entry(address: str | None = None) -> CatalogueEntry:
     def file(name: str) -> dict[str, object]:
         text = TEXTS[name]
         digest = hashlib.sha256(text.encode()).hexdigest()
         known = {} if address is None else {"address": f"{address}/{name}.gz"}
         return {"sha256": digest, "lines": text.count("\n"), "bytes": len(text.encode()), **known}
 
-    return Entry.model_validate(
+    return CatalogueEntry.model_validate(
         {
             "name": "tiny", "title": "t", "origin": "o", "licence": "l", "use": "u", "layout": "parallel",
             "sides": ["en", "fr"], "train": "train", "also": {"LICENSE": file("LICENSE")},

@@ -11,9 +11,9 @@ from regard.data.batching import Batcher
 from regard.data.dataset import Limits, encode_pairs
 from regard.data.guidance import Guide, encode_links, known_links, read_links
 from regard.data.pair import Pair
-from regard.text.config import Kind, TokenizerConfig
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.tokenizer import Tokenizer
+from regard.text.tokenizer_config import Kind, TokenizerConfig
 
 PAIRS = [
     Pair("don't go", "ne va pas", Links.of([(0, 0), (0, 2), (1, 1)])),

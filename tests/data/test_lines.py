@@ -5,7 +5,7 @@ import io
 import pytest
 
 from regard.data.lines import decode_lines
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 
 def lines(data: bytes) -> list[str]:

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from bundle.conftest import small_files
 from regard.data import dataset, pipeline, splits
 from regard.data.batching import Batcher
-from regard.data.config import TextConfig
 from regard.data.dataset import EncodedPairs, Limits
 from regard.data.pipeline import encode_corpus, open_training, train_tokenizers
 from regard.data.splits import Corpus, StoredSplit, load_split, open_split
 from regard.data.tables import ParallelData, RecordData, TsvData
-from regard.text.errors import InputError
+from regard.data.text_config import TextConfig
+from regard.text.input_error import InputError
 from regard.text.tokenizer import Tokenizer
 from regard.text.words import word_spans
 

@@ -15,7 +15,7 @@ from regard.data.pair import Pair
 from regard.data.records import guess_fields, open_dataset, read_dataset, read_jsonl, read_parquet
 from regard.data.splits import load_split, open_split
 from regard.data.tables import HuggingFaceData
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 ROWS: list[dict[str, Any]] = [
     {"id": 1, "translation": {"en": "a cat", "fr": "un chat"}},

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from regard.data.splits import load_split
 from regard.data.synthetic import synthetic
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.training.recipe import load_recipe
 
 TASKS = ["copy", "reverse", "sort"]

@@ -6,9 +6,9 @@ import signal
 import pytest
 
 from regard.data.worker_pool import WorkerPool
-from regard.text.config import TokenizerConfig
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.tokenizer import Tokenizer
+from regard.text.tokenizer_config import TokenizerConfig
 from regard.text.worker import Encoded, EncodeTexts
 
 WORDS = Tokenizer.train(["a b c d e"], TokenizerConfig())

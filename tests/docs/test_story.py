@@ -16,7 +16,7 @@ from regard.attention.additive.reference import additive
 from regard.attention.multiplicative.reference import concat, dot
 from regard.attention.worked import global_view
 from regard.cli.main import VERBS, run
-from regard.lab import explain as explained
+from regard.lab import explanation as explained
 from regard.training.recipe import load_recipe
 
 ROOT = Path(__file__).parents[2]

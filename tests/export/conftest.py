@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.export.folder import export_onnx
+from regard.export.write_folder import export_onnx
 from runtime.bundles import untrained
 
 Exported = Callable[..., tuple[Path, Path]]

@@ -13,8 +13,8 @@ from torch import Tensor
 from models.zoo import EVERY, OWN, Config, Sentences, build, sentences
 from regard.attention import LuongConcat
 from regard.bundle.onnx_manifest import DECODER, ENCODER, NEW
-from regard.export.folder import build_graphs
-from regard.export.weights import Weights, quantise
+from regard.export.graph_weights import Weights, quantise
+from regard.export.write_folder import build_graphs
 from regard.models import RecurrentConfig, Seq2Seq
 from regard.runtime.onnx_model import OnnxModel
 

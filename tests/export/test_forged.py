@@ -16,9 +16,9 @@ from bundle.test_refused import accept, edit
 from models.zoo import PRESETS
 from regard.bundle import load_bundle
 from regard.bundle.onnx_graph import OPERATORS
-from regard.export.folder import build_graphs
-from regard.export.weights import Weights
-from regard.text.errors import InputError
+from regard.export.graph_weights import Weights
+from regard.export.write_folder import build_graphs
+from regard.text.input_error import InputError
 
 from .graphs import EXPORTED, torch_model
 

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from models.zoo import MECHANISMS, PRESETS, Config, recurrent, transformer
-from regard.export.folder import build_graphs
-from regard.export.weights import Weights, quantise
+from regard.export.graph_weights import Weights, quantise
+from regard.export.write_folder import build_graphs
 
 from .graphs import (
     EXPORTED,

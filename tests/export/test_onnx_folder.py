@@ -10,11 +10,11 @@ import regard
 from bundle.conftest import names, small_files
 from regard.bundle import load_bundle
 from regard.cli.main import run
-from regard.export.folder import export_onnx
+from regard.export.write_folder import export_onnx
 from regard.runtime.aligner import Aligner
 from regard.runtime.onnx_folder import load_any
 from regard.runtime.posterior import Posterior
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from runtime.bundles import ENGLISH, FRENCH, MODELS, untrained
 from runtime.foreign import MINE, forge
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from regard.fast.embedding import look_up_adding
+from regard.fast.embedding_gradient import look_up_adding
 from regard.models.embedding import look_up
 from regard.registry import explain
 

@@ -51,9 +51,9 @@ except ValueError as error:
 LONG_FILES = {"fast/graphs/replay.py": "capture, replay and memory of CUDA graphs share one lock and one cache"}
 MANY_PARAMETERS = {
     "attention/build.py: build_attention": "one keyword for each recipe key that chooses an attention",
-    "evaluation/report.py: evaluate": "one keyword for each metric and its setting",
+    "evaluation/evaluate_texts.py: evaluate": "one keyword for each metric and its setting",
     "plot/attention_map.py: __init__": "what a translation knows about its two sides",
-    "search/beam.py: beam_search": "the settings of a beam search",
+    "search/decode.py: beam_search": "the settings of a beam search",
     "fast/search/device_beam.py: _unfit_beam": "the signature of beam_search",
     "fast/search/device_beam.py: beam_on_device": "the signature of beam_search",
     "fast/recurrent/bahdanau_cpu.py: attend_and_recur": "the tensors of one fused operation",
@@ -91,6 +91,33 @@ def test_exceptions_to_the_rules_of_size_are_needed() -> None:
     for where in MANY_PARAMETERS:
         name, function = where.split(": ")
         assert f"def {function}(" in (PACKAGE / name).read_text(encoding="utf-8"), f"{where} is no longer there"
+
+
+FILE_SETS = {
+    "attention/*/{reference,functional,module}.py": "each mechanism has the same three files",
+    "models/*/{encoder,decoder}.py": "each architecture has the same two files",
+    "course/exercises/*/{alternatives,check,mistakes,solution}.py": "each exercise has the same files",
+}
+"""Module names that occur more than once: the same files in each of several sibling folders, with the reason."""
+
+
+def test_no_module_name_occurs_twice() -> None:
+    """A stack trace, a search result and an editor tab show a file's name alone."""
+    allowed = [_globs(pattern) for pattern in FILE_SETS]
+    names: dict[str, list[str]] = {}
+    for path in FILES:
+        name = path.relative_to(PACKAGE)
+        if path.stem != "__init__" and not any(name.match(glob) for globs in allowed for glob in globs):
+            names.setdefault(path.stem, []).append(name.as_posix())
+    assert not {stem: found for stem, found in names.items() if len(found) > 1}
+    for globs in allowed:
+        assert all(len(list(PACKAGE.glob(glob))) > 1 for glob in globs), f"{globs}: no longer needed"
+
+
+def _globs(pattern: str) -> list[str]:
+    before, _, rest = pattern.partition("{")
+    options, _, after = rest.partition("}")
+    return [before + option + after for option in options.split(",")]
 
 
 def test_no_drawers_for_odds_and_ends() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 import regard
 from regard.alignment import LinkRule, Links, product, symmetrise
-from regard.lab.align import (
+from regard.lab.align_corpus import (
     Direction,
     Entropy,
     align,
@@ -20,9 +20,9 @@ from regard.lab.align_job import prepare, run
 from regard.lab.align_settings import AlignOptions, AlignRequest
 from regard.lab.parallel import GoldFile, ParallelText, is_naacl, read_parallel_text
 from regard.runtime.aligner import Aligner
-from regard.text.config import TokenizerConfig
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.tokenizer import Tokenizer
+from regard.text.tokenizer_config import TokenizerConfig
 from runtime.bundles import untrained
 
 SOURCES = ["3 4 5", "6 7 8 9", "", "10 11 3"]

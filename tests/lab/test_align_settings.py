@@ -9,7 +9,7 @@ import pytest
 
 from regard.lab.align_job import prepare, run
 from regard.lab.align_settings import FORMAT, AlignOptions, AlignRequest, AlignSettings, Extraction
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from runtime.bundles import untrained
 
 ONE: dict[str, Any] = {"format": FORMAT, "forward": {"shift": 0}}

@@ -16,7 +16,7 @@ from regard.lab.bench.growth import Point, Size, growth_figure, measure_growth
 from regard.lab.bench.measure import rows, take_turns
 from regard.lab.bench.textbook import Textbook, disagreement, ours_with
 from regard.lab.bench.training import Disagreement, measure_training
-from regard.lab.bench.work import MULTI30K, PAPER, TUTORIAL, WORKS, Work
+from regard.lab.bench.workload import MULTI30K, PAPER, TUTORIAL, WORKS, Work
 from regard.training.loss import batch_loss
 
 TINY = Work("tiny", "gru", 30, 6, 8, 5, 4, 6, 5)

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import regard
-from regard.lab import demo as module
-from regard.lab.demo import as_written, show_demo, train_demo
-from regard.text.errors import InputError
+from regard.lab import run_demo as module
+from regard.lab.run_demo import as_written, show_demo, train_demo
+from regard.text.input_error import InputError
 
 SHORT = ["data.train=100", "data.dev=5", "train.steps=4", "train.validate_every=4", "train.validate_sentences=5"]
 

@@ -8,7 +8,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from regard.lab.doctor import examine
+from regard.lab.examine import examine
 
 
 def said(path: Path | None) -> str:

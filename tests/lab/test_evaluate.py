@@ -9,13 +9,13 @@ import regard
 from regard.alignment import Links
 from regard.data.pair import Pair
 from regard.lab.against import compare_systems, verdict
-from regard.lab.align import Direction, Entropy, align
-from regard.lab.evaluate import Example, Scoring, length_name, measure, measure_texts, recipe_pairs
+from regard.lab.align_corpus import Direction, Entropy, align
+from regard.lab.evaluate_model import Example, Scoring, length_name, measure, measure_texts, recipe_pairs
 from regard.lab.evaluation_data import EvaluationData, read_evaluation_data
+from regard.lab.evaluation_page import report_page
 from regard.lab.parallel import GoldFile, ParallelText
-from regard.lab.report import report_page
 from regard.runtime.aligner import Aligner
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from runtime.bundles import untrained
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from regard.lab.explain import ALIASES, MECHANISMS, explain
+from regard.lab.explanation import ALIASES, MECHANISMS, explain
 from regard.lab.worked_text import draw_explanation, list_mechanisms, write_explanation
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 ATTENDING = [name for name in MECHANISMS if name != "none"]
 

@@ -15,7 +15,7 @@ def test_it_names_what_ran_and_why_the_others_did_not() -> None:
     assert "decode_one_operation: additive GRU, training" in decode
     assert "decode_precomputed: Luong, input feeding, training" in decode
     assert "not decode_captured: gains only where gradients are computed on a GPU" in decode
-    assert "search.beam.beam_search: plain" in found["search.beam.beam_search"]
+    assert "search.decode.beam_search: plain" in found["search.decode.beam_search"]
     assert "top_by_blocks" in found["search.scoring.top"]
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from regard.bundle.store import load_bundle
-from regard.lab.evaluate import recipe_files, recipe_pairs
-from regard.text.errors import InputError
+from regard.lab.evaluate_model import recipe_files, recipe_pairs
+from regard.text.input_error import InputError
 from regard.training.portable import portable_recipe
 from regard.training.recipe import load_recipe
 from regard.training.run import train

@@ -2,8 +2,8 @@
 
 import pytest
 
-from regard.lab.protocol import NAMES, find_protocol
-from regard.text.errors import InputError
+from regard.lab.scoring_protocol import NAMES, find_protocol
+from regard.text.input_error import InputError
 from runtime.bundles import tokenizers
 
 
@@ -38,6 +38,6 @@ def test_what_a_tokenizer_needs_is_said_whole(monkeypatch: pytest.MonkeyPatch) -
     def needy(*arguments: object, **options: object) -> None:
         raise RuntimeError("\nJapanese needs more.\n\n    pip install sacrebleu[ja]\n")
 
-    monkeypatch.setattr("regard.lab.protocol.bleu", needy)
+    monkeypatch.setattr("regard.lab.scoring_protocol.bleu", needy)
     with pytest.raises(InputError, match=r"^--tokenize ja-mecab: Japanese needs more\. pip install sacrebleu\[ja\]$"):
         find_protocol("raw", tokenize="ja-mecab")

@@ -8,7 +8,7 @@ import torch
 
 import regard
 from regard.bundle import save_bundle
-from regard.lab.doctor import examine
+from regard.lab.examine import examine
 from regard.lab.finding import Finding
 
 WORDS = ["a cat\tun chat", "the big dog\tle gros chien", "a bird sings, loudly\tun oiseau chante, fort"]

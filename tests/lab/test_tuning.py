@@ -4,12 +4,12 @@ import pytest
 
 import regard
 from regard.alignment import LinkRule, Links
-from regard.lab.align import Direction, align
+from regard.lab.align_corpus import Direction, align
 from regard.lab.parallel import ParallelText
 from regard.lab.tuning import tune_by_agreement, tune_with_gold
 from regard.runtime.aligner import Aligner
 from regard.runtime.posterior import Posterior
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 SIDES = ParallelText(["3 4 5", "6 7 8 9", "", "10 11 3"], ["5 4 3", "9 8 7 6", "3", "3 11 10"])
 GOLD = [Links.of((i, n - 1 - i) for i in range(n)) for n in (3, 4, 0, 3)]

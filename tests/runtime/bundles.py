@@ -9,9 +9,9 @@ import torch
 import regard
 from regard.bundle import save_bundle
 from regard.models import Seq2Seq, preset
-from regard.text.config import Kind, TokenizerConfig
 from regard.text.normalise import Normaliser
 from regard.text.tokenizer import Tokenizer
+from regard.text.tokenizer_config import Kind, TokenizerConfig
 
 ENGLISH = ["the black cat sat on the mat", "jane visits africa in september", "don't turn off the lights, please!"]
 FRENCH = ["le chat noir était assis sur le tapis", "jane visite l'afrique en septembre", "n'éteins pas les lumières !"]

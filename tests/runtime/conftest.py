@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import regard
-from regard.text.config import Kind
+from regard.text.tokenizer_config import Kind
 
 from .bundles import trained, untrained
 

@@ -10,11 +10,11 @@ import regard
 from regard.alignment import LinkRule
 from regard.runtime.aligner import Aligner
 from regard.runtime.linked import linked_words
-from regard.text.config import Kind, TokenizerConfig
 from regard.text.encoding import PieceWords
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.special import EOS
 from regard.text.tokenizer import Tokenizer
+from regard.text.tokenizer_config import Kind, TokenizerConfig
 
 from .bundles import ENGLISH, FRENCH, KINDS
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import regard
-from regard.lab.align import default_rule
+from regard.lab.align_corpus import default_rule
 from regard.lab.align_job import prepare
 from regard.lab.align_settings import AlignOptions, AlignRequest
 from regard.runtime.build_translation import build_translation
@@ -17,10 +17,10 @@ from regard.runtime.guided import guided_head, guided_shift
 from regard.runtime.source_text import read_source
 from regard.runtime.translator import Translator
 from regard.search import Hypothesis
-from regard.text.config import TokenizerConfig
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.special import EOS, UNK
 from regard.text.tokenizer import Tokenizer
+from regard.text.tokenizer_config import TokenizerConfig
 
 from .bundles import untrained
 
@@ -86,10 +86,10 @@ def test_an_unknown_word_is_copied_from_the_row_that_was_taught() -> None:
 def test_align_reads_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = untrained(tmp_path / "t", "transformer")
     (tmp_path / "in").write_text("the cat\tle chat\n", encoding="utf-8")
-    monkeypatch.setattr("regard.lab.align.guided_head", lambda bundle: (1, 0))
+    monkeypatch.setattr("regard.lab.align_corpus.guided_head", lambda bundle: (1, 0))
     assert prepare(AlignRequest(path, data=tmp_path / "in")).forward.rule.heads == ((1, 0),)
     assert prepare(AlignRequest(path, AlignOptions(heads="0.1"), data=tmp_path / "in")).forward.rule.heads == ((0, 1),)
-    monkeypatch.setattr("regard.lab.align.guided_shift", lambda bundle: 1)
+    monkeypatch.setattr("regard.lab.align_corpus.guided_shift", lambda bundle: 1)
     assert prepare(AlignRequest(path, data=tmp_path / "in")).forward.rule.shift == 1
     assert prepare(AlignRequest(path, AlignOptions(shift=0), data=tmp_path / "in")).forward.rule.shift == 0
 
@@ -97,6 +97,6 @@ def test_align_reads_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_posterior_is_about_the_word_of_its_own_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = untrained(tmp_path / "t", "bahdanau")
     (tmp_path / "in").write_text("the cat\tle chat\n", encoding="utf-8")
-    monkeypatch.setattr("regard.lab.align.guided_shift", lambda bundle: 1)
+    monkeypatch.setattr("regard.lab.align_corpus.guided_shift", lambda bundle: 1)
     assert prepare(AlignRequest(path, data=tmp_path / "in")).forward.rule.shift == 1
     assert prepare(AlignRequest(path, AlignOptions(posterior=1), data=tmp_path / "in")).forward.rule.shift == 0

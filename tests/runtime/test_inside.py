@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import regard
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 from .bundles import MODELS
 

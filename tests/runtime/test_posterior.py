@@ -10,12 +10,12 @@ import torch
 import regard
 from regard.lab.align_settings import AlignOptions
 from regard.models import Seq2Seq
-from regard.models.config import RecurrentConfig
+from regard.models.model_config import RecurrentConfig
 from regard.models.rnn.decoder import RecurrentDecoder
 from regard.runtime.aligner import Aligner
 from regard.runtime.posterior import Evidence, Posterior, _quick_products, explained, word_posterior
 from regard.runtime.source_text import pad
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 Make = Callable[..., regard.Translator]
 SOURCES = [[5, 6, 7, 8], [9, 4]]

@@ -15,7 +15,7 @@ from regard.bundle import load_bundle, save_bundle
 from regard.runtime.aligner import Aligner
 from regard.runtime.source_text import pad, read_source
 from regard.runtime.translator import WIDER, _groups
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.special import BOS
 from regard.text.tokenizer import Tokenizer
 

@@ -8,9 +8,9 @@ import pytest
 import regard
 from regard.attention import build_attention
 from regard.bundle import BundleError, load_bundle
-from regard.text.errors import InputError
-from regard.training.folder import own_classes
+from regard.text.input_error import InputError
 from regard.training.recipe import load_recipe, parse_recipe
+from regard.training.run_folder import own_classes
 from runtime.foreign import MINE, OWN, forge, write_module
 
 SIZES = {"query_width": 8, "state_width": 8}

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from regard.search import Options, SearchConfig, beam_search, decode, forced_search
-from regard.search.loop import UNSEEN, coverage_penalty
+from regard.search.decode import UNSEEN, coverage_penalty
 
 from .recurrent import PAD, Recurrent, limits, sources
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention import SCORES, WINDOWS, Attended, BahdanauAttention, Memory, build_attention
-from regard.testing import Report, check_attention
+from regard.testing import LawReport, check_attention
 from regard.testing.laws import LAWS
 
 COMBINATIONS = [(score, window) for score in SCORES for window in WINDOWS if score != "none" or window == "global"]
@@ -253,7 +253,7 @@ def test_the_report_reads_well() -> None:
     assert "→ the largest deviation may be 1e-09" in text
     with pytest.raises(AssertionError, match=r"Unmasked: .*BROKEN"):
         report.raise_if_broken()
-    assert str(Report("Nothing", ())) == "Nothing: nothing tried"
+    assert str(LawReport("Nothing", ())) == "Nothing: nothing tried"
     check_attention(BahdanauAttention(4, 3, 5)).raise_if_broken()
 
 

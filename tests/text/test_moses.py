@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.moses import tokenise
 
 CORPORA = Path(os.environ.get("REGARD_DATA", Path(__file__).parents[2].parent / "shared" / "data")) / "multi30k"

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.normalise import Normaliser
 
 NORMALISERS = st.builds(

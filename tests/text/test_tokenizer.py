@@ -13,12 +13,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from regard.text.config import TokenizerConfig
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.normalise import Normaliser
 from regard.text.special import BOS, EOS, PAD, UNK
 from regard.text.subwords import WAYS
 from regard.text.tokenizer import Tokenizer
+from regard.text.tokenizer_config import TokenizerConfig
 from regard.text.words import join_words, split_words
 
 KINDS = ["word", "character", "bpe", "unigram"]

@@ -20,7 +20,7 @@ import torch
 
 from chaos.operations import Operation, watch
 from regard.plot import Series, curves, save
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.training.run import train
 from training.tiny import entries, equal, tiny, weights
 

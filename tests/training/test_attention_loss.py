@@ -13,11 +13,11 @@ import regard
 from regard.alignment import LinkRule
 from regard.data.batch import Batch
 from regard.data.guidance import Guidance
-from regard.lab.align import Direction, align
+from regard.lab.align_corpus import Direction, align
 from regard.lab.parallel import ParallelText
 from regard.models import Seq2Seq, preset
 from regard.runtime.aligner import Aligner
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.special import BOS, EOS, PAD
 from regard.training.loss import attention_loss, batch_loss
 from regard.training.recipe import load_recipe

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from regard.cli import progress
-from regard.cli.progress import TrainingDisplay, show_score, show_time
+from regard.cli import training_display
+from regard.cli.training_display import TrainingDisplay, show_score, show_time
 from regard.training.journal import Averaged, Finished, Preparing, Started, Stepped, Validated, Warned
 
 START = Started(1955, 48, 6, 13, 14, 20, 1, "cpu", "float32", 1, 0.25, ("1 pair left out: a side is blank",))
@@ -44,7 +44,7 @@ def test_a_loss_that_is_the_score_is_said_once() -> None:
 
 
 def test_a_log_hears_every_now_and_then_how_long_it_will_take(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "LOG_SECONDS", 0.0)
+    monkeypatch.setattr(training_display, "LOG_SECONDS", 0.0)
     lines = show(START, STEP, CHECK, replace(STEP, step=11, loss=math.nan)).splitlines()
     assert lines[2].startswith("step 1 of 20 · loss 2.000 · 1,234 tokens/s · ")
     assert lines[2].endswith(" s left")
@@ -70,7 +70,7 @@ def test_item_20_preparing_reports_off_a_terminal(monkeypatch: pytest.MonkeyPatc
     events = [Preparing(what, pairs) for what, pairs in stages]
     first = ["preparing: counting words", "preparing: building the vocabulary, 60 pairs", "preparing: encoding"]
     assert show(*events).splitlines() == first, "each stage when it begins"
-    monkeypatch.setattr(progress, "LOG_SECONDS", 0.0)
+    monkeypatch.setattr(training_display, "LOG_SECONDS", 0.0)
     assert show(*events).splitlines() == [
         first[0], "preparing: counting words, 60 pairs", *first[1:],
         "preparing: encoding, 30 of 60 pairs", "preparing: encoding, 60 pairs",

@@ -9,9 +9,9 @@ import pytest
 
 from regard.bundle.manifest import BundleError, FileEntry
 from regard.bundle.store import load_bundle
-from regard.text.errors import InputError
-from regard.training.folder import check_folder, claimed
+from regard.text.input_error import InputError
 from regard.training.run import train
+from regard.training.run_folder import check_folder, claimed
 
 from .tiny import contents, entries, equal, tiny, weights
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.training.journal import Finished, Journal, Stepped, Validated, Warned, read_journal
 
 

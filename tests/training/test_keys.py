@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from regard.training.config import TrainConfig
-from regard.training.keys import page_of_keys, recipe_tables, text_of_keys
+from regard.training.recipe_keys import page_of_keys, recipe_tables, text_of_keys
+from regard.training.train_config import TrainConfig
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "recipe-keys.md"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.training.journal import Journal, Stepped, Validated
 from regard.training.loss_curve import POINTS, curve, draw_curve
 

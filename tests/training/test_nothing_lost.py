@@ -14,8 +14,8 @@ import regard
 from bundle.conftest import flip_bit
 from regard.bundle.manifest import BundleError
 from regard.bundle.store import load_bundle
-from regard.text.errors import InputError
-from regard.training import loop, setup
+from regard.text.input_error import InputError
+from regard.training import setup, training_loop
 from regard.training.journal import Event, Started, Stepped, Warned
 from regard.training.recipe import Recipe, parse_recipe
 from regard.training.run import train
@@ -144,7 +144,7 @@ def test_item_5_the_first_checkpoint_comes_before_the_first_best_model(
         raise Stop
 
     with monkeypatch.context() as patch:
-        patch.setattr(loop, "save_checkpoint", killed)
+        patch.setattr(training_loop, "save_checkpoint", killed)
         with pytest.raises(Stop):
             train(RECIPE, tmp_path / "run")
         assert not (tmp_path / "run" / "best").exists()

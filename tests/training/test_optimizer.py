@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.training.config import TrainConfig
 from regard.training.optimizer import learning_rate, teacher_forcing
+from regard.training.train_config import TrainConfig
 
 FALLING = ("linear", "exponential", "inverse-sigmoid")
 

@@ -5,8 +5,8 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from regard.training.config import TrainConfig
 from regard.training.progress import Progress
+from regard.training.train_config import TrainConfig
 
 
 def config(**keys: object) -> TrainConfig:

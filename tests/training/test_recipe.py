@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from regard.bundle.store import load_bundle
-from regard.data.catalogue import Entry, find_entry
+from regard.data.catalogue import CatalogueEntry, find_entry
 from regard.data.tables import CatalogueData, ParallelData
-from regard.models.config import RecurrentConfig
+from regard.models.model_config import RecurrentConfig
 from regard.training.portable import located_recipe
 from regard.training.recipe import Recipe, RecipeError, find_recipe, load_recipe, parse_recipe, recipe_names
 from regard.training.run import train
@@ -42,7 +42,7 @@ def test_every_published_recipe_says_what_it_is_and_runs(
     assert load_bundle(tmp_path / "run").manifest.recipe["description"] == recipe.description
 
 
-def pretend(entry: Entry, corpora: Path) -> None:
+def pretend(entry: CatalogueEntry, corpora: Path) -> None:
     """Something with the shape of a corpus in its place."""
     lines = [f"w{i} x{i % 5} y" for i in range(24)]
     for file in entry.files:

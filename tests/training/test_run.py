@@ -12,17 +12,17 @@ import torch
 import regard
 from regard.bundle.store import load_bundle, save_bundle
 from regard.models.seq2seq import Seq2Seq
-from regard.text.config import TokenizerConfig
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.tokenizer import Tokenizer
-from regard.training import loop, step, validate
+from regard.text.tokenizer_config import TokenizerConfig
+from regard.training import optimizer_step, training_loop, validate
 from regard.training.average import mean_weights
 from regard.training.journal import Averaged, Finished, Started, Stepped, Validated, Warned, read_journal
-from regard.training.loop import Diverged
 from regard.training.loss import Losses
 from regard.training.prepare import prepare
 from regard.training.recipe import Recipe, parse_recipe
 from regard.training.run import train
+from regard.training.training_loop import Diverged
 
 from .tiny import TABLES, Listener, entries, equal, stopped, tiny, weights
 
@@ -300,13 +300,13 @@ def test_item_12_a_model_reads_as_many_pieces_as_training_was_shown(tmp_path: Pa
 def spoil(monkeypatch: pytest.MonkeyPatch, steps: range) -> None:
     """The loss of these steps is not a number."""
     calls = itertools.count(-1)  # the dry run is calls -1 and 0: it fits, and it is timed
-    real = step.batch_loss
+    real = optimizer_step.batch_loss
 
     def loss(*given: Any, **options: Any) -> Losses:
         found = real(*given, **options)
         return Losses(*(value * float("nan") for value in found)) if next(calls) in steps else found
 
-    monkeypatch.setattr(step, "batch_loss", loss)
+    monkeypatch.setattr(optimizer_step, "batch_loss", loss)
 
 
 def test_a_step_without_a_finite_gradient_is_left_out_with_a_warning(
@@ -336,7 +336,7 @@ def test_a_run_without_hope_ends_and_keeps_its_last_checkpoint(tmp_path: Path, m
         Diverged, match=r"no finite gradient in 20 steps up to step 24: lower train.learning_rate .*is kept"
     ):
         train(tiny(train={"steps": 90, "checkpoint_every": 4, "validate_every": 50}), tmp_path / "run")
-    assert loop.MOST_SKIPPED == 20
+    assert training_loop.MOST_SKIPPED == 20
     assert all(torch.isfinite(value).all() for value in weights(tmp_path / "run").values())
     assert load_bundle(tmp_path / "run" / "last").manifest.trained["steps"] == 20
 
@@ -345,7 +345,7 @@ def test_the_largest_batch_is_tried_first_and_later_ones_are_split(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried: list[int] = []
-    real = step.batch_loss
+    real = optimizer_step.batch_loss
 
     def loss(model: Any, batch: Any, **options: Any) -> Losses:
         tried.append(batch.slots)
@@ -353,7 +353,7 @@ def test_the_largest_batch_is_tried_first_and_later_ones_are_split(
             raise torch.OutOfMemoryError("CUDA out of memory.")
         return real(model, batch, **options)
 
-    monkeypatch.setattr(step, "batch_loss", loss)
+    monkeypatch.setattr(optimizer_step, "batch_loss", loss)
     heard = Listener()
     result = train(tiny(train={"steps": 12}), tmp_path / "run", listener=heard)
     assert result.progress.step == 12

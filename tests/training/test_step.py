@@ -9,11 +9,11 @@ from torch import Tensor, nn
 
 from regard.data.batch import Batch
 from regard.models.seq2seq import Seq2Seq
-from regard.training import step
-from regard.training.config import TrainConfig
+from regard.training import optimizer_step
 from regard.training.loss import Losses, batch_loss
 from regard.training.optimizer import build_optimizer
-from regard.training.step import MemoryLimit, MicroBatch, Outcome, OutOfMemory, TrainStep
+from regard.training.optimizer_step import MemoryLimit, MicroBatch, OutOfMemory, StepOutcome, TrainStep
+from regard.training.train_config import TrainConfig
 
 from .tiny import model_and_batch
 
@@ -34,7 +34,7 @@ def fill(
     return {name: value.grad.clone() for name, value in model.named_parameters() if value.grad is not None}
 
 
-def update(step: TrainStep, batch: Batch) -> Outcome:
+def update(step: TrainStep, batch: Batch) -> StepOutcome:
     return step([MicroBatch(batch)], int(batch.target_lengths.sum()), print)
 
 
@@ -147,7 +147,7 @@ class Scarce:
 @pytest.fixture
 def scarce(monkeypatch: pytest.MonkeyPatch) -> Scarce:
     memory = Scarce(40)
-    monkeypatch.setattr(step, "batch_loss", memory.loss)
+    monkeypatch.setattr(optimizer_step, "batch_loss", memory.loss)
     return memory
 
 
@@ -187,7 +187,7 @@ def test_running_out_of_main_memory_counts_too(monkeypatch: pytest.MonkeyPatch) 
             raise failure
         return batch_loss(*given, **options)
 
-    monkeypatch.setattr(step, "batch_loss", loss)
+    monkeypatch.setattr(optimizer_step, "batch_loss", loss)
     warnings: list[str] = []
     fill(model, [MicroBatch(batch)], warn=warnings.append)
     assert len(warnings) == 1
@@ -197,7 +197,7 @@ def test_other_failures_are_not_taken_for_a_lack_of_memory(monkeypatch: pytest.M
     def loss(*given: Any, **options: Any) -> Losses:
         raise RuntimeError("shapes differ")
 
-    monkeypatch.setattr(step, "batch_loss", loss)
+    monkeypatch.setattr(optimizer_step, "batch_loss", loss)
     model, batch = model_and_batch()
     with pytest.raises(RuntimeError, match="shapes differ"):
         fill(model, [MicroBatch(batch)])

@@ -13,7 +13,7 @@ import pytest
 from course.terminal import Terminal
 from processes import completed, default_signals, started, wait_until
 from regard.bundle.store import load_bundle
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.training import run, setup
 from regard.training.interrupt import Interrupt
 from regard.training.journal import Event, Stepped, read_journal

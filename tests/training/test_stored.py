@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.training.run import train
 
 from .tiny import equal, stopped, tiny, weights

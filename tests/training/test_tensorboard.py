@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.training.run import train
 
 from .tiny import stopped, tiny

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 import torch
 
-from regard.models.config import RecurrentConfig, TransformerConfig
+from regard.models.model_config import RecurrentConfig, TransformerConfig
 from regard.models.seq2seq import Seq2Seq
-from regard.text.config import TokenizerConfig
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.special import EOS
 from regard.text.tokenizer import Tokenizer
+from regard.text.tokenizer_config import TokenizerConfig
 from regard.training.journal import Started
 from regard.training.run import train
 from regard.training.vectors import read_vectors, start_vectors

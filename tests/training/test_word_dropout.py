@@ -10,9 +10,9 @@ import regard
 from regard.data.dataset import EncodedPairs, Sequences, encode_pairs
 from regard.data.pair import Pair
 from regard.data.synthetic import synthetic
-from regard.text.config import TokenizerConfig
 from regard.text.special import UNK
 from regard.text.tokenizer import Tokenizer
+from regard.text.tokenizer_config import TokenizerConfig
 from regard.training.run import train
 from regard.training.word_dropout import hide_words
 

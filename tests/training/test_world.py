@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from processes import completed, started, wait_until
-from regard.text.errors import FailedElsewhere, InputError
+from regard.text.input_error import FailedElsewhere, InputError
 from regard.training.device import DeviceWarning, pick_device
 from regard.training.journal import read_journal
 from regard.training.world import World, find_world, join

@@ -13,10 +13,10 @@ from regard.data.batch import Batch
 from regard.data.batching import Batcher
 from regard.data.dataset import encode_pairs
 from regard.data.synthetic import synthetic
-from regard.models.config import RecurrentConfig
+from regard.models.model_config import RecurrentConfig
 from regard.models.seq2seq import Seq2Seq
-from regard.text.config import TokenizerConfig
 from regard.text.tokenizer import Tokenizer
+from regard.text.tokenizer_config import TokenizerConfig
 from regard.training.journal import Event, Stepped, read_journal
 from regard.training.recipe import Recipe, parse_recipe
 from regard.training.run import train

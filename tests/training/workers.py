@@ -23,10 +23,10 @@ install_import_hook("regard", "beartype.beartype")
 import torch
 from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_hook
 
-from regard.models.config import TransformerConfig
+from regard.models.model_config import TransformerConfig
 from regard.plot import Series, curves, save
-from regard.text.errors import FailedElsewhere, InputError
-from regard.training import loop, run, step, world
+from regard.text.input_error import FailedElsewhere, InputError
+from regard.training import optimizer_step, run, training_loop, world
 from regard.training.journal import Event, Stepped, read_journal
 from regard.training.loss import Losses
 from regard.training.recipe import Recipe
@@ -162,7 +162,7 @@ def scene_a_run_goes_on_with_another_number_of_workers(root: Path) -> None:
 
 def die_at(number: int, how: Callable[[], None]) -> None:
     """This worker is gone in the middle of a step."""
-    calls, real = 0, step.batch_loss
+    calls, real = 0, optimizer_step.batch_loss
 
     def loss(*given: Any, **options: Any) -> Any:
         nonlocal calls
@@ -171,7 +171,7 @@ def die_at(number: int, how: Callable[[], None]) -> None:
             how()
         return real(*given, **options)
 
-    step.batch_loss = loss
+    optimizer_step.batch_loss = loss
 
 
 def caught(kind: type[Exception], text: str, recipe: Recipe, folder: Path, **options: Any) -> int:
@@ -215,7 +215,8 @@ def scene_memory_that_runs_out_between_workers_is_said(root: Path) -> None:
         def work(rank: int, at: int = at) -> int:
             if rank == 1:
                 die_at(at, fail)
-                kind, text = step.OutOfMemory, "while workers wait for each other: go on with --resume and more workers"
+                kind = optimizer_step.OutOfMemory
+                text = "while workers wait for each other: go on with --resume and more workers"
             else:
                 kind, text = world.WorkerLost, "lost another one"
             if at == 4:
@@ -230,7 +231,7 @@ def scene_memory_that_runs_out_between_workers_is_said(root: Path) -> None:
 
 def scene_a_run_without_hope_ends_everywhere_and_is_said_once(root: Path) -> None:
     recipe = tiny(train={"steps": 40, "checkpoint_every": 4, "validate_every": 40})
-    real = step.batch_loss
+    real = optimizer_step.batch_loss
 
     def spoiled(model: Any, batch: Any, **options: Any) -> Any:
         """Where one worker's loss is no number, no worker can use the step."""
@@ -238,11 +239,10 @@ def scene_a_run_without_hope_ends_everywhere_and_is_said_once(root: Path) -> Non
         return Losses(found.objective * float("nan"), found.log_loss) if world.find_world().rank else found
 
     def work(rank: int) -> int:
-        step.batch_loss = spoiled
-        kind, text = (
-            (loop.Diverged, "no finite gradient in 20 steps up to step 20") if rank == 0 else (FailedElsewhere, "")
-        )
-        return caught(kind, text, recipe, root / "run")
+        optimizer_step.batch_loss = spoiled
+        if rank:
+            return caught(FailedElsewhere, "", recipe, root / "run")
+        return caught(training_loop.Diverged, "no finite gradient in 20 steps up to step 20", recipe, root / "run")
 
     assert start(2, work) == [3, 3]
     assert len(entries(root / "run", "warning", "message")) == 1

@@ -16,7 +16,7 @@ from drawing.canvas import (
     Stroke,
 )
 from drawing.shapes import WHITE, bar, strip, tilted
-from regard.lab.explain import REAL, WORDS, explain
+from regard.lab.explanation import REAL, WORDS, explain
 
 ENGLISH = ("the", "black", "cat", "sat")
 FRENCH = ("le", "chat", "noir", "était")

@@ -17,7 +17,7 @@ from drawing.shapes import bar, ruler, strip
 from regard.attention.additive.reference import additive
 from regard.attention.multiplicative.reference import dot
 from regard.attention.worked import global_view
-from regard.lab.explain import QUERY, REAL, STATES, W_H, W_S, WORDS, V
+from regard.lab.explanation import QUERY, REAL, STATES, W_H, W_S, WORDS, V
 
 REAL_WORDS = 4
 """The fifth position is padding."""

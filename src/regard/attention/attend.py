@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from regard.attention.masking import masked_softmax
-from regard.attention.protocol import Attended, Attention, Memory, Trace, View
+from regard.attention.protocol import Attended, Memory, Trace, View
 from regard.registry import replaceable
 
 
@@ -51,7 +51,7 @@ def attend_single(
     context, weights = attend(
         scores, memory.values[:, None], view.mask, view.gaussian, weights=weights, dropout=dropout
     )
-    kept = Trace(query, scores, view.mask, view.gaussian, view.center) if trace else None
+    kept = Trace(query, scores, view.mask, view.gaussian, view.center, context[:, 0]) if trace else None
     return Attended(context[:, 0], weights, kept)
 
 
@@ -60,20 +60,6 @@ def real_states(
 ) -> Float[Tensor, "batch source state"]:
     """The states with zeros at padding, so that no padding value, not even NaN, reaches a product."""
     return torch.where(real[..., None], states, 0.0)
-
-
-@replaceable
-def look(
-    attention: Attention,
-    query: Float[Tensor, "rows target query"],
-    memory: Memory,
-    position: int = 0,
-    *,
-    weights: Float[Tensor, "rows head target source"] | None = None,
-    trace: bool = False,
-) -> Attended:
-    """`attention(query, memory, position)`: how a decoder calls its attention."""
-    return attention(query, memory, position, weights=weights, trace=trace)
 
 
 @replaceable

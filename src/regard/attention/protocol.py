@@ -52,6 +52,7 @@ class Trace:
     mask: Bool[Tensor, "batch #head target source"]
     gaussian: Float[Tensor, "batch 1 target source"] | None = None
     center: Float[Tensor, "batch target"] | None = None
+    context: Float[Tensor, "batch target value"] | None = None
 
 
 @dataclass(frozen=True)

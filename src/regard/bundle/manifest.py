@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import regard
 from regard.bounds import MOST, cut, excerpt
-from regard.models.config import ModelConfig
+from regard.models.model_config import ModelConfig
 from regard.reading_files import open_regular, parse_json, read_regular
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 FORMAT = "regard-bundle"
 ONNX_FORMAT = "regard-onnx"

@@ -13,13 +13,13 @@ from typing_extensions import TypeVar as DefaultTypeVar
 
 import regard
 from regard.bounds import MOST
+from regard.bundle.bundle_folder import whole_folder
 from regard.bundle.find import find_bundle
-from regard.bundle.folder import whole_folder
 from regard.bundle.int8 import quantise, restore, stored_shapes
 from regard.bundle.manifest import NAME, VERSION, BundleError, FileEntry, Manifest, read_manifest, write_manifest
 from regard.bundle.weights import most_bytes, read_tensors, refuse_holes
 from regard.models.seq2seq import Seq2Seq, outline
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.tokenizer import Tokenizer
 
 WEIGHTS, SOURCE, TARGET = "model.safetensors", "source.tokenizer.json", "target.tokenizer.json"

@@ -34,12 +34,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from regard.cli.escape import print_json
 from regard.cli.options import Bundle, Device, Parents, Trust, argument, flag, input_file, output_file, value
-from regard.cli.terminal import print_json
 
 if TYPE_CHECKING:
-    from regard.lab.align import Entropy
-    from regard.lab.align_job import Outcome
+    from regard.lab.align_corpus import Entropy
+    from regard.lab.align_job import AlignOutcome
 
 DRAWN = 50
 """Pairs on a page."""
@@ -75,7 +75,7 @@ def align(
     from regard.cli.screen import progress, warn
     from regard.lab.align_job import prepare, run
     from regard.lab.align_settings import AlignOptions, AlignRequest
-    from regard.lab.evaluate import recipe_files
+    from regard.lab.evaluate_model import recipe_files
 
     options = AlignOptions.parse(set_ or [])
     read = [bundle, reverse, data, source, target, gold, settings, *options.development]
@@ -104,12 +104,12 @@ def align(
         _draw(outcome, html)
 
 
-def _write(outcome: "Outcome", path: Path | None) -> None:
+def _write(outcome: "AlignOutcome", path: Path | None) -> None:
     """One line for each pair (Pharaoh) or link (NAACL); a translation comes before its links."""
     from regard.alignment import Links, format_naacl, format_pharaoh
     from regard.cli.output import open_output
     from regard.cli.screen import warn
-    from regard.lab.align import count_pairs
+    from regard.lab.align_corpus import count_pairs
 
     options, text = outcome.job.request.options, outcome.job.text
     naacl = options.format == "naacl"
@@ -127,7 +127,7 @@ def _write(outcome: "Outcome", path: Path | None) -> None:
     warn(f"{place}{count_pairs(len(text))}, {outcome.aligned.chosen} links, {columns}, words counted from {base}")
 
 
-def _show(outcome: "Outcome") -> None:
+def _show(outcome: "AlignOutcome") -> None:
     """Print tuned rules, scores and entropy to stderr; links go to stdout."""
     from regard.cli.screen import plain_table
 
@@ -158,10 +158,10 @@ def _entropy_lines(entropy: "Entropy", what: str) -> list[str]:
     return lines
 
 
-def _draw(outcome: "Outcome", path: Path) -> None:
-    from regard.bundle.folder import write_whole
+def _draw(outcome: "AlignOutcome", path: Path) -> None:
+    from regard.bundle.bundle_folder import write_whole
     from regard.cli.screen import warn
-    from regard.lab.align import count_pairs
+    from regard.lab.align_corpus import count_pairs
     from regard.lab.align_job import attention_maps
     from regard.plot import alignment_html
 

@@ -45,11 +45,11 @@ def bench(
     from regard.cli.screen import warn
     from regard.lab.bench.growth import growth_figure, measure_growth
     from regard.lab.bench.training import measure_training
-    from regard.lab.bench.work import WORKS
+    from regard.lab.bench.workload import WORKS
     from regard.lab.machine import describe_machine
     from regard.registry import entry_names
     from regard.registry import without as switched_off
-    from regard.text.errors import InputError
+    from regard.text.input_error import InputError
 
     wanted = work or (["paper"] if gpu else ["tutorial", "multi30k"])
     if unknown := [name for name in wanted if name not in WORKS]:

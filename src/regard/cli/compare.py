@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from regard.bounds import MOST
+from regard.cli.escape import print_json
 from regard.cli.options import Set, Trust, argument, flag, number, repeat, value
-from regard.cli.terminal import print_json
 
 if TYPE_CHECKING:
     from regard.lab.compare.plan import Comparison, Plan
-    from regard.lab.compare.run import Slot
+    from regard.lab.compare.run_plan import Slot
 
 Names = list[str] | None
 
@@ -52,10 +52,10 @@ def compare(
     trust: Trust = None,
 ) -> None:
     from regard.cli.screen import show_table, warn
-    from regard.lab.compare.export import export
+    from regard.lab.compare.comparison_page import table_rows, write_report
+    from regard.lab.compare.export_files import export
     from regard.lab.compare.plan import make_plan
-    from regard.lab.compare.report import table_rows, write_report
-    from regard.lab.compare.run import LOG, claimed, open_folder, together, warned
+    from regard.lab.compare.run_plan import LOG, claimed, open_folder, together, warned
     from regard.lab.compare.significance import ABOUT
     from regard.lab.machine import default_jobs
 
@@ -102,8 +102,8 @@ def _comparison(
     recipes: list[str], axes: dict[str, list[str] | None], changes: list[str], options: dict[str, Any]
 ) -> "Comparison":
     """The comparison of a file, a recipe or several, changed by the options."""
-    from regard.lab.compare.plan import AXES, EXTRAS, Grid, compare_recipes, load_comparison, names
-    from regard.text.errors import InputError
+    from regard.lab.compare.plan import AXES, EXTRAS, VariantGrid, compare_recipes, load_comparison, names
+    from regard.text.input_error import InputError
 
     varied = next((f"--{axis}" for axis, values in axes.items() if values), None)
     if len(recipes) > 1 and varied:
@@ -117,24 +117,24 @@ def _comparison(
         for one in named:
             if named.count(one) > 1:
                 raise InputError(f"--{axis} names '{one}' twice: once is enough")
-    update: dict[str, Any] = {"grid": Grid.model_validate(chosen)} if chosen else {}
+    update: dict[str, Any] = {"grid": VariantGrid.model_validate(chosen)} if chosen else {}
     update |= {name: value for name, value in options.items() if value is not None}
     return found.model_copy(update={**update, "set": (*found.set, *changes)})
 
 
 def _run(plan: "Plan", slots: "list[Slot]", jobs: int, folder: Path) -> tuple[dict[str, str], str]:
     """Run the plan and renew the report after each run: the failures, and a message if the user interrupted it."""
-    from regard.cli.progress import Clock
     from regard.cli.screen import progress, warn
-    from regard.lab.compare.report import write_report
-    from regard.lab.compare.run import State, Stopped, run_plan
+    from regard.cli.training_display import Clock
+    from regard.lab.compare.comparison_page import write_report
+    from regard.lab.compare.run_plan import PlanState, Stopped, run_plan
 
     told: set[str] = set()
     clock = Clock()
     reported = sum(slot.result() is not None for slot in slots)
     with progress(f"{len(slots)} runs, {jobs} at a time, %", 100) as bar:
 
-        def tell(state: State) -> None:
+        def tell(state: PlanState) -> None:
             nonlocal reported
             bar(round(100 * state.steps))
             if state.done > reported:

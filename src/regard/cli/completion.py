@@ -37,7 +37,7 @@ def completion(
     shell: Annotated[str, argument("SHELL", "bash, zsh or fish.")],
 ) -> None:
     from regard.suggest import suggest
-    from regard.text.errors import InputError
+    from regard.text.input_error import InputError
 
     if shell not in SHELLS:
         raise InputError(f"no completion for '{shell}': {suggest(shell, SHELLS)}")

@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from regard.cli.escape import print_json
 from regard.cli.options import argument, flag, value
-from regard.cli.terminal import print_json
 
 if TYPE_CHECKING:
-    from regard.data.catalogue import Entry
+    from regard.data.catalogue import CatalogueEntry
 
 ACTIONS = ("list", "get", "show")
 SHOWN = 3
@@ -41,7 +41,7 @@ def data(
     as_json: Annotated[bool, flag("--json", "Print list or show as JSON.")] = False,
 ) -> None:
     from regard.data.catalogue import catalogue, find_entry
-    from regard.text.errors import InputError
+    from regard.text.input_error import InputError
 
     if action not in ACTIONS:
         raise InputError(f"there is no action {action!r}; there are {', '.join(ACTIONS)}")
@@ -62,7 +62,7 @@ def data(
             _get(entry, origin)
 
 
-def _list(entries: "list[Entry]", as_json: bool) -> None:
+def _list(entries: "list[CatalogueEntry]", as_json: bool) -> None:
     from regard.data.catalogue import corpus_folder
 
     places = {entry.name: corpus_folder(entry) for entry in entries}
@@ -78,7 +78,7 @@ def _list(entries: "list[Entry]", as_json: bool) -> None:
     typer.echo(f"\n{here}`regard data get NAME` fetches one, `regard data show NAME` tells more.")
 
 
-def _get(entry: "Entry", origin: Path | None) -> None:
+def _get(entry: "CatalogueEntry", origin: Path | None) -> None:
     from regard.data.fetch import get
 
     with _bytes_bar() as watch:
@@ -90,7 +90,7 @@ def _get(entry: "Entry", origin: Path | None) -> None:
     typer.echo(str(got.folder))
 
 
-def _show(entry: "Entry", as_json: bool) -> None:
+def _show(entry: "CatalogueEntry", as_json: bool) -> None:
     from regard.data.catalogue import corpus_folder
     from regard.data.fetch import damaged
 
@@ -124,7 +124,7 @@ def _show(entry: "Entry", as_json: bool) -> None:
             typer.echo(f"{'':<12}{line}")
 
 
-def _plain(entry: "Entry", place: Path | None) -> dict[str, object]:
+def _plain(entry: "CatalogueEntry", place: Path | None) -> dict[str, object]:
     return {
         **entry.model_dump(mode="json"),
         "splits": entry.splits(),
@@ -133,7 +133,7 @@ def _plain(entry: "Entry", place: Path | None) -> dict[str, object]:
     }
 
 
-def _sizes(entry: "Entry") -> str:
+def _sizes(entry: "CatalogueEntry") -> str:
     """How many pairs the splits have that a recipe uses by itself."""
     splits = entry.splits()
     part = entry.parts[0] if entry.parts else ""
@@ -143,7 +143,7 @@ def _sizes(entry: "Entry") -> str:
     return f"{' '.join(entry.sides)}; {counts} pairs{of}"
 
 
-def _recipes(entry: "Entry") -> list[str]:
+def _recipes(entry: "CatalogueEntry") -> list[str]:
     from regard.data.tables import CatalogueData
     from regard.training.recipe import load_recipe, recipe_names
 
@@ -152,7 +152,7 @@ def _recipes(entry: "Entry") -> list[str]:
     return [name for name, table in stored.items() if entry.name in (table.name, *table.more)]
 
 
-def _examples(entry: "Entry") -> Iterator[str]:
+def _examples(entry: "CatalogueEntry") -> Iterator[str]:
     """The first training pairs; of the first part, where a corpus has several."""
     from regard.data.splits import open_split
     from regard.data.tables import CatalogueData
@@ -173,8 +173,8 @@ def _bytes_bar() -> "Iterator[Callable[[str, int, int | None], None]]":
     """A bar on stderr for the file that is being fetched."""
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
+    from regard.cli.escape import escaped, terminal_console
     from regard.cli.screen import warn
-    from regard.cli.terminal import escaped, terminal_console
     from regard.data.fetch import WAITING
 
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TransferSpeedColumn())

@@ -25,9 +25,9 @@ def demo(
     ),
     resume: Annotated[bool, flag("--resume", "Go on with an interrupted demo.")] = False,
 ) -> None:
-    from regard.cli.progress import TrainingDisplay
     from regard.cli.screen import console, progress, show_map, show_measured, warn
-    from regard.lab.demo import LONGER, SAMPLE, SENTENCES, as_written, pretrained_example, show_demo, train_demo
+    from regard.cli.training_display import TrainingDisplay
+    from regard.lab.run_demo import LONGER, SAMPLE, SENTENCES, as_written, pretrained_example, show_demo, train_demo
 
     screen = console()
     if not resume:

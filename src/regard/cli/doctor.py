@@ -25,7 +25,7 @@ def doctor(
     trust: Trust = None,
 ) -> None:
     from regard.lab.bytecode import check_bytecode
-    from regard.text.errors import InputError
+    from regard.text.input_error import InputError
 
     if fast and path is not None:
         raise InputError("--fast is about this machine: leave the path out")
@@ -36,7 +36,7 @@ def doctor(
         findings = fast_report()
     elif not any(finding.bad for finding in findings):  # the imports below would fail
         from regard.cli.screen import progress
-        from regard.lab.doctor import examine
+        from regard.lab.examine import examine
 
         with progress("looking", None, wanted=path is not None) as tell:
             findings = [*examine(path, other, tell, trust or ()), *findings]

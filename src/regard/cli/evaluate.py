@@ -17,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from regard.cli.escape import print_json
 from regard.cli.options import (
     Beam,
     Device,
@@ -32,10 +33,9 @@ from regard.cli.options import (
     output_file,
     value,
 )
-from regard.cli.terminal import print_json
 
 if TYPE_CHECKING:
-    from regard.lab.evaluate import Measured, Scoring
+    from regard.lab.evaluate_model import Measured, Scoring
     from regard.lab.evaluation_data import EvaluationData
 
 
@@ -71,14 +71,14 @@ def evaluate(
     device: Device = "cpu",
     trust: Trust = None,
 ) -> None:
-    from regard.bundle.folder import write_whole
+    from regard.bundle.bundle_folder import write_whole
     from regard.cli.output import check_outputs
     from regard.cli.screen import console, show_against, show_measured, warn
     from regard.lab.against import compare_systems
-    from regard.lab.evaluate import Scoring, recipe_files
+    from regard.lab.evaluate_model import Scoring, recipe_files
     from regard.lab.evaluation_data import DataRequest
+    from regard.lab.evaluation_page import report_page
     from regard.lab.parallel import GoldFile
-    from regard.lab.report import report_page
 
     systems, path = [bundle, *(ensemble or [])], data or source
     read = [*systems, data, source, target, links, against, *(reference or ())]
@@ -115,7 +115,7 @@ def evaluate(
 
 def _check(systems: list[Path], against: Path | None, for_models: Mapping[str, object], gold_read: bool) -> None:
     """Refuse options that have no effect on what was given."""
-    from regard.text.errors import InputError
+    from regard.text.input_error import InputError
 
     if for_models["links"] is None and gold_read:
         raise InputError("--gold-base and --flip-gold say how --links is read: name that file too")
@@ -132,7 +132,7 @@ def _measure(
 ) -> "Measured":
     """The scores of a model, of an ensemble, or of translations in a file."""
     from regard.cli.screen import progress
-    from regard.lab.evaluate import measure, measure_texts
+    from regard.lab.evaluate_model import measure, measure_texts
     from regard.runtime.translator import load as load_translator
 
     pairs, more = evaluated.pairs, evaluated.more

@@ -20,9 +20,9 @@ def explain(
 ) -> None:
     from regard.cli.output import check_outputs, check_picture, write_picture
     from regard.cli.screen import warn
-    from regard.lab.explain import explain as work
+    from regard.lab.explanation import explain as work
     from regard.lab.worked_text import draw_explanation, list_mechanisms, write_explanation
-    from regard.text.errors import InputError
+    from regard.text.input_error import InputError
 
     if mechanism is None:
         if plot is not None:

@@ -30,7 +30,7 @@ def export(
     trace: Annotated[bool, typer.Option("--trace", help="Steps also output query, scores and context.")] = False,
 ) -> None:
     from regard.suggest import suggest
-    from regard.text.errors import InputError
+    from regard.text.input_error import InputError
 
     if kind not in FORMATS:
         raise InputError(f"there is no format '{kind}': {suggest(kind, FORMATS, 'formats')}")
@@ -45,7 +45,7 @@ def _export_onnx(bundle: Path, out: Path, int8: bool, trace: bool) -> "Manifest"
     from regard.runtime.onnx_folder import require_onnx
 
     require_onnx("regard export onnx")
-    from regard.export.folder import export_onnx
+    from regard.export.write_folder import export_onnx
 
     return export_onnx(bundle, out, int8=int8, trace=trace)
 
@@ -53,7 +53,7 @@ def _export_onnx(bundle: Path, out: Path, int8: bool, trace: bool) -> "Manifest"
 def _export_int8(path: Path, out: Path) -> "Manifest":
     from regard.bundle.manifest import NAME, read_manifest
     from regard.bundle.store import load_bundle, save_int8
-    from regard.text.errors import InputError
+    from regard.text.input_error import InputError
 
     if (out / NAME).exists() and read_manifest(out / NAME).stored != "int8":
         raise InputError(f"cannot write {out}: this folder holds a bundle, which would be lost: name another folder")

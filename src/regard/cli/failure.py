@@ -12,7 +12,7 @@ MISNAMED = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAME
 
 def describe_failure(error: Exception, verb: str = "") -> tuple[str, int]:
     """The line to print and the exit code."""
-    from regard.text.errors import FailedElsewhere, InputError
+    from regard.text.input_error import FailedElsewhere, InputError
 
     if hasattr(error, "format_message") and hasattr(error, "exit_code"):  # an error of the command-line parser
         message = str(error.format_message()).rstrip(".")
@@ -56,7 +56,7 @@ def silence(stream: TextIO) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-class Unfailing:
+class SurvivingStream:
     """A stream that survives a closed terminal or pipe, so that a run can go on and save."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -93,7 +93,7 @@ def _disk_failed(error: Exception) -> bool:
     cause = error.__cause__
     if isinstance(cause, OSError):
         return cause.errno not in MISNAMED
-    return _is_from(error, "regard.bundle.folder", "CannotWrite")  # safetensors has its own error for a full disk
+    return _is_from(error, "regard.bundle.bundle_folder", "CannotWrite")  # safetensors has its own error
 
 
 def _is_from(error: Exception, module: str, name: str) -> bool:

@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from regard.cli.terminal import bare, print_json
+from regard.cli.escape import bare, print_json
 from regard.suggest import suggest
 
 if TYPE_CHECKING:
     from regard.course.catalogue import Entry
-    from regard.course.report import Paint
     from regard.course.session import Session
     from regard.course.verdict import Verdict
+    from regard.course.verdict_text import Paint
 
 ACTIONS = ("watch", "list", "run", "hint", "reset", "solution", "check")
 
@@ -44,7 +44,7 @@ def learn(
 ) -> None:
     from regard.course.catalogue import entries, is_exercise
     from regard.course.session import Session
-    from regard.text.errors import InputError
+    from regard.text.input_error import InputError
 
     if sys.platform == "win32":
         raise InputError("regard learn needs Linux or macOS; on Windows use the Windows Subsystem for Linux")
@@ -73,7 +73,7 @@ def learn(
 
 def _act(session: "Session", action: str, exercise: str | None, tier: int | None, as_json: bool) -> None:
     from regard.course.catalogue import find
-    from regard.course.report import plain
+    from regard.course.verdict_text import plain
 
     entry = session.current if exercise is None else find(exercise)
     if action == "watch":
@@ -92,8 +92,8 @@ def _act(session: "Session", action: str, exercise: str | None, tier: int | None
 
 def _watch(session: "Session", entry: "Entry | None") -> None:
     from regard.course.watch import watch
-    from regard.course.watch.keys import Keys
-    from regard.course.watch.screen import Screen
+    from regard.course.watch.key_presses import Keys
+    from regard.course.watch.watch_screen import Screen
 
     if entry is not None:
         session.choose(entry)
@@ -101,7 +101,7 @@ def _watch(session: "Session", entry: "Entry | None") -> None:
 
 
 def _run(session: "Session", entry: "Entry", as_json: bool) -> None:
-    from regard.course.report import plain, verdict_lines
+    from regard.course.verdict_text import plain, verdict_lines
 
     session.choose(entry)
     verdict = session.grade(entry, waiting=_waiting)
@@ -116,7 +116,7 @@ def _run(session: "Session", entry: "Entry", as_json: bool) -> None:
 
 def _waiting(what: str, done: int, total: int) -> None:
     """A bar that is drawn over itself and wiped in the end, where there is a terminal to draw it on."""
-    from regard.course.report import plain
+    from regard.course.verdict_text import plain
     from regard.course.waiting import bar
 
     if sys.stderr.isatty():
@@ -127,7 +127,7 @@ def _waiting(what: str, done: int, total: int) -> None:
 
 def _list(session: "Session", as_json: bool) -> None:
     from regard.course.catalogue import entries
-    from regard.course.report import list_lines, plain, progress_line
+    from regard.course.verdict_text import list_lines, plain, progress_line
 
     progress = session.progress
     if as_json:
@@ -151,7 +151,7 @@ def _list(session: "Session", as_json: bool) -> None:
 
 def _grade_class(directory: Path, as_json: bool) -> None:
     from regard.course.classroom import grade_class, passed_over, table_lines
-    from regard.course.report import plain, visible
+    from regard.course.verdict_text import plain, visible
 
     def tell(learner: str, entry: "Entry", verdict: "Verdict") -> None:
         if sys.stderr.isatty():
@@ -182,6 +182,6 @@ def _check(exercise: str | None) -> None:
 
 
 def _paint() -> "Paint":
-    from regard.course.report import Paint
+    from regard.course.verdict_text import Paint
 
     return Paint(sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb")

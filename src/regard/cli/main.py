@@ -10,8 +10,8 @@ from importlib import import_module
 from types import FrameType
 from typing import Any, TextIO, cast
 
-from regard.cli.failure import Unfailing, describe_failure, silence
-from regard.cli.terminal import escaped
+from regard.cli.escape import escaped
+from regard.cli.failure import SurvivingStream, describe_failure, silence
 from regard.cli.usage import command_help, command_list
 from regard.suggest import suggest
 
@@ -28,6 +28,8 @@ VERBS = {
     "export": "Write a model for other runtimes: ONNX.",
     "explain": "One decoder step of an attention mechanism, worked in small numbers.",
     "plot": "Draw attention heat-maps, or a run's loss curve.",
+    "studio": "See where models look, in the browser.",
+    "serve": "Serve models over HTTP.",
     "learn": "Learn attention by writing it: exercises, graded on save.",
     "bench": "Time ours beside the textbook loop and others, on the same work.",
     "doctor": "Check this machine, a recipe, a data file or a bundle.",
@@ -136,7 +138,7 @@ def _prepare_streams() -> None:
             else:
                 stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     if sys.stderr is sys.__stderr__ and sys.stderr is not None:
-        sys.stderr = cast(TextIO, Unfailing(sys.stderr))
+        sys.stderr = cast(TextIO, SurvivingStream(sys.stderr))
     warnings.showwarning = _show_warning
 
 

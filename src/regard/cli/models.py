@@ -20,7 +20,7 @@ def models(
 ) -> None:
     from regard.bundle.cards import read_cards, stored_bytes
     from regard.suggest import suggest
-    from regard.text.errors import InputError
+    from regard.text.input_error import InputError
 
     cards = read_cards()
     if name is not None and name not in cards:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import typer
 
-from regard.bundle.folder import explain, write_whole
+from regard.bundle.bundle_folder import explain, write_whole
 from regard.cli.screen import warn
 from regard.data.lines import find_file
 from regard.files import is_special, spare_name, standard_stream, whole_file
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -36,11 +36,11 @@ def plot(
         write_picture(curve(_run_folder(bundle)), path)
         typer.echo(str(path))
         return
-    from regard.bundle.folder import write_whole
+    from regard.bundle.bundle_folder import write_whole
     from regard.cli.screen import Warnings, warn
     from regard.plot import alignment_html, heatmaps
     from regard.runtime.translator import load
-    from regard.text.errors import InputError
+    from regard.text.input_error import InputError
 
     if target is not None and len(texts) > 1:
         raise InputError(f"--target forces one translation, but {len(texts)} sentences were given")

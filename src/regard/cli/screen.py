@@ -9,10 +9,10 @@ from textwrap import wrap
 import typer
 from rich.console import Console
 
-from regard.cli.terminal import escaped, terminal_console
+from regard.cli.escape import escaped, terminal_console
 from regard.evaluation import LengthScores
-from regard.lab.against import Against, verdict
-from regard.lab.evaluate import Measured, length_name
+from regard.lab.against import OtherSystem, verdict
+from regard.lab.evaluate_model import Measured, length_name
 from regard.plot import terminal_heatmap, walk
 from regard.runtime.translation import Translation
 
@@ -110,7 +110,7 @@ def show_measured(screen: Console, heading: str, measured: Measured, longer: Mea
         screen.print("* longer than any training sentence; not in the scores above")
 
 
-def show_against(name: str, against: Against) -> None:
+def show_against(name: str, against: OtherSystem) -> None:
     """Each metric of two systems, their difference, and its significance."""
     lines: list[tuple[str, ...]] = [("", name, against.name, "difference", "95 % interval", "p", "")]
     for metric, one in against.comparisons.items():

@@ -35,13 +35,13 @@ def train(
     keys: Annotated[bool, flag("--keys", "List every recipe key: type, default, meaning.")] = False,
     trust: Trust = None,
 ) -> None:
-    from regard.cli.progress import TrainingDisplay, show_score
-    from regard.text.errors import InputError
+    from regard.cli.training_display import TrainingDisplay, show_score
+    from regard.text.input_error import InputError
     from regard.training.run import train as run
     from regard.training.world import find_world
 
     if keys:
-        from regard.training.keys import text_of_keys
+        from regard.training.recipe_keys import text_of_keys
 
         typer.echo(text_of_keys())
         return
@@ -84,9 +84,9 @@ def _run_recipe(name: str, out: Path | None) -> "tuple[Recipe | str, Path | None
     The recipe in a run folder may come from another person: its classes are imported only if --trust names them.
     """
     from regard.reading_files import read_json
-    from regard.text.errors import InputError
-    from regard.training.folder import RECIPE, is_run
+    from regard.text.input_error import InputError
     from regard.training.recipe import parse_recipe
+    from regard.training.run_folder import RECIPE, is_run
 
     folder = Path(name)
     if not folder.is_dir():

@@ -81,7 +81,7 @@ def translate(
     from regard.cli.output import open_output
     from regard.cli.screen import Warnings, progress
     from regard.runtime.translator import load
-    from regard.text.errors import InputError
+    from regard.text.input_error import InputError
 
     if texts and input_ is not None:
         raise InputError("texts and --input were both given: leave one of them out")
@@ -143,7 +143,7 @@ def _check_files(
 def _in_place(read: Path | None, output: Path | None) -> Path:
     """The file that --in-place replaces."""
     from regard.data.lines import find_file, open_bytes
-    from regard.text.errors import InputError
+    from regard.text.input_error import InputError
 
     if read is None:
         raise InputError("--in-place replaces the file of --input: name one")
@@ -191,7 +191,7 @@ class Form:
 def _converse(translator: "Translator", search: dict[str, Any], form: Form) -> "list[Translation]":
     """A prompt on a terminal: everything that was translated until an empty line."""
     from regard.cli.screen import Warnings, console, show_map, warn
-    from regard.text.errors import InputError
+    from regard.text.input_error import InputError
 
     with suppress(ImportError):
         import readline  # noqa: F401  (gives `input` a history and the arrow keys)
@@ -236,7 +236,7 @@ def _tell_files(texts: list[str]) -> None:
 def _targets(target: list[str] | None, texts: list[str] | None, read: Path | None) -> list[str] | None:
     """The translations of --target, one for each text or line; None if it was left out."""
     from regard.data.lines import read_lines
-    from regard.text.errors import InputError
+    from regard.text.input_error import InputError
 
     if not target:
         return None
@@ -250,7 +250,7 @@ def _targets(target: list[str] | None, texts: list[str] | None, read: Path | Non
 
 
 def _write_page(path: Path, translations: "list[Translation]") -> None:
-    from regard.bundle.folder import write_whole
+    from regard.bundle.bundle_folder import write_whole
     from regard.cli.screen import warn
     from regard.plot import alignment_html
 

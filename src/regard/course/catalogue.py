@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from regard.course.exercise import Exercise
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 HOME = Path(__file__).parent / "exercises"
 TIERS = ("nudge", "concept", "shape of the code")

@@ -11,10 +11,10 @@ from typing import Any
 from regard.course.attempt import MOST_SOURCE_BYTES, too_large
 from regard.course.catalogue import Entry, entries
 from regard.course.process import Grader
-from regard.course.report import MARKS, visible
 from regard.course.verdict import Verdict
+from regard.course.verdict_text import MARKS, visible
 from regard.course.waiting import Waiting, nobody
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 DEPTH = 3
 """How far below a learner's folder the exercises may lie: alice/homework/regard-course/01_softmax."""

@@ -9,7 +9,7 @@ from numpy.random import Generator
 from regard.course.attempt import Attempt
 
 if TYPE_CHECKING:
-    from regard.course.check import Check
+    from regard.course.assertions import Check
 
 Arguments = dict[str, Any]
 Functions = Mapping[str, Callable[..., Any]]

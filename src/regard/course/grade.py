@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from regard.course.assertions import Broken, Check
 from regard.course.attempt import Attempt, Unready, raised, where
-from regard.course.check import Broken, Check
 from regard.course.diagnose import Trial, diagnose
 from regard.course.exercise import Arguments, Exercise, Family, Kind, Law
 from regard.course.outcome import Difference, Outcome, difference, quiet, run

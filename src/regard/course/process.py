@@ -19,12 +19,12 @@ from typing import IO
 
 from regard.child import python
 from regard.course.catalogue import Entry
+from regard.course.course_folder import spare_place
 from regard.course.descendants import MARK, adopting, end_all, family_of
-from regard.course.folder import spare_place
 from regard.course.verdict import Verdict, verdict_from_json
 from regard.course.waiting import Waiting, nobody
 from regard.reading_files import parse_json
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 LOADING_SECONDS = 90.0
 """Importing NumPy or torch from a cold disk; the learner's own time starts afterwards."""
@@ -63,7 +63,7 @@ class Grader:
         events, events_child = os.pipe()
         self.events = events
         self.process = subprocess.Popen(
-            python("regard.course.child", entry.home.name, str(events_child), str(self.trace.fileno())),
+            python("regard.course.grading_child", entry.home.name, str(events_child), str(self.trace.fileno())),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from regard.course.catalogue import TIERS, Entry, entries
-from regard.course.folder import CourseFolder, open_folder, reset
+from regard.course.course_folder import CourseFolder, open_folder, reset
+from regard.course.learner_progress import Progress, load_progress
 from regard.course.process import Grader
-from regard.course.progress import Progress, load_progress
 from regard.course.verdict import Verdict
 from regard.course.waiting import Waiting, nobody
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 
 class Session:

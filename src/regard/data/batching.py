@@ -10,7 +10,7 @@ from jaxtyping import Int64
 from regard.data.batch import Batch
 from regard.data.dataset import EncodedPairs, Sequences
 from regard.data.guidance import Guide
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.special import BOS, EOS, PAD
 
 Indices = Int64[np.ndarray, "rows"]

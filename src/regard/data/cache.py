@@ -13,7 +13,7 @@ from pathlib import Path
 
 from regard.files import locked, whole_folder
 from regard.reading_files import read_json
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 _COMPLETE = "whole.json"
 """Written last: the size and checksum of every other file."""

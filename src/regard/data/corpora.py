@@ -11,7 +11,7 @@ from regard.bounds import cut
 from regard.data.lines import find_file, read_lines
 from regard.data.pair import Pair
 from regard.suggest import suggest
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.words import word_spans
 
 Columns = Sequence[int] | Sequence[str]

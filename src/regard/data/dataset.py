@@ -10,7 +10,7 @@ from jaxtyping import Bool, Int32, Int64
 
 from regard.data.pair import Pair
 from regard.data.worker_pool import WorkerPool
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.tokenizer import Tokenizer
 from regard.text.worker import Encoded, EncodeTexts, Texts
 

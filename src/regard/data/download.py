@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.bounds import cut
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 ATTEMPTS = 3
 """Attempts before a broken connection is reported."""

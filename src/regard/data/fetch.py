@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from regard.data.catalogue import Entry, TextFile, data_folders, is_here
+from regard.data.catalogue import CatalogueEntry, TextFile, data_folders, is_here
 from regard.data.download import download
 from regard.data.lines import COMPRESSED, DAMAGED, find_file, open_bytes
 from regard.files import locked, publish, sync, whole_file
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 Watch = Callable[[str, int, int | None], None]
 """Called with a file's name, the bytes that are done, and their total where it is known."""
@@ -32,7 +32,7 @@ class FetchedCorpus:
 
 
 def get(
-    entry: Entry,
+    entry: CatalogueEntry,
     origin: Path | None = None,
     home: Path | None = None,
     watch: Watch = lambda name, done, total: None,
@@ -69,12 +69,12 @@ def get(
     return FetchedCorpus(folder, files)
 
 
-def damaged(entry: Entry, folder: Path) -> list[str]:
+def damaged(entry: CatalogueEntry, folder: Path) -> list[str]:
     """The files of a local copy that are missing or differ from the catalogue's checksum."""
     return [name for name, file in entry.all_files.items() if not _matches(folder / name, file)]
 
 
-def _refuse_private(entry: Entry, folder: Path, missing: list[str]) -> None:
+def _refuse_private(entry: CatalogueEntry, folder: Path, missing: list[str]) -> None:
     private = [name for name in missing if entry.all_files[name].address is None]
     if private:
         raise InputError(
@@ -83,7 +83,7 @@ def _refuse_private(entry: Entry, folder: Path, missing: list[str]) -> None:
         )
 
 
-def _find_origin(entry: Entry, origin: Path) -> Path:
+def _find_origin(entry: CatalogueEntry, origin: Path) -> Path:
     """The corpus inside the given folder, or the folder itself if it is the corpus."""
     if not origin.is_dir():
         raise InputError(f"--from {origin}: there is no such folder")

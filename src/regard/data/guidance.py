@@ -14,7 +14,7 @@ from regard.alignment import Links, parse_pharaoh
 from regard.data.dataset import EncodedPairs
 from regard.data.lines import find_file, read_lines
 from regard.data.pair import Pair
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.tokenizer import Tokenizer
 from regard.text.words import word_spans
 

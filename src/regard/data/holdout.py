@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.near_duplicates import bare
 
 BY = "words"

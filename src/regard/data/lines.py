@@ -12,7 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from regard.bounds import MOST
 from regard.suggest import suggest
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 COMPRESSED = (".gz", ".xz", ".zst")
 DAMAGED = (EOFError, lzma.LZMAError, zlib.error)

@@ -10,7 +10,7 @@ from regard.data.lines import find_file, import_extra, read_lines
 from regard.data.pair import Pair
 from regard.reading_files import parse_json
 from regard.suggest import suggest
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NOT_UTF8 = "a text is not UTF-8 ({problem}): it was written wrongly; write it anew from text that was decoded"

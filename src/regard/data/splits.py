@@ -30,7 +30,7 @@ from regard.data.tables import (
     SyntheticData,
     TsvData,
 )
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.words import word_spans
 
 SPLITS: tuple[Split, ...] = ("train", "dev", "test")

@@ -7,7 +7,7 @@ from typing import Literal
 
 from regard.alignment.links import Links
 from regard.data.pair import Pair
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 Task = Literal["copy", "reverse", "sort"]
 Split = Literal["train", "dev", "test"]

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 from regard.child import environment, python
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 MOST = 8
 """Worker processes at most: beyond, reading the files limits the speed."""

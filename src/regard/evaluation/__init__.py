@@ -1,20 +1,20 @@
 """How good a translation is: BLEU, chrF, TER, exact match, error rates, by length, and whether two systems differ."""
 
-from regard.evaluation.bootstrap import Comparison, paired_bootstrap
+from regard.evaluation.bootstrap import PairedComparison, paired_bootstrap
 from regard.evaluation.by_length import DEFAULT_EDGES, Bin, bins
-from regard.evaluation.errors import wer
+from regard.evaluation.evaluate_texts import Evaluation, LengthScores, evaluate
 from regard.evaluation.references import References
-from regard.evaluation.report import Evaluation, LengthScores, evaluate
 from regard.evaluation.scores import CorpusScore, bleu, chrf, exact_match, ter
 from regard.evaluation.statistics import bleu_from, bleu_statistics, chrf_from, chrf_statistics, match_statistics, share
+from regard.evaluation.word_errors import wer
 
 __all__ = [
     "DEFAULT_EDGES",
     "Bin",
-    "Comparison",
     "CorpusScore",
     "Evaluation",
     "LengthScores",
+    "PairedComparison",
     "References",
     "bins",
     "bleu",

@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PairedComparison:
     """Two systems on the same sentences."""
 
     first: float
@@ -30,7 +30,7 @@ def paired_bootstrap(
     *,
     samples: int = 1000,
     seed: int = 0,
-) -> Comparison:
+) -> PairedComparison:
     """Draws test sets of the same size, with replacement and the same sentences for both systems.
 
     `score` turns summed statistics into the metric: paired_bootstrap(bleu_statistics(a, references),
@@ -54,7 +54,7 @@ def paired_bootstrap(
     ours, theirs = score(first.sum(axis=0)), score(second.sum(axis=0))
     extreme = np.abs(differences - differences.mean()) >= abs(ours - theirs)
     low, high = np.quantile(differences, [0.025, 0.975])
-    return Comparison(
+    return PairedComparison(
         first=ours,
         second=theirs,
         difference=ours - theirs,

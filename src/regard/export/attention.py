@@ -13,7 +13,7 @@ LOWEST = float(np.finfo(np.float32).min)
 
 
 @dataclass(frozen=True)
-class Attended:
+class AttendedNames:
     """The value names of one step: context [rows, value], weights and raw scores [rows, head, source]."""
 
     context: str
@@ -44,7 +44,7 @@ def prepare_multi_head(graph: Graph, attention: Any, states: str) -> tuple[str, 
 
 def multi_head_step(
     graph: Graph, attention: Any, query: str, keys: str, values: str, weigh: Callable[[str], str]
-) -> Attended:
+) -> AttendedNames:
     """One step of all heads; `weigh` makes weights of the scores [rows, head, source]."""
     heads, part = attention.heads, attention.W_q.shape[0] // attention.heads
     projected = graph.linear(query, graph.matrix(attention.W_q), attention.b_q)
@@ -54,7 +54,7 @@ def multi_head_step(
     weights = weigh(scores)
     mixed = graph("MatMul", graph("Unsqueeze", weights, graph.integers(2)), values)
     merged = graph("Reshape", mixed, graph.integers(-1, heads * part))
-    return Attended(graph.linear(merged, graph.matrix(attention.W_o), attention.b_o), weights, scores, query)
+    return AttendedNames(graph.linear(merged, graph.matrix(attention.W_o), attention.b_o), weights, scores, query)
 
 
 def prepare_keys(graph: Graph, score: str, attention: Any, states: str) -> str | None:
@@ -71,7 +71,7 @@ def prepare_keys(graph: Graph, score: str, attention: Any, states: str) -> str |
 
 def single_head_step(
     graph: Graph, score: str, attention: Any, query: str, keys: str, values: str, weigh: Callable[[str], str]
-) -> Attended:
+) -> AttendedNames:
     """One step of a mechanism with one head."""
     if score in ("additive", "concat"):
         if score == "additive":
@@ -88,7 +88,7 @@ def single_head_step(
     scores = graph("Unsqueeze", scores, graph.integers(1))
     weights = weigh(scores)
     context = graph("Squeeze", graph("MatMul", weights, values), graph.integers(1))
-    return Attended(context, weights, scores, query)
+    return AttendedNames(context, weights, scores, query)
 
 
 def look(graph: Graph, kind: str, window: Any, query: str, real: str, position: str) -> tuple[str, str | None]:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 import regard
 from regard.bundle.onnx_manifest import IR_VERSION, OPSET
-from regard.export.weights import Weights, numbers, quantise
+from regard.export.graph_weights import Weights, numbers, quantise
 
 FLOAT, INTEGER, BOOLEAN = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 Dimensions = Sequence[int | str]

@@ -7,7 +7,7 @@ import numpy as np
 from torch import nn
 
 from regard.export.attention import (
-    Attended,
+    AttendedNames,
     choose_weights,
     look,
     multi_head_step,
@@ -18,9 +18,9 @@ from regard.export.attention import (
     single_head_step,
 )
 from regard.export.graph import BOOLEAN, FLOAT, INTEGER, Dimensions, Graph
+from regard.export.graph_state import State, begin, finish, given_weights, read_state, write_state
 from regard.export.recurrence import Recurrence
-from regard.export.state import State, begin, finish, given_weights, read_state, write_state
-from regard.models.config import RecurrentConfig
+from regard.models.model_config import RecurrentConfig
 from regard.models.seq2seq import Seq2Seq
 
 
@@ -148,9 +148,9 @@ def build_step(graph: Graph, model: Seq2Seq, state: State, *, trace: bool) -> No
     finish(graph, state, new, [attended] if config.score != "none" else [], trace=trace)
 
 
-def _attend(graph: Graph, config: RecurrentConfig, attention: Any, state: State, query: str) -> Attended:
+def _attend(graph: Graph, config: RecurrentConfig, attention: Any, state: State, query: str) -> AttendedNames:
     if config.score == "none":
-        return Attended("summary", "", "", query)
+        return AttendedNames("summary", "", "", query)
     mask, gaussian = look(graph, config.window, attention.window, query, "real", "position")
     (given,) = given_weights(graph, 1)
     weigh = partial(choose_weights, graph, mask=mask, gaussian=gaussian, given=given)

@@ -7,7 +7,7 @@ from typing import Any, cast
 import torch
 
 from regard.export.attention import (
-    Attended,
+    AttendedNames,
     choose_weights,
     masked_softmax,
     multi_head_step,
@@ -17,8 +17,8 @@ from regard.export.attention import (
     split_heads,
 )
 from regard.export.graph import BOOLEAN, FLOAT, INTEGER, Dimensions, Graph
-from regard.export.state import WRITTEN, State, begin, finish, given_weights, read_state, write_state
-from regard.models.config import TransformerConfig
+from regard.export.graph_state import WRITTEN, State, begin, finish, given_weights, read_state, write_state
+from regard.models.model_config import TransformerConfig
 from regard.models.seq2seq import Seq2Seq
 
 
@@ -59,7 +59,7 @@ def build_step(graph: Graph, model: Seq2Seq, state: State, *, trace: bool) -> No
     x = _place(graph, decoder.positions, graph.look_up(decoder.positions.embedding.weight, tokens), "position")
     mask = graph("Unsqueeze", "real", graph.integers(1))
     new: dict[str, str] = {}
-    attended: list[Attended] = []
+    attended: list[AttendedNames] = []
     for number, (layer, given) in enumerate(
         zip(decoder.layers, given_weights(graph, config.decoder_layers), strict=True)
     ):

@@ -1,6 +1,6 @@
 """Accelerated implementations of the core's replaceable functions; importing this package registers all of them."""
 
-from regard.fast import embedding
+from regard.fast import embedding_gradient
 from regard.fast.additive import fused, step_scores
 from regard.fast.cpu import packed_model, top_k
 from regard.fast.cross_entropy import fused_loss
@@ -13,7 +13,7 @@ __all__ = [
     "decode_entries",
     "decoding_cells",
     "device_beam",
-    "embedding",
+    "embedding_gradient",
     "encode_entries",
     "fused",
     "fused_loss",

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from regard.evaluation import (
-    Comparison,
+    PairedComparison,
     bleu_from,
     bleu_statistics,
     chrf_from,
@@ -17,8 +17,8 @@ from regard.evaluation import (
     paired_bootstrap,
     share,
 )
-from regard.lab.evaluate import Measured
-from regard.text.errors import InputError
+from regard.lab.evaluate_model import Measured
+from regard.text.input_error import InputError
 
 SCORES: dict[str, Callable[[Float[np.ndarray, "statistic"]], float]] = {
     "bleu": bleu_from,
@@ -31,12 +31,12 @@ SIGNIFICANT = 0.05
 
 
 @dataclass(frozen=True)
-class Against:
+class OtherSystem:
     """The other system's name and scores, and the comparison of each metric; `first` is our system."""
 
     name: str
     measured: Measured
-    comparisons: dict[str, Comparison]
+    comparisons: dict[str, PairedComparison]
 
     def json(self) -> dict[str, Any]:
         return {
@@ -56,7 +56,9 @@ def sentence_statistics(measured: Measured) -> dict[str, Float[np.ndarray, "sent
     }
 
 
-def compare_systems(ours: Measured, theirs: Measured, name: str, *, samples: int = SAMPLES, seed: int = 0) -> Against:
+def compare_systems(
+    ours: Measured, theirs: Measured, name: str, *, samples: int = SAMPLES, seed: int = 0
+) -> OtherSystem:
     """Compare BLEU, chrF and exact match on the same resampled sentences."""
     if ours.references != theirs.references:
         raise InputError(
@@ -68,10 +70,10 @@ def compare_systems(ours: Measured, theirs: Measured, name: str, *, samples: int
         metric: paired_bootstrap(first[metric], second[metric], score, samples=samples, seed=seed)
         for metric, score in SCORES.items()
     }
-    return Against(name, theirs, comparisons)
+    return OtherSystem(name, theirs, comparisons)
 
 
-def verdict(comparison: Comparison) -> str:
+def verdict(comparison: PairedComparison) -> str:
     """The conclusion in words."""
     if comparison.p_value >= SIGNIFICANT:
         return "may be chance"

@@ -9,7 +9,7 @@ from regard.alignment import AlignmentScore, LinkRule, Links, parse_heads
 from regard.alignment.symmetrise import WAYS
 from regard.bundle.store import Bundle
 from regard.data.pair import Pair
-from regard.lab.align import (
+from regard.lab.align_corpus import (
     DEFAULT,
     Aligned,
     Direction,
@@ -22,18 +22,18 @@ from regard.lab.align import (
     word_note,
 )
 from regard.lab.align_settings import AlignRequest, AlignSettings, Extraction
-from regard.lab.evaluate import recipe_pairs
+from regard.lab.evaluate_model import recipe_pairs
 from regard.lab.parallel import GoldFile, ParallelText, read_parallel_text
 from regard.lab.tuning import Tuning, tune_by_agreement, tune_with_gold
 from regard.plot import AttentionMap
 from regard.runtime.aligner import Aligner
 from regard.runtime.posterior import Posterior, check_posterior
 from regard.runtime.translator import Translator, load
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 
 @dataclass(frozen=True)
-class Job:
+class AlignJob:
     """Everything that is needed to align."""
 
     request: AlignRequest
@@ -48,10 +48,10 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class AlignOutcome:
     """Links, how they were extracted, and their scores where gold is known."""
 
-    job: Job
+    job: AlignJob
     aligned: Aligned
     tuning: Tuning | None
     """What tuning found, where there was gold to tune on."""
@@ -98,7 +98,7 @@ class Outcome:
         }
 
 
-def prepare(request: AlignRequest) -> Job:
+def prepare(request: AlignRequest) -> AlignJob:
     """Load the models, read the text (or translate it, where there is no target) and the gold links."""
     request.check()
     settings = None if request.settings is None else AlignSettings.load(request.settings)
@@ -124,10 +124,10 @@ def prepare(request: AlignRequest) -> Job:
         gold = gold_in_words(forward.aligner, text, gold)[0]
     method = request.options.symmetrise if settings is None else settings.symmetrise
     translated = request.source is not None and request.target is None
-    return Job(request, text, forward, backward, method, gold, translated, tuple(notes))
+    return AlignJob(request, text, forward, backward, method, gold, translated, tuple(notes))
 
 
-def run(job: Job, progress: Progress = lambda done: None) -> Outcome:
+def run(job: AlignJob, progress: Progress = lambda done: None) -> AlignOutcome:
     """Tune if requested, align, score."""
     tuning, notes = None, list(job.notes)
     if job.request.tunes:
@@ -144,10 +144,10 @@ def run(job: Job, progress: Progress = lambda done: None) -> Outcome:
         entropy=job.request.options.entropy, progress=progress,
     )  # fmt: skip
     scores = None if job.gold is None else aligned.scores(job.gold)
-    return Outcome(job, aligned, tuning, scores, (*notes, *aligned.notes))
+    return AlignOutcome(job, aligned, tuning, scores, (*notes, *aligned.notes))
 
 
-def attention_maps(outcome: Outcome, most: int) -> list[AttentionMap]:
+def attention_maps(outcome: AlignOutcome, most: int) -> list[AttentionMap]:
     """Heat-maps of the forward model's attention between the words of the first pairs, with gold where it is known."""
     job, text = outcome.job, outcome.job.text.first(most)
     maps = []
@@ -229,7 +229,7 @@ def _read_gold(
     return known, [*notes, *more]
 
 
-def _tune(job: Job) -> tuple[Job, Tuning | None, list[str]]:
+def _tune(job: AlignJob) -> tuple[AlignJob, Tuning | None, list[str]]:
     """The job with tuned rules, and the tuning where there was gold."""
     text, gold, notes = _development(job)
     posteriors = job.request.options.posteriors
@@ -268,7 +268,7 @@ def _tune(job: Job) -> tuple[Job, Tuning | None, list[str]]:
     return job, None if gold is None else best, notes
 
 
-def _development(job: Job) -> tuple[ParallelText, list[Links] | None, list[str]]:
+def _development(job: AlignJob) -> tuple[ParallelText, list[Links] | None, list[str]]:
     """The development set of the options or of the recipe, its gold links, and warnings."""
     source, target, gold_path = job.request.options.development
     aligner = job.forward.aligner

@@ -13,13 +13,13 @@ from regard.alignment.extract import Method
 from regard.alignment.rule import format_heads
 from regard.alignment.symmetrise import Method as LinkSymmetrisation
 from regard.bounds import MOST, cut
-from regard.bundle.folder import write_whole
+from regard.bundle.bundle_folder import write_whole
 from regard.bundle.store import Bundle
 from regard.data.lines import find_file
 from regard.reading_files import read_json
 from regard.runtime.posterior import Evidence, Posterior, unaskable
 from regard.text.complaint import complain
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 Symmetrisation = Literal[LinkSymmetrisation, "product"]
 PRIORS = (0.1, 0.3, 0.5, 1.0, 1.5)

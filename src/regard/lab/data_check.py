@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from regard.data.catalogue import Entry, corpus_folder, is_here
+from regard.data.catalogue import CatalogueEntry, corpus_folder, is_here
 from regard.data.corpora import read_parallel, read_tsv
 from regard.data.lines import COMPRESSED, read_lines
 from regard.data.pair import Pair
@@ -13,8 +13,8 @@ from regard.data.tables import CatalogueData
 from regard.lab.finding import Finding
 from regard.lab.side import Side
 from regard.lab.survey import Survey, check_overlap
-from regard.lab.table_check import Table, check_table
-from regard.text.errors import InputError
+from regard.lab.table_check import TableFindings, check_table
+from regard.text.input_error import InputError
 
 Tell = Callable[[int], None]
 _RECORDS = (".jsonl", ".parquet")
@@ -53,7 +53,7 @@ def _survey(paths: tuple[Path, ...], tell: Tell | None) -> tuple[Survey, list[Fi
     return survey, findings
 
 
-def check_corpus(entry: Entry, tell: Tell | None = None) -> list[Finding]:
+def check_corpus(entry: CatalogueEntry, tell: Tell | None = None) -> list[Finding]:
     """A corpus of the catalogue, from its first side to each other one: training text, the other splits against it."""
     folder = corpus_folder(entry)
     source, first, *others = entry.sides
@@ -61,7 +61,9 @@ def check_corpus(entry: Entry, tell: Tell | None = None) -> list[Finding]:
     return [finding for target in targets for finding in _check_direction(entry, folder, (source, target), tell)]
 
 
-def _check_direction(entry: Entry, folder: Path | None, sides: tuple[str, str], tell: Tell | None) -> list[Finding]:
+def _check_direction(
+    entry: CatalogueEntry, folder: Path | None, sides: tuple[str, str], tell: Tell | None
+) -> list[Finding]:
     source, target = sides
     part = entry.parts[0] if entry.parts else None
     table = CatalogueData(kind="catalogue", name=entry.name, source=source, target=target, part=part)
@@ -80,7 +82,7 @@ def _check_direction(entry: Entry, folder: Path | None, sides: tuple[str, str], 
     return findings
 
 
-def _is_here(entry: Entry, folder: Path, split: str, target: str) -> bool:
+def _is_here(entry: CatalogueEntry, folder: Path, split: str, target: str) -> bool:
     """Whether a copy has the files of a split; those of the published corpora need not be complete."""
     return all(
         is_here(folder / f"{split}.{ending}")
@@ -157,9 +159,9 @@ def _read(paths: tuple[Path, ...], skipped: list[int]) -> Iterator[Pair]:
     return read_tsv(paths[0], _table(paths).columns, skipped)
 
 
-def _table(paths: tuple[Path, ...]) -> Table:
+def _table(paths: tuple[Path, ...]) -> TableFindings:
     """What a file of columns looks like; nothing is found about records and parallel files."""
-    return Table() if len(paths) == 2 or bare_suffix(paths[0]) in _RECORDS else check_table(paths[0])
+    return TableFindings() if len(paths) == 2 or bare_suffix(paths[0]) in _RECORDS else check_table(paths[0])
 
 
 def _check_side(path: Path) -> list[Finding]:

@@ -7,7 +7,7 @@ from regard.bounds import cut
 from regard.bundle.manifest import Manifest
 from regard.bundle.onnx_manifest import OnnxManifest
 from regard.bundle.store import Bundle
-from regard.models.config import RecurrentConfig, TransformerConfig
+from regard.models.model_config import RecurrentConfig, TransformerConfig
 from regard.text.tokenizer import Tokenizer
 from regard.training.journal import cut_short
 

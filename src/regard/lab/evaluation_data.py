@@ -7,11 +7,11 @@ from pathlib import Path
 from regard.data.corpora import read_parallel, read_tsv
 from regard.data.lines import read_lines
 from regard.data.pair import Pair
-from regard.lab.align import word_note
-from regard.lab.evaluate import recipe_pairs
+from regard.lab.align_corpus import word_note
+from regard.lab.evaluate_model import recipe_pairs
 from regard.lab.parallel import GoldFile, ParallelText
 from regard.runtime.onnx_folder import load_any
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.words import word_spans
 
 

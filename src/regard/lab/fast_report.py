@@ -8,7 +8,7 @@ from torch import Tensor
 from regard.lab.finding import Finding
 from regard.models import ModelConfig, Seq2Seq, preset
 from regard.models.cross_entropy import linear_cross_entropy
-from regard.registry import Choice, explained, plain_requested, prepare_for_decoding
+from regard.registry import Candidate, explained, plain_requested, prepare_for_decoding
 from regard.search import beam_search
 
 VOCABULARY = 2000
@@ -29,7 +29,7 @@ def fast_report(device: torch.device | None = None) -> list[Finding]:
     device = device or torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if plain_requested():
         return [Finding("·", "REGARD_PLAIN is set: every operation runs its plain version")]
-    seen: dict[str, dict[str, list[Choice]]] = {}
+    seen: dict[str, dict[str, list[Candidate]]] = {}
     for name, config in ((name, preset(of, "tiny")) for name, of in MODELS.items()):
         for work, run in (("training", _train), ("decoding", _decode)):
             with explained() as found:
@@ -39,7 +39,7 @@ def fast_report(device: torch.device | None = None) -> list[Finding]:
     return [Finding("·", f"on {device.type}:"), *(_finding(name, works) for name, works in sorted(seen.items()))]
 
 
-def _finding(operation: str, works: dict[str, list[Choice]]) -> Finding:
+def _finding(operation: str, works: dict[str, list[Candidate]]) -> Finding:
     by_choice: dict[str, list[str]] = {}
     for work, choices in works.items():
         by_choice.setdefault(_chosen(choices), []).append(work)
@@ -50,7 +50,7 @@ def _finding(operation: str, works: dict[str, list[Choice]]) -> Finding:
     return Finding("✓" if ran != {"plain"} else "·", f"{operation}: {', '.join(by_choice)}", tuple(lines))
 
 
-def _chosen(choices: list[Choice]) -> str:
+def _chosen(choices: list[Candidate]) -> str:
     return next((choice.entry for choice in choices if choice.refusal is None), "plain")
 
 

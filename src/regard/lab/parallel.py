@@ -7,7 +7,7 @@ from pathlib import Path
 from regard.alignment import Links, check_links, parse_naacl, parse_pharaoh, seem_one_based
 from regard.data.lines import find_file, read_lines
 from regard.data.pair import Pair
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ class Chunk:
 
 
 @dataclass(frozen=True)
-class Sentence:
+class CheckedSentence:
     """The lengths of a sentence and its problems, each with the first place where it occurs."""
 
     words: int
@@ -60,7 +60,7 @@ class Side:
         if letters and found.most_common(1)[0][1] > 0.7 * letters:
             self.script = found.most_common(1)[0][0]
 
-    def look(self, text: str) -> Sentence:
+    def look(self, text: str) -> CheckedSentence:
         """Count a sentence and find its problems."""
         chunks = text.split()
         self._counts.update(chunks)
@@ -77,7 +77,7 @@ class Side:
             problems[f"foreign {self.name}"] = ""
         self.lengths.append(words)
         self.letters.append(letters)
-        return Sentence(words, letters, problems)
+        return CheckedSentence(words, letters, problems)
 
     def _examine(self, text: str) -> Chunk:
         words = tuple(text[start:end] for start, end in word_spans(text))

@@ -10,7 +10,7 @@ from typing import Final
 from regard.data.pair import Pair
 from regard.lab.finding import Finding
 from regard.lab.lengths import go_together
-from regard.lab.side import WORDS, Sentence, Side
+from regard.lab.side import WORDS, CheckedSentence, Side
 from regard.text.near_duplicates import bare
 from regard.text.words import word_spans
 
@@ -53,7 +53,7 @@ ODDITIES: Final[dict[str, tuple[str, str]]] = {
 
 
 @dataclass
-class _Odd:
+class _OddLines:
     count: int = 0
     examples: list[str] = field(default_factory=list)
 
@@ -65,7 +65,7 @@ class Survey:
         self.source, self.target = Side("source"), Side("target")
         self.sources: set[int] = set()
         """Keys of the source texts, letters and digits alone."""
-        self._odd = {name: _Odd() for name in ODDITIES}
+        self._odd = {name: _OddLines() for name in ODDITIES}
         self._pairs: set[int] = set()
         self._exact: set[int] = set()
         stream = iter(located)
@@ -96,7 +96,7 @@ class Survey:
                 spot = source.problems.get(name) or target.problems.get(name)
                 odd.examples.append(example(pair, place) + (f"  ({spot[:20]!r})" if spot else ""))
 
-    def _problems(self, pair: Pair, source: Sentence, target: Sentence) -> Iterator[str]:
+    def _problems(self, pair: Pair, source: CheckedSentence, target: CheckedSentence) -> Iterator[str]:
         text, both = key(pair.source), key(f"{pair.source}\t{pair.target}")
         if both in self._pairs:
             yield "repeated"

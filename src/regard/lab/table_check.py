@@ -25,7 +25,7 @@ _UNQUOTE = (
 
 
 @dataclass(frozen=True)
-class Table:
+class TableFindings:
     """Findings about a table, and the two columns, counted from 1, that hold text; None where it has only two."""
 
     findings: tuple[Finding, ...] = ()
@@ -37,7 +37,7 @@ class Table:
         return not any(finding.bad for finding in self.findings)
 
 
-def check_table(path: Path) -> Table:
+def check_table(path: Path) -> TableFindings:
     """Examine the first lines of a file of pairs, or of one that should be."""
     path = find_file(path)
     lines = [line for line in islice(read_lines(path), SAMPLE) if line.strip()]
@@ -45,10 +45,10 @@ def check_table(path: Path) -> Table:
         option = "" if delimiter == "," else f", delimiter='{delimiter}'"
         what = f"{path.name} is CSV, fields separated by '{delimiter}': wanted source TAB target without quotes"
         remedy = f'in a recipe, set kind = "csv"; or convert it: {_UNQUOTE.format(option, path.name)}'
-        return Table((Finding("✗", what, (_shown(lines[0]),), remedy),))
+        return TableFindings((Finding("✗", what, (_shown(lines[0]),), remedy),))
     rows = [line.split("\t") for line in lines]
     if not rows or len(rows[0]) < 2:
-        return Table()
+        return TableFindings()
     findings, columns = [], None
     if _is_header(rows[0]):
         remedy = f"in a recipe, set header = true; or remove it: tail -n +2 {path.name} > without-header.tsv"
@@ -63,7 +63,7 @@ def check_table(path: Path) -> Table:
     if rows:
         wrong, columns = _check_columns(rows)
         findings += wrong
-    return Table(tuple(findings), columns)
+    return TableFindings(tuple(findings), columns)
 
 
 def _csv_delimiter(path: Path, lines: Sequence[str]) -> str | None:

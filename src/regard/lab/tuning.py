@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 from regard.alignment import LinkRule, Links, Tuned, agree, tune, tune_together
 from regard.alignment.symmetrise import WAYS
 from regard.alignment.tune import Taken
-from regard.lab.align import Direction
+from regard.lab.align_corpus import Direction
 from regard.lab.parallel import ParallelText
-from regard.runtime.aligner import Look
+from regard.runtime.aligner import PairAttention
 from regard.runtime.guided import guided_shift
 from regard.runtime.posterior import Posterior, explained
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 PAIRS = 1000
 """The most pairs that agreement is measured on."""
@@ -104,7 +104,7 @@ def _matrices(
     evidence = {kind: _looks(direction, text, Posterior(0.0, kind)) for kind in kinds}
     shift = guided_shift(direction.aligner.bundle)
 
-    def looks(posterior: Posterior | None) -> Iterator[tuple[int, Look]]:
+    def looks(posterior: Posterior | None) -> Iterator[tuple[int, PairAttention]]:
         for number, look in attention.items():
             if posterior is None:
                 yield number, look
@@ -115,6 +115,6 @@ def _matrices(
     return {one: {number: look.taken() for number, look in looks(one)} for one in posteriors}
 
 
-def _looks(direction: Direction, text: ParallelText, posterior: Posterior | None) -> dict[int, Look]:
+def _looks(direction: Direction, text: ParallelText, posterior: Posterior | None) -> dict[int, PairAttention]:
     aligner = direction.aligner.asking(posterior)
     return dict(aligner.look(text.sources, text.targets))

@@ -7,9 +7,9 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from regard.attention.worked import Worked
-from regard.lab.explain import ALIASES, LOCAL_P_REACH, MECHANISMS, REAL, STATES, WORDS, Explanation
+from regard.lab.explanation import ALIASES, LOCAL_P_REACH, MECHANISMS, REAL, STATES, WORDS, Explanation
 from regard.plot import Bars, bar, bars
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

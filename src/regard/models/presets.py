@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from regard.bounds import excerpt
-from regard.models.config import ModelConfig, RecurrentConfig, TransformerConfig
+from regard.models.model_config import ModelConfig, RecurrentConfig, TransformerConfig
 from regard.suggest import suggest
 
 _MODEL: TypeAdapter[RecurrentConfig | TransformerConfig] = TypeAdapter(ModelConfig)

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from regard.bounds import MOST
-from regard.models.config import RecurrentConfig, TransformerConfig
+from regard.models.model_config import RecurrentConfig, TransformerConfig
 from regard.models.rnn.decoder import RecurrentDecoder
 from regard.models.rnn.encoder import RecurrentEncoder
 from regard.models.step import Decoded, Step

@@ -11,13 +11,13 @@ from torch import Tensor
 
 from regard.alignment import LinkRule, WordAttention, take
 from regard.bundle.store import Bundle
-from regard.models.config import RecurrentConfig
+from regard.models.model_config import RecurrentConfig
 from regard.runtime.guided import guided_shift
 from regard.runtime.linked import linked_words, word_weights
 from regard.runtime.posterior import Posterior, check_posterior, word_posterior
 from regard.runtime.source_text import check_target, pad
 from regard.text.encoding import PieceWords
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.pieces import given_words
 from regard.text.special import BOS, EOS
 from regard.text.tokenizer import Tokenizer
@@ -39,7 +39,7 @@ Found = Int64[np.ndarray, "links 2"]
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class PairAttention:
     """One pair: its words, the word of each piece, and the attention [layer, head, target piece, source piece].
 
     The last row is the step that produced EOS.
@@ -115,7 +115,7 @@ class Aligner:
             counts = [len(word_spans(text, self._unit(tokenizer))) for text, tokenizer in sides]
         return counts[0], counts[1]
 
-    def look(self, sources: Sequence[str], targets: Sequence[str]) -> Iterator[tuple[int, Look]]:
+    def look(self, sources: Sequence[str], targets: Sequence[str]) -> Iterator[tuple[int, PairAttention]]:
         """(number of the pair, where the model looked), the longest first; a pair with a blank side is left out, and
         one with more than MOST_CELLS."""
         for group in self._groups(sources, targets):
@@ -207,14 +207,14 @@ class Aligner:
         sides: Sequence[PieceWords],
         weights: Float[np.ndarray, "layer head target source"],
         cut: bool,
-    ) -> Look:
+    ) -> PairAttention:
         source, target = sides
         attention = weights[:, :, : len(target.ids), : len(source.ids)]
         source_words, target_words = (
             self._words(texts[0], self.bundle.source),
             self._words(texts[1], self.bundle.target),
         )
-        return Look(source_words, target_words, tuple(source.words), tuple(target.words), attention, cut)
+        return PairAttention(source_words, target_words, tuple(source.words), tuple(target.words), attention, cut)
 
     def _word_pieces(self, tokenizer: Tokenizer, text: str) -> PieceWords:
         return tokenizer.encode_words(text, spaces=self.spaces, characters=self.characters)

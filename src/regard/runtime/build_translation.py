@@ -10,7 +10,7 @@ from regard.alignment import combine_heads
 from regard.runtime.source_text import SourceText
 from regard.runtime.translation import Translation
 from regard.search import Hypothesis
-from regard.text.encoding import Decoded, Encoding
+from regard.text.encoding import DecodedText, Encoding
 from regard.text.special import EOS, UNK
 from regard.text.tokenizer import Tokenizer
 
@@ -49,7 +49,7 @@ def build_translation(
         attention.setflags(write=False)
     probabilities = tuple(exp(value) for value in hypothesis.log_probabilities)
     if forced and given is not None:
-        decoded = Decoded(given.text, given.pieces, given.words, given.word_texts)
+        decoded = DecodedText(given.text, given.pieces, given.words, given.word_texts)
     else:
         copied: list[str | None] = []
         if copy and (UNK in source.ids or UNK in hypothesis.tokens):
@@ -86,7 +86,7 @@ def build_translation(
 
 def _write(
     tokens: Sequence[int], copied: Sequence[str | None], tokenizer: Tokenizer, given: Encoding | None
-) -> Decoded:
+) -> DecodedText:
     """The text of the tokens, `copied[i]` instead of token i; unknown words of a prefix keep their spelling."""
     replaced = list(copied) or [None] * len(tokens)
     for place, (number, piece) in enumerate(zip(given.ids, given.pieces, strict=True) if given is not None else ()):

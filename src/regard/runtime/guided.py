@@ -4,7 +4,7 @@ from typing import Any
 
 from regard.bounds import excerpt
 from regard.bundle.store import Bundle
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 
 def guided_head(bundle: Bundle) -> tuple[int, int] | None:

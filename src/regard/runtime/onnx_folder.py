@@ -16,7 +16,7 @@ from regard.bundle.store import Bundle, check_file, load_bundle, read_settled, r
 from regard.bundle.weights import most_bytes
 from regard.models.seq2seq import outline
 from regard.reading_files import open_regular, read_json, read_regular
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 if TYPE_CHECKING:
     from regard.runtime.onnx_model import OnnxModel

@@ -13,7 +13,7 @@ from torch import Tensor
 from regard.bounds import cut
 from regard.bundle.manifest import BundleError
 from regard.bundle.onnx_manifest import DECODER, ENCODER, NEW
-from regard.models.config import RecurrentConfig, TransformerConfig
+from regard.models.model_config import RecurrentConfig, TransformerConfig
 from regard.models.seq2seq import Source
 from regard.models.step import Decoded, Step
 

@@ -23,10 +23,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from regard.models.config import RecurrentConfig
+from regard.models.model_config import RecurrentConfig
 from regard.models.rnn.decoder import RecurrentDecoder
 from regard.models.seq2seq import Seq2Seq, Source
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 LEAST = 1e-9
 """What a weight of zero counts as: its logarithm must be finite."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from regard.bundle.store import Bundle
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.shared import first_difference
 
 

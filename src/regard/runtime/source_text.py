@@ -9,7 +9,7 @@ from torch import Tensor
 
 from regard.bundle.store import Bundle
 from regard.text.encoding import Encoding
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.special import PAD, SPECIAL, UNK
 from regard.text.tokenizer import Tokenizer
 

@@ -24,7 +24,7 @@ from regard.search import Ensemble, Hypothesis, SearchConfig, Stepper, decode, f
 from regard.suggest import suggest
 from regard.text.complaint import complain
 from regard.text.encoding import Encoding
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 ROWS, PIECES = 64, 4096
 """The most sentences, and source pieces with padding, that are decoded together."""
@@ -141,7 +141,7 @@ class Translator:
         `.alternatives` holds the rest of an n-best list, each text once, or the further samples as they were drawn.
         """
         texts = _texts(text)
-        config = self._search(search)
+        config = self.search_config(search)
         if target is not None and prefix is not None:
             raise InputError("give a prefix or a target, not both: a forced target has no free words")
         given = self._given("target", target, texts) or self._given("prefix", prefix, texts)
@@ -180,7 +180,7 @@ class Translator:
         batch = pad([source.encoding.ids], self.device)
         given = self._given("target", target, [text])
         if given is None:
-            ids = self._decode(batch, self._search(search), None, False, None)[0][0].tokens
+            ids = self._decode(batch, self.search_config(search), None, False, None)[0][0].tokens
         else:
             ids = given[0].ids
         states, logits = compute_inside(bundle.model, batch, ids)
@@ -220,7 +220,7 @@ class Translator:
                 check_target(len(one.ids), bundle)
         return encoded
 
-    def _search(self, changes: dict[str, Any]) -> SearchConfig:
+    def search_config(self, changes: dict[str, Any]) -> SearchConfig:
         """The bundle's settings with the changes of this call; settings that contradict a change are reset."""
         known = {**self.bundle.manifest.search, **changes}
         if "beam" in changes and "temperature" not in changes:

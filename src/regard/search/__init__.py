@@ -1,16 +1,13 @@
 """Greedy, beam, sampled and forced search over any Stepper; knows no model class."""
 
-from regard.search.beam import beam_search
-from regard.search.config import Longest, SearchConfig
-from regard.search.decode import decode
+from regard.search.decode import beam_search, decode, forced_search, greedy_search, sample_search
 from regard.search.ensemble import Ensemble
-from regard.search.force import forced_search
-from regard.search.greedy import greedy_search
 from regard.search.hypothesis import Hypothesis, LengthPenalty
-from regard.search.options import Options
-from regard.search.protocol import State, Step, Stepper
-from regard.search.sample import Sampler, sample_search
-from regard.search.tree import Node, SearchTree
+from regard.search.sample import Sampler
+from regard.search.search_config import Longest, SearchConfig
+from regard.search.search_options import Options
+from regard.search.search_tree import Node, SearchTree
+from regard.search.stepper import State, Step, Stepper
 
 __all__ = [
     "Ensemble",

@@ -1,23 +1,21 @@
-"""Beam search over a whole batch: the best few beginnings of every sentence grow side by side."""
+"""The strategy of beam search: the best few beginnings of every sentence grow side by side."""
 
 import heapq
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 from torch import Tensor
 
-from regard.registry import replaceable
-from regard.search.hypothesis import Hypothesis, LengthPenalty
-from regard.search.loop import Candidates, Ended, Live, hypotheses, run
-from regard.search.options import Options
-from regard.search.protocol import Stepper
+from regard.search.hypothesis import LengthPenalty
 from regard.search.scoring import best
-from regard.search.tree import Fate, Node, SearchTree
+from regard.search.search_tree import Fate, Node, SearchTree
+from regard.search.strategy import Candidates, Ended, Live
 
 
-class _Beam:
+class Beam:
+    """Each step keeps the `beam` best continuations of a sentence; `hopeful` drops those that can no longer win."""
+
     def __init__(
         self, beam: int, nbest: int, penalty: LengthPenalty, limits: Sequence[int], record: SearchTree | None
     ) -> None:
@@ -68,44 +66,3 @@ class _Beam:
         assert self._record is not None
         rows = zip(live.sentence.tolist(), live.tokens.tolist(), live.score.tolist(), strict=True)
         self._record.nodes += [Node(sentence, tuple(tokens), score, fate) for sentence, tokens, score in rows]
-
-
-@replaceable
-def beam_search(
-    stepper: Stepper,
-    source: Any,
-    limits: Int[Tensor, "sentence"],
-    *,
-    beam: int = 4,
-    nbest: int = 1,
-    options: Options | None = None,
-    prefixes: Sequence[Sequence[int]] | None = None,
-    record: SearchTree | None = None,
-    lengths: Int[Tensor, "sentence"] | None = None,
-) -> list[list[Hypothesis]]:
-    """Up to `nbest` hypotheses for each sentence, best normalised score first.
-
-    Each step keeps the `beam` best continuations of a sentence. Those that end in EOS are set aside and take no
-    place from then on, so beam 1 is greedy search. There is one row a sentence until the first choice, which makes
-    duplicates impossible.
-
-    When it stops: log-probabilities are never positive, so a live hypothesis of score s can reach s / lp(limit) at
-    best, lp being the length penalty. Rows that cannot beat the nbest-th finished hypothesis are let go, and a
-    sentence leaves the batch with its last row; nothing better is ever missed by that. A coverage penalty, counted
-    where the `lengths` of the sources are given, is never positive either.
-
-    Hypotheses cut off at their limit come after all finished ones. `limits` and `prefixes`: as in `greedy_search`.
-    """
-    if beam < 1 or not 1 <= nbest <= beam:
-        raise ValueError(f"beam must be 1 or more and nbest between 1 and beam, got beam {beam} and nbest {nbest}")
-    options = options or Options()
-    strategy = _Beam(beam, nbest, options.penalty, limits.tolist(), record)
-    ended, trail = run(stepper, source, limits, strategy, options, prefixes, lengths=lengths)
-
-    def merit(one: Ended) -> tuple[bool, float]:
-        return one.finished, one.merit(options.penalty)
-
-    # The sort is stable: of equal hypotheses the one that ended first stays first.
-    ranked = [sorted(group, key=merit, reverse=True)[:nbest] for group in ended]
-    flat = iter(hypotheses([one for group in ranked for one in group], trail, options))
-    return [[next(flat) for _ in group] for group in ranked]

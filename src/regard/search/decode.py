@@ -1,19 +1,32 @@
-"""One call for whatever search a config describes."""
+"""Decoding: one loop steps the model, lets a strategy choose, and removes what ended.
+
+Greedy, beam, sampled and forced search are calls of this loop; `decode` runs the one that a config describes.
+"""
 
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
-from jaxtyping import Int
+from jaxtyping import Float, Int
 from torch import Tensor
 
-from regard.search.beam import beam_search
-from regard.search.config import SearchConfig
-from regard.search.greedy import greedy_search
+from regard.registry import replaceable
+from regard.search.beam import Beam
+from regard.search.greedy import Greedy
 from regard.search.hypothesis import Hypothesis
-from regard.search.options import Options
-from regard.search.protocol import Stepper
-from regard.search.sample import sample_search
+from regard.search.prefixes import check_prefixes, forced_tokens
+from regard.search.sample import Sampler, Sampling
+from regard.search.scoring import log_probabilities, restrict
+from regard.search.search_config import SearchConfig
+from regard.search.search_options import Options
+from regard.search.search_tree import SearchTree
+from regard.search.stepper import Stepper
+from regard.search.strategy import Ended, Live, Strategy, check_choice
+from regard.search.trail import Trail
+
+UNSEEN = 1e-3
+"""What a position that nothing looked at counts as: its logarithm must be finite."""
 
 
 def decode(
@@ -45,3 +58,198 @@ def decode(
         stepper, source, limits, beam=config.beam, nbest=config.nbest, options=options, prefixes=prefixes,
         lengths=lengths,
     )  # fmt: skip
+
+
+@replaceable
+def greedy_search(
+    stepper: Stepper,
+    source: Any,
+    limits: Int[Tensor, "sentence"],
+    *,
+    options: Options | None = None,
+    prefixes: Sequence[Sequence[int]] | None = None,
+) -> list[Hypothesis]:
+    """One hypothesis for each sentence; a sentence leaves the batch as soon as it ends.
+
+    `limits` gives the most tokens (EOS included) for each sentence, on the device of the model.
+    Equal probabilities: the lowest id wins. `prefixes[i]` are the tokens that output i must begin with.
+    """
+    options = options or Options()
+    ended, trail = run(stepper, source, limits, Greedy(), options, prefixes)
+    return hypotheses([one for (one,) in ended], trail, options)
+
+
+@replaceable
+def beam_search(
+    stepper: Stepper,
+    source: Any,
+    limits: Int[Tensor, "sentence"],
+    *,
+    beam: int = 4,
+    nbest: int = 1,
+    options: Options | None = None,
+    prefixes: Sequence[Sequence[int]] | None = None,
+    record: SearchTree | None = None,
+    lengths: Int[Tensor, "sentence"] | None = None,
+) -> list[list[Hypothesis]]:
+    """Up to `nbest` hypotheses for each sentence, best normalised score first.
+
+    Each step keeps the `beam` best continuations of a sentence. Those that end in EOS are set aside and take no
+    place from then on, so beam 1 is greedy search. There is one row a sentence until the first choice, which makes
+    duplicates impossible.
+
+    When it stops: log-probabilities are never positive, so a live hypothesis of score s can reach s / lp(limit) at
+    best, lp being the length penalty. Rows that cannot beat the nbest-th finished hypothesis are let go, and a
+    sentence leaves the batch with its last row; nothing better is ever missed by that. A coverage penalty, counted
+    where the `lengths` of the sources are given, is never positive either.
+
+    Hypotheses cut off at their limit come after all finished ones. `limits` and `prefixes`: as in `greedy_search`.
+    """
+    if beam < 1 or not 1 <= nbest <= beam:
+        raise ValueError(f"beam must be 1 or more and nbest between 1 and beam, got beam {beam} and nbest {nbest}")
+    options = options or Options()
+    strategy = Beam(beam, nbest, options.penalty, limits.tolist(), record)
+    ended, trail = run(stepper, source, limits, strategy, options, prefixes, lengths=lengths)
+
+    def merit(one: Ended) -> tuple[bool, float]:
+        return one.finished, one.merit(options.penalty)
+
+    # The sort is stable: of equal hypotheses the one that ended first stays first.
+    ranked = [sorted(group, key=merit, reverse=True)[:nbest] for group in ended]
+    flat = iter(hypotheses([one for group in ranked for one in group], trail, options))
+    return [[next(flat) for _ in group] for group in ranked]
+
+
+def sample_search(
+    stepper: Stepper,
+    source: Any,
+    limits: Int[Tensor, "sentence"],
+    generator: torch.Generator,
+    *,
+    sampler: Sampler | None = None,
+    samples: int = 1,
+    options: Options | None = None,
+    prefixes: Sequence[Sequence[int]] | None = None,
+) -> list[list[Hypothesis]]:
+    """`samples` draws for each sentence, in the order drawn; scores are the model's own, before any temperature.
+
+    The generator must live on the device of `limits`; the same generator state and batch give the same draws.
+    """
+    if samples < 1:
+        raise ValueError(f"samples must be 1 or more, got {samples}")
+    options = options or Options()
+    strategy = Sampling(sampler or Sampler(), generator)
+    ended, trail = run(stepper, source, limits, strategy, options, prefixes, samples)
+    flat = hypotheses([one for group in ended for one in group], trail, options)
+    return [flat[start : start + samples] for start in range(0, len(flat), samples)]
+
+
+def forced_search(
+    stepper: Stepper,
+    source: Any,
+    targets: Sequence[Sequence[int]],
+    *,
+    device: torch.device | str = "cpu",
+    options: Options | None = None,
+) -> list[Hypothesis]:
+    """Each target as the hypothesis it would have been: tokens without BOS, with EOS where its row is wanted."""
+    limits = torch.tensor([len(target) for target in targets], dtype=torch.long, device=device)
+    return greedy_search(stepper, source, limits, options=options, prefixes=targets)
+
+
+def run(
+    stepper: Stepper,
+    source: Any,
+    limits: Int[Tensor, "sentence"],
+    strategy: Strategy,
+    options: Options,
+    prefixes: Sequence[Sequence[int]] | None = None,
+    copies: int = 1,
+    lengths: Int[Tensor, "sentence"] | None = None,
+) -> tuple[list[list[Ended]], Trail]:
+    """All ended hypotheses of each sentence. `limits` count tokens, EOS included; the search runs on their device.
+
+    `lengths` are those of the sources, without which coverage is not counted.
+    """
+    longest = limits.cpu().numpy()
+    check_prefixes(prefixes, longest, options)
+    ended: list[list[Ended]] = [[] for _ in longest]
+    trail = Trail()
+    for sentence in np.flatnonzero(longest <= 0).tolist():
+        ended[sentence] = [Ended(sentence, 0.0, (), (), np.zeros(0, dtype=np.int64), finished=False)] * copies
+    covers = lengths.cpu().numpy() if lengths is not None and options.coverage else None
+    first = np.repeat(np.flatnonzero(longest > 0), copies)
+    if not len(first):
+        return ended, trail
+    with torch.no_grad():
+        live, state = Live.begin(first), stepper.start(source)
+        if copies > 1 or len(first) < len(longest):
+            state = state.select(torch.as_tensor(first, device=limits.device))
+        tokens = torch.full((len(first),), options.bos, dtype=torch.long, device=limits.device)
+        while len(live.sentence):
+            step = stepper.step(tokens, state)
+            forced = forced_tokens(prefixes, live.sentence, live.tokens.shape[1])
+            scores = restrict(log_probabilities(step.logits), live.tokens, forced, options)
+            choice = strategy.choose(scores, live)
+            check_choice(choice, live, ended)
+            numbers = trail.add(step.weights if options.weights else None, len(live.sentence))
+            grown = live.extend(choice, numbers, None if covers is None else _looked(step.weights))
+            going, now = _part(grown, longest, options, covers)
+            for hypothesis in now:
+                ended[hypothesis.sentence].append(hypothesis)
+            rows = going[strategy.hopeful(grown.take(going), now)]
+            parents, before = choice.parent[rows], len(live.sentence)
+            live, state = grown.take(rows), step.state
+            if len(parents) and not np.array_equal(parents, np.arange(before)):
+                state = state.select(torch.as_tensor(parents, device=limits.device))
+            tokens = torch.as_tensor(np.ascontiguousarray(live.tokens[:, -1]), device=limits.device)
+    return ended, trail
+
+
+def _part(
+    grown: Live, longest: Int[np.ndarray, "sentence"], options: Options, covers: Int[np.ndarray, "sentence"] | None
+) -> tuple[Int[np.ndarray, "going"], list[Ended]]:
+    """Rows that go on, and the hypotheses that ended by EOS or at their limit."""
+    finished = grown.tokens[:, -1] == options.eos
+    over = finished | (longest[grown.sentence] <= grown.tokens.shape[1])
+    now = [
+        Ended(
+            sentence=int(grown.sentence[row]),
+            score=float(grown.score[row]),
+            tokens=tuple(grown.tokens[row].tolist()),
+            values=tuple(grown.values[row].tolist()),
+            path=grown.path[row],
+            finished=bool(finished[row]),
+            coverage=0.0
+            if grown.seen is None or covers is None
+            else coverage_penalty(grown.seen[row, : covers[grown.sentence[row]]], options.coverage),
+        )
+        for row in np.flatnonzero(over)
+    ]
+    return np.flatnonzero(~over), now
+
+
+def _looked(weights: Float[Tensor, "rows layer head source"] | None) -> Float[np.ndarray, "rows source"] | None:
+    """The mean over layers and heads, on the host; None where nothing looks."""
+    return None if weights is None else weights.float().mean(dim=(1, 2)).cpu().numpy()
+
+
+def coverage_penalty(seen: Float[np.ndarray, " source"], weight: float) -> float:
+    """weight · Σ_s ln min(seen_s, 1): 0 where every position was looked at, less where one was passed over."""
+    return weight * float(np.log(np.clip(seen, UNSEEN, 1.0)).sum())
+
+
+def hypotheses(ended: Sequence[Ended], trail: Trail, options: Options) -> list[Hypothesis]:
+    """The public form of what a loop found, attention included."""
+    weights = trail.collect([one.path for one in ended])
+    return [
+        Hypothesis(
+            tokens=one.tokens,
+            score=one.score,
+            normalised=one.merit(options.penalty),
+            log_probabilities=one.values,
+            weights=weight,
+            finished=one.finished,
+        )
+        for one, weight in zip(ended, weights, strict=True)
+    ]

@@ -9,8 +9,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from regard.search.protocol import State, Step, Stepper
 from regard.search.scoring import log_probabilities
+from regard.search.stepper import State, Step, Stepper
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,18 @@
-"""Greedy search: the most probable token at each step."""
+"""The strategy of greedy search: the most probable token at each step."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 from torch import Tensor
 
-from regard.registry import replaceable
-from regard.search.hypothesis import Hypothesis
-from regard.search.loop import Candidates, Ended, Live, hypotheses, run
-from regard.search.options import Options
-from regard.search.protocol import Stepper
 from regard.search.scoring import best
+from regard.search.strategy import Candidates, Ended, Live
 
 
-class _Greedy:
+class Greedy:
+    """Equal probabilities: the lowest id wins."""
+
     def choose(self, scores: Float[Tensor, "rows vocabulary"], live: Live) -> Candidates:
         values, ids = best(scores, 1)
         rows = np.flatnonzero(~np.isneginf(values[:, 0]))
@@ -23,22 +20,3 @@ class _Greedy:
 
     def hopeful(self, live: Live, ended: Sequence[Ended]) -> Bool[np.ndarray, "rows"]:
         return np.ones(len(live.sentence), dtype=bool)
-
-
-@replaceable
-def greedy_search(
-    stepper: Stepper,
-    source: Any,
-    limits: Int[Tensor, "sentence"],
-    *,
-    options: Options | None = None,
-    prefixes: Sequence[Sequence[int]] | None = None,
-) -> list[Hypothesis]:
-    """One hypothesis for each sentence; a sentence leaves the batch as soon as it ends.
-
-    `limits` gives the most tokens (EOS included) for each sentence, on the device of the model.
-    Equal probabilities: the lowest id wins. `prefixes[i]` are the tokens that output i must begin with.
-    """
-    options = options or Options()
-    ended, trail = run(stepper, source, limits, _Greedy(), options, prefixes)
-    return hypotheses([one for (one,) in ended], trail, options)

@@ -1,18 +1,14 @@
-"""Sampling: tokens drawn from the model's distribution, sharpened or cut off on request."""
+"""The strategy of sampling: tokens drawn from the model's distribution, sharpened or cut off on request."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 from torch import Tensor
 
-from regard.search.hypothesis import Hypothesis
-from regard.search.loop import Candidates, Ended, Live, hypotheses, run
-from regard.search.options import Options
-from regard.search.protocol import Stepper
+from regard.search.strategy import Candidates, Ended, Live
 
 
 @dataclass(frozen=True)
@@ -49,7 +45,9 @@ class Sampler:
         return torch.zeros_like(scores).scatter(-1, ids, probabilities)
 
 
-class _Sampling:
+class Sampling:
+    """Draws one token for each row."""
+
     def __init__(self, sampler: Sampler, generator: torch.Generator) -> None:
         self._sampler, self._generator = sampler, generator
 
@@ -65,27 +63,3 @@ class _Sampling:
 
     def hopeful(self, live: Live, ended: Sequence[Ended]) -> Bool[np.ndarray, "rows"]:
         return np.ones(len(live.sentence), dtype=bool)
-
-
-def sample_search(
-    stepper: Stepper,
-    source: Any,
-    limits: Int[Tensor, "sentence"],
-    generator: torch.Generator,
-    *,
-    sampler: Sampler | None = None,
-    samples: int = 1,
-    options: Options | None = None,
-    prefixes: Sequence[Sequence[int]] | None = None,
-) -> list[list[Hypothesis]]:
-    """`samples` draws for each sentence, in the order drawn; scores are the model's own, before any temperature.
-
-    The generator must live on the device of `limits`; the same generator state and batch give the same draws.
-    """
-    if samples < 1:
-        raise ValueError(f"samples must be 1 or more, got {samples}")
-    options = options or Options()
-    strategy = _Sampling(sampler or Sampler(), generator)
-    ended, trail = run(stepper, source, limits, strategy, options, prefixes, samples)
-    flat = hypotheses([one for group in ended for one in group], trail, options)
-    return [flat[start : start + samples] for start in range(0, len(flat), samples)]

@@ -8,7 +8,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from regard.registry import replaceable
-from regard.search.options import Options
+from regard.search.search_options import Options
 
 
 def log_probabilities(logits: Float[Tensor, "rows vocabulary"]) -> Float[Tensor, "rows vocabulary"]:

@@ -1,6 +1,6 @@
 """The laws of attention as functions, for our tests and for other people's modules."""
 
-from regard.testing.check import check_attention
-from regard.testing.report import Finding, Report
+from regard.testing.attention_check import check_attention
+from regard.testing.law_report import LawFinding, LawReport
 
-__all__ = ["Finding", "Report", "check_attention"]
+__all__ = ["LawFinding", "LawReport", "check_attention"]

@@ -31,7 +31,7 @@ class PieceWords:
 
 
 @dataclass(frozen=True, slots=True)
-class Decoded:
+class DecodedText:
     """Ids as text. `pieces` and `words` have one entry for each id; EOS and the other special ids are of no word."""
 
     text: str

@@ -11,9 +11,9 @@ from tokenizers import models
 
 from regard.bounds import MOST, cut, excerpt
 from regard.reading_files import parse_json
-from regard.text.config import TokenizerConfig
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.special import SPECIAL, UNK
+from regard.text.tokenizer_config import TokenizerConfig
 
 FORMAT: Final = "regard-tokenizer-1"
 _MODELS: Final = {"word": "WordLevel", "character": "WordLevel", "bpe": "BPE", "unigram": "Unigram"}

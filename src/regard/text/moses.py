@@ -12,7 +12,7 @@ development and test files every line comes out as its maintainers published it.
 import re
 from typing import Literal, get_args
 
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 Language = Literal["en", "fr", "de"]
 LANGUAGES: tuple[str, ...] = get_args(Language)

@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 MARK: Final = "▁"
 """Opens a piece that follows a space (see `pieces`); in raw text it becomes an underscore."""

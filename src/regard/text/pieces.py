@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from regard.text.encoding import Decoded
+from regard.text.encoding import DecodedText
 from regard.text.normalise import MARK, Normaliser
 from regard.text.special import EOS, UNK, UNKNOWN
 from regard.text.subwords import Subwords
@@ -68,16 +68,16 @@ def given_words(text: str, normal: Sequence[str], normalise: Normaliser) -> list
     return origin[: len(normal)] if len(origin) >= len(normal) else list(range(len(normal)))
 
 
-def decode_words(ids: Sequence[int], pieces: Sequence[str], splitting: Unit) -> Decoded:
+def decode_words(ids: Sequence[int], pieces: Sequence[str], splitting: Unit) -> DecodedText:
     """Each piece that is not special is a word."""
     texts = [piece for number, piece in zip(ids, pieces, strict=True) if not _is_silent(number)]
     count = iter(range(len(texts)))
     words = tuple(None if _is_silent(number) else next(count) for number in ids)
     text = join_words(texts, "spaces" if splitting == "spaces" else "marks")
-    return Decoded(text, tuple(pieces), words, tuple(texts))
+    return DecodedText(text, tuple(pieces), words, tuple(texts))
 
 
-def decode_written(ids: Sequence[int], pieces: Sequence[str], splitting: Unit) -> Decoded:
+def decode_written(ids: Sequence[int], pieces: Sequence[str], splitting: Unit) -> DecodedText:
     """Concatenates pieces, with ▁ as a space; the words are those of the resulting text.
 
     A piece belongs to the word of its first character; a lone ▁ to the word that it opens. One unknown word
@@ -103,7 +103,7 @@ def decode_written(ids: Sequence[int], pieces: Sequence[str], splitting: Unit) -
             word += 1
         inside = word < len(spans) and spans[word][0] <= start and bool(text.strip() or piece == MARK)
         words.append(word if inside else None)
-    return Decoded(" ".join(raw.split()), tuple(pieces), tuple(words), tuple(raw[a:b] for a, b in spans))
+    return DecodedText(" ".join(raw.split()), tuple(pieces), tuple(words), tuple(raw[a:b] for a, b in spans))
 
 
 def _is_silent(number: int) -> bool:

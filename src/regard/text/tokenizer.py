@@ -14,10 +14,9 @@ import tokenizers
 from regard.bounds import MOST
 from regard.files import write_whole
 from regard.reading_files import read_regular
-from regard.text.config import TokenizerConfig
-from regard.text.encoding import Decoded, Encoding, PieceWords
-from regard.text.errors import InputError
+from regard.text.encoding import DecodedText, Encoding, PieceWords
 from regard.text.file import from_bytes, to_bytes
+from regard.text.input_error import InputError
 from regard.text.pieces import (
     Piece,
     Spans,
@@ -30,6 +29,7 @@ from regard.text.pieces import (
 )
 from regard.text.special import EOS, SPECIAL, UNK, UNKNOWN
 from regard.text.subwords import LONG, WAYS, Subwords
+from regard.text.tokenizer_config import TokenizerConfig
 from regard.text.vocabulary import marked_words, train_vocabulary, vocabulary_from
 from regard.text.words import join_words, word_spans
 
@@ -218,7 +218,7 @@ class Tokenizer:
         """The text of some ids; special ones say nothing, an unknown piece is ⁇."""
         return self.decode_pieces(ids).text
 
-    def decode_pieces(self, ids: Sequence[int], unknowns: Sequence[str | None] | None = None) -> Decoded:
+    def decode_pieces(self, ids: Sequence[int], unknowns: Sequence[str | None] | None = None) -> DecodedText:
         """The text of some ids with the word of each, `unknowns[i]` written where id i is UNK."""
         for number in ids:
             if not 0 <= number < len(self):

@@ -9,10 +9,10 @@ import tokenizers
 from tokenizers import models, pre_tokenizers, trainers
 
 from regard.bounds import MOST
-from regard.text.config import TokenizerConfig
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.normalise import MARK
 from regard.text.special import SPECIAL, UNK
+from regard.text.tokenizer_config import TokenizerConfig
 from regard.text.words import word_spans
 
 _CHUNK = 4096

@@ -13,8 +13,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
 
-from regard.text.config import TokenizerConfig
 from regard.text.tokenizer import Tokenizer
+from regard.text.tokenizer_config import TokenizerConfig
 from regard.text.vocabulary import count_chunks
 
 Texts = tuple[list[str], list[str]]

@@ -11,12 +11,12 @@ import torch
 from safetensors.torch import save
 from torch import Tensor
 
-from regard.bundle.folder import explain, write_whole
+from regard.bundle.bundle_folder import explain, write_whole
 from regard.bundle.manifest import FileEntry
 from regard.bundle.store import weights_of
 from regard.bundle.weights import read_tensors
-from regard.text.errors import InputError
-from regard.training.job import Job
+from regard.text.input_error import InputError
+from regard.training.job import TrainingJob
 from regard.training.journal import Averaged
 from regard.training.progress import Progress
 from regard.training.validate import validate
@@ -24,7 +24,7 @@ from regard.training.validate import validate
 FOLDER = "average"
 
 
-def keep_weights(job: Job, step: int) -> None:
+def keep_weights(job: TrainingJob, step: int) -> None:
     """Add this step's weights to the run's folder and delete all but the last `train.average`.
 
     The file name holds the step and the beginning of the file's checksum.
@@ -46,7 +46,7 @@ def forget_after(folder: Path, step: int) -> None:
         path.unlink()
 
 
-def try_average(job: Job, progress: Progress) -> Progress:
+def try_average(job: TrainingJob, progress: Progress) -> Progress:
     """Replace `best/` by the averaged model where that is better on the development set."""
     paths = [path for path in _kept(job.folder) if _is_whole(path, partial(job.warn, progress.step))]
     if len(paths) < 2:

@@ -12,13 +12,13 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from regard.bounds import MOST, cut
-from regard.bundle.folder import whole_folder
+from regard.bundle.bundle_folder import whole_folder
 from regard.bundle.manifest import BundleError
 from regard.bundle.store import Bundle, check_file, copy_bundle, load_bundle, read_settled, write_bundle
 from regard.bundle.weights import most_bytes, read_tensors
 from regard.files import recover
 from regard.reading_files import read_json
-from regard.training.job import Job
+from regard.training.job import TrainingJob
 from regard.training.prepare import TRAINING
 from regard.training.progress import Progress
 
@@ -38,7 +38,7 @@ class Checkpoint:
     device: str | None
 
 
-def save_checkpoint(job: Job, progress: Progress) -> None:
+def save_checkpoint(job: TrainingJob, progress: Progress) -> None:
     """Write the run's `last/` whole: a bundle that also knows how to go on."""
     job.journal.sync()
     with whole_folder(job.last) as draft:
@@ -98,7 +98,7 @@ def _read(folder: Path, device: torch.device, trust: Collection[str]) -> Checkpo
         ) from error
 
 
-def restore(checkpoint: Checkpoint, job: Job) -> None:
+def restore(checkpoint: Checkpoint, job: TrainingJob) -> None:
     """Put optimizer and random states back; the model's weights are in the bundle."""
     packed: dict[int, dict[str, Tensor]] = {}
     for name, tensor in checkpoint.tensors.items():

@@ -8,7 +8,7 @@ from contextlib import contextmanager, nullcontext
 
 import torch
 
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.training.world import World
 
 KINDS = ("cpu", "cuda", "mps", "xpu")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import torch
 
-from regard.training.job import Job
-from regard.training.step import MicroBatch
+from regard.training.job import TrainingJob
+from regard.training.optimizer_step import MicroBatch
 from regard.training.world import World
 
 GAIN = 2 / 3
@@ -36,7 +36,7 @@ class DryRun:
         return DryRun(everybody[0].threads, tuple(warnings), any(one.unused for one in everybody), slowest)
 
 
-def dry_run(job: Job, known_threads: int | None) -> DryRun:
+def dry_run(job: TrainingJob, known_threads: int | None) -> DryRun:
     """Compute the gradients of this worker's share of the largest batch; weights and random states do not change."""
     batcher, warnings = job.data.batcher, list[str]()
     largest = batcher.largest_batch()
@@ -56,7 +56,7 @@ def dry_run(job: Job, known_threads: int | None) -> DryRun:
     return DryRun(threads, tuple(warnings), unused, seconds)
 
 
-def _time(job: Job, attempt: Callable[[], object], threads: int) -> float:
+def _time(job: TrainingJob, attempt: Callable[[], object], threads: int) -> float:
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:
@@ -69,7 +69,7 @@ def _time(job: Job, attempt: Callable[[], object], threads: int) -> float:
         torch.set_num_threads(before)
 
 
-def _pick_threads(job: Job, attempt: Callable[[], object]) -> int:
+def _pick_threads(job: TrainingJob, attempt: Callable[[], object]) -> int:
     """The recipe's number; 1 for a deterministic run; else OMP_NUM_THREADS where it is set, or the fastest."""
     if job.config.threads is not None:
         return job.config.threads

@@ -8,18 +8,18 @@ import torch
 
 from regard.bundle.store import save_bundle
 from regard.models.seq2seq import Seq2Seq
-from regard.training.config import TrainConfig
 from regard.training.interrupt import Interrupt
 from regard.training.journal import Journal, Warned
+from regard.training.optimizer_step import TrainStep
 from regard.training.portable import portable_recipe
 from regard.training.prepare import Prepared
 from regard.training.recipe import Recipe
-from regard.training.step import TrainStep
+from regard.training.train_config import TrainConfig
 from regard.training.world import World
 
 
 @dataclass(frozen=True)
-class Job:
+class TrainingJob:
     """`total` steps are planned; `generator` draws which steps are teacher-forced, the same ones for every worker."""
 
     recipe: Recipe

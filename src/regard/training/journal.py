@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from regard.bounds import MOST
-from regard.bundle.folder import explain, write_whole
+from regard.bundle.bundle_folder import explain, write_whole
 from regard.files import sync
 from regard.reading_files import parse_json, read_regular
-from regard.text.errors import InputError
-from regard.training.config import Metric
+from regard.text.input_error import InputError
+from regard.training.train_config import Metric
 
 NAME = "journal.jsonl"
 

@@ -4,7 +4,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.training.journal import NAME, read_journal
 
 if TYPE_CHECKING:

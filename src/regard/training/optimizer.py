@@ -6,7 +6,7 @@ import torch
 from torch import nn
 from torch.optim import Optimizer
 
-from regard.training.config import TrainConfig
+from regard.training.train_config import TrainConfig
 
 
 def build_optimizer(model: nn.Module, config: TrainConfig) -> Optimizer:

@@ -12,8 +12,8 @@ from regard.data.guidance import Guide, encode_links, known_links, read_links
 from regard.data.pair import Pair
 from regard.data.pipeline import Watch, encode_corpus, open_training, train_tokenizers
 from regard.data.splits import Corpus, StoredSplit, load_split
-from regard.models.config import RecurrentConfig
-from regard.text.errors import InputError
+from regard.models.model_config import RecurrentConfig
+from regard.text.input_error import InputError
 from regard.text.shared import first_difference
 from regard.text.tokenizer import Tokenizer
 from regard.training.recipe import Recipe

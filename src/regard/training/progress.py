@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from regard.training.config import Metric, TrainConfig
+from regard.training.train_config import Metric, TrainConfig
 
 Ending = Literal["steps", "early"]
 

@@ -9,16 +9,16 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from regard.bounds import MOST, cut, excerpt
-from regard.data.config import TextConfig
 from regard.data.tables import FILE_KINDS, PATH_KINDS, DataConfig
-from regard.models.config import RecurrentConfig, TransformerConfig
+from regard.data.text_config import TextConfig
+from regard.models.model_config import RecurrentConfig, TransformerConfig
 from regard.models.presets import preset
 from regard.reading_files import parse_toml, read_regular
-from regard.search.config import SearchConfig
+from regard.search.search_config import SearchConfig
 from regard.suggest import suggest
 from regard.text.complaint import complain
-from regard.text.errors import InputError
-from regard.training.config import TrainConfig
+from regard.text.input_error import InputError
+from regard.training.train_config import TrainConfig
 
 
 class RecipeError(InputError):

@@ -10,18 +10,18 @@ import torch
 import regard
 from regard.training.average import forget_after
 from regard.training.checkpoint import Checkpoint, device_name, load_checkpoint, restore, save_first_best
-from regard.training.config import Metric
 from regard.training.device import pick_device, torch_settings
 from regard.training.dry_run import dry_run
-from regard.training.folder import Checked, check_folder, claimed, own_classes
-from regard.training.job import Job
+from regard.training.job import TrainingJob
 from regard.training.journal import NAME, Finished, Journal, Listener, Started, Warned, read_journal
-from regard.training.loop import run_loop
 from regard.training.loss_curve import draw_curve
 from regard.training.progress import Progress
 from regard.training.recipe import Recipe, load_recipe, parse_recipe
+from regard.training.run_folder import Checked, check_folder, claimed, own_classes
 from regard.training.setup import check_same, set_up
 from regard.training.tensorboard import TensorBoard
+from regard.training.train_config import Metric
+from regard.training.training_loop import run_loop
 from regard.training.world import Replica, World, join
 
 FEW_STEPS = 300
@@ -129,7 +129,7 @@ def _rewind(folder: Path, recipe: Recipe, journal: Journal, progress: Progress) 
     return (f"{told}: last/ takes its place until there is a better one",)
 
 
-def _other_bits(checkpoint: Checkpoint | None, job: Job) -> tuple[str, ...]:
+def _other_bits(checkpoint: Checkpoint | None, job: TrainingJob) -> tuple[str, ...]:
     """A warning where the run is resumed under conditions that do not give bit-equal weights."""
     if checkpoint is None:
         return ()
@@ -173,7 +173,7 @@ def _writing(checked: Checked | None, world: World) -> Iterator[None]:
         yield
 
 
-def _started(job: Job, progress: Progress, warnings: tuple[str, ...], seconds: float) -> Started:
+def _started(job: TrainingJob, progress: Progress, warnings: tuple[str, ...], seconds: float) -> Started:
     """`seconds` is the time of the largest batch."""
     data = job.data
     return Started(
@@ -195,7 +195,7 @@ def _started(job: Job, progress: Progress, warnings: tuple[str, ...], seconds: f
     )
 
 
-def _few_steps(job: Job) -> tuple[str, ...]:
+def _few_steps(job: TrainingJob) -> tuple[str, ...]:
     """A note where the epochs of a small corpus in large batches end before the model has learnt anything."""
     config = job.config
     if config.steps is not None or job.total >= FEW_STEPS:

@@ -1,4 +1,4 @@
-"""From a recipe to the `Job` that the training loop runs: data, model, optimizer, all checked against each other."""
+"""Builds the `TrainingJob` of a recipe: data, model and optimizer, all checked against each other."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -10,17 +10,17 @@ from pydantic import BaseModel
 
 from regard.bundle.store import Bundle, load_bundle
 from regard.models.seq2seq import Seq2Seq, outline
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.training.checkpoint import Checkpoint
 from regard.training.device import pick_precision
-from regard.training.folder import differences
 from regard.training.interrupt import Interrupt
-from regard.training.job import Job
+from regard.training.job import TrainingJob
 from regard.training.journal import Journal, Preparing
 from regard.training.optimizer import build_optimizer
+from regard.training.optimizer_step import TrainStep
 from regard.training.prepare import Prepared, prepare
 from regard.training.recipe import Recipe
-from regard.training.step import TrainStep
+from regard.training.run_folder import differences
 from regard.training.vectors import start_vectors
 from regard.training.world import World
 
@@ -33,7 +33,7 @@ def set_up(
     world: World,
     checkpoint: Checkpoint | None,
     trust: Collection[str],
-) -> Job:
+) -> TrainingJob:
     """Prepare data and model; a checkpoint has its own model and tokenizers, which must fit recipe and data."""
     config = recipe.train
     known = checkpoint.bundle if checkpoint else None
@@ -57,7 +57,7 @@ def set_up(
         data = replace(data, notes=(*data.notes, *start_vectors(model, data.source, data.target, files)))
     steps = -(-len(data.batcher.plan()) // config.accumulate)
     limits = (config.steps, None if config.epochs is None else steps * config.epochs)
-    return Job(
+    return TrainingJob(
         recipe=recipe,
         folder=folder,
         data=data,
@@ -70,7 +70,7 @@ def set_up(
     )
 
 
-def check_same(job: Job) -> None:
+def check_same(job: TrainingJob) -> None:
     """Refuse workers with other data or recipes: on several machines, files and versions may differ."""
     if job.world.size == 1:
         return

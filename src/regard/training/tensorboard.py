@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.training.journal import Averaged, Event, Finished, Started, Stepped, Validated
 
 FOLDER = "tensorboard"

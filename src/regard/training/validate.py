@@ -9,9 +9,9 @@ from regard.evaluation import bleu, chrf, exact_match
 from regard.models.seq2seq import Seq2Seq
 from regard.search import SearchConfig, decode
 from regard.torch_private import is_out_of_memory
-from regard.training.config import Metric
 from regard.training.loss import batch_loss
 from regard.training.prepare import Prepared
+from regard.training.train_config import Metric
 from regard.training.world import World
 
 

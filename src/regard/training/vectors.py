@@ -11,7 +11,7 @@ from torch import nn
 
 from regard.data.lines import find_file, read_lines
 from regard.models.seq2seq import Seq2Seq
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 from regard.text.normalise import MARK
 from regard.text.special import EOS
 from regard.text.tokenizer import Tokenizer

@@ -20,7 +20,7 @@ import torch
 from torch import distributed, nn
 from torch.nn.parallel import DistributedDataParallel
 
-from regard.text.errors import FailedElsewhere, InputError
+from regard.text.input_error import FailedElsewhere, InputError
 
 PATIENCE = timedelta(hours=1)
 """Timeout of a collective operation: reading data or saving takes some workers longer than others."""

@@ -11,10 +11,10 @@ from torch.utils.checkpoint import checkpoint
 from interpreter import INTERPRETED, kernels
 from models.zoo import Sentences
 from regard.fast.graphs.capture import LaunchedWarning
-from regard.fast.graphs.replay import MOST, PATIENCE, WORTH, Replay, Shelf, _Shape, forget_graphs
+from regard.fast.graphs.replay import MOST, PATIENCE, WORTH, GraphCache, Replay, _Shape, forget_graphs
 from regard.fast.recurrent import bahdanau_launch as decoder
 from regard.models import Seq2Seq
-from regard.models.config import RecurrentConfig
+from regard.models.model_config import RecurrentConfig
 
 interpreted = pytest.mark.skipif(not INTERPRETED, reason="on a GPU, test_gpu.py runs the kernels themselves")
 SOURCE, TARGET, UNITS = 9, 5, 12
@@ -243,7 +243,7 @@ class Capturer:
 
 
 def test_a_shape_is_captured_the_second_time_it_comes_and_then_kept() -> None:
-    shelf, capture = Shelf(), Capturer()
+    shelf, capture = GraphCache(), Capturer()
     assert shelf.find("a", capture) is None
     first = shelf.find("a", capture)
     assert first is not None
@@ -252,7 +252,7 @@ def test_a_shape_is_captured_the_second_time_it_comes_and_then_kept() -> None:
 
 
 def test_the_shape_not_used_for_longest_leaves() -> None:
-    shelf, capture = Shelf(), Capturer()
+    shelf, capture = GraphCache(), Capturer()
     for number in range(MOST + 1):
         shelf.find(number, capture)
     assert len(shelf) == MOST
@@ -265,7 +265,7 @@ def test_the_shape_not_used_for_longest_leaves() -> None:
 
 
 def test_a_graph_that_has_paid_was_not_captured_in_vain() -> None:
-    shelf, capture = Shelf(), Capturer()
+    shelf, capture = GraphCache(), Capturer()
     for number in range(2 * MOST):
         for _ in range(2):
             shape = shelf.find(number, capture)
@@ -276,7 +276,7 @@ def test_a_graph_that_has_paid_was_not_captured_in_vain() -> None:
 
 def test_more_shapes_than_fit_are_not_captured_over_and_over() -> None:
     """Each comes twice in a row and leaves before it has paid for its graph."""
-    shelf, capture = Shelf(), Capturer()
+    shelf, capture = GraphCache(), Capturer()
     for number in range(10 * MOST):
         shelf.find(number, capture)
         shelf.find(number, capture)

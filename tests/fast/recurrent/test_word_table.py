@@ -6,7 +6,7 @@ from torch import nn
 
 from models.zoo import Sentences
 from regard.fast.recurrent.word_table import word_gates
-from regard.models.config import RecurrentConfig
+from regard.models.model_config import RecurrentConfig
 from regard.models.rnn.decoder import RecurrentDecoder
 from regard.models.seq2seq import Seq2Seq
 from regard.registry import explain, operation_of, recorded

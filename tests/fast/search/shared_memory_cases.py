@@ -1,5 +1,6 @@
 """Problems for rows that share the memory of their sentence."""
 
+from collections.abc import Callable
 from functools import partial
 from itertools import product
 
@@ -7,7 +8,10 @@ import torch
 
 from fast.cases import Case, Problem
 from regard.attention import SCORES, WINDOWS, build_attention
-from regard.attention.attend import look, select_sentences
+from regard.attention.attend import select_sentences
+from regard.attention.protocol import Attended
+from regard.models.rnn.decoder import look
+from regard.models.transformer.decoder import look_at_source
 
 CHOICES = [(score, window) for score, window in product(SCORES, WINDOWS) if score != "none" or window == "global"]
 SELECTIONS = {
@@ -19,7 +23,15 @@ SELECTIONS = {
 }
 
 
-def shared(score: str, window: str, rows: list[int], given: bool, device: torch.device, dtype: torch.dtype) -> Problem:
+def shared(
+    score: str,
+    window: str,
+    rows: list[int],
+    given: bool,
+    device: torch.device,
+    dtype: torch.dtype,
+    look: Callable[..., Attended] = look,
+) -> Problem:
     """The memory as selected, and what attention gives for it; the third of four sentences is blank."""
     torch.manual_seed(0)
     heads = 2 if score == "multi-head" else 1
@@ -48,6 +60,10 @@ CASES = [
         for name, rows in SELECTIONS.items()
     ),
     Case("look_shared", "given weights", partial(shared, "additive", "global", ALL, True)),
+    *(
+        Case("look_at_source_shared", name, partial(shared, "multi-head", "global", rows, False, look=look_at_source))
+        for name, rows in SELECTIONS.items()
+    ),
     *(
         Case("share_sentences", name, partial(shared, "dot", "global", rows, False), dtypes=(torch.float32,))
         for name, rows in {**SELECTIONS, "one row each": [0, 1, 2, 3], "one row each, one gone": [0, 2, 3]}.items()

@@ -21,7 +21,7 @@ from regard.fast.search.step_identity import step_key
 from regard.models import RecurrentConfig, Seq2Seq
 from regard.models.rnn.decoder import RecurrentDecoder
 from regard.search import Ensemble, Options, beam_search
-from regard.search.protocol import Stepper
+from regard.search.stepper import Stepper
 from regard.search.trail import Trail
 
 SOURCES = ([5, 6, 7, 8, 3], [9, 4, 3], [10, 8, 6, 3])

@@ -9,7 +9,7 @@ from torch import Tensor
 from regard.fast.search.beam_slots import first_best
 from regard.fast.search.device_beam import device_search
 from regard.search import Hypothesis, LengthPenalty, Options, beam_search, greedy_search
-from regard.search.protocol import Stepper
+from regard.search.stepper import Stepper
 from search.markov import uniform
 from search.recurrent import Recurrent, limits, sources
 

@@ -5,9 +5,10 @@ import torch
 from torch import Tensor
 
 from regard.attention import BahdanauAttention, LuongDot
-from regard.attention.attend import look, select_sentences
+from regard.attention.attend import select_sentences
 from regard.attention.protocol import Memory
 from regard.fast.search.shared_memory import SharedMemory
+from regard.models.rnn.decoder import look
 from regard.registry import explain, recorded
 
 
@@ -95,15 +96,15 @@ def test_hooks_see_each_row_with_its_own_query() -> None:
     memory = selected(attention.prepare(torch.randn(2, 5, 6), torch.ones(2, 5, dtype=torch.bool)), 0, 0, 1)
     query = torch.randn(3, 1, 6)
     with recorded() as chosen:
-        wanted = look(attention, query, memory)
+        wanted = look(attention, query, memory, 0)
     assert "look_shared" in chosen
 
     def hook(module: object, args: tuple[Tensor, ...], output: object) -> None:
         seen.append(args[0].shape)
 
     with attention.register_forward_hook(hook):
-        (choice,) = explain(look, attention, query, memory)
-        found = look(attention, query, memory)
+        (choice,) = explain(look, attention, query, memory, 0)
+        found = look(attention, query, memory, 0)
     assert "hooks" in (choice.refusal or "")
     assert seen == [(3, 1, 6)]
     torch.testing.assert_close(found.context, wanted.context)
@@ -120,6 +121,6 @@ def test_a_mechanism_of_the_users_gets_an_ordinary_memory(trace: bool) -> None:
             return super().forward(query, memory, *args, **options)
 
     memory, query = memory_of(3), torch.randn(3, 1, 6)
-    found = look(Mine(6), query, selected(memory, 2, 2, 0), trace=trace)
+    found = look(Mine(6), query, selected(memory, 2, 2, 0), 0, trace=trace)
     assert type(seen[0]) is Memory
     torch.testing.assert_close(found.context, LuongDot(6)(query, memory.select(torch.tensor([2, 2, 0]))).context)

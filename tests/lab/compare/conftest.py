@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.lab.compare.plan import Comparison, Grid
+from regard.lab.compare.plan import Comparison, VariantGrid
 
 RECIPE = """
 description = "Reverse a few numbers."
@@ -39,5 +39,5 @@ def recipe(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def comparison(recipe: Path) -> Comparison:
-    grid = Grid(score=("additive", "general"), also=("vanilla",))
+    grid = VariantGrid(score=("additive", "general"), also=("vanilla",))
     return Comparison(recipe=str(recipe), seeds=2, sentences=10, shown=2, grid=grid)

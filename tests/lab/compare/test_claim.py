@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from regard.lab.compare import run
+from regard.lab.compare import run_plan
 from regard.lab.compare.plan import Comparison, make_plan
-from regard.lab.compare.run import PLAN, claimed, open_folder
-from regard.text.errors import InputError
+from regard.lab.compare.run_plan import PLAN, claimed, open_folder
+from regard.text.input_error import InputError
 
 
 def test_item_6_a_comparison_that_began_meanwhile_keeps_its_plan(
@@ -15,13 +15,13 @@ def test_item_6_a_comparison_that_began_meanwhile_keeps_its_plan(
 ) -> None:
     """Between the check of an empty folder and the plan that is written there, another process opens the folder."""
     first, second = make_plan(comparison), make_plan(comparison.model_copy(update={"seeds": 1}))
-    check_readable, folder = run.check_readable, tmp_path / "out"
+    check_readable, folder = run_plan.check_readable, tmp_path / "out"
 
     def check_slowly(data: object) -> None:
-        monkeypatch.setattr(run, "check_readable", check_readable)
+        monkeypatch.setattr(run_plan, "check_readable", check_readable)
         open_folder(first, folder, resume=False)
 
-    monkeypatch.setattr(run, "check_readable", check_slowly)
+    monkeypatch.setattr(run_plan, "check_readable", check_slowly)
     with pytest.raises(InputError, match="out holds a comparison: --resume goes on with it, --out names another"):
         open_folder(second, folder, resume=False)
     written = (folder / PLAN).read_bytes()

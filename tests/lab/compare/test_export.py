@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from regard.evaluation import bleu_statistics, match_statistics
-from regard.lab.compare.export import export, table_csv, table_latex
-from regard.lab.compare.plan import Comparison, Grid, make_plan
-from regard.lab.compare.report import write_report
+from regard.lab.compare.comparison_page import write_report
+from regard.lab.compare.export_files import export, table_csv, table_latex
+from regard.lab.compare.plan import Comparison, VariantGrid, make_plan
 from regard.lab.compare.results import Result, Row, Spread
-from regard.lab.compare.run import open_folder
+from regard.lab.compare.run_plan import open_folder
 from regard.lab.compare.significance import pair_up
 
 from .test_fairness import finished
@@ -74,7 +74,9 @@ def test_item_17_csv_and_latex_hold_every_figure_and_escape_names() -> None:
 
 @pytest.mark.slow
 def test_item_17_a_comparison_exports_tables_and_figures(recipe: Path, tmp_path: Path) -> None:
-    plan = make_plan(Comparison(recipe=str(recipe), seeds=1, sentences=10, grid=Grid(score=("additive", "general"))))
+    plan = make_plan(
+        Comparison(recipe=str(recipe), seeds=1, sentences=10, grid=VariantGrid(score=("additive", "general")))
+    )
     out = tmp_path / "out"
     slots = open_folder(plan, out, resume=False)
     for slot in slots:

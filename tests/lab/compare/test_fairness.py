@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from lab.compare.conftest import RECIPE
-from regard.lab.compare.plan import Comparison, Grid, make_plan
-from regard.lab.compare.report import comparison_page, table_rows
+from regard.lab.compare.comparison_page import comparison_page, table_rows
+from regard.lab.compare.one_run import Task, work
+from regard.lab.compare.plan import Comparison, VariantGrid, make_plan
 from regard.lab.compare.results import gather, to_json
-from regard.lab.compare.run import Slot, open_folder
-from regard.lab.compare.work import Task, work
-from regard.models.config import RecurrentConfig
+from regard.lab.compare.run_plan import Slot, open_folder
+from regard.models.model_config import RecurrentConfig
 
 SHAPE = ("encoder_units", "encoder_layers", "bidirectional", "decoder_units", "decoder_layers", "initial", "readout")
 
@@ -21,7 +21,7 @@ def models(tmp_path: Path, model: str) -> dict[str, RecurrentConfig]:
     path = tmp_path / "shape.toml"
     begin, _, rest = RECIPE.partition("[model]")
     path.write_text(f"{begin}[model]\n{model}\n[train]{rest.partition('[train]')[2]}", encoding="utf-8")
-    grid = Grid(score=("additive", "dot", "scaled-dot", "general"))
+    grid = VariantGrid(score=("additive", "dot", "scaled-dot", "general"))
     plan = make_plan(Comparison(recipe=str(path), seeds=1, grid=grid))
     found = {}
     for one in plan.variants:
@@ -67,7 +67,7 @@ def finished(slot: Slot, **train: object) -> None:
 
 
 def test_item_11_every_difference_stands_in_the_table(recipe: Path, tmp_path: Path) -> None:
-    plan = make_plan(Comparison(recipe=str(recipe), seeds=1, sentences=5, grid=Grid(score=("additive", "dot"))))
+    plan = make_plan(Comparison(recipe=str(recipe), seeds=1, sentences=5, grid=VariantGrid(score=("additive", "dot"))))
     slots = open_folder(plan, tmp_path / "out", resume=False)
     for slot in slots:
         finished(slot)
@@ -80,7 +80,7 @@ def test_item_11_every_difference_stands_in_the_table(recipe: Path, tmp_path: Pa
 def test_item_11_unfinished_comparisons_and_runs_stopped_early_are_marked_at_their_scores(
     recipe: Path, tmp_path: Path
 ) -> None:
-    grid = Grid(score=("additive", "general"))
+    grid = VariantGrid(score=("additive", "general"))
     plan = make_plan(Comparison(recipe=str(recipe), seeds=3, sentences=5, grid=grid))
     slots = open_folder(plan, tmp_path / "out", resume=False)
     finished(slots[0])

@@ -8,19 +8,21 @@ from regard.lab.compare.plan import (
     AXES,
     DEFAULT,
     Comparison,
-    Grid,
     Variant,
+    VariantGrid,
     load_comparison,
     make_plan,
     names,
     plan_changes,
 )
-from regard.models.config import RecurrentConfig, TransformerConfig
-from regard.text.errors import InputError
+from regard.models.model_config import RecurrentConfig, TransformerConfig
+from regard.text.input_error import InputError
 
 
 def test_every_combination_of_every_axis_is_a_recipe(recipe: Path) -> None:
-    plan = make_plan(Comparison(recipe=str(recipe), seeds=1, grid=Grid(**{**AXES, "also": ("vanilla", "transformer")})))
+    plan = make_plan(
+        Comparison(recipe=str(recipe), seeds=1, grid=VariantGrid(**{**AXES, "also": ("vanilla", "transformer")}))
+    )
     expected = 1
     for values in AXES.values():
         expected *= len(values)

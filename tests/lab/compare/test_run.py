@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 from processes import completed, wait_until
-from regard.lab.compare.plan import Comparison, Grid, Plan, make_plan
-from regard.lab.compare.report import cell, comparison_page, table_rows, write_report
+from regard.lab.compare.comparison_page import cell, comparison_page, table_rows, write_report
+from regard.lab.compare.one_run import RESULT, Task, main, work
+from regard.lab.compare.plan import Comparison, Plan, VariantGrid, make_plan
 from regard.lab.compare.results import Row, Spread, gather
-from regard.lab.compare.run import LOG, Slot, State, _start, claimed, open_folder, run_plan, warned, why_failed
-from regard.lab.compare.work import RESULT, Task, main, work
+from regard.lab.compare.run_plan import LOG, PlanState, Slot, _start, claimed, open_folder, run_plan, warned, why_failed
 from regard.lab.machine import default_jobs
-from regard.text.errors import InputError
-from regard.training.folder import hold_folder
+from regard.text.input_error import InputError
 from regard.training.recipe import load_recipe
+from regard.training.run_folder import hold_folder
 
 
 def finish(plan: Plan, slots: list[Slot]) -> None:
@@ -69,13 +69,13 @@ def test_a_comparison_from_plan_to_page(comparison: Comparison, tmp_path: Path) 
 
 @pytest.mark.slow
 def test_processes_side_by_side_and_one_that_fails(recipe: Path, tmp_path: Path) -> None:
-    grid = Grid(score=("additive", "general"))
+    grid = VariantGrid(score=("additive", "general"))
     plan = make_plan(Comparison(recipe=str(recipe), seeds=1, sentences=4, shown=1, grid=grid))
     slots = open_folder(plan, tmp_path / "out", resume=False)
     # A folder that somebody else's files lie in makes the run in it fail, and only that.
     (slots[1].folder / "run").mkdir(parents=True)
     (slots[1].folder / "run" / "precious").write_text("mine", encoding="utf-8")
-    states: list[State] = []
+    states: list[PlanState] = []
     failed = run_plan(plan, slots, jobs=2, tell=states.append)
     assert list(failed) == ["general, seed 0"]
     assert "holds something else than a run" in failed["general, seed 0"]
@@ -96,13 +96,13 @@ def test_processes_side_by_side_and_one_that_fails(recipe: Path, tmp_path: Path)
 
 @pytest.mark.slow
 def test_a_run_that_another_process_finishes_has_not_failed(recipe: Path, tmp_path: Path) -> None:
-    plan = make_plan(Comparison(recipe=str(recipe), seeds=1, grid=Grid(score=("additive",))))
+    plan = make_plan(Comparison(recipe=str(recipe), seeds=1, grid=VariantGrid(score=("additive",))))
     (slot,) = slots = open_folder(plan, tmp_path / "out", resume=False)
     (slot.folder / "run").mkdir(parents=True)
     lock = hold_folder(slot.folder / "run", "ours")  # of a comparison that was killed, say, whose run goes on
     assert "another process is training in" in run_plan(plan, slots, jobs=1)[slot.name]
 
-    def finish_meanwhile(state: State) -> None:
+    def finish_meanwhile(state: PlanState) -> None:
         if slot.name in state.running and "another process" in "".join(slot.log()):
             (slot.folder / RESULT).write_text("{}", encoding="utf-8")
 
@@ -117,7 +117,7 @@ def test_a_run_ends_with_the_comparison_that_started_it(recipe: Path, tmp_path: 
     tables["train"] |= {"steps": 10_000_000}
     Task("additive", 0, tables, None, 0).write(tmp_path)
     somebody_else = str(os.getpid() + 1)
-    command = [sys.executable, "-m", "regard.lab.compare.work", tmp_path, somebody_else]
+    command = [sys.executable, "-m", "regard.lab.compare.one_run", tmp_path, somebody_else]
     done = completed(command, ignore=[signal.SIGINT])  # as in a shell's background
     assert done.returncode not in (0, -signal.SIGKILL)
     assert not (tmp_path / RESULT).exists()

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from regard.lab.compare.plan import compare_recipes, make_plan, plan_changes
-from regard.lab.compare.run import open_folder
-from regard.text.errors import InputError
+from regard.lab.compare.run_plan import open_folder
+from regard.text.input_error import InputError
 
 
 @pytest.fixture

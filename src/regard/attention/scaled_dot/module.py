@@ -128,7 +128,7 @@ class MultiHeadAttention(nn.Module):
         dropout = self.dropout if self.training else 0.0
         context, weights = attend(scores, memory.values, view.mask, view.gaussian, weights=weights, dropout=dropout)
         context = functional.linear(merge_heads(context), self.W_o, self.b_o)
-        kept = Trace(query, scores, view.mask, view.gaussian, view.center) if trace else None
+        kept = Trace(query, scores, view.mask, view.gaussian, view.center, context) if trace else None
         return Attended(context, weights, kept)
 
 

@@ -1,5 +1,5 @@
 """Watch mode: the current exercise on the screen, graded anew at every save."""
 
-from regard.course.watch.loop import watch
+from regard.course.watch.watch_loop import watch
 
 __all__ = ["watch"]

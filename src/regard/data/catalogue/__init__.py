@@ -13,7 +13,7 @@ from regard.bounds import MOST
 from regard.data.lines import COMPRESSED, find_file
 from regard.data.tables import CatalogueData, ParallelData, Table, TsvData
 from regard.suggest import suggest
-from regard.text.errors import InputError
+from regard.text.input_error import InputError
 
 
 class TextFile(Table):
@@ -26,7 +26,7 @@ class TextFile(Table):
     """The download URL."""
 
 
-class Entry(Table):
+class CatalogueEntry(Table):
     """A corpus. A split is a prefix of file names (parallel) or a name without .tsv (tsv)."""
 
     name: str
@@ -66,16 +66,16 @@ class Entry(Table):
 
 
 @cache
-def catalogue() -> dict[str, Entry]:
+def catalogue() -> dict[str, CatalogueEntry]:
     """Every corpus by its name."""
     folder = Path(str(files("regard"))) / "data" / "catalogue"
     return {
-        path.stem: Entry.model_validate({"name": path.stem, **tomllib.loads(path.read_text(encoding="utf-8"))})
+        path.stem: CatalogueEntry.model_validate({"name": path.stem, **tomllib.loads(path.read_text(encoding="utf-8"))})
         for path in sorted(folder.glob("*.toml"))
     }
 
 
-def find_entry(name: str) -> Entry:
+def find_entry(name: str) -> CatalogueEntry:
     """The corpus of this name, or an error with the nearest one."""
     entries = catalogue()
     if name in entries:
@@ -92,7 +92,7 @@ def data_folders() -> list[Path]:
     return [*([Path(named)] if named else []), own]
 
 
-def corpus_folder(entry: Entry) -> Path | None:
+def corpus_folder(entry: CatalogueEntry) -> Path | None:
     """The folder with a local copy of a corpus, or None."""
     places = (folder / entry.name for folder in data_folders())
     return next((place for place in places if any(is_here(place / name) for name in entry.files)), None)
@@ -144,7 +144,7 @@ def resolve_more(config: CatalogueData) -> tuple[TsvData | ParallelData, ...]:
     return tuple(found)
 
 
-def _split_name(entry: Entry, config: CatalogueData, split: str) -> str | None:
+def _split_name(entry: CatalogueEntry, config: CatalogueData, split: str) -> str | None:
     """The name of a split in the recipe or the catalogue; None: it is held out of train."""
     name: str | None = getattr(config, split) or getattr(entry, split)
     if name is None:
@@ -161,7 +161,7 @@ def _split_name(entry: Entry, config: CatalogueData, split: str) -> str | None:
     return name
 
 
-def _check_files(entry: Entry, folder: Path, split: str, sides: tuple[str, str]) -> None:
+def _check_files(entry: CatalogueEntry, folder: Path, split: str, sides: tuple[str, str]) -> None:
     endings = sides if entry.layout == "parallel" else ("tsv",)
     for ending in endings:
         try:

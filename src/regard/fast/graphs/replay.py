@@ -85,7 +85,7 @@ class Replay:
     def __init__(self, forward: Forward, backward: Backward, *, random: bool = False, shared: bool = False) -> None:
         self._plain_forward, self._plain_backward = forward, backward
         self._random, self._shared, self._turns, self._hopeless = random, shared, 0, 0
-        self.shelf = Shelf()
+        self.shelf = GraphCache()
         self._turn = RLock()
         with _listing:
             _replays.add(self)
@@ -226,7 +226,7 @@ def forget_graphs() -> None:
     empty_cache()
 
 
-class Shelf(OrderedDict[object, _Shape | None]):
+class GraphCache(OrderedDict[object, _Shape | None]):
     """The most recently used shapes, each with its graphs from the second call on, as long as capturing pays."""
 
     wasted = 0

@@ -10,7 +10,7 @@ from regard.fast.conditions import unlike_torch
 from regard.fast.precision import fusible, linear, working_dtype
 from regard.fast.recurrent.encoder_packed import run_packed
 from regard.fast.recurrent.encoder_padded import run_padded
-from regard.fast.recurrent.fused_functions import EncoderLayer
+from regard.fast.recurrent.fused_functions import FusedEncoderLayer
 from regard.models.rnn.cells import PARAMETERS
 from regard.models.rnn.encoder import Encoded, RecurrentEncoder, encode
 from regard.registry import Refusal, replaces
@@ -45,7 +45,7 @@ def encode_kernels(encoder: RecurrentEncoder, embedded: Tensor, lengths: Tensor)
         )
         given = linear(states, W.flatten(0, 1), b.flatten())
         given = given.view(*given.shape[:2], encoder.directions, -1)
-        states, last, cells = EncoderLayer.apply(  # type: ignore[no-untyped-call]
+        states, last, cells = FusedEncoderLayer.apply(  # type: ignore[no-untyped-call]
             given, real, U.to(given.dtype), b_u.to(given.dtype)
         )
         hidden.append(last)

@@ -59,7 +59,7 @@ class DecoderRecurrence(torch.autograd.Function):
         return d_gates, d_hidden, d_cell if ctx.needs_input_grad[2] else None, d_keys, d_values, None, *weights
 
 
-class EncoderLayer(torch.autograd.Function):
+class FusedEncoderLayer(torch.autograd.Function):
     """`encoder_launch.forward`, with its arguments in the same order."""
 
     @staticmethod

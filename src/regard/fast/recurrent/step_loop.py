@@ -13,14 +13,13 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
-from regard.attention.attend import look
 from regard.attention.protocol import Attended, Memory
 from regard.fast.precision import linear
 from regard.fast.recurrent.cell_equations import gru_forward, lstm_forward
 from regard.fast.recurrent.cell_functions import GruCell, LstmCell
 from regard.fast.recurrent.deferred_gradient import DeferredGradient, deferred
 from regard.models.rnn.cells import PARAMETERS
-from regard.models.rnn.decoder import RecurrentDecoder
+from regard.models.rnn.decoder import RecurrentDecoder, look
 from regard.models.rnn.state import RecurrentState
 from regard.models.step import Decoded
 

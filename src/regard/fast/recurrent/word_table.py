@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
-from regard.fast.embedding import ordinary
+from regard.fast.embedding_gradient import ordinary
 from regard.fast.precision import linear
 from regard.registry import Refusal, replaceable, replaces
 

@@ -8,9 +8,9 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from regard.search.loop import Ended, not_a_number, nothing_possible
-from regard.search.options import Options
 from regard.search.scoring import log_probabilities
+from regard.search.search_options import Options
+from regard.search.strategy import Ended, not_a_number, nothing_possible
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Slots:
 
 
 @dataclass(frozen=True)
-class Choice:
+class BeamChoice:
     """What one step chose, best first in each sentence, and which of it ended."""
 
     parent: Int[Tensor, "sentence slot"]
@@ -77,7 +77,7 @@ def choose(
     divisor: float | Float[Tensor, " 1"],
     beam: int,
     options: Options,
-) -> tuple[Choice, Slots]:
+) -> tuple[BeamChoice, Slots]:
     """The `beam` best continuations of each sentence; ties: the earlier slot, then the lower id.
 
     `length` counts the tokens after this step, and `divisor` is what the length penalty makes of it.
@@ -103,7 +103,7 @@ def choose(
     merits = torch.cat([slots.merits, merit], dim=1).topk(nbest, dim=1).values
     going = possible & ~over & (total / slots.divisor[:, None] > merits[:, -1:])
     wrong = torch.where(lost.any(dim=1), 1, torch.where(living.any(dim=1) & ~possible.any(dim=1) & ~slots.ended, 2, 0))
-    choice = Choice(order // values.shape[2], token, value, total, over, wrong)
+    choice = BeamChoice(order // values.shape[2], token, value, total, over, wrong)
     score = torch.where(going, total, -torch.inf)
     return choice, Slots(slots.limit, slots.divisor, score, merits, slots.ended | over.any(dim=1))
 
@@ -148,7 +148,7 @@ class HostStep:
     wrong: Int[np.ndarray, " sentence"]
 
 
-def fetch(choices: Sequence[Choice]) -> list[list[np.ndarray]]:
+def fetch(choices: Sequence[BeamChoice]) -> list[list[np.ndarray]]:
     """The tensors of every choice on the host, in one transfer for each of their kinds."""
     found: list[list[np.ndarray]] = [[] for _ in choices]
     for kind in zip(*(choice.tensors for choice in choices), strict=True):

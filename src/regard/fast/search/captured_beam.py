@@ -29,8 +29,8 @@ from regard.fast.search.shared_memory import SharedMemory
 from regard.fast.search.step_identity import step_key
 from regard.registry import Refusal, operation_of, replaces
 from regard.search.ensemble import Ensemble
-from regard.search.options import Options
-from regard.search.protocol import State, Stepper
+from regard.search.search_options import Options
+from regard.search.stepper import State, Stepper
 from regard.search.trail import Trail
 
 FEW = 8

@@ -1,7 +1,7 @@
 """Beam and greedy search whose choices stay on the device: the host reads them once, at the end.
 
-The loop of `search/loop.py` decides on the host, which suits a CPU; on a GPU it would wait for the device at every
-step. Here every decision is a tensor operation (`beam_slots.py`), and the choices of each step are kept as tensors.
+The loop of `search/decode.py` decides on the host, which suits a CPU; on a GPU it would wait for the device at
+every step. Here every decision is a tensor operation (`beam_slots.py`), and a step's choices stay on the device.
 Every `LOOK` steps the host asks which sentences are still alive and drops the others from the batch. The hypotheses are
 the same, ties included.
 """
@@ -14,16 +14,14 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from regard.fast.search.beam_slots import Choice, HostStep, Slots, choose, ended, fetch
+from regard.fast.search.beam_slots import BeamChoice, HostStep, Slots, choose, ended, fetch
 from regard.registry import Refusal, replaceable, replaces
-from regard.search.beam import beam_search
-from regard.search.greedy import greedy_search
+from regard.search.decode import beam_search, greedy_search, hypotheses
 from regard.search.hypothesis import Hypothesis
-from regard.search.loop import hypotheses
-from regard.search.options import Options
-from regard.search.protocol import State, Stepper
+from regard.search.search_options import Options
+from regard.search.search_tree import SearchTree
+from regard.search.stepper import State, Stepper
 from regard.search.trail import Trail
-from regard.search.tree import SearchTree
 
 LOOK = 8
 """Steps between two looks: a sentence that is done costs at most so many more."""
@@ -132,7 +130,7 @@ def search_from(
     every: int = LOOK,
 ) -> Found:
     """What every step from `state` on chose; `longest` are the limits on the host."""
-    device, trail, chosen = limits.device, Trail(), list[tuple[Int[np.ndarray, " sentence"], int, int, Choice]]()
+    device, trail, chosen = limits.device, Trail(), list[tuple[Int[np.ndarray, " sentence"], int, int, BeamChoice]]()
     sentence = np.flatnonzero(longest > 0)
     first = torch.as_tensor(sentence, device=device)
     slots = Slots.begin(limits.index_select(0, first), longest[sentence].tolist(), options, nbest)

@@ -14,13 +14,15 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from regard.attention.additive.module import BahdanauAttention
-from regard.attention.attend import look, select_sentences
+from regard.attention.attend import select_sentences
 from regard.attention.local.module import LocalP
 from regard.attention.multiplicative.module import LuongConcat, LuongDot, LuongGeneral
 from regard.attention.none.module import NoAttention
 from regard.attention.protocol import Attended, Attention, Memory
 from regard.attention.scaled_dot.module import MultiHeadAttention, ScaledDotAttention
 from regard.attention.window import GlobalWindow
+from regard.models.rnn.decoder import look
+from regard.models.transformer.decoder import look_at_source
 from regard.registry import Refusal, replaces
 
 _INDEPENDENT = (
@@ -135,7 +137,7 @@ def _not_shared(
     attention: Attention,
     query: Tensor,
     memory: Memory,
-    position: int = 0,
+    position: int,
     *,
     weights: Tensor | None = None,
     trace: bool = False,
@@ -147,12 +149,13 @@ def _bypassed(attention: Attention, *_: object, **__: object) -> tuple[object]:
     return (attention,)
 
 
+@replaces(look_at_source, unless=_not_shared, bypasses=_bypassed, name="look_at_source_shared")
 @replaces(look, unless=_not_shared, bypasses=_bypassed)
 def look_shared(
     attention: Attention,
     query: Float[Tensor, "rows target query"],
     memory: SharedMemory,
-    position: int = 0,
+    position: int,
     *,
     weights: Float[Tensor, "rows head target source"] | None = None,
     trace: bool = False,

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from regard.data.batch import Batch
-from regard.lab.bench.work import Work
+from regard.lab.bench.workload import Work
 
 
 def why_not_joey() -> str | None:

@@ -15,7 +15,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from regard.attention.additive.module import BahdanauAttention
 from regard.data.batch import Batch
-from regard.lab.bench.work import Work
+from regard.lab.bench.workload import Work
 from regard.models.rnn.decoder import RecurrentDecoder
 from regard.models.rnn.encoder import RecurrentEncoder
 from regard.models.seq2seq import Seq2Seq

@@ -11,8 +11,8 @@ from regard.data.batch import Batch
 from regard.lab.bench.joey import Joey, why_not_joey
 from regard.lab.bench.measure import Run, Timing, exact_float32, extra_memory, products_alone, rows, take_turns
 from regard.lab.bench.textbook import Textbook, disagreement, ours_with
-from regard.lab.bench.work import Work
-from regard.models.config import RecurrentConfig
+from regard.lab.bench.workload import Work
+from regard.models.model_config import RecurrentConfig
 from regard.models.seq2seq import Seq2Seq
 from regard.training.loss import batch_loss, real_places
 

@@ -11,15 +11,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from regard.attention.build import SCORES
 from regard.bounds import MOST
-from regard.lab.protocol import find_protocol
-from regard.models.config import RecurrentConfig, TransformerConfig
+from regard.lab.scoring_protocol import find_protocol
+from regard.models.model_config import RecurrentConfig, TransformerConfig
 from regard.models.presets import preset
 from regard.reading_files import parse_toml, read_regular
 from regard.suggest import suggest
 from regard.text.complaint import complain
-from regard.text.errors import InputError
-from regard.training.folder import differences, own_classes
+from regard.text.input_error import InputError
 from regard.training.recipe import Recipe, find_recipe, load_recipe, parse_recipe
+from regard.training.run_folder import differences, own_classes
 
 EXTRAS = ("transformer", "vanilla")
 AXES: dict[str, tuple[str, ...]] = {
@@ -30,7 +30,7 @@ AXES: dict[str, tuple[str, ...]] = {
 }
 
 
-class Grid(BaseModel):
+class VariantGrid(BaseModel):
     """Every combination of these is a variant; an axis that is left out stays as the recipe has it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -54,13 +54,13 @@ class Comparison(BaseModel):
     sentences: int | None = Field(None, ge=1, le=MOST["count"], description="of the test set; all if left out")
     protocol: str = Field("model", description="how scores are counted, as `regard evaluate --protocol` does")
     shown: int = Field(3, ge=0, le=MOST["repeats"], description="sentences whose heat-maps stand side by side")
-    grid: Grid = Grid(also=())
+    grid: VariantGrid = VariantGrid(also=())
     variants: dict[str, dict[str, Any]] = Field(
         default_factory=dict, description="further variants: tables of the recipe that differ"
     )
 
 
-DEFAULT = Grid(score=("additive", "dot", "general"), placement=("input", "output"), also=EXTRAS)
+DEFAULT = VariantGrid(score=("additive", "dot", "general"), placement=("input", "output"), also=EXTRAS)
 """What `regard compare RECIPE` compares without options."""
 
 
@@ -164,14 +164,14 @@ def _variant_names(recipes: Sequence[str]) -> dict[str, str]:
     return {one: stem if stems.count(stem) == 1 else one for one, stem in zip(recipes, stems, strict=True)}
 
 
-def _check(grid: Grid) -> None:
+def _check(grid: VariantGrid) -> None:
     for axis, valid in (*AXES.items(), ("also", EXTRAS)):
         for value in getattr(grid, axis):
             if value not in valid and not (axis == "score" and ":" in value):
                 raise InputError(f"{axis} '{value}': {suggest(value, valid)}")
 
 
-def _grid(base: Recipe, grid: Grid) -> Iterator[Variant]:
+def _grid(base: Recipe, grid: VariantGrid) -> Iterator[Variant]:
     axes = {axis: getattr(grid, axis) for axis in AXES if getattr(grid, axis)}
     if not axes:
         return
@@ -198,7 +198,7 @@ def _changed(model: RecurrentConfig, choice: dict[str, str]) -> dict[str, Any]:
     return keys
 
 
-def _extras(base: Recipe, grid: Grid) -> Iterator[Variant]:
+def _extras(base: Recipe, grid: VariantGrid) -> Iterator[Variant]:
     model = _recurrent(base)
     if "transformer" in grid.also:
         units = model.decoder_units

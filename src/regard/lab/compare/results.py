@@ -7,7 +7,7 @@ from typing import Any
 
 from regard.evaluation import LengthScores
 from regard.lab.compare.plan import Plan, plan_changes
-from regard.lab.compare.run import Slot
+from regard.lab.compare.run_plan import Slot
 
 Result = dict[str, Any]
 

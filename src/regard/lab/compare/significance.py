@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from regard.evaluation import Comparison, paired_bootstrap
+from regard.evaluation import PairedComparison, paired_bootstrap
 from regard.lab.against import SCORES, verdict
 from regard.lab.compare.results import Result, Row
 
@@ -29,7 +29,7 @@ class Pairing:
     first: str
     second: str
     seeds: int
-    comparisons: dict[str, Comparison]
+    comparisons: dict[str, PairedComparison]
 
     def json(self) -> dict[str, Any]:
         return asdict(self)

@@ -7,12 +7,11 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from regard.attention.attend import look
 from regard.attention.build import build_attention
 from regard.attention.none.module import NoAttention
-from regard.attention.protocol import Attention
-from regard.models.config import RecurrentConfig
+from regard.attention.protocol import Attended, Attention, Memory
 from regard.models.embedding import look_up
+from regard.models.model_config import RecurrentConfig
 from regard.models.rnn.bridge import Bridge
 from regard.models.rnn.cells import advance_cells
 from regard.models.rnn.encoder import RECURRENCES, Encoded
@@ -149,6 +148,20 @@ class RecurrentDecoder(nn.Module):
         if not (self.training and self.layer_dropout.p and between):
             return [None] * steps
         return list(self.layer_dropout(hidden.new_ones(steps, between, *hidden.shape)).unbind(0))
+
+
+@replaceable
+def look(
+    attention: Attention,
+    query: Float[Tensor, "rows target query"],
+    memory: Memory,
+    position: int,
+    *,
+    weights: Float[Tensor, "rows head target source"] | None = None,
+    trace: bool = False,
+) -> Attended:
+    """c_t and its weights: attention over the source."""
+    return attention(query, memory, position, weights=weights, trace=trace)
 
 
 @replaceable

@@ -9,8 +9,8 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from regard.attention.masking import padding_mask
-from regard.models.config import RecurrentConfig
 from regard.models.embedding import look_up
+from regard.models.model_config import RecurrentConfig
 from regard.models.rnn.gru_2014 import Gru2014
 from regard.registry import replaceable
 

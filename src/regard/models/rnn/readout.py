@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from regard.models.config import RecurrentConfig
+from regard.models.model_config import RecurrentConfig
 
 
 class Readout(nn.Module):

@@ -7,13 +7,14 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from regard.attention.attend import look, select_sentences
-from regard.attention.protocol import Attended, Memory
+from regard.attention.attend import select_sentences
+from regard.attention.protocol import Attended, Attention, Memory
 from regard.attention.scaled_dot.module import MultiHeadAttention
-from regard.models.config import TransformerConfig
+from regard.models.model_config import TransformerConfig
 from regard.models.step import Decoded, Step, given_weights
 from regard.models.transformer.encoder import EncodedByLayers
 from regard.models.transformer.layers import FeedForward, OutputLayer, Positions
+from regard.registry import replaceable
 
 
 @dataclass(frozen=True)
@@ -72,10 +73,24 @@ class DecoderLayer(nn.Module):
         itself = self.self_attention(normed, written, position, causal=True)
         states = states + self.dropout(itself.context)
         query = self.cross_norm(states)
-        looked = look(self.cross_attention, query, source, position, weights=weights, trace=trace)
+        looked = look_at_source(self.cross_attention, query, source, position, weights=weights, trace=trace)
         states = states + self.dropout(looked.context)
         states = states + self.dropout(self.feedforward(self.feedforward_norm(states)))
         return _Layer(states, written, looked)
+
+
+@replaceable
+def look_at_source(
+    attention: Attention,
+    query: Float[Tensor, "rows target query"],
+    memory: Memory,
+    position: int,
+    *,
+    weights: Float[Tensor, "rows head target source"] | None = None,
+    trace: bool = False,
+) -> Attended:
+    """The cross-attention of one layer."""
+    return attention(query, memory, position, weights=weights, trace=trace)
 
 
 class TransformerDecoder(nn.Module):

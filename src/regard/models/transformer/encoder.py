@@ -7,8 +7,8 @@ from torch import Tensor, nn
 
 from regard.attention.masking import padding_mask
 from regard.attention.scaled_dot.module import MultiHeadAttention
-from regard.models.config import TransformerConfig
 from regard.models.embedding import look_up
+from regard.models.model_config import TransformerConfig
 from regard.models.transformer.layers import FeedForward, Positions
 
 

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from regard.models.config import TransformerConfig
+from regard.models.model_config import TransformerConfig
 
 
 class Positions(nn.Module):

@@ -8,8 +8,8 @@ from numpy.random import Generator
 
 from regard.attention.additive.reference import additive
 from regard.attention.worked import global_view
+from regard.course.assertions import Check
 from regard.course.attempt import Attempt
-from regard.course.check import Check
 from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
 from regard.course.exercises.e02_additive_score import alternatives, mistakes
 

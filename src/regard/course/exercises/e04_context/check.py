@@ -7,8 +7,8 @@ from numpy import ndarray
 from numpy.random import Generator
 
 from regard.attention.worked import global_view, work
+from regard.course.assertions import Check
 from regard.course.attempt import Attempt
-from regard.course.check import Check
 from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
 from regard.course.exercises.e04_context import alternatives, mistakes
 

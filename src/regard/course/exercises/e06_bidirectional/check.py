@@ -6,8 +6,8 @@ import torch
 from numpy.random import Generator
 from torch import Tensor, nn
 
+from regard.course.assertions import Check
 from regard.course.attempt import Attempt
-from regard.course.check import Check
 from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
 from regard.course.exercises.e06_bidirectional import alternatives, mistakes
 

@@ -7,8 +7,8 @@ from numpy.random import Generator
 from torch import Tensor, nn
 
 from regard.attention.additive.functional import additive_attention
+from regard.course.assertions import Check
 from regard.course.attempt import Attempt
-from regard.course.check import Check
 from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
 from regard.course.exercises.e07_decoder_step import alternatives, mistakes
 

@@ -10,8 +10,8 @@ from torch import Tensor
 from torch.nn.utils import parameters_to_vector
 from torch.optim import SGD
 
+from regard.course.assertions import Broken, Check
 from regard.course.attempt import Attempt
-from regard.course.check import Broken, Check
 from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
 from regard.course.exercises.e09_training import mistakes, solution
 from regard.course.exercises.e09_training.material import (

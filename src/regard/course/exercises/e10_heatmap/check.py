@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.random import Generator
 
+from regard.course.assertions import Broken, Check
 from regard.course.attempt import Attempt
-from regard.course.check import Broken, Check
 from regard.course.exercise import Arguments, Draw, Exercise, Family, Law, Mistake
 from regard.course.exercises.e10_heatmap import alternatives, mistakes, solution
 

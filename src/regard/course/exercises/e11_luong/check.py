@@ -13,8 +13,8 @@ from regard.attention.masking import masked_softmax
 from regard.attention.multiplicative import reference
 from regard.attention.multiplicative.functional import concat_scores, dot_scores
 from regard.attention.worked import global_view
+from regard.course.assertions import Check
 from regard.course.attempt import Attempt
-from regard.course.check import Check
 from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
 from regard.course.exercises.e11_luong import alternatives, mistakes, solution
 

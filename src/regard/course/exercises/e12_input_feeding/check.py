@@ -9,8 +9,8 @@ from numpy.random import Generator
 from torch import Tensor, nn
 
 from regard.attention.multiplicative.functional import dot_attention
+from regard.course.assertions import Check
 from regard.course.attempt import Attempt
-from regard.course.check import Check
 from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
 from regard.course.exercises.e12_input_feeding import alternatives, mistakes
 

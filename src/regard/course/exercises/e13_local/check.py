@@ -11,8 +11,8 @@ from regard.attention.local import reference
 from regard.attention.local.functional import gaussian_fade, predicted_center, window_mask
 from regard.attention.masking import lengths_to_mask, masked_softmax
 from regard.attention.worked import WorkedView, weights_of
+from regard.course.assertions import Check
 from regard.course.attempt import Attempt
-from regard.course.check import Check
 from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
 from regard.course.exercises.e13_local import alternatives, mistakes
 

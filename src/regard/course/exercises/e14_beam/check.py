@@ -10,8 +10,8 @@ from numpy import ndarray
 from numpy.random import Generator
 from torch import Tensor
 
+from regard.course.assertions import Check
 from regard.course.attempt import Attempt
-from regard.course.check import Check
 from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
 from regard.course.exercises.e14_beam import alternatives, mistakes
 from regard.course.exercises.e14_beam.solution import greedy

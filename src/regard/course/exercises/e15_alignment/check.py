@@ -8,8 +8,8 @@ from numpy import ndarray
 from numpy.random import Generator
 
 from regard.alignment import LinkRule, Links, WordAttention, score_alignment
+from regard.course.assertions import Check
 from regard.course.attempt import Attempt
-from regard.course.check import Check
 from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
 from regard.course.exercises.e15_alignment import alternatives, mistakes
 from regard.evaluation import bins, bleu

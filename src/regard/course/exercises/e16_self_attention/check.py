@@ -11,8 +11,8 @@ from regard.attention import masking
 from regard.attention.scaled_dot import reference
 from regard.attention.scaled_dot.functional import merge_heads, scaled_dot_attention, split_heads
 from regard.attention.worked import WorkedView
+from regard.course.assertions import Check
 from regard.course.attempt import Attempt
-from regard.course.check import Check
 from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
 from regard.course.exercises.e16_self_attention import alternatives, mistakes, solution
 

@@ -13,11 +13,11 @@ from torch import Tensor
 
 from regard.attention.additive.functional import additive_attention
 from regard.bundle.store import Bundle
+from regard.course.assertions import Broken, Check
 from regard.course.attempt import Attempt
-from regard.course.check import Broken, Check
 from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
-from regard.course.exercises.e17_repair import alternatives, inside, mistakes
-from regard.course.exercises.e17_repair.translator import cache_home, translator
+from regard.course.exercises.e17_repair import alternatives, mistakes, replaced_attention
+from regard.course.exercises.e17_repair.small_translator import cache_home, translator
 from regard.course.waiting import busy
 from regard.runtime.translation import Translation
 
@@ -64,37 +64,38 @@ def inside_the_translator(attempt: Attempt, given: Arguments) -> dict[str, Any]:
     if not isinstance(answer, tuple) or len(answer) != 2 or not all(isinstance(part, Tensor) for part in answer):
         raise Broken("attend() must return two tensors, the context and the weights.")
     shapes = [list(part.shape) for part in answer]
-    found = [""] * len(inside.SENTENCES)
+    found = [""] * len(replaced_attention.SENTENCES)
     if shapes == [[2, 5], [2, 3]]:
-        yours = inside.translate(trained(), attempt.attend)
+        yours = replaced_attention.translate(trained(), attempt.attend)
         found = [one.text for one in yours]
         if attempt.path is not None:
-            _draw(yours[inside.DRAWN], attempt.path.with_name(PICTURE))
-    translations = {f"“{source}” in French": text for source, text in zip(inside.SENTENCES, found, strict=True)}
+            _draw(yours[replaced_attention.DRAWN], attempt.path.with_name(PICTURE))
+    translated = zip(replaced_attention.SENTENCES, found, strict=True)
+    translations = {f"“{source}” in French": text for source, text in translated}
     return {"the context's shape": shapes[0], "the weights' shape": shapes[1], **translations}
 
 
 def _draw(yours: Translation, path: Path) -> None:
     """Beside the learner's file, or in the cache folder where that cannot be written."""
-    own = inside.translate(trained())[inside.DRAWN]
+    own = replaced_attention.translate(trained())[replaced_attention.DRAWN]
     try:
-        inside.draw(yours, own, path)
+        replaced_attention.draw(yours, own, path)
     except OSError as error:
-        elsewhere = inside.draw(yours, own, cache_home() / PICTURE)
+        elsewhere = replaced_attention.draw(yours, own, cache_home() / PICTURE)
         sys.stdout.write(f"({PICTURE} is {elsewhere}: {error.strerror} here)\n")
 
 
 def same_places(attempt: Attempt, check: Check, random: Generator) -> None:
-    yours, own = inside.translate(trained(), attempt.attend), inside.translate(trained())
+    yours, own = replaced_attention.translate(trained(), attempt.attend), replaced_attention.translate(trained())
     for mine, right in zip(yours, own, strict=True):
         otherwise = f"“{mine.source}” is translated well, but the weights are not where the translator looks."
         check.same(mine.attention, right.attention, otherwise, tolerance=1e-4)
 
 
 def alone_and_together(attempt: Attempt, check: Check, random: Generator) -> None:
-    repaired = inside.transplanted(trained(), attempt.attend)
-    together = repaired.translate(inside.SENTENCES)
-    for sentence, one in zip(inside.SENTENCES, together, strict=True):
+    repaired = replaced_attention.transplanted(trained(), attempt.attend)
+    together = repaired.translate(replaced_attention.SENTENCES)
+    for sentence, one in zip(replaced_attention.SENTENCES, together, strict=True):
         alone = repaired.translate(sentence)
         check.same(one.text, alone.text, f"“{sentence}” comes out otherwise alone than beside longer ones.")
 

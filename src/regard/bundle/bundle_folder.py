@@ -1,0 +1,96 @@
+"""Bundle folders and files written atomically, with one clear message where the disk refuses."""
+
+import errno
+import os
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from safetensors import SafetensorError
+
+from regard import files
+from regard.bundle.manifest import NAME
+from regard.text.input_error import InputError
+
+
+@contextmanager
+def whole_folder(target: Path) -> Iterator[Path]:
+    """A draft folder that takes the place of `target` when the block ends well (`regard.files.whole_folder`).
+
+    A folder that holds anything but a bundle is never replaced.
+    """
+    try:
+        _check_replaceable(Path(os.path.realpath(target)), target)
+        with files.whole_folder(target) as draft:
+            yield draft
+            _check_replaceable(Path(os.path.realpath(target)), target)  # it may have changed meanwhile
+    except (OSError, SafetensorError) as error:
+        raise explain(error, target) from error
+
+
+def write_whole(path: Path, data: str | bytes) -> None:
+    """Replace a file in one step (`regard.files.whole_file`); missing folders are created."""
+    try:
+        files.write_whole(path, data, parents=True)
+    except OSError as error:
+        raise explain(error, path) from error
+
+
+class CannotWrite(InputError):
+    """The system refused to write a file."""
+
+
+def explain(error: OSError | SafetensorError, path: Path) -> CannotWrite:
+    """One clear line for a disk that will not take what we write."""
+    reasons = {
+        errno.ENOSPC: "the disk is full: free some space, or name another folder",
+        errno.EDQUOT: "the disk quota is used up: free some space, or name another folder",
+        errno.EFBIG: "the file would be larger than this disk or `ulimit -f` allows: name another folder",
+        errno.EROFS: "the disk is read-only: name a folder on another one",
+        errno.EACCES: "permission denied: name a folder you may write to",
+        errno.EPERM: "not permitted: name a folder you may write to",
+        errno.ENOTDIR: "a part of this path is a file, not a folder: name another one",
+        errno.EEXIST: "a part of this path is a file, not a folder: name another one",
+        errno.EISDIR: "this is a folder: name a file",
+        errno.ENAMETOOLONG: "the name is too long: choose a shorter one",
+    }
+    number = _number(error)
+    reason = reasons.get(number) or (os.strerror(number) if number else str(error))
+    return CannotWrite(f"cannot write {path}: {reason}")
+
+
+def _number(error: OSError | SafetensorError) -> int:
+    """The system's error number; safetensors only writes it into its sentence."""
+    if isinstance(error, OSError):
+        return error.errno or 0
+    found = re.search(r"os error (\d+)", str(error))
+    return int(found[1]) if found else 0
+
+
+def _check_replaceable(place: Path, target: Path) -> None:
+    held = _names(place)
+    if held and NAME not in held:
+        raise InputError(
+            f"cannot write {target}: this folder holds something else than a bundle, which would be lost: "
+            "name another folder, or empty it"
+        )
+
+
+def _names(place: Path) -> list[str]:
+    """What the folder there holds; one that another writer takes away while it is listed, and empties, is not it."""
+    if sys.platform == "win32":
+        return os.listdir(place) if place.exists() else []
+    while True:
+        try:
+            descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
+        except FileNotFoundError:
+            return []
+        try:
+            held = os.listdir(descriptor)
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(descriptor), os.stat(place)):
+                    return held
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,130 @@
+"""The learner's folder: made once, added to when the course grows, never overwritten."""
+
+import os
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+from regard.course.catalogue import Entry, entries
+from regard.files import write_whole
+from regard.text.input_error import InputError
+
+DEFAULT = Path("regard-course")
+FILES = ("README.md", "exercise.py", "hint.md")
+
+WELCOME = """\
+# Learn attention by writing it
+
+Run `regard learn` here, or in the folder above, and keep the terminal open beside your editor: each time you save an
+`exercise.py`, it is graded. Each folder here is one exercise, in this order:
+
+{table}
+
+In a folder: `README.md` says what to write, `exercise.py` is where you write it (it also runs alone, with a small
+experiment: `python exercise.py`), `hint.md` has three hints, the last one nearly the code.
+A solution is shown when yours passes: `regard learn solution 1`.
+"""
+
+
+@dataclass(frozen=True)
+class CourseFolder:
+    """Where the learner works, and what had to be said about it."""
+
+    path: Path
+    created: bool
+    notes: tuple[str, ...] = ()
+
+    def file(self, entry: Entry) -> Path:
+        return self.path / entry.name / "exercise.py"
+
+
+def open_folder(wanted: Path | None) -> CourseFolder:
+    """The folder as asked for, made if need be; without a wish ./regard-course, elsewhere if that cannot be written.
+
+    Inside a course, that course: nobody wants a second one in there.
+    """
+    path = wanted or (DEFAULT if DEFAULT.exists() else _around() or DEFAULT)
+    try:
+        return CourseFolder(path, _fill(path))
+    except OSError as error:
+        if any((path / entry.name / "exercise.py").is_file() for entry in entries()):
+            return CourseFolder(path, False)  # read-only, but there: it can be graded
+        if wanted is not None:
+            raise InputError(
+                f"{path} cannot be written: {error.strerror}; give another folder with --folder"
+            ) from error
+        elsewhere = spare_place() / "course"
+        note = (
+            f"{Path.cwd()} cannot be written ({error.strerror}), so your course is in {elsewhere}. "
+            f"That place is temporary: `regard learn --folder PATH` puts it where you like."
+        )
+        return CourseFolder(elsewhere, _fill(elsewhere), (note,))
+
+
+def _around() -> Path | None:
+    """The course in which we stand, if we do."""
+    here = Path.cwd()
+    for place in (here, *here.parents):
+        if any((place / entry.name / "exercise.py").is_file() for entry in entries()):
+            return Path(os.path.relpath(place, here))
+    return None
+
+
+def spare_place(make: bool = True) -> Path:
+    """A private folder outside the home, for machines whose home cannot be written."""
+    place = Path(tempfile.gettempdir()) / f"regard-{os.getuid()}"
+    if make:
+        place.mkdir(mode=0o700, exist_ok=True)
+    elif not place.exists():
+        return place
+    if place.is_symlink() or place.stat().st_uid != os.getuid():
+        raise InputError(f"{place} belongs to somebody else; set TMPDIR to a folder of yours")
+    return place
+
+
+def reset(folder: CourseFolder, entry: Entry) -> Path | None:
+    """Put the starter back; what was there is kept beside it under the name that is returned."""
+    path = folder.file(entry)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    kept: Path | None = None
+    if path.is_file() and path.read_bytes() != entry.starter.encode():
+        kept = _new_name(path)
+        path.replace(kept)
+    write_whole(path, entry.starter)
+    return kept
+
+
+def _new_name(path: Path) -> Path:
+    """An empty file beside the exercise, made by us: two resets at once never take the same one."""
+    for number in count(1):
+        name = path.with_name(f"exercise.before-reset-{number}.py")
+        with suppress(FileExistsError):
+            name.touch(exist_ok=False)
+            break
+    return name
+
+
+def _fill(path: Path) -> bool:
+    if path.exists() and not path.is_dir():
+        raise InputError(f"{path} is a file, wanted a folder; give another one with --folder")
+    created = not path.exists()
+    if not created and any(path.iterdir()) and not any((path / entry.name).is_dir() for entry in entries()):
+        raise InputError(f"{path} holds other things; give an empty or new folder with --folder")
+    path.mkdir(parents=True, exist_ok=True)
+    rows = "\n".join(f"{entry.number:>4}. `{entry.name}/` {entry.title}" for entry in entries())
+    _write_new(path / "README.md", WELCOME.format(table=rows))
+    for entry in entries():
+        place = path / entry.name
+        with suppress(FileExistsError):
+            place.mkdir()
+            _write_new(place / "exercise.py", entry.starter)
+        _write_new(place / "README.md", entry.readme)
+        _write_new(place / "hint.md", (entry.home / "hint.md").read_text(encoding="utf-8"))
+    return created
+
+
+def _write_new(path: Path, text: str) -> None:
+    with suppress(FileExistsError), path.open("x", encoding="utf-8") as file:
+        file.write(text)

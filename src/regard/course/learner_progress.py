@@ -1,0 +1,113 @@
+"""What a learner has done so far: a small JSON file that a kill leaves either old or new, never half."""
+
+import hashlib
+import json
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import gettempdir
+
+from regard.course.catalogue import Entry, entries
+from regard.course.course_folder import spare_place
+from regard.course.verdict import Verdict
+from regard.files import write_whole
+from regard.reading_files import read_json
+from regard.text.input_error import InputError
+
+NAME = ".progress.json"
+VERSION = 1
+
+
+@dataclass
+class Progress:
+    """Read it with `load_progress`; `save` after each change."""
+
+    place: Path
+    current: str = ""
+    passed: dict[str, str] = field(default_factory=dict)
+    """Exercise name to the moment it first passed."""
+    attempts: dict[str, int] = field(default_factory=dict)
+    hints: dict[str, int] = field(default_factory=dict)
+    """How many tiers of its hint were seen."""
+    notes: tuple[str, ...] = ()
+
+    def record(self, entry: Entry, verdict: Verdict) -> None:
+        """Count an attempt (an untouched starter is none); note the first success."""
+        if verdict.status in ("unfinished", "missing"):
+            return
+        self.attempts[entry.name] = self.attempts.get(entry.name, 0) + 1
+        if verdict.passed:
+            self.passed.setdefault(entry.name, datetime.now(UTC).isoformat(timespec="seconds"))
+
+    def current_entry(self) -> Entry:
+        """Where the learner is: the exercise last worked on, else the first that has not passed."""
+        for entry in entries():
+            if entry.name == self.current:
+                return entry
+        return next((entry for entry in entries() if entry.name not in self.passed), entries()[-1])
+
+    def save(self) -> None:
+        """In one move. Where the folder cannot be written it goes to a temporary place, and a note says so.
+
+        A disk that takes nothing at all costs the memory of this session, not the session.
+        """
+        try:
+            write_whole(self.place, self._text(), parents=True)
+        except OSError as error:
+            self._save_elsewhere(error)
+
+    def _save_elsewhere(self, error: OSError) -> None:
+        folder = self.place.parent
+        try:
+            elsewhere = _elsewhere(folder, make=True)
+            write_whole(elsewhere, self._text())
+        except (OSError, InputError):
+            note = (
+                f"your progress cannot be kept: {folder} cannot be written ({error.strerror}), nor can {gettempdir()}."
+            )
+            self.notes = self.notes if note in self.notes else (*self.notes, note)
+            return
+        self.place = elsewhere
+        reason = f"{folder} cannot be written ({error.strerror})"
+        self.notes = (*self.notes, f"{reason}, so your progress is kept in {elsewhere}.")
+
+    def _text(self) -> str:
+        state = {key: value for key, value in asdict(self).items() if key not in ("place", "notes")}
+        return json.dumps({"version": VERSION, **state}, indent=1) + "\n"
+
+
+def load_progress(folder: Path) -> Progress:
+    """The state of a course folder; a damaged file is set aside and said, not fatal."""
+    place = folder / NAME
+    elsewhere = _elsewhere(folder)
+    if elsewhere.is_file() and (not place.is_file() or elsewhere.stat().st_mtime > place.stat().st_mtime):
+        place = elsewhere
+    if not place.is_file():
+        return Progress(place)
+    try:
+        state = read_json(place)
+        if state.pop("version") != VERSION:
+            raise ValueError("another version")
+        kept = (f"your progress is kept in {elsewhere}: {folder} could not be written.",) if place == elsewhere else ()
+        return _checked(Progress(place, notes=kept, **state))
+    except (ValueError, TypeError, KeyError, AttributeError):
+        aside = place.with_name(place.name + ".damaged")
+        with suppress(OSError):
+            place.replace(aside)
+        return Progress(place, notes=(f"{place} was damaged, so progress starts anew (the old file: {aside.name}).",))
+
+
+def _checked(progress: Progress) -> Progress:
+    """A file that was edited by hand may be JSON and still no progress."""
+    counts = [*progress.attempts.values(), *progress.hints.values()]
+    if not isinstance(progress.current, str) or not isinstance(progress.passed, dict):
+        raise TypeError("wanted a name and a table")
+    if not all(isinstance(count, int) for count in counts):
+        raise TypeError("wanted numbers")
+    return progress
+
+
+def _elsewhere(folder: Path, make: bool = False) -> Path:
+    name = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:16]
+    return spare_place(make) / f"progress-{name}.json"

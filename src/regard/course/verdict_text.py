@@ -1,0 +1,127 @@
+"""A verdict as text: lines for a terminal, with or without colour, never wider than it."""
+
+import re
+import textwrap
+from collections.abc import Iterable
+
+from regard.course.catalogue import Entry, entries
+from regard.course.learner_progress import Progress
+from regard.course.verdict import Verdict
+
+COLOURS = {"green": "32", "red": "31", "yellow": "33", "blue": "36", "bold": "1", "faint": "2"}
+MARKS = {
+    "passed": "✓",
+    "unstable": "≈",
+    "failed": "✗",
+    "unfinished": "·",
+    "broken": "!",
+    "stopped": "!",
+    "missing": "?",
+}
+SHADES = {"passed": "green", "unstable": "yellow", "unfinished": "blue"}
+ASCII = str.maketrans(
+    {
+        "✓": "v",
+        "≈": "~",
+        "✗": "x",
+        "·": ".",
+        "→": ">",
+        "█": "#",
+        "░": "-",
+        "…": ".",
+        "–": "-",
+        "←": "<",
+        "↑": "^",
+        "×": "x",
+        "■": "#",
+        "□": "-",
+    }
+)
+
+ESCAPES = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)?|.)?")
+UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+class Paint:
+    """Colour where it is wanted; the same text without."""
+
+    def __init__(self, colour: bool) -> None:
+        self.colour = colour
+
+    def __call__(self, text: str, *styles: str) -> str:
+        if not self.colour or not text:
+            return text
+        return f"\x1b[{';'.join(COLOURS[style] for style in styles)}m{text}\x1b[0m"
+
+
+def verdict_lines(entry: Entry, verdict: Verdict, paint: Paint, width: int = 80) -> list[str]:
+    """Headline, what was seen, the advice, what the file printed."""
+    shade = SHADES.get(verdict.status, "red")
+    title = f"{MARKS[verdict.status]} {entry.number} {entry.title}"
+    lines = [paint(title, shade, "bold")]
+    lines += _wrapped(verdict.headline, width, "  ")
+    if verdict.check and verdict.status != "unfinished":
+        lines += [paint(line, "faint") for line in _wrapped(f"(check: {verdict.check})", width, "  ")]
+    if verdict.details:
+        lines += ["", *(_cut("    " + line, width) for line in verdict.details)]
+    if verdict.advice:
+        lines += ["", *(paint(line, "yellow") for line in _wrapped("→ " + verdict.advice, width, "  "))]
+    for note in verdict.notes:
+        lines += _wrapped(note, width, "  ")
+    if verdict.printed.strip():
+        printed = verdict.printed.rstrip().splitlines()
+        lines += ["", paint("  your file printed:", "faint"), *(_cut("    " + line, width) for line in printed[:8])]
+        if len(printed) > 8:
+            lines.append(f"    … {len(printed) - 8} more lines")
+    if verdict.passed:
+        lines.append(paint(f"  {verdict.checks} assertions in {verdict.seconds:.1f} s", "faint"))
+    return lines
+
+
+def progress_line(progress: Progress, paint: Paint, width: int = 80) -> str:
+    """`Progress ████████░░░░░░░░  8/17`."""
+    total = len(entries())
+    done = sum(entry.name in progress.passed for entry in entries())
+    room = max(8, min(40, width - 24))
+    filled = round(room * done / total)
+    return f"Progress {paint('█' * filled, 'green')}{'░' * (room - filled)} {done}/{total}"
+
+
+def list_lines(progress: Progress, paint: Paint) -> list[str]:
+    """The table of exercises: a tick, the number, where the learner is."""
+    lines = []
+    for entry in entries():
+        done = entry.name in progress.passed
+        here = " ←" if entry.name == progress.current_entry().name else ""
+        mark = paint("✓", "green") if done else " "
+        tries = progress.attempts.get(entry.name, 0)
+        tried = paint(f"  {tries} {'try' if tries == 1 else 'tries'}", "faint") if tries else ""
+        lines.append(f" {mark} {entry.number:>2}  {entry.title:<36} {entry.needs:<5}{tried}{here}")
+    return lines
+
+
+def plain(lines: Iterable[str], encoding: str | None) -> str:
+    """One text; signs that the terminal's encoding lacks become ASCII."""
+    text = "\n".join(lines)
+    try:
+        text.encode(encoding or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        text = text.translate(ASCII).encode("ascii", errors="replace").decode()
+    return text
+
+
+def visible(text: str) -> str:
+    """Without what would move the cursor, change colours or ring: a learner's file may print and raise anything."""
+    return UNSEEN.sub("", ESCAPES.sub("", text.expandtabs(4).replace("\n", " ")))
+
+
+def _wrapped(text: str, width: int, indent: str) -> list[str]:
+    room = max(20, width - 1)
+    text = visible(text)
+    return textwrap.wrap(text, room, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False) or [""]
+
+
+def _cut(line: str, width: int) -> str:
+    room = max(20, width - 1)
+    line = visible(line)
+    return line if len(line) <= room else line[: room - 1] + "…"

@@ -1,0 +1,234 @@
+"""The loop of watch mode: a save or a key, a verdict, a picture."""
+
+import signal
+from types import FrameType
+
+from regard.course.catalogue import Entry, entries
+from regard.course.session import Session
+from regard.course.verdict import Verdict
+from regard.course.verdict_text import list_lines, progress_line, verdict_lines
+from regard.course.waiting import bar
+from regard.course.watch.key_presses import REDRAW, Keys
+from regard.course.watch.saved_files import Files
+from regard.course.watch.watch_screen import Screen, markdown_lines
+from regard.text.input_error import InputError
+
+POLL_SECONDS = 0.1
+HELP = [
+    "Save an exercise.py in your editor and it is graded. Keys:",
+    "  h  the next hint            t  the exercise's text",
+    "  n  next exercise            p  previous exercise",
+    "  l  list; a number + Enter goes there",
+    "  s  our solution, once yours has passed",
+    "  r  put the starter back     Enter  grade again",
+    "  q  quit; `regard learn` goes on where you were",
+]
+
+
+def watch(session: Session, keys: Keys, screen: Screen) -> None:
+    """Until the learner quits or the input ends."""
+    watcher = Watcher(session, keys, screen)
+    resized = signal.signal(signal.SIGWINCH, watcher.resized)
+    try:
+        with keys:
+            watcher.run()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        signal.signal(signal.SIGWINCH, resized)
+        session.close()
+    screen.say("Your progress is kept. `regard learn` goes on here.")
+
+
+class Watcher:
+    """What is on the screen, and what each key does to it."""
+
+    def __init__(self, session: Session, keys: Keys, screen: Screen) -> None:
+        self.session, self.keys, self.screen = session, keys, screen
+        self.files = Files(session.folder)
+        self.verdict: Verdict | None = None
+        self.below: list[str] = []
+        """A hint, the list, a solution: shown under the verdict until something else happens."""
+        self.text = False
+        self.digits = ""
+        self.asked = ""
+        self.stale = False
+        self.quitting = False
+
+    def run(self) -> None:
+        self.grade()
+        while not self.quitting:
+            key = self.keys.read(POLL_SECONDS)
+            if key is not None:
+                self.press(key)
+            else:
+                saved = self.files.changed()
+                if saved is not None:
+                    self.saved(saved)
+            if self.stale:
+                self.draw()
+
+    def resized(self, number: int, frame: FrameType | None) -> None:
+        self.stale = True
+
+    def saved(self, entry: Entry) -> None:
+        """Work on another exercise is a wish to work on that one."""
+        if entry != self.session.current:
+            self.session.choose(entry)
+        self.grade()
+
+    def grade(self) -> None:
+        """Show that it goes on, grade, show the verdict; a key q or another save interrupts."""
+        self.below, self.text = [], False
+        self.grade_once()
+        while not self.quitting and (saved := self.files.changed()) is not None:
+            if saved != self.session.current:
+                self.session.choose(saved)
+            self.grade_once()
+        if not self.quitting:
+            self.draw()
+            self.session.prepare()
+
+    def grade_once(self) -> None:
+        entry = self.session.current
+        if self.screen.terminal:
+            self.screen.draw([*self.title(entry), "", "  grading …"])
+        self.verdict = self.session.grade(entry, self.interrupted, self.waiting)
+
+    def waiting(self, what: str, done: int, total: int) -> None:
+        """The check does something slow of its own."""
+        if self.screen.terminal:
+            self.screen.draw([*self.title(self.session.current), "", "  " + bar(what, done, total, self.screen.width)])
+
+    def interrupted(self) -> bool:
+        """Whether the learner has quit, or saved anew, while the grader was at work."""
+        self.quitting = self.quitting or self.keys.quits()
+        entry = self.session.current
+        return self.quitting or self.files.seen[entry] != self.files.look(entry)
+
+    def draw(self) -> None:
+        self.stale = False
+        entry, paint, width = self.session.current, self.screen.paint, self.screen.width
+        lines = [*self.title(entry), ""]
+        if self.text or (self.verdict is not None and self.verdict.status == "unfinished" and not self.below):
+            lines += [*markdown_lines(entry.readme, paint, width)[2:], ""]
+        if self.verdict is not None and not self.text:
+            lines += [*verdict_lines(entry, self.verdict, paint, width), ""]
+        for note in self.session.notes:
+            lines.append(paint(f"note: {note}", "yellow"))
+        lines += [*self.below, ""] if self.below else []
+        below = [progress_line(self.session.progress, paint, width), self.offers()]
+        if self.screen.height is not None and len(lines) + len(below) >= self.screen.height:
+            above = ["↑ scroll up for the beginning", str(self.session.folder.file(entry))]
+            below = [*(["   ".join(above)] if len("   ".join(above)) < width else above), *below]
+        self.screen.draw([*lines, *below])
+
+    def title(self, entry: Entry) -> list[str]:
+        """Which exercise and which file: one line, or two where one is too narrow."""
+        number = f"Exercise {entry.number} of {len(entries())} · {entry.title}"
+        shown, path = self.screen.paint(number, "bold"), str(self.session.folder.file(entry))
+        return [f"{shown}   {path}"] if len(number) + 3 + len(path) < self.screen.width else [shown, path]
+
+    def offers(self) -> str:
+        """The keys that make sense now."""
+        passed = self.session.current.name in self.session.progress.passed
+        first = "n next · s solution" if passed else "h hint · t text"
+        return self.screen.paint(f"{first} · l list · ? help · q quit", "faint")
+
+    def press(self, key: str) -> None:
+        """One key."""
+        if self.asked:
+            self.answer(key)
+        elif key.isdigit():
+            self.digits += key
+        elif key == "\n" and self.digits:
+            wanted, self.digits = int(self.digits), ""
+            self.go(wanted)
+        elif key in ACTIONS:
+            self.digits = ""
+            ACTIONS[key](self)
+
+    def answer(self, key: str) -> None:
+        asked, self.asked = self.asked, ""
+        if asked == "reset" and key == "y":
+            said = self.session.reset(self.session.current)
+            self.files.forget(self.session.current)
+            self.grade()
+            self.show([said])
+        else:
+            self.show([])
+
+    def go(self, number: int) -> None:
+        found = [entry for entry in entries() if entry.number == number]
+        if not found:
+            self.show([f"There is no exercise {number}: they go from 1 to {len(entries())}."])
+            return
+        self.session.choose(found[0])
+        self.grade()
+
+    def show(self, lines: list[str]) -> None:
+        self.below = lines
+        self.text = False
+        self.draw()
+
+    def hint(self) -> None:
+        hint = self.session.hint(self.session.current)
+        self.show(markdown_lines(hint, self.screen.paint, self.screen.width))
+
+    def list(self) -> None:
+        self.show([*list_lines(self.session.progress, self.screen.paint), "", "A number and Enter goes there."])
+
+    def next(self) -> None:
+        entry = self.session.next()
+        passed = self.session.current.name in self.session.progress.passed
+        if entry is None:
+            self.show([self.screen.paint(f"All {len(entries())} exercises pass. You have written attention.", "green")])
+        elif not passed:
+            self.move(1)
+        else:
+            self.go(entry.number)
+
+    def previous(self) -> None:
+        self.move(-1)
+
+    def move(self, by: int) -> None:
+        place = entries().index(self.session.current) + by
+        self.go(entries()[min(max(place, 0), len(entries()) - 1)].number)
+
+    def solution(self) -> None:
+        try:
+            solution = self.session.solution(self.session.current)
+        except InputError as error:
+            self.show([f"{str(error)[0].upper()}{str(error)[1:]}."])
+            return
+        self.show(["Our solution (yours need not look like it):", "", *solution.splitlines()])
+
+    def reset(self) -> None:
+        self.asked = "reset"
+        self.below = ["Put the starter back? Your version is kept beside it. Press y, or any other key to go on."]
+        self.draw()
+
+    def page(self) -> None:
+        self.text, self.below = True, []
+        self.draw()
+
+    def help(self) -> None:
+        self.show(HELP)
+
+    def quit(self) -> None:
+        self.quitting = True
+
+
+ACTIONS = {
+    "h": Watcher.hint,
+    "l": Watcher.list,
+    "n": Watcher.next,
+    "p": Watcher.previous,
+    "s": Watcher.solution,
+    "r": Watcher.reset,
+    "t": Watcher.page,
+    "?": Watcher.help,
+    "q": Watcher.quit,
+    "\n": Watcher.grade,
+    REDRAW: Watcher.draw,
+}

@@ -1,0 +1,77 @@
+"""The recipe table [text]; `tables` has the table [data]."""
+
+from typing import Any
+
+from pydantic import Field, model_validator
+
+from regard.bounds import MOST
+from regard.data.tables import Table
+from regard.text.normalise import Normaliser
+from regard.text.tokenizer_config import Kind, TokenizerConfig
+from regard.text.words import Splitting
+
+_SHARED = ("kind", "vocabulary", "minimum_count", "normalise", "words", "dropout")
+
+
+class TextConfig(Table):
+    """The table [text]: what stands here holds for both sides, [text.source] and [text.target] change it for one."""
+
+    kind: Kind | None = None
+    """Kind of pieces on both sides."""
+    vocabulary: int | None = Field(default=None, le=MOST["vocabulary"])
+    """Most pieces on each side, the four special ones included."""
+    minimum_count: int | None = Field(default=None, le=MOST["count"])
+    """Rarer words or characters are unknown."""
+    normalise: Normaliser | None = None
+    """How text is normalised on both sides."""
+    words: Splitting | None = None
+    """Where words end: at marks and spaces, or at spaces only."""
+    dropout: float | None = None
+    """Share of BPE merges left out in training."""
+    source: TokenizerConfig = TokenizerConfig()
+    """Keys that differ on the source side."""
+    target: TokenizerConfig = TokenizerConfig()
+    """Keys that differ on the target side."""
+    joint: bool = False
+    """One vocabulary for both sides."""
+    source_eos: bool = True
+    """Whether the source ends with EOS, a place to look at when nothing else is meant."""
+    longest_source: int | None = Field(default=None, ge=1, le=MOST["longest"])
+    """Most source pieces, without EOS; longer pairs are left out of training."""
+    longest_target: int | None = Field(default=None, ge=1, le=MOST["longest"])
+    """Pieces at most, without BOS and EOS; longer pairs are left out of training."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _spread(cls, given: Any) -> Any:
+        """Give each side what is said for both."""
+        if not isinstance(given, dict):
+            return given
+        shared = {key: given[key] for key in _SHARED if given.get(key) is not None}
+        return {
+            **given,
+            "source": _changed(shared, given.get("source")),
+            "target": _changed(shared, given.get("target")),
+        }
+
+    @model_validator(mode="after")
+    def _one_for_both(self) -> "TextConfig":
+        if self.joint and self.source != self.target:
+            different = [key for key in _SHARED if getattr(self.source, key) != getattr(self.target, key)]
+            raise ValueError(
+                f"joint = true needs one choice for both sides; source and target differ in {different[0]}"
+            )
+        return self
+
+
+def _changed(shared: dict[str, Any], side: Any) -> Any:
+    if side is None:
+        return shared
+    if isinstance(side, TokenizerConfig):
+        side = side.model_dump(exclude_unset=True)
+    if not isinstance(side, dict):
+        return side
+    merged = {**shared, **side}
+    if isinstance(shared.get("normalise"), dict) and isinstance(side.get("normalise"), dict):
+        merged["normalise"] = {**shared["normalise"], **side["normalise"]}
+    return merged

@@ -1,0 +1,59 @@
+"""What passes from the encoder to the first step and from step to step, as outputs and inputs of the graphs."""
+
+import numpy as np
+
+from regard.bundle.onnx_manifest import NEW
+from regard.export.attention import AttendedNames
+from regard.export.graph import FLOAT, INTEGER, Dimensions, Graph
+
+State = dict[str, tuple[str, int, Dimensions]]
+"""What passes from step to step: the value, its type and its axes behind the rows, by name."""
+
+
+WRITTEN = "written"
+"""The axis of what a Transformer has written, which a step makes longer."""
+
+
+def write_state(graph: Graph, state: State) -> None:
+    """The state as outputs of the encoder."""
+    for name, (value, kind, dimensions) in state.items():
+        graph.output(name, value, kind, ["batch", *dimensions])
+
+
+def read_state(graph: Graph, state: State) -> None:
+    """The same as inputs of a step."""
+    for name, (_, kind, dimensions) in state.items():
+        graph.input(name, kind, ["rows", *dimensions])
+
+
+def begin(graph: Graph, rows: str, *, weighs: bool) -> State:
+    """The number of the step, and weights given in place of the computed ones: negative where there are none."""
+    state: State = {"position": (graph("Expand", graph.constant(0, np.int64), rows), INTEGER, [])}
+    if weighs:
+        shape = graph("Concat", rows, graph.integers(1, 1, 1), axis=0)
+        given = graph("Expand", graph.constant(-1.0), shape)
+        state["given_weights"] = given, FLOAT, ["given_layers", "given_heads", "given_source"]
+    return state
+
+
+def finish(graph: Graph, state: State, new: dict[str, str], attended: list[AttendedNames], *, trace: bool) -> None:
+    """The outputs that every model has; of each layer that attends, weights and trace are stacked."""
+    new["position"] = graph("Add", "position", graph.constant(1, np.int64))
+    layers = len(attended)
+    stacked = {"weights": [one.weights for one in attended]} if attended else {}
+    if trace and attended:
+        stacked |= {name: [getattr(one, name) for one in attended] for name in ("query", "scores", "context")}
+    for name, values in stacked.items():
+        value = graph("Concat", *(graph("Unsqueeze", one, graph.integers(1)) for one in values), axis=1)
+        axes = ["heads", "source"] if name in ("weights", "scores") else [f"{name}_width"]
+        graph.output(name, value, FLOAT, ["rows", layers, *axes])
+    for name, value in new.items():
+        _, kind, dimensions = state[name]
+        grown = [f"{NEW}{one}" if one == WRITTEN else one for one in dimensions]
+        graph.output(f"{NEW}{name}", value, kind, ["rows", *grown])
+
+
+def given_weights(graph: Graph, layers: int) -> list[str]:
+    """`given_weights` as each layer takes them, [rows, head, source]; axes of size 1 stand for all."""
+    given = graph("Expand", "given_weights", graph.integers(1, layers, 1, 1))
+    return [graph("Gather", given, graph.constant(layer, np.int64), axis=1) for layer in range(layers)]

@@ -1,0 +1,207 @@
+"""One run of a comparison in its own process: train or resume, evaluate, write result.json."""
+
+import hashlib
+import json
+import os
+import signal
+import statistics
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from regard.alignment import LinkRule
+from regard.bundle.bundle_folder import write_whole
+from regard.data.pair import Pair
+from regard.data.splits import load_split
+from regard.lab.against import sentence_statistics
+from regard.lab.align_corpus import Direction, default_rule, gold_in_words
+from regard.lab.evaluate_model import Measured, Scoring, has_attention, measure
+from regard.lab.parallel import ParallelText
+from regard.lab.tuning import tune_with_gold
+from regard.reading_files import read_json
+from regard.runtime.aligner import Aligner
+from regard.runtime.translator import Translator, load
+from regard.text.controls import escape_controls
+from regard.text.input_error import InputError
+from regard.training.journal import NAME, read_journal
+from regard.training.recipe import parse_recipe
+from regard.training.run import train
+
+TASK, RESULT = "task.json", "result.json"
+TUNING = 200
+"""Development pairs for tuning the link rule."""
+INTERRUPTED = 130
+WARNING = "warning: "
+"""The prefix of log lines that `regard compare` prints."""
+PAUSE = 0.5
+"""Seconds between two checks that the parent process lives."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """The task of a process, kept in its folder."""
+
+    variant: str
+    seed: int
+    recipe: dict[str, Any]
+    sentences: int | None
+    shown: int
+    protocol: str = "model"
+
+    def write(self, folder: Path) -> None:
+        write_whole(folder / TASK, json.dumps(asdict(self), ensure_ascii=False))
+
+    @classmethod
+    def read(cls, folder: Path) -> "Task":
+        return cls(**read_json(folder / TASK))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """`python -P -m regard.lab.compare.one_run FOLDER [PARENT] [CLASS...]`; the last line of the log is the error.
+
+    If the process PARENT ends, this one saves and ends too. CLASS may be imported although it is not part of regard:
+    the folder may come from someone else, so its name in the recipe is not enough.
+    """
+    folder = Path(arguments[0])
+    trust = [one for one in arguments[1:] if ":" in one]
+    parents = [int(one) for one in arguments[1:] if ":" not in one]
+    if parents:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's & makes its processes deaf to it
+        threading.Thread(target=_end_with, args=(parents[0],), daemon=True).start()
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _log_warning
+            return work(folder, Task.read(folder), trust)
+    except (InputError, ValueError, RuntimeError, OSError, MemoryError) as error:
+        _log(str(error))
+        return 1
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(PAUSE)
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def _log_warning(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+    """`regard compare` prints our own warnings; those of libraries stay in the log."""
+    ours = category.__module__.startswith("regard.")
+    _log(f"{WARNING if ours else f'{category.__name__}: '}{message}")
+
+
+def _log(message: str) -> None:
+    """One line, with control characters escaped for terminals."""
+    sys.stderr.write(escape_controls(" ".join(message.split())) + "\n")
+
+
+def work(folder: Path, task: Task, trust: Collection[str] = ()) -> int:
+    """Train or resume, evaluate and write the result; returns INTERRUPTED after Ctrl-C."""
+    run = folder / "run"
+    recipe = parse_recipe(task.recipe, f"the recipe of {folder}")
+    done = train(recipe, run, resume=(run / "recipe.json").exists(), trust=trust)
+    if done.reason == "interrupted":
+        return INTERRUPTED
+    for note in _started(read_journal(run / NAME)).get("notes", ()):
+        _log(f"{WARNING}{note}")
+    device = recipe.train.device
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    translator = load(run, device, trust=trust)
+    pairs = load_split(recipe.data, "test").pairs[: task.sentences]
+    rule, tuned = _tune(translator, load_split(recipe.data, "dev").pairs[:TUNING])
+    measured = measure(translator, pairs, rule=rule, scoring=Scoring(task.protocol))
+    result = {
+        "variant": task.variant,
+        "seed": task.seed,
+        **_figures(run),
+        "parameters": translator.bundle.model.parameters_count,
+        "memory": _memory(),
+        "evaluation": measured.json(),
+        "rule": None if rule is None else rule.describe(),
+        "aer_by_shift": tuned,
+        "examples": _examples(measured, pairs[: task.shown], translator, rule),
+        "references": hashlib.sha256(json.dumps(measured.references).encode()).hexdigest(),
+        "statistics": {metric: counts.tolist() for metric, counts in sentence_statistics(measured).items()},
+    }
+    write_whole(folder / RESULT, json.dumps(result, ensure_ascii=False))
+    return 0
+
+
+def _tune(translator: Translator, pairs: Sequence[Pair]) -> tuple[LinkRule | None, dict[str, float] | None]:
+    """The best link rule for this model, and its error rate at each shift; None without gold links."""
+    if not has_attention(translator.bundle):
+        return None, None
+    gold = [pair.links for pair in pairs if pair.links is not None]
+    if not pairs or len(gold) < len(pairs):
+        return default_rule(translator.bundle), None
+    direction, text = Direction(Aligner(translator.bundle, characters=False)), ParallelText.of(pairs)
+    (best,) = tune_with_gold(direction, None, text, gold_in_words(direction.aligner, text, gold)[0])
+    found = best.alone["forward"]
+    return found.rule, {str(shift): aer for shift, aer in found.by_shift().items()}
+
+
+def _figures(run: Path) -> dict[str, Any]:
+    """Speed, time and the learning curve, from the journal."""
+    entries = read_journal(run / NAME)
+    steps = [entry for entry in entries if entry["event"] == "step"]
+    checks = [entry for entry in entries if entry["event"] == "validated"]
+    started = _started(entries)
+    return {
+        "device": started["device"],
+        "steps": steps[-1]["step"],
+        "total_steps": started["total_steps"],
+        "seconds": steps[-1]["seconds"],
+        "tokens_per_second": statistics.median(entry["tokens_per_second"] for entry in steps),
+        "metric": checks[-1]["metric"] if checks else "",
+        "curve": [
+            {"step": one["step"], "train_loss": one["train_loss"], "loss": one["loss"], "score": one["score"]}
+            for one in checks
+        ],
+    }
+
+
+def _started(entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    return next(entry for entry in entries if entry["event"] == "started")
+
+
+def _memory() -> int:
+    """Bytes: the GPU's peak, or this process's."""
+    import resource
+
+    if torch.cuda.is_available() and torch.cuda.max_memory_allocated():
+        return torch.cuda.max_memory_allocated()
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def _examples(
+    measured: Measured, pairs: Sequence[Pair], translator: Translator, rule: LinkRule | None
+) -> list[dict[str, Any]]:
+    """The translations, and the attention while the model is forced to write the references."""
+    looks = {}
+    if rule is not None and pairs:
+        aligner = Aligner(translator.bundle)
+        looks = dict(aligner.look([pair.source for pair in pairs], [pair.target for pair in pairs]))
+    shown = []
+    for number, pair in enumerate(pairs):
+        one: dict[str, Any] = {"source": pair.source, "target": pair.target, "said": measured.texts[number]}
+        if number in looks and rule is not None:
+            matrix = rule.matrix(looks[number].between_words(rule.shift))
+            one |= {
+                "source_words": looks[number].source_words,
+                "target_words": looks[number].target_words,
+                "attention": matrix.round(4).tolist(),
+            }
+        shown.append(one)
+    return shown
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,272 @@
+"""Runs a plan in parallel processes; finished runs are kept, failed ones are reported and skipped."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from regard.bounds import MOST
+from regard.bundle.bundle_folder import explain, write_whole
+from regard.child import environment, python
+from regard.data.splits import check_readable, load_split
+from regard.lab.compare.one_run import INTERRUPTED, RESULT, TASK, WARNING, Task
+from regard.lab.compare.plan import Comparison, Plan, Variant
+from regard.reading_files import open_regular, parse_json, read_regular
+from regard.text.input_error import InputError
+from regard.training.interrupt import Interrupt
+from regard.training.recipe import parse_recipe
+from regard.training.run_folder import differences, hold_folder
+
+PLAN, LOG = "comparison.json", "log.txt"
+PAUSE = 0.2
+"""Seconds between two polls of the processes."""
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One variant with one seed, and its folder."""
+
+    variant: Variant
+    seed: int
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        return f"{self.variant.name}, seed {self.seed}"
+
+    def log(self) -> list[str]:
+        """The lines that its processes wrote."""
+        try:
+            return (self.folder / LOG).read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        except OSError:
+            return []
+
+    def result(self) -> dict[str, Any] | None:
+        """The result; None if the run is not finished."""
+        try:
+            found: dict[str, Any] = parse_json(read_regular(self.folder / RESULT, MOST["tokenizer"]))
+        except (OSError, ValueError):
+            return None
+        return found
+
+
+@dataclass(frozen=True)
+class PlanState:
+    """The progress of a comparison."""
+
+    done: int
+    total: int
+    running: tuple[str, ...]
+    steps: float
+    """Share of all optimizer steps that are done."""
+
+
+class Stopped(RuntimeError):
+    """The user interrupted the comparison; every run was saved."""
+
+
+def open_folder(plan: Plan, folder: Path, *, resume: bool) -> list[Slot]:
+    """Create or resume the comparison in a folder; refuses a folder that holds anything else.
+
+    The data of a new comparison is checked before anything is written.
+    """
+    if not _begun(folder, plan.comparison, resume=resume):
+        recipes = [variant.recipe for variant in plan.possible if variant.recipe is not None]
+        for data in {recipe.data.model_dump_json(): recipe.data for recipe in recipes}.values():
+            check_readable(data)
+        _check_test_sets(plan)
+        with claimed(folder):
+            _begun(folder, plan.comparison, resume=resume)  # once more: another process may have begun here since
+            write_whole(folder / PLAN, plan.comparison.model_dump_json(indent=2))
+    slots = [
+        Slot(variant, seed, folder / "variants" / variant.slug / f"seed-{seed}")
+        for seed in range(plan.comparison.seeds)  # one seed of everything first: an early report compares fairly
+        for variant in plan.possible
+    ]
+    for slot in slots if resume else ():
+        _refuse_changes(slot, folder)
+    return slots
+
+
+def _check_test_sets(plan: Plan) -> None:
+    """Refuse variants whose scores would be measured on different test sentences."""
+    first, *others = plan.possible
+    assert first.recipe is not None
+    same = first.recipe.data
+    for one in others:
+        assert one.recipe is not None
+        if one.recipe.data == same:
+            continue
+        ours, theirs = (load_split(data, "test").pairs[: plan.comparison.sentences] for data in (same, one.recipe.data))
+        if ours != theirs:
+            raise InputError(
+                f"{first.name} and {one.name} have different test sets, so their scores would not compare: give both "
+                "recipes the same test data"
+            )
+
+
+def _begun(folder: Path, comparison: Comparison, *, resume: bool) -> bool:
+    """Whether the folder holds this comparison; False if it is new. Raises for any other content."""
+    kept = folder / PLAN
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file: name a folder with --out")
+    if kept.exists():
+        if not resume:
+            raise InputError(f"{folder} holds a comparison: --resume goes on with it, --out names another folder")
+        try:
+            same = Comparison.model_validate_json(read_regular(kept)) == comparison
+        except OSError as error:
+            raise InputError(f"cannot read {kept}: {error.strerror}") from error
+        except ValueError:
+            same = False
+        if not same:
+            raise InputError(f"{folder} was started with another comparison: resume with the same one, or name --out")
+        return True
+    if folder.exists() and any(folder.iterdir()):
+        raise InputError(f"{folder} holds something else than a comparison: name another folder with --out")
+    if resume:
+        raise InputError(f"nothing to resume in {folder}: leave --resume out to start")
+    return False
+
+
+def _refuse_changes(slot: Slot, folder: Path) -> None:
+    """Refuse a recipe that changed since the comparison began: the finished runs would not be comparable."""
+    if not (slot.folder / TASK).exists() or slot.variant.recipe is None:
+        return
+    before = parse_recipe(Task.read(slot.folder).recipe, str(slot.folder / TASK)).model_dump(mode="json")
+    now = slot.variant.recipe.model_dump(mode="json")
+    now["train"] |= {name: before["train"][name] for name in ("seed", "threads")}
+    changed = differences(before, now)
+    if changed:
+        raise InputError(
+            f"{folder} was started with another recipe ({slot.variant.name}: {'; '.join(changed)}): its figures would "
+            "not compare; put the recipe back, or start anew with --out"
+        )
+
+
+@contextmanager
+def claimed(folder: Path) -> Iterator[None]:
+    """Hold the lock of the folder, which is created if missing, while the block runs."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = hold_folder(folder, f"another process runs the comparison in {folder}")
+    except OSError as error:
+        raise explain(error, folder) from error
+    try:
+        yield
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
+def warned(slots: list[Slot]) -> dict[str, list[str]]:
+    """Each warning once, with the names of its runs."""
+    lines = [(slot.name, line) for slot in slots for line in dict.fromkeys(slot.log()) if line.startswith(WARNING)]
+    return together((name, line.removeprefix(WARNING)) for name, line in lines)
+
+
+def together(messages: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """Each message once, with the names of its runs."""
+    found: dict[str, list[str]] = {}
+    for name, message in messages:
+        found.setdefault(message, []).append(name)
+    return found
+
+
+def run_plan(
+    plan: Plan, slots: list[Slot], jobs: int, tell: Callable[[PlanState], None] = lambda state: None
+) -> dict[str, str]:
+    """Train and evaluate every run without a result; returns the reasons of failed runs, by name."""
+    waiting = [slot for slot in slots if slot.result() is None]
+    running: dict[str, tuple[Slot, subprocess.Popen[bytes]]] = {}
+    failed: dict[str, str] = {}
+    with Interrupt() as interrupt:
+        while waiting or running:
+            while waiting and len(running) < jobs:
+                slot = waiting.pop(0)
+                running[slot.name] = (slot, _start(plan, slot, alone=jobs == 1))
+            tell(_state(slots, running, failed))
+            time.sleep(PAUSE)
+            for name, (slot, process) in list(running.items()):
+                code = process.poll()
+                if code is None:
+                    continue
+                if code in (INTERRUPTED, -signal.SIGINT):
+                    interrupt.requested = True
+                    continue
+                del running[name]
+                if code or slot.result() is None:
+                    failed[name] = why_failed(slot, code)
+            if interrupt.requested and (waiting or running):
+                _stop([process for _, process in running.values()])
+                raise Stopped(f"interrupted; {len(waiting) + len(running)} of {len(slots)} runs are not done")
+    tell(_state(slots, running, failed))
+    # In the plan's order, whichever ended first; another process may have been at it meanwhile.
+    return {slot.name: failed[slot.name] for slot in slots if slot.name in failed and slot.result() is None}
+
+
+def _start(plan: Plan, slot: Slot, *, alone: bool) -> "subprocess.Popen[bytes]":
+    """Start the process of one run; parallel runs get one thread each, unless OMP_NUM_THREADS is set."""
+    one_thread = not alone and not os.environ.get("OMP_NUM_THREADS")
+    if not (slot.folder / TASK).exists():  # what was begun goes on as it was begun, with however many beside it
+        assert slot.variant.recipe is not None
+        recipe = slot.variant.recipe.model_dump(mode="json")
+        recipe["train"] |= {"seed": slot.seed}
+        if recipe["train"]["threads"] is None and one_thread:
+            recipe["train"]["threads"] = 1
+        slot.folder.mkdir(parents=True, exist_ok=True)
+        asked = plan.comparison
+        task = Task(slot.variant.name, slot.seed, recipe, asked.sentences, asked.shown, asked.protocol)
+        task.write(slot.folder)
+    threads = {"OMP_NUM_THREADS": "1"} if one_thread else {}
+    with (slot.folder / LOG).open("ab") as log:
+        return subprocess.Popen(
+            python("regard.lab.compare.one_run", str(slot.folder), str(os.getpid()), *plan.trust),
+            stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment(**threads),
+            start_new_session=True,  # a terminal's Ctrl-C reaches us alone; we pass it on once, for a second one kills
+        )  # fmt: skip
+
+
+def _stop(processes: "list[subprocess.Popen[bytes]]") -> None:
+    """Interrupt every process, which then saves its run, and wait for it."""
+    for process in processes:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+    for process in processes:
+        process.wait()
+
+
+def why_failed(slot: Slot, code: int) -> str:
+    """The reason in one line; the log has more."""
+    lines = slot.log()
+    said = lines[-1] if lines and code > 0 else f"the process ended with code {code}"
+    if code < 0:  # what it wrote before is not why
+        said = f"the process was killed by {signal.Signals(-code).name}"
+        said += " (memory that ends is one reason: --jobs 1)" if -code == signal.SIGKILL else ""
+    return said
+
+
+def _state(slots: list[Slot], running: "dict[str, Any]", failed: dict[str, str]) -> PlanState:
+    shares = [
+        _share(slot) if slot.name in running else float(slot.name in failed or slot.result() is not None)
+        for slot in slots
+    ]
+    done = sum(share == 1.0 for share in shares)
+    return PlanState(done, len(slots), tuple(running), sum(shares) / max(len(shares), 1))
+
+
+def _share(slot: Slot) -> float:
+    """How much of a run is done, from the end of its journal."""
+    try:
+        with open_regular(slot.folder / "run" / "journal.jsonl") as file:
+            first = parse_json(next(line for line in file if b'"started"' in line))
+            file.seek(max(0, (slot.folder / "run" / "journal.jsonl").stat().st_size - 4000))
+            steps = [parse_json(line) for line in file.read().split(b"\n")[1:-1] if b'"step"' in line[:20]]
+        return min(0.99, float(steps[-1]["step"]) / float(first["total_steps"]))
+    except (OSError, ValueError, KeyError, IndexError, StopIteration):
+        return 0.0

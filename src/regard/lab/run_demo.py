@@ -1,0 +1,129 @@
+"""`regard demo`: train on the phrasebook, translate, draw heat-maps, evaluate."""
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from regard.bundle.bundle_folder import explain, write_whole
+from regard.data import phrasebook
+from regard.lab.evaluate_model import Example, Measured, measure
+from regard.lab.evaluation_page import report_page
+from regard.plot import heatmaps, save
+from regard.reading_files import read_json
+from regard.runtime.translation import Translation
+from regard.runtime.translator import Translator, load
+from regard.text.input_error import InputError
+from regard.training.journal import Listener
+from regard.training.recipe import load_recipe
+from regard.training.run import Result, train
+from regard.training.world import find_world
+
+SENTENCES = 600
+LONGER = ((21, 30), (31, 40), (41, 60))
+"""Lengths beyond those of training: reported by bin, not in the scores."""
+SAMPLE = 60
+"""Sentences in each of these bins."""
+DRAWN = 4
+"""Showcase sentences in the picture."""
+_MADE = "Made by `regard demo`: "
+
+
+@dataclass(frozen=True)
+class Demo:
+    """What the demo shows."""
+
+    showcase: list[Example]
+    measured: Measured
+    longer: Measured
+
+
+def pretrained_example(pair: str) -> Translation:
+    """A sentence of the showcase, translated by the model in the package."""
+    check_pair(pair)
+    return load(f"demo-{pair}").translate(as_written(phrasebook.showcase(pair)[0].source))
+
+
+def check_pair(pair: str) -> None:
+    """Refuse a pair that has no phrasebook."""
+    if pair not in phrasebook.PAIRS:
+        raise InputError(f"no phrasebook '{pair}': valid choices are {', '.join(phrasebook.PAIRS)}")
+
+
+def train_demo(
+    pair: str,
+    out: Path,
+    *,
+    seed: int = 0,
+    resume: bool = False,
+    overrides: Iterable[str] = (),
+    listener: Listener | None = None,
+) -> Result:
+    """Train the demo recipe for `pair` into `out`; an earlier demo there is replaced, anything else is not."""
+    if find_world().size > 1:
+        raise InputError("the demo is for one worker: start it without torchrun (`regard train demo` takes several)")
+    check_pair(pair)
+    recipe = load_recipe("demo", [f"data.pair={pair}", f"data.seed={seed}", f"train.seed={seed}", *overrides])
+    recipe = recipe.model_copy(update={"description": _MADE + recipe.description})
+    if not resume:
+        _refuse_other_runs(out)
+    return train(recipe, out, resume=resume, overwrite=not resume, listener=listener)
+
+
+def show_demo(
+    pair: str, out: Path, *, seed: int, train_seconds: float, progress: Callable[[int], None] = lambda done: None
+) -> Demo:
+    """Evaluate the model in `out` on unseen sentences and write report.json, report.html and alignment.png."""
+    translator = load(out)
+    shown = phrasebook.showcase(pair)
+    translated = translator.translate([as_written(one.source) for one in shown])
+    showcase = [Example.of(one, other, translator.bundle) for one, other in zip(shown, translated, strict=True)]
+    measured = measure(translator, phrasebook.pairs(pair, "test", SENTENCES, seed=seed), progress=progress)
+    beyond = [
+        one
+        for shortest, longest in LONGER
+        for one in phrasebook.pairs(pair, "test", SAMPLE, seed=seed, shortest=shortest, longest=longest)
+    ]
+    reader = Translator(translator.bundle.that_reads(translator.bundle.most_source))
+    longer = measure(reader, beyond, progress=lambda done: progress(SENTENCES + done))
+    demo = Demo(showcase, measured, longer)
+    _write(demo, pair, out, {"pair": pair, "seed": seed, "train_seconds": round(train_seconds, 1)})
+    return demo
+
+
+def as_written(sentence: str) -> str:
+    """A sentence with a capital and a full stop, as a person types it."""
+    return sentence[:1].upper() + sentence[1:] + ("।" if "\u0900" <= sentence[-1:] <= "\u097f" else ".")
+
+
+def _refuse_other_runs(out: Path) -> None:
+    """Refuse a run that `regard demo` did not make; `train` refuses folders that are no run."""
+    try:
+        recipe = read_json(out / "recipe.json")
+    except (OSError, ValueError):
+        return
+    if not isinstance(recipe, dict) or not str(recipe.get("description", "")).startswith(_MADE):
+        raise InputError(f"{out} holds a run that `regard demo` did not make: name another folder with --out")
+
+
+def _write(demo: Demo, pair: str, out: Path, about: dict[str, object]) -> None:
+    scores = demo.measured.json()
+    report = {
+        **about,
+        **{name: scores[name] for name in ("exact_match", "aer", "bleu", "chrf", "sentences", "signatures")},
+        "by_length": scores["by_length"] + demo.longer.json()["by_length"],
+        "showcase": [
+            {"source": one.translation.source, "text": one.translation.text, "right": one.right}
+            for one in demo.showcase
+        ],
+    }
+    write_whole(out / "report.json", json.dumps(report, ensure_ascii=False, indent=2) + "\n")
+    maps = [one.attention_map() for one in demo.showcase]
+    unseen = "that the model never saw"
+    page = report_page(f"regard demo, {pair}", demo.measured, demo.longer, maps, name="demo", about=unseen)
+    write_whole(out / "report.html", page)
+    picture = out / "alignment.png"
+    try:
+        save(heatmaps([one.translation.attention_map() for one in demo.showcase[:DRAWN]]), picture)
+    except OSError as error:
+        raise explain(error, picture) from error

@@ -1,0 +1,214 @@
+"""Decodes texts with one model and keeps how: token ids, character spans, top words and attention tensors by step."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from regard.bundle.store import Bundle
+from regard.runtime.build_translation import build_translation
+from regard.runtime.guided import guided_head, guided_shift
+from regard.runtime.recorder import Recorder, StepRecord
+from regard.runtime.source_text import Padded, SourceText, check_target, pad, read_source
+from regard.runtime.translation import Translation
+from regard.runtime.translator import Translator
+from regard.search import Hypothesis, SearchConfig, SearchTree, beam_search, decode, forced_search
+from regard.text.encoding import Encoding
+from regard.text.input_error import InputError
+from regard.text.special import BOS, EOS, PAD
+from regard.text.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A text to decode; `target` is forced, or `prefix` begins the translation: a text, or token ids."""
+
+    text: str
+    target: str | None = None
+    prefix: str | tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class TracedTranslation:
+    """One hypothesis: tokens, log-probabilities, `given` tokens at its beginning, and what each step computed."""
+
+    translation: Translation
+    tokens: tuple[int, ...]
+    log_probabilities: tuple[float, ...]
+    given: int
+    records: tuple[StepRecord, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class TracedText:
+    """A text and its translations, best first (samples: as drawn); none for a blank text."""
+
+    source: SourceText
+    found: tuple[TracedTranslation, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Tracing:
+    """What to keep, and what to change: see `Recorder`; `tree` records a beam search of one sentence."""
+
+    top: int = 0
+    trace: bool = False
+    edit: tuple[int, Sequence[float]] | None = None
+    """(step, weight of each source piece), in every layer and head."""
+    abandoned: Callable[[], bool] = lambda: False
+    tree: SearchTree | None = None
+
+
+def translate_traced(
+    translator: Translator, sentences: Sequence[Sentence], search: Mapping[str, Any], tracing: Tracing
+) -> list[TracedText]:
+    """Decode sentences together, in one batch; all of them are forced or none is."""
+    bundle = translator.bundle
+    config = translator.search_config(dict(search))
+    forced = any(one.target is not None for one in sentences)
+    if forced and any(one.target is None for one in sentences):
+        raise ValueError("some sentences have a target and some have none: decode them separately")
+    sources = [_read(one.text, translator) for one in sentences]
+    given = [_given(one, bundle) for one in sentences]
+    rows = [i for i, source in enumerate(sources) if not source.blank]
+    done = [TracedText(source, ()) for source in sources]
+    if not rows:
+        return done
+    batch = pad([sources[i].encoding.ids for i in rows], translator.device)
+    recorder = Recorder(
+        translator.stepper, top=tracing.top, trace=tracing.trace, edits=_edits(tracing, batch, bundle),
+        abandoned=tracing.abandoned,
+    )  # fmt: skip
+    prefixes = [list(found.ids) if (found := given[i]) is not None else [] for i in rows]
+    hypotheses = _decode(recorder, batch, config, prefixes, forced, translator, tracing.tree)
+    for row, i in enumerate(rows):
+        built = [_built(sources[i], one, given[i], forced, bundle, recorder, row) for one in hypotheses[row]]
+        if not config.sampler:
+            built = _different(built, config.nbest)
+        done[i] = TracedText(sources[i], tuple(built))
+    return done
+
+
+@torch.inference_mode()
+def drop_words(translator: Translator, source: SourceText, target: Sequence[int]) -> list[tuple[float, ...]]:
+    """The log-probability of each target token while it is forced, without source word 0, without word 1, and so on.
+
+    Words are dropped by their pieces: the rest of the source is cut into the same pieces as before.
+    """
+    encoding = source.encoding
+    words = range(len(encoding.word_texts))
+    left = [[number for number, word in zip(encoding.ids, encoding.words, strict=True) if word != w] for w in words]
+    batch = pad(left, translator.device)
+    found = forced_search(translator.stepper, batch, [target] * len(left), device=translator.device)
+    return [one.log_probabilities for one in found]
+
+
+def _read(text: str, translator: Translator) -> SourceText:
+    bundle = translator.bundle
+    return read_source(text, bundle.source, eos=bundle.manifest.source_eos, longest=translator.longest_source)
+
+
+def _given(sentence: Sentence, bundle: Bundle[Any]) -> Encoding | None:
+    """The tokens that a translation must begin with, or be."""
+    if sentence.target is not None:
+        given = bundle.target.encode(sentence.target, eos=True)
+    elif isinstance(sentence.prefix, str):
+        given = bundle.target.encode(sentence.prefix)
+    elif sentence.prefix is not None:
+        given = _encoding(sentence.prefix, bundle.target)
+    else:
+        return None
+    check_target(len(given.ids), bundle)
+    return given
+
+
+def _encoding(ids: tuple[int, ...], tokenizer: Tokenizer) -> Encoding:
+    wrong = [i for i, one in enumerate(ids) if not 0 <= one < len(tokenizer) or one in (PAD, BOS) or
+             (one == EOS and i < len(ids) - 1)]  # fmt: skip
+    if wrong:
+        raise InputError(
+            f"prefix_ids: {ids[wrong[0]]} at place {wrong[0]} is no piece that may stand there: wanted ids of this "
+            f"model's target vocabulary (0 to {len(tokenizer) - 1}), without padding and BOS, EOS only at the end"
+        )
+    written = tokenizer.decode_pieces(ids)
+    return Encoding(written.text, ids, written.pieces, ((0, 0),) * len(ids), written.words, written.word_texts)
+
+
+def _edits(tracing: Tracing, batch: Padded, bundle: Bundle[Any]) -> dict[int, Float[Tensor, "layer head source"]]:
+    if tracing.edit is None:
+        return {}
+    step, weights = tracing.edit
+    pieces, width = int(batch.source_lengths[0]), batch.source.shape[1]
+    if len(weights) != pieces:
+        raise InputError(
+            f"attention_edit.weights: {len(weights)} given, but the source has {pieces} pieces: give one for each"
+        )
+    row = torch.zeros(width, device=batch.source.device, dtype=_precision(bundle))
+    row[:pieces] = torch.tensor(list(weights), dtype=row.dtype, device=row.device)
+    layers, heads = bundle.manifest.model.attention_shape
+    return {step: row.expand(layers, heads, width)}
+
+
+def _precision(bundle: Bundle[Any]) -> torch.dtype:
+    parameters = getattr(bundle.model, "parameters", None)
+    return torch.float32 if parameters is None else next(parameters()).dtype
+
+
+@torch.inference_mode()
+def _decode(
+    recorder: Recorder,
+    batch: Padded,
+    config: SearchConfig,
+    prefixes: Sequence[Sequence[int]],
+    forced: bool,
+    translator: Translator,
+    tree: SearchTree | None,
+) -> list[list[Hypothesis]]:
+    if forced:
+        return [[one] for one in forced_search(recorder, batch, prefixes, device=translator.device)]
+    limits = config.limits(batch.source_lengths, translator.most_pieces)
+    for prefix, limit in zip(prefixes, limits.tolist(), strict=True):
+        if len(prefix) > limit:
+            raise InputError(f"a prefix of {len(prefix)} pieces is more than the {limit} its translation may have")
+    if config.nbest > 1 and not config.sampler:  # different pieces may give one text: more candidates fill the list
+        config = config.model_copy(update={"nbest": config.beam})
+    if tree is not None:
+        return beam_search(
+            recorder, batch, limits, beam=config.beam, nbest=config.nbest, options=config.options, prefixes=prefixes,
+            record=tree, lengths=batch.source_lengths,
+        )  # fmt: skip
+    generator = torch.Generator(device=translator.device).manual_seed(config.seed) if config.sampler else None
+    return decode(
+        recorder, batch, batch.source_lengths, config, most=translator.most_pieces, prefixes=prefixes,
+        generator=generator,
+    )  # fmt: skip
+
+
+def _built(
+    source: SourceText,
+    hypothesis: Hypothesis,
+    given: Encoding | None,
+    forced: bool,
+    bundle: Bundle[Any],
+    recorder: Recorder,
+    row: int,
+) -> TracedTranslation:
+    translation = build_translation(
+        source, hypothesis, bundle.target, given=given, forced=forced, head=guided_head(bundle),
+        shift=guided_shift(bundle),
+    )  # fmt: skip
+    tokens = hypothesis.tokens
+    records = recorder.records(row, tokens, BOS)
+    count = 0 if given is None else min(len(given.ids), len(tokens))
+    return TracedTranslation(translation, tokens, hypothesis.log_probabilities, count, records)
+
+
+def _different(ranked: Sequence[TracedTranslation], most: int) -> list[TracedTranslation]:
+    """The `most` best translations of different texts."""
+    first: dict[str, TracedTranslation] = {}
+    for one in ranked:
+        first.setdefault(one.translation.text, one)
+    return list(first.values())[:most]

@@ -1,0 +1,121 @@
+"""What a strategy sees and chooses at each step: the live hypotheses, the candidates, and those that ended."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from regard.search.hypothesis import LengthPenalty
+
+
+@dataclass(frozen=True)
+class Live:
+    """The unfinished hypotheses, one a row, sorted by sentence; kept on the host, where choosing is cheap."""
+
+    sentence: Int[np.ndarray, "rows"]
+    score: Float[np.ndarray, "rows"]
+    tokens: Int[np.ndarray, "rows step"]
+    values: Float[np.ndarray, "rows step"]
+    path: Int[np.ndarray, "rows step"]
+    seen: Float[np.ndarray, "rows source"] | None = None
+    """How much each source position was looked at so far; kept only where coverage counts."""
+
+    @classmethod
+    def begin(cls, sentence: Int[np.ndarray, "rows"]) -> "Live":
+        rows = len(sentence)
+        numbers = np.zeros((rows, 0), dtype=np.int64)
+        return cls(sentence, np.zeros(rows), numbers, np.zeros((rows, 0)), numbers)
+
+    def take(self, rows: Int[np.ndarray, "chosen"]) -> "Live":
+        seen = None if self.seen is None else self.seen[rows]
+        return Live(self.sentence[rows], self.score[rows], self.tokens[rows], self.values[rows], self.path[rows], seen)
+
+    def extend(
+        self,
+        choice: "Candidates",
+        numbers: Int[np.ndarray, "rows"],
+        looked: Float[np.ndarray, "rows source"] | None = None,
+    ) -> "Live":
+        """Each chosen candidate as a row of its own; `numbers` says which attention row made each present row, `looked`
+        where it looked.
+        """
+        parents = self.take(choice.parent)
+        seen = None if looked is None else looked[choice.parent]
+        return Live(
+            parents.sentence,
+            parents.score + choice.value,
+            np.concatenate([parents.tokens, choice.token[:, None]], axis=1),
+            np.concatenate([parents.values, choice.value[:, None]], axis=1),
+            np.concatenate([parents.path, numbers[choice.parent][:, None]], axis=1),
+            seen if seen is None or parents.seen is None else parents.seen + seen,
+        )
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """What a strategy chose: token `token[i]` with log-probability `value[i]` after live row `parent[i]`."""
+
+    parent: Int[np.ndarray, "candidates"]
+    token: Int[np.ndarray, "candidates"]
+    value: Float[np.ndarray, "candidates"]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A hypothesis that takes no more part; its attention is fetched only on request."""
+
+    sentence: int
+    score: float
+    tokens: tuple[int, ...]
+    values: tuple[float, ...]
+    path: Int[np.ndarray, "step"]
+    finished: bool
+    coverage: float = 0.0
+    """What is taken off its normalised score for source positions that nothing looked at."""
+
+    def merit(self, penalty: LengthPenalty) -> float:
+        """What hypotheses are ranked by."""
+        return penalty.normalise(self.score, len(self.tokens)) + self.coverage
+
+
+@runtime_checkable
+class Strategy(Protocol):
+    """What makes a search this search."""
+
+    def choose(self, scores: Float[Tensor, "rows vocabulary"], live: Live) -> Candidates:
+        """Candidates sorted by sentence; those at -inf are left out, NaN is passed on."""
+        ...
+
+    def hopeful(self, live: Live, ended: Sequence[Ended]) -> Bool[np.ndarray, "rows"]:
+        """Which rows are worth another step, given those that ended just now."""
+        ...
+
+
+def check_choice(choice: Candidates, live: Live, ended: Sequence[Sequence[Ended]]) -> None:
+    """Every live sentence must go on, or have something to show already."""
+    step = live.tokens.shape[1]
+    wrong = np.isnan(choice.value)
+    if wrong.any():
+        raise not_a_number(step, int(live.sentence[choice.parent[wrong.argmax()]]))
+    going = np.zeros(len(ended), dtype=bool)
+    going[live.sentence[choice.parent]] = True
+    for sentence in live.sentence[~going[live.sentence]].tolist():
+        if not ended[sentence]:
+            raise nothing_possible(step, sentence)
+
+
+def not_a_number(step: int, sentence: int) -> ValueError:
+    return ValueError(
+        f"the model gave NaN, +inf or only -inf as logits at step {step} (0-based) of sentence {sentence}: "
+        "its weights are probably damaged or training diverged"
+    )
+
+
+def nothing_possible(step: int, sentence: int) -> ValueError:
+    return ValueError(
+        f"no token is possible at step {step} (0-based) of sentence {sentence}: all that the model allows is "
+        "forbidden, or it gives the forced token probability 0"
+    )

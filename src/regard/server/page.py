@@ -1,0 +1,65 @@
+"""The built page: files of `server/page/`, read once and compressed, served from memory."""
+
+import gzip
+from dataclasses import dataclass
+from mimetypes import guess_type
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+FOLDER = Path(__file__).parent / "page"
+INDEX = "index.html"
+NOT_BUILT = (
+    "The page of the studio is not built: this checkout has no folder src/regard/server/page.\n"
+    "Build it from studio/ (npm ci && npm run build), or install a released wheel, which has it.\n"
+    "The API answers: /api/v1/models, described by /api/v1/openapi.json.\n"
+)
+_TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".woff2": "font/woff2", ".json": "application/json"}
+
+
+@dataclass(frozen=True)
+class _File:
+    content: bytes
+    small: bytes | None
+    """Compressed, where that is shorter."""
+    kind: str
+    hashed: bool
+    """Vite puts a hash of the content into the name of everything in assets/: it never changes."""
+
+
+class Page:
+    """Only files that were there at the start can be requested, by their names: no path leads outside."""
+
+    def __init__(self, folder: Path = FOLDER) -> None:
+        files = sorted(path for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else []
+        self._files = {path.relative_to(folder).as_posix(): _read(path, folder) for path in files}
+
+    @property
+    def built(self) -> bool:
+        return INDEX in self._files
+
+    def answer(self, request: Request) -> Response:
+        """A file of the page; the page itself for /."""
+        if not self.built:
+            return PlainTextResponse(NOT_BUILT, status_code=404)
+        name = request.url.path.lstrip("/") or INDEX
+        file = self._files.get(name)
+        if file is None:
+            return PlainTextResponse(f"no file {name[:80]}\n", status_code=404)
+        headers = {"Vary": "Accept-Encoding", "Cache-Control": "no-cache"}
+        if file.hashed:
+            headers["Cache-Control"] = "public, max-age=31536000, immutable"
+        content = file.content
+        if file.small is not None and "gzip" in request.headers.get("accept-encoding", ""):
+            content, headers["Content-Encoding"] = file.small, "gzip"
+        return Response(content, headers=headers, media_type=file.kind)
+
+
+def _read(path: Path, folder: Path) -> _File:
+    content = path.read_bytes()
+    small = gzip.compress(content, 9, mtime=0)
+    kind = _TYPES.get(path.suffix) or guess_type(path.name)[0] or "application/octet-stream"
+    kind = f"{kind}; charset=utf-8" if kind.startswith("text/") else kind
+    hashed = path.relative_to(folder).parts[0] == "assets"
+    return _File(content, small if len(small) < len(content) else None, kind, hashed)

@@ -1,0 +1,144 @@
+"""Triage, neighbours, the course, attention files, health."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from regard.server.schema.base import MOST_CHARACTERS, MOST_LINES, Answer, Request
+from regard.server.schema.translation import Attention, Link, Matrix, Side
+
+
+class TriageRequest(Request):
+    """POST /triage: which translations to look at first, without references."""
+
+    model: str | None = None
+    lines: list[str] = Field(min_length=1, max_length=MOST_LINES)
+    """Sources; blank ones are left out of the answer."""
+    translations: list[str] | None = Field(default=None, max_length=MOST_LINES)
+    """Given translations to judge by forcing them, one for each line; the model's own if left out."""
+    beam: int | None = Field(default=None, ge=1, le=16)
+
+
+class TriageRow(Answer):
+    """One sentence with its confidence signals."""
+
+    number: int
+    """0-based line."""
+    source: str
+    text: str
+    confidence: float
+    """0 to 1: the mean rank of the signals among the lines of this request; the least sure first."""
+    mean_log_probability: float
+    attention_entropy: float | None
+    """Mean over target words, in nats."""
+    coverage: float | None
+    """The share of source words that got at least half of a word's attention, summed over the target."""
+    copied: int
+    """Source words that the translation repeats unchanged because the model does not know them."""
+    repeated: int
+    """Target words that immediately repeat what was just written."""
+    finished: bool
+    warnings: list[str]
+
+
+class TriageAnswer(Answer):
+    """Answer of POST /triage, the least confident first."""
+
+    model: str
+    forced: bool
+    rows: list[TriageRow]
+
+
+class NeighboursRequest(Request):
+    """POST /neighbours: training sentences with a similar decoder state or context."""
+
+    model: str | None = None
+    text: str = Field(max_length=MOST_CHARACTERS)
+    target: str | None = Field(default=None, max_length=MOST_CHARACTERS)
+    """Forced; the model's own greedy translation if left out."""
+    step: int = Field(default=0, ge=0, le=100_000)
+    kind: Literal["query", "context"] = "query"
+    """query: the decoder state that asks; context: what attention returned."""
+    count: int = Field(default=10, ge=1, le=50)
+
+
+class Neighbour(Answer):
+    """A step of a training sentence, whose reference was forced."""
+
+    source: str
+    target: str
+    step: int
+    piece: str
+    """What the training sentence has at this step."""
+    target_word: int | None
+    similarity: float
+    """Cosine: 1 is the same direction."""
+
+
+class NeighboursAnswer(Answer):
+    """Answer of POST /neighbours: the nearest first, each training sentence once."""
+
+    model: str
+    kind: Literal["query", "context"]
+    piece: str
+    """What the requested step writes."""
+    sample: int
+    """Training sentences that were searched."""
+    neighbours: list[Neighbour]
+
+
+class Exercise(Answer):
+    """One exercise of the course."""
+
+    number: int
+    name: str
+    title: str
+    needs: str
+    points: int
+    passed: str | None
+    """When it first passed, ISO 8601."""
+    attempts: int
+    hints_seen: int
+    readme: str
+    """Markdown."""
+
+
+class CourseAnswer(Answer):
+    """Answer of GET /course; progress is that of the folder regard-course below the current folder, if there is one."""
+
+    started: bool
+    current: str
+    points: int
+    of: int
+    exercises: list[Exercise]
+
+
+class AttentionFile(Answer):
+    """One matrix or tensor of somebody's model (regard studio --attention FILE)."""
+
+    name: str
+    source: Side
+    target: Side
+    attention: Attention
+    word_attention: Matrix | None
+    """null where a piece is a word: `attention` shows the same."""
+    gold: list[Link] | None
+    caption: str | None
+
+
+class AttentionAnswer(Answer):
+    """Answer of GET /attention."""
+
+    files: list[AttentionFile]
+
+
+class Health(Answer):
+    """Answer of GET /health: status 200, or 503 while the server stops."""
+
+    status: Literal["ok", "stopping"]
+    version: str
+    models: int
+    queued: int
+    running: int
+    seconds: float
+    """Since the server started."""

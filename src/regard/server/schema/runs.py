@@ -1,0 +1,139 @@
+"""Training runs, their events and replays, and scores by length."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from regard.server.schema.base import Answer, Request
+from regard.server.schema.translation import Side
+
+State = Literal["preparing", "running", "finished", "stopped", "failed"]
+
+
+class TrainRequest(Request):
+    """POST /runs: train the demo of the phrasebook."""
+
+    pair: Literal["en-fr", "fr-en", "en-hi"] = "en-fr"
+    seed: int = Field(default=0, ge=0, le=2**31)
+    steps: int | None = Field(default=None, ge=1, le=20_000)
+    """Optimizer steps; the recipe's (about three minutes) if left out."""
+
+
+class Run(Answer):
+    """A run folder below --runs."""
+
+    id: str
+    """The folder's name."""
+    description: str
+    state: State
+    """preparing: before the first step; stopped: interrupted, can be resumed by the command line."""
+    ours: bool
+    """Started by this server: DELETE /runs/{id} stops it."""
+    step: int
+    total_steps: int | None
+    metric: str | None
+    best_score: float | None
+    best_step: int | None
+    seconds: float | None
+    model: str | None
+    """Its id in /models, once there is a checkpoint."""
+    problem: str | None = None
+    """Why it failed."""
+
+
+class RunsAnswer(Answer):
+    """Answer of GET /runs; the newest first."""
+
+    runs: list[Run]
+    can_train: bool
+    """False for `regard serve` and where --runs cannot be written: POST /runs is refused."""
+
+
+class RunEvent(Answer):
+    """The data of one server-sent event: a line of the run's journal, by the name of its `event`.
+
+    started {total_steps, parameters, train_pairs …}, step {step, epoch, loss, rate, gradient_norm, tokens_per_second,
+    seconds}, validated {step, train_loss, loss, metric, score, best, sample [source, translation, reference]}, averaged,
+    warning {step, message}, finished {step, reason, best_score, best_step}; snapshot {step} when /replay has a new one;
+    gone {message} when the process ended without `finished`.
+    """
+
+    event: str
+    values: dict[str, Any]
+
+
+class ReplayedSentence(Answer):
+    """A pinned sentence under one checkpoint: attention between words while the reference was forced."""
+
+    data: list[list[float]] | None
+    """[target word][source word]; null without attention."""
+    log_probability: float
+    """Of the reference."""
+    text: str
+    """What the checkpoint itself translates."""
+
+
+class Snapshot(Answer):
+    """One checkpoint: entry i belongs to sentence i."""
+
+    step: int
+    score: float | None
+    sentences: list[ReplayedSentence]
+
+
+class PinnedSentence(Answer):
+    """A sentence whose alignment is replayed."""
+
+    source: Side
+    target: Side
+    """The reference, which is forced."""
+
+
+class ReplayAnswer(Answer):
+    """Answer of GET /runs/{id}/replay: how the alignment emerges, oldest snapshot first."""
+
+    run: str
+    sentences: list[PinnedSentence]
+    snapshots: list[Snapshot]
+    reason: str | None
+    """Why there are none: the run was not started from this page, or has no checkpoint yet."""
+
+
+class QualitySentence(Answer):
+    """A sentence of a bin."""
+
+    number: int
+    source: str
+    reference: str
+    text: str
+    right: bool
+    chrf: float
+
+
+class QualityBin(Answer):
+    """Sentences of a range of source lengths, in words."""
+
+    shortest: int
+    longest: int | None
+    sentences: int
+    score: float | None
+    low: float | None
+    high: float | None
+    """The 95 % bootstrap interval."""
+    examples: list[QualitySentence]
+
+
+class QualityAnswer(Answer):
+    """Answer of GET /quality/{run}; `run` is an id of /models. Poll while `state` is computing."""
+
+    model: str
+    state: Literal["computing", "ready"]
+    done: int
+    of: int
+    metric: Literal["bleu", "chrf", "exact_match"]
+    score: float | None
+    low: float | None
+    high: float | None
+    bins: list[QualityBin]
+    """Bins without sentences are left out."""
+    notes: list[str]

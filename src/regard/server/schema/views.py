@@ -1,0 +1,264 @@
+"""Answers behind the views Walk, Compare, Beam and the occlusion row, and the list of models."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from regard.server.schema.base import MOST_CHARACTERS, MOST_MODELS, MOST_TOP, Answer, Request
+from regard.server.schema.translation import (
+    Candidate,
+    Decoding,
+    Link,
+    Mode,
+    Piece,
+    Side,
+    TranslateAnswer,
+)
+
+Fate = Literal["kept", "finished", "cut", "pruned", "hopeless"]
+
+
+class Limits(Answer):
+    """What the server accepts; more is answered by 413, 422 or 429."""
+
+    characters: int
+    beam: int
+    nbest: int
+    top: int
+    models: int
+    lines: int
+    body_bytes: int
+    queue: int
+    seconds: float
+
+
+class Model(Answer):
+    """A model that can be requested by its id."""
+
+    id: str
+    origin: Literal["package", "run", "bundle"]
+    description: str
+    source_language: str | None
+    target_language: str | None
+    architecture: Literal["rnn", "transformer"]
+    about: str
+    """The architecture in one line."""
+    score: str
+    """additive, dot, general, concat, scaled-dot, multi-head, none …"""
+    window: Literal["global", "local-m", "local-p"]
+    reach: int | None
+    """D of a local window: it covers [p_t - D, p_t + D]."""
+    placement: Literal["input", "output"] | None
+    """input (Bahdanau): the query is s_{t-1}; output (Luong): it is s_t; null: a Transformer, the query is the layer's
+    own state."""
+    layers: int
+    """Decoder layers that attend to the source; 0 without attention."""
+    heads: int
+    has_attention: bool
+    can_step: bool
+    """Whether /step, /occlusion and attention_edit work: not for ONNX folders."""
+    parameters: int
+    longest_source: int
+    """Pieces of a source that are read."""
+    beam: int
+    """Default beam width."""
+    examples: list[str]
+    """Sentences to try."""
+    score_line: str | None
+    """Metric, value and test set, where the model card has them."""
+
+
+class ModelsAnswer(Answer):
+    """Answer of GET /models."""
+
+    models: list[Model]
+    default: str | None
+    """The model of a request that names none; null where it must name one."""
+    limits: Limits
+    attention_files: int
+    """Matrices that GET /attention returns (regard studio --attention FILE)."""
+
+
+class StepRequest(Decoding):
+    """POST /step: the same decode as /translate, looked at in one step."""
+
+    step: int = Field(default=0, ge=0, le=100_000)
+    """0-based: the step that writes target piece `step`."""
+    hypothesis: int = Field(default=0, ge=0, le=15)
+    """Which of the n best."""
+    top: int = Field(default=10, ge=1, le=MOST_TOP)
+
+
+class Window(Answer):
+    """A local window at one step: positions [center - reach, center + reach]."""
+
+    kind: Literal["local-m", "local-p"]
+    center: float
+    """p_t, counted from 0."""
+    reach: int
+    gaussian: list[float] | None
+    """For each source piece, what its weight is multiplied by after softmax (local-p); sigma is reach / 2."""
+
+
+class LayerStep(Answer):
+    """Attention of one decoder layer in one step: the tensors that the decode used. Lists are [head][source piece]."""
+
+    query: list[float]
+    """What the layer's attention was called with."""
+    scores: list[list[float]]
+    """Raw: before mask, softmax and Gaussian."""
+    mask: list[list[bool]]
+    """True where the step may look: inside the sentence and its window."""
+    weights: list[list[float]]
+    """After mask, softmax and Gaussian, or as edited."""
+    window: Window | None
+    context: list[float]
+
+
+class StepAnswer(Answer):
+    """Answer of POST /step: six stages of one decoder step."""
+
+    model: str
+    source: Side
+    target: Side
+    """The whole hypothesis that the step belongs to."""
+    step: int
+    steps: int
+    """Steps of the hypothesis."""
+    query_name: Literal["s_{t-1}", "s_t", "x_t"]
+    """Which state asks: before the recurrent step, after it, or a Transformer layer's state."""
+    reads: Piece
+    """What the decoder reads in this step: the piece before, BOS at first."""
+    writes: Piece
+    probability: float
+    forced: bool
+    edited: bool
+    """Whether attention_edit replaced the weights of this step."""
+    layers: list[LayerStep]
+    """Empty without attention."""
+    no_attention: str | None
+    """Why `layers` is empty, or null."""
+    entropy: float
+    top: list[Candidate]
+    warnings: list[str]
+
+
+class OcclusionRequest(Request):
+    """POST /occlusion: drop one source word at a time and force the same target."""
+
+    model: str | None = None
+    text: str = Field(max_length=MOST_CHARACTERS)
+    target: str | None = Field(default=None, max_length=MOST_CHARACTERS)
+    """The model's own translation of `text` if left out."""
+
+
+class Occluded(Answer):
+    """The target's log-probabilities without one source word."""
+
+    word: int
+    """The dropped source word."""
+    log_probabilities: list[float]
+    """Of each target word (the sum over its pieces), then of EOS where the target has one."""
+    changes: list[float]
+    """log_probabilities minus those with the whole source: below 0 where the word was needed."""
+
+
+class OcclusionAnswer(Answer):
+    """Answer of POST /occlusion."""
+
+    model: str
+    source: Side
+    target: Side
+    forced: bool
+    """Whether `target` came from the request."""
+    log_probabilities: list[float]
+    """With the whole source: of each target word, then of EOS."""
+    rows: list[Occluded]
+    """One for each source word; none where the text has only one word."""
+    warnings: list[str]
+
+
+class CompareRequest(Request):
+    """POST /compare: one sentence through several models."""
+
+    models: list[str] = Field(min_length=1, max_length=MOST_MODELS)
+    text: str = Field(max_length=MOST_CHARACTERS)
+    mode: Mode = "free"
+    target: str | None = Field(default=None, max_length=MOST_CHARACTERS)
+    beam: int | None = Field(default=None, ge=1, le=16)
+    top: int = Field(default=0, ge=0, le=MOST_TOP)
+
+
+class Compared(Answer):
+    """One model of a comparison."""
+
+    model: str
+    translation: TranslateAnswer | None
+    """null where this model cannot do it; `problem` says why."""
+    problem: str | None
+    log_probability: float | None
+    mean_log_probability: float | None
+    attention_entropy: float | None
+    """Mean over the rows, in nats."""
+    aer: float | None
+    """Alignment error rate against gold links, 0 to 1; null where they are unknown."""
+    parameters: int
+    milliseconds: float | None
+
+
+class Difference(Answer):
+    """Whether the attention of two models can be subtracted."""
+
+    first: str
+    second: str
+    possible: bool
+    reason: str | None
+    """Why not: free mode, other pieces, no attention."""
+
+
+class CompareAnswer(Answer):
+    """Answer of POST /compare, in the order of the request."""
+
+    mode: Mode
+    results: list[Compared]
+    differences: list[Difference]
+    """For each pair of models: between words, where both models see the same words; between pieces if `pieces`."""
+    gold: list[Link] | None
+
+
+class BeamNode(Answer):
+    """One candidate; the root (id 0) is the empty beginning, BOS."""
+
+    id: int
+    parent: int | None
+    depth: int
+    """Pieces from the root: 0 for the root."""
+    piece: Piece | None
+    """null for the root."""
+    probability: float | None
+    """Of this piece after its parent."""
+    score: float
+    """Sum of log-probabilities."""
+    normalised_score: float
+    fate: Fate
+    """kept: went on; finished: ended in EOS; cut: reached the length limit; pruned: outside the beam; hopeless: inside,
+    but unable to overtake what had finished."""
+    rank: int | None
+    """Among the candidates of its depth by score, 1-based, as the beam compares them."""
+    prefix_ids: list[int]
+    """Request this prefix to go on from here."""
+    text: str
+    """The text up to here."""
+    best: int | None
+    """Place in the final n-best list, 1-based; null elsewhere."""
+
+
+class BeamAnswer(Answer):
+    """Answer of GET /beam/{id}: nodes in breadth-first order, parents before children."""
+
+    id: str
+    model: str
+    beam: int
+    length_penalty: float
+    source: Side
+    nodes: list[BeamNode]

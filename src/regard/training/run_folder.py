@@ -1,0 +1,214 @@
+"""The run folder: who may write into it, and what a resumed run must find unchanged."""
+
+import os
+import shutil
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any
+
+from regard.bounds import excerpt
+from regard.bundle.bundle_folder import explain, write_whole
+from regard.bundle.manifest import FORMAT, read_manifest
+from regard.bundle.manifest import NAME as MANIFEST
+from regard.bundle.store import identity
+from regard.files import hold, recover
+from regard.models.model_config import RecurrentConfig
+from regard.reading_files import read_json
+from regard.text.input_error import InputError
+from regard.training.journal import NAME as JOURNAL
+from regard.training.journal import read_journal
+from regard.training.recipe import Recipe, find_recipe, parse_recipe
+
+RECIPE = "recipe.json"
+OURS = ("last", "best", "average", "tensorboard", JOURNAL, "curve.png")
+"""What a run leaves behind, besides its recipe."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A folder that a run may use, and what another process changes when it trains there: identities of its files."""
+
+    folder: Path
+    recipe: Recipe
+    resume: bool
+    overwrite: bool
+    state: tuple[object, ...]
+
+
+def check_folder(folder: Path, recipe: Recipe, *, resume: bool, overwrite: bool) -> Checked:
+    """Refuse a folder that a run must not touch; nothing is written yet."""
+    checked = _look(folder, recipe, resume=resume, overwrite=overwrite)
+    _check_writable(folder)
+    return checked
+
+
+def _look(folder: Path, recipe: Recipe, *, resume: bool, overwrite: bool) -> Checked:
+    if resume and overwrite:
+        raise InputError("--resume goes on with a run and --overwrite replaces it: choose one")
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file: name a folder with --out")
+    if resume:
+        if not is_run(folder):
+            raise InputError(f"nothing to resume in {folder}: there is no run; leave --resume out to start one")
+        _refuse_changes(folder, recipe)
+        _refuse_lost_checkpoint(folder)
+    elif not _is_empty(folder):
+        if not is_run(folder):
+            raise InputError(f"{folder} holds something else than a run, which is left alone: name another with --out")
+        if not overwrite:
+            raise InputError(
+                f"{folder} exists already: --resume goes on with that run, --overwrite starts anew, "
+                "--out names another folder"
+            )
+    state = tuple(identity(folder / name) for name in (RECIPE, JOURNAL, "last", "best"))
+    return Checked(folder, recipe, resume, overwrite, state)
+
+
+def _refuse_lost_checkpoint(folder: Path) -> None:
+    """A run without a checkpoint starts anew: right where it was stopped before its first, else work would be lost."""
+    recover(folder / "last")
+    recover(folder / "best")
+    ended = any(entry["event"] == "finished" for entry in read_journal(folder / JOURNAL))
+    if (folder / "last").exists() or not ((folder / "best").exists() or ended):
+        return
+    there = [f"{name}/" if (folder / name).is_dir() else name for name in OURS if (folder / name).exists()]
+    with suppress(InputError):
+        step = read_manifest(folder / "best" / MANIFEST).trained.get("steps")
+        there = [f"best/ of step {step}" if name == "best/" else name for name in there]
+    raise InputError(
+        f"cannot resume in {folder}: its checkpoint last/ is missing, and a new start would replace what is there "
+        f"({', '.join(there)}): put last/ back, begin a new run with these weights (--out NEW --set "
+        f"train.start_from={folder}), or replace them with --overwrite"
+    )
+
+
+def _check_writable(folder: Path) -> None:
+    """A disk that takes nothing should show before the data is read, not after."""
+    place = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+    try:
+        with TemporaryFile(dir=place):
+            pass
+    except OSError as error:
+        raise explain(error, folder) from error
+
+
+@contextmanager
+def claimed(checked: Checked) -> Iterator[None]:
+    """The folder is ours alone while the block runs; a new run first removes what an old one left, and only that.
+
+    Once it is locked it is checked again: another process may have trained there since. The recipe is written last and
+    never missing in between, so a kill leaves a run that can be overwritten again.
+    """
+    folder, recipe, resume = checked.folder, checked.recipe, checked.resume
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = hold_folder(folder, f"another process is training in {folder}")
+    except OSError as error:
+        raise explain(error, folder) from error
+    try:
+        if _look(folder, recipe, resume=resume, overwrite=checked.overwrite) != checked:
+            raise InputError(
+                f"another process trained in {folder} while this one got ready: look at what it left there, and "
+                "start again"
+            )
+        _clear(folder, everything=not resume)
+        if not resume:
+            write_whole(folder / RECIPE, recipe.model_dump_json(indent=2))
+        yield
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
+def _clear(folder: Path, everything: bool) -> None:
+    """Remove what a killed process left half done; with it, if wanted, everything else that a run leaves."""
+    names, endings = tuple(f".{name}" for name in (*OURS, RECIPE)), (".old", ".part")
+    try:
+        if not everything:
+            recover(folder / "last")
+            recover(folder / "best")
+        halves = [path for path in folder.iterdir() if path.name.startswith(names) and path.suffix in endings]
+        for path in (*halves, *(folder / name for name in OURS if everything)):
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
+    except OSError as error:
+        raise explain(error, folder) from error
+
+
+def hold_folder(folder: Path, refusal: str) -> int | None:
+    """Hold the folder until the file descriptor is closed; the lock dies with the process, however that ends."""
+    try:
+        return hold(folder)
+    except BlockingIOError as error:
+        raise InputError(f"{refusal}: wait for it, or stop it first") from error
+
+
+def _is_empty(folder: Path) -> bool:
+    """Whether nothing is in it but a recipe that a killed process had only begun to write."""
+    return not folder.exists() or all(
+        path.name.startswith(f".{RECIPE}") and path.suffix == ".part" for path in folder.iterdir()
+    )
+
+
+def is_run(folder: Path) -> bool:
+    """Whether we wrote its recipe: another program's recipe.json has no such tables."""
+    try:
+        written = read_json(folder / RECIPE)
+    except (OSError, ValueError):
+        return False
+    return isinstance(written, dict) and {"data", "text", "model", "train", "search"} <= written.keys()
+
+
+def _refuse_changes(folder: Path, recipe: Recipe) -> None:
+    written = folder / RECIPE
+    before = parse_recipe(read_json(written), str(written))
+    changed = differences(before.model_dump(mode="json"), recipe.model_dump(mode="json"))
+    if changed:
+        raise InputError(
+            f"{folder} was started with another recipe ({'; '.join(changed)}): resume with the same one, or start a "
+            f"new run with --out (train.start_from={folder} begins with its weights)"
+        )
+
+
+def differences(
+    before: dict[str, Any], after: dict[str, Any], path: str = "", form: str = "{key} was {old}, is {new}"
+) -> list[str]:
+    """The keys whose values differ, with both values; a description may change."""
+    changed = []
+    for key in sorted({*before, *after} - {"description"}):
+        old, new = before.get(key), after.get(key)
+        if isinstance(old, dict) and isinstance(new, dict):
+            changed += differences(old, new, f"{path}{key}.", form)
+        elif old != new:
+            changed.append(form.format(key=f"{path}{key}", old=_shown(old), new=_shown(new)))
+    return changed
+
+
+def _shown(value: Any) -> str:
+    return "not set" if value is None else excerpt(value)
+
+
+def own_classes(recipes: Iterable[Recipe], *files: str | Path, trust: Collection[str] = ()) -> tuple[str, ...]:
+    """The classes outside regard that may be imported: those in `trust`, and those that the user's own recipes name.
+
+    A recipe file in a run folder or a bundle may come from another person: none of its classes is added.
+    """
+    named = (trust,) if isinstance(trust, str) else tuple(trust)
+    folders = {folder for file in files for folder in find_recipe(file).resolve().parents}
+    if any(is_run(folder) or _is_bundle(folder) for folder in folders):
+        return named
+    scores = [one.model.score for one in recipes if isinstance(one.model, RecurrentConfig) and ":" in one.model.score]
+    return tuple(dict.fromkeys((*named, *scores)))
+
+
+def _is_bundle(folder: Path) -> bool:
+    try:
+        manifest = read_json(folder / MANIFEST)
+    except (OSError, ValueError):
+        return False
+    return isinstance(manifest, dict) and manifest.get("format") == FORMAT
