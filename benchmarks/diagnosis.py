@@ -34,7 +34,7 @@ CORPUS = Path(__file__).parents[1] / "tests" / "course" / "corpus"
 ENDING = ".py.txt"
 HALVES = ("seen", "held-out")
 HEADER = re.compile(r"# verdict: (wrong|unstable|right)\n# mistake: (.+)\n# sufficient: (.+)\n\n")
-LABEL = re.compile(r"^[^:]*: (?=wrong|shape|dtype|an? )")
+LABEL = re.compile(r"^[^:.?(]*: (?=wrong|shape|dtype|an? )")
 """The name of the value that differs, as in "The new state: wrong values."; it names no cause."""
 OUTCOMES = ("diagnosed", "missed", "accepted", "passed", "refused")
 """A mistake is diagnosed, missed (refused without its cause) or accepted; a right answer is passed or refused."""
