@@ -57,7 +57,7 @@ def beam_search(translator: Translator, sentences: Sequence[str], beam: int) -> 
     """The beam of each, best first; without attention weights, so that nothing but ids leaves the device."""
     bundle = translator.bundle
     ids = [bundle.source.encode(one, eos=bundle.manifest.source_eos).ids for one in sentences]
-    config = translator._search({"beam": beam, "nbest": beam})
+    config = translator.search_config({"beam": beam, "nbest": beam})
     options = replace(config.options, weights=False)
     order = sorted(range(len(ids)), key=lambda i: -len(ids[i]))
     found: dict[int, list[str]] = {}
