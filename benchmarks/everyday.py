@@ -2,7 +2,7 @@
 
     export REGARD_DATA=../shared/data
     python benchmarks/everyday.py score runs/tatoeba-en-fr runs/tatoeba-fr-en runs/tatoeba-en-hi
-    python benchmarks/everyday.py table docs/results/everyday.json                    (or several, with --out FILE)
+    python benchmarks/everyday.py merge one.json two.json --out docs/results/everyday.json
 
 For each run: the test split of its recipe, one pair at a time and with all references of a sentence together, and the
 part of it whose source sentences are not in the training text; the same with weights rounded to int8 (a scale for each
@@ -43,10 +43,10 @@ def main() -> None:
     score.add_argument("--int8", type=Path, metavar="FOLDER", help="keep the rounded weights there")
     score.add_argument("--out", type=Path, default=Path("docs/results/everyday.json"))
     score.set_defaults(verb=score_runs)
-    table = verbs.add_parser("table")
-    table.add_argument("files", type=Path, nargs="+")
-    table.add_argument("--out", type=Path, help="write what all files say into one")
-    table.set_defaults(verb=show)
+    merging = verbs.add_parser("merge")
+    merging.add_argument("files", type=Path, nargs="+")
+    merging.add_argument("--out", type=Path, required=True)
+    merging.set_defaults(verb=merge)
     given = options.parse_args()
     given.verb(given)
 
@@ -65,23 +65,12 @@ def score_runs(given: argparse.Namespace) -> None:
         print(f"{name}: BLEU {plain['bleu']:.2f} chrF {plain['chrf']:.2f}", flush=True)
 
 
-def show(given: argparse.Namespace) -> None:
-    """Print tables for docs/results.md and for the page of examples."""
+def merge(given: argparse.Namespace) -> None:
+    """Write the parts of one record into one file."""
     record: dict[str, Any] = {}
     for file in given.files:
         record |= json.loads(file.read_text(encoding="utf-8"))
-    if given.out is not None:
-        write_whole(given.out, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
-    print("| run and split | scored | sentences | BLEU | chrF | parameters | int8 |\n|---|---|---|---|---|---|---|")
-    for name, one in record.items():
-        size = f"{one['parameters']:,} | {one['int8 bytes'] / 1e6:.2f} MB"
-        for how, found in one["scores"].items():
-            print(f"| {name} | {how} | {found['sentences']:,} | {found['bleu']:.1f} | {found['chrf']:.1f} | {size} |")
-    for name, one in record.items():
-        if one["sentences"]:
-            print(f"\n**{name}**\n\n| | sentence | translation | |\n|---|---|---|---|")
-        for number, pair in enumerate(one["sentences"], start=1):
-            print(f"| {number} | {pair['source']} | {pair['target']} | |")
+    write_whole(given.out, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
 
 
 def report(run: Path, given: argparse.Namespace) -> dict[str, Any]:

@@ -3,7 +3,6 @@
     python benchmarks/hansards.py additive-input general-output …      plain: train both directions, tune, score
     python benchmarks/hansards.py --rounds 2 additive-output           … then taught by their own links, twice
     python benchmarks/hansards.py --rounds 1 --links RUN dot-output    … taught by the links of another pair of models
-    python benchmarks/hansards.py --table                              what was measured, as a Markdown table
 
 For each name of VARIANTS two models are trained side by side, aligned with rules tuned on `trial`, and scored on
 `test`; with --rounds, symmetrised links of the training text teach them (train.guide), and they are scored again. Every
@@ -78,11 +77,7 @@ def main() -> None:
     options.add_argument("--out", type=Path, default=Path(os.environ.get("OUT", "docs/results")) / "hansards")
     options.add_argument("--device", default="cuda")
     options.add_argument("--small", action="store_true", help="tiny models, few steps, few pairs")
-    options.add_argument("--table", action="store_true", help="print the results in OUT")
     given = options.parse_args()
-    if given.table:
-        print(table(given.out))
-        return
     for name in given.names if given.first_label is None else ():
         stage(f"{name}{given.label}.0", {key: plain_keys(name, given) for key in DIRECTIONS}, given)
     for name in given.names:
@@ -265,32 +260,6 @@ def keep_looks(models: Path, path: Path, record: dict[str, Any], given: argparse
                 matrix = rule.matrix(look.between_words(rule.shift))
                 arrays[f"{side}.{split}.{number}"] = np.round(matrix, 3).astype(np.float16)
     np.savez_compressed(path, **arrays)  # type: ignore[arg-type]
-
-
-def table(folder: Path) -> str:
-    """AER in percent, the best first."""
-    ways = ["forward", "backward", "intersection", "union", "grow-diag", "grow-diag-final-and", "product"]
-    records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
-    records.sort(key=lambda record: record["scores"][record["chosen"]]["aer"])
-    heads = ["", "en→fr", "fr→en", *ways[2:], "links read from", "training"]
-    lines = ["| " + " | ".join(heads) + " |", "|---|" + "---|" * 9]
-    for record in records:
-        scores = record["scores"]
-        cells = [
-            f"**{100 * scores[way]['aer']:.1f}**" if way == record["chosen"] else f"{100 * scores[way]['aer']:.1f}"
-            for way in ways
-        ]
-        lines.append(
-            f"| {record['name']} | {' | '.join(cells)} | {read(record)} | {record['seconds']['train']:.0f} s |"
-        )
-    return "\n".join(lines)
-
-
-def read(record: dict[str, Any]) -> str:
-    """Where the links of a result come from, in a few words."""
-    if record.get("posterior") is not None:
-        return f"posterior {record['posterior']['prior']:g}, {record['posterior']['evidence']}"
-    return "rows " + " / ".join(f"{record['rules'][side]['shift']:+d}" for side in ("forward", "backward"))
 
 
 def device_name(device: str) -> str:

@@ -1,7 +1,6 @@
-"""Luong's table: how fast each variant of a comparison trains when it has the machine to itself, and the whole table.
+"""Luong's table: how fast each variant of a comparison trains when it has the machine to itself.
 
     python benchmarks/mechanisms.py time benchmarks/mechanisms-multi30k.toml --json speed.json
-    python benchmarks/mechanisms.py table runs/mechanisms-multi30k/report.json speed.json
     python benchmarks/mechanisms.py merge first.json rest.json --json whole.json
 
 Quality comes from `regard compare`, whose runs share a GPU and say nothing about speed. Here the variants take one
@@ -39,24 +38,18 @@ Record = dict[str, Any]
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     verbs = options.add_subparsers(dest="verb", required=True)
-    timing, table, merging = (verbs.add_parser(name) for name in ("time", "table", "merge"))
+    timing, merging = (verbs.add_parser(name) for name in ("time", "merge"))
     timing.add_argument("comparison")
     timing.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     timing.add_argument("--batches", type=int, default=12, help="from the middle of the lengths")
     timing.add_argument("--rounds", type=int, default=3)
     timing.add_argument("--json", type=Path, required=True)
-    table.add_argument("report", type=Path)
-    table.add_argument("speed", type=Path, nargs="?")
     merging.add_argument("reports", type=Path, nargs="+")
     merging.add_argument("--json", type=Path, required=True)
     given = options.parse_args()
     if given.verb == "merge":
         whole = merged([json.loads(path.read_text(encoding="utf-8")) for path in given.reports])
         write_whole(given.json, json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
-        return
-    if given.verb == "table":
-        speed = {} if given.speed is None else json.loads(given.speed.read_text(encoding="utf-8"))
-        print(markdown(json.loads(given.report.read_text(encoding="utf-8")), speed))
         return
     asked = load_comparison(given.comparison)
     measure(asked.model_copy(update={"set": (*asked.set, *given.set)}), given)
@@ -143,41 +136,6 @@ def merged(reports: list[Record]) -> Record:
     if len(steps) > 1:
         raise SystemExit(f"these reports are of different budgets: {sorted(steps)} steps")
     return {**reports[0], "parts": parts, "variants": list(variants.values())}
-
-
-def markdown(report: Record, speed: Record) -> str:
-    """A row for each variant that was measured."""
-    timed = speed.get("variants", {})
-    lines = [
-        "| | BLEU | chrF | entropy, nats | parameters | a step alone, ms | target pieces/s | memory, MiB |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    for one in report["variants"]:
-        figures, alone = one["figures"], timed.get(one["name"], {})
-        if "bleu" not in figures:
-            lines.append(f"| {one['name']} | not run: {one['problem']} |" + " |" * 6)
-            continue
-        cells = [spread(figures.get(name), digits) for name, digits in (("bleu", 2), ("chrf", 2), ("entropy", 3))]
-        cells.append(f"{figures['parameters']['mean'] / 1e6:.2f} M")
-        cells += [
-            f"{alone[key]:,}" if alone.get(key) else "–" for key in ("milliseconds", "pieces_per_second", "mebibytes")
-        ]
-        lines.append(f"| {one['name']} | {' | '.join(cells)} |")
-    runs = [run for one in report["variants"] for run in one["runs"]]
-    steps = sorted({run["steps"] for run in runs})
-    told = [f"{len(runs)} runs of {' or '.join(f'{one:,}' for one in steps)} steps; {report['machine']['machine']}"]
-    told += [report["machine"]["date"], *sorted({run["evaluation"]["signatures"]["bleu"] for run in runs})]
-    if timed:
-        shapes = ", ".join(f"{rows} × ({source} + {target})" for rows, source, target in speed["shapes"])
-        told.append(f"speed: {speed['machine']}, batches of {shapes} pieces")
-    return "\n".join([*lines, "", "; ".join(told) + "."])
-
-
-def spread(figure: Record | None, digits: int) -> str:
-    if figure is None:
-        return "–"
-    more = f" ± {figure['deviation']:.{digits}f}" if figure["seeds"] > 1 else ""
-    return f"{figure['mean']:.{digits}f}{more}"
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
-"""Multi30k by the published protocol: train one recipe, choose the search on val, score both tests; and the tables.
+"""Multi30k by the published protocol: train one recipe, choose the search on val, score both tests.
 
     REGARD_DATA=../shared/data python benchmarks/multi30k.py train multi30k-en-de --set train.seed=1 --json seed-1.json
     python benchmarks/multi30k.py measure runs/multi30k-en-de-1 runs/multi30k-en-de-2 --json ensemble.json
-    python benchmarks/multi30k.py table docs/results/multi30k/*.json
     python benchmarks/multi30k.py distil runs/multi30k-en-de-1 runs/multi30k-en-de-2 --out runs/taught
     python benchmarks/multi30k.py train multi30k-en-de --taught runs/taught --json student.json
 
@@ -15,10 +14,8 @@ runs/taught.en and runs/taught.de; a run that is `--taught` reads those instead 
 import argparse
 import json
 import time
-from collections import Counter, defaultdict
 from datetime import date
 from pathlib import Path
-from statistics import fmean, stdev
 from typing import Any
 
 import torch
@@ -45,7 +42,7 @@ Record = dict[str, Any]
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     verbs = options.add_subparsers(dest="verb", required=True)
-    trained, measured, distilled, table = (verbs.add_parser(name) for name in ("train", "measure", "distil", "table"))
+    trained, measured, distilled = (verbs.add_parser(name) for name in ("train", "measure", "distil"))
     trained.add_argument("recipe")
     trained.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     trained.add_argument("--run", type=Path, help="the folder of the run; runs/ and the name of --json if left out")
@@ -60,11 +57,7 @@ def main() -> None:
         one.add_argument("--beam", type=int, nargs="+", default=[5])
         one.add_argument("--penalty", type=float, nargs="+", default=PENALTIES)
         one.add_argument("--sentences", type=int, help="of each set, to try it out")
-    table.add_argument("files", type=Path, nargs="+")
     given = options.parse_args()
-    if given.verb == "table":
-        print(tables([json.loads(path.read_text(encoding="utf-8")) for path in given.files]))
-        return
     if given.verb == "distil":
         distil(load(given.runs, "cuda" if torch.cuda.is_available() else "cpu"), given.out, given.sentences)
         return
@@ -182,34 +175,6 @@ def training_seconds(runs: list[Path]) -> Record:
         found.append((entries[-1]["seconds"], entries[-1]["step"], speeds[len(speeds) // 2]))
     seconds, steps, speed = max(found)
     return {"training": round(seconds, 1), "steps": steps, "tokens_per_second": round(speed)}
-
-
-def tables(records: list[Record]) -> str:
-    """Markdown: a row for each pair and name, mean ± deviation where there are several seeds."""
-    groups: dict[tuple[str, str], list[Record]] = defaultdict(list)
-    for one in records:
-        groups[one["pair"], one["name"]].append(one)
-    lines = [
-        "| pair | model | parameters | val | test 2016 | test 2017 | training, s |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for (pair, name), several in groups.items():
-        scores = [spread([one["scores"][split] for one in several]) for split in SPLITS]
-        seeds = f", {len(several)} seeds" if len(several) > 1 else ""
-        seconds = round(fmean(one["seconds"]["training"] for one in several))
-        first = several[0]
-        each = first.get("parameters_each", [first["parameters"]] * first["members"])
-        size = " + ".join(f"{count} × " * (count > 1) + f"{one / 1e6:.1f} M" for one, count in Counter(each).items())
-        lines.append(f"| {pair} | {name}{seeds} | {size} | {' | '.join(scores)} | {seconds} |")
-    first = records[0]
-    told = (
-        f"Beam and length penalty chosen on val for each run; {first['signature']}, protocol {first['protocol'][:-2]}L"
-    )
-    return "\n".join([*lines, "", f"{told}; {first['machine']}, {first['date']}."])
-
-
-def spread(values: list[float]) -> str:
-    return f"{fmean(values):.2f}" + (f" ± {stdev(values):.2f}" if len(values) > 1 else "")
 
 
 def say(what: str) -> None:

@@ -6,8 +6,7 @@
     python benchmarks/pronunciation.py score sigmorphon runs/joined-* --each
     regard train g2p-cmudict --set train.seed=0 --out runs/cmudict-0                        (and more seeds)
     python benchmarks/pronunciation.py score cmudict runs/cmudict-* --each
-    python benchmarks/pronunciation.py table docs/results/pronunciation.json
-    python benchmarks/pronunciation.py table one.json two.json --out docs/results/pronunciation.json      merges them
+    python benchmarks/pronunciation.py merge one.json two.json --out docs/results/pronunciation.json
 
 `score` measures the runs together, as an ensemble, and with --each every one alone too; what the file --out holds
 already is not measured again. WER is the share of words whose phones are not those of any pronunciation listed, PER the
@@ -19,7 +18,7 @@ import json
 import statistics
 import time
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -36,7 +35,6 @@ from regard.lab.evaluation_data import EvaluationData
 from regard.runtime.translator import Translator, load
 
 RECIPE = Path(__file__).with_suffix(".toml")
-PUBLISHED = {"sigmorphon": "UBC's ensemble 14.99 / 3.30", "cmudict": "one model 23.55 / 5.45, five 20.24 / 4.69"}
 
 
 def main() -> None:
@@ -46,7 +44,7 @@ def main() -> None:
     join.add_argument("folder", type=Path)
     join.set_defaults(verb=lambda given: join_languages(given.folder))
     score = verbs.add_parser("score")
-    score.add_argument("task", choices=PUBLISHED)
+    score.add_argument("task", choices=TASKS)
     score.add_argument("runs", type=Path, nargs="+")
     score.add_argument("--each", action="store_true", help="every run alone too")
     score.add_argument("--split", choices=("dev", "test"), default="test")
@@ -55,10 +53,10 @@ def main() -> None:
     score.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     score.add_argument("--out", type=Path, default=Path("docs/results/pronunciation.json"))
     score.set_defaults(verb=score_runs)
-    table = verbs.add_parser("table")
-    table.add_argument("files", type=Path, nargs="+")
-    table.add_argument("--out", type=Path, help="write what all files say into one")
-    table.set_defaults(verb=show)
+    merging = verbs.add_parser("merge")
+    merging.add_argument("files", type=Path, nargs="+")
+    merging.add_argument("--out", type=Path, required=True)
+    merging.set_defaults(verb=merge)
     given = options.parse_args()
     given.verb(given)
 
@@ -141,40 +139,13 @@ TASKS: dict[str, Callable[[Translator, argparse.Namespace], dict[str, Any]]] = {
 }
 
 
-def show(given: argparse.Namespace) -> None:
-    """Print the tables; several files are several parts of one record."""
+def merge(given: argparse.Namespace) -> None:
+    """Write the parts of one record into one file."""
     record: dict[str, Any] = {}
     for file in given.files:
         for title, systems in json.loads(file.read_text(encoding="utf-8")).items():
             record.setdefault(title, {}).update(systems)
-    if given.out is not None:
-        write_whole(given.out, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
-    print(markdown(record))
-
-
-def markdown(record: dict[str, Any]) -> str:
-    """Tables for docs/results.md: all systems, then the languages of the largest ensemble beside the best model."""
-    blocks = []
-    for title, systems in record.items():
-        lines = [f"**{title}** ({PUBLISHED[title.split()[0]]})", "", "| system | WER | PER |", "|---|---|---|"]
-        lines += [f"| {name} | {one['wer']:.2f} | {one['per']:.2f} |" for name, one in systems.items()]
-        blocks.append("\n".join(lines))
-        if all("languages" in one for one in systems.values()):
-            best = [max(systems.values(), key=lambda one: one["models"])]
-            alone = [one for one in systems.values() if one["models"] == 1]
-            best += [min(alone, key=lambda one: one["wer"])] if alone else []
-            blocks.append(by_language(best))
-    return "\n\n".join(blocks)
-
-
-def by_language(systems: Sequence[dict[str, Any]]) -> str:
-    names = list(systems[0]["languages"])
-    rows = [["", *names], ["---"] * (len(names) + 1)]
-    for rate in ("wer", "per"):
-        for one in systems:
-            figures = [f"{one['languages'][name][rate]:.1f}" for name in names]
-            rows.append([f"{rate.upper()}, models: {one['models']}", *figures])
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    write_whole(given.out, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """What a score costs: dot, general, concat and additive against length and width, beside the formulas people quote.
 
     python benchmarks/score_cost.py --out docs/results [--device cuda] [--repeats 3] [--small]
-    python benchmarks/score_cost.py --table docs/results/score_cost.json
 
 Three kinds of work, each over batches of sentences of T words, every width d:
 
@@ -106,11 +105,7 @@ def main() -> None:
     options.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     options.add_argument("--repeats", type=int, default=3)
     options.add_argument("--small", action="store_true", help="two sizes an axis, to try it out")
-    options.add_argument("--table", type=Path, metavar="JSON", help="only print the tables")
     given = options.parse_args()
-    if given.table is not None:
-        print(tables(json.loads(given.table.read_text(encoding="utf-8"))))
-        return
     device = torch.device(given.device)
     points: list[Point] = []
     given.out.mkdir(parents=True, exist_ok=True)
@@ -126,7 +121,6 @@ def main() -> None:
         points += measure(work, device, given.repeats, given.small)
         record |= {"points": [asdict(point) for point in points], "growth": growth(points)}
         (given.out / "score_cost.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    print(tables(record))
     draw(points, given.out / "score_cost.png", f"{record['machine']}, {record['precision']}")
 
 
@@ -233,32 +227,6 @@ def fit(x: list[float], y: list[float]) -> float:
     return sum((a - middle_x) * (b - middle_y) for a, b in zip(xs, ys, strict=True)) / sum(
         (a - middle_x) ** 2 for a in xs
     )
-
-
-def tables(record: dict[str, object]) -> str:
-    """Markdown: growth, and the time at the largest size that all plain scores share."""
-    lines = [
-        "| work | score | ms at the three largest lengths | growth with T: measured, counted, quoted | with d |",
-        "|---|---|---|---|---|",
-    ]
-    rows: list[dict[str, object]] = record["growth"]  # type: ignore[assignment]
-    for work, score in dict.fromkeys((row["work"], row["score"]) for row in rows):
-        by = {row["axis"]: row for row in rows if (row["work"], row["score"]) == (work, score)}
-        cells = [exponents(by.get(axis)) for axis in ("length", "width")]
-        times = by["length"] if "length" in by else by["width"]
-        listed = ", ".join(
-            f"{ms:.3g} ({size:.0f})" for ms, size in zip(times["milliseconds"], times["sizes"], strict=True)
-        )  # type: ignore[call-overload]
-        lines.append(f"| {work} | {score} | {listed} | {cells[0]} | {cells[1]} |")
-    return "\n".join(
-        [*lines, "", f"{record['machine']}, {record['precision']}, torch {record['torch']}, {record['date']}."]
-    )
-
-
-def exponents(row: dict[str, object] | None) -> str:
-    if row is None:
-        return "–"
-    return ", ".join(str(row[key]) for key in ("measured", "counted", "quoted") if row[key] is not None)
 
 
 def draw(points: list[Point], path: Path, machine: str) -> None:

@@ -33,7 +33,7 @@ vocabulary = 12
 shortest = 3
 longest = 6
 train = 3000
-dev = 50
+dev = 12
 test = 60
 [text]
 source_eos = false
