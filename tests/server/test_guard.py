@@ -11,11 +11,11 @@ from typing import Any
 import httpx
 import pytest
 import uvicorn
+from regard.text.errors import InputError
 
 from regard.runtime.batcher import Ticket
 from regard.server.service import Service
 from regard.server.settings import Settings
-from regard.text.errors import InputError
 
 from .conftest import running
 
