@@ -52,6 +52,7 @@ TABLES = {
     "forcing-multi30k": craft.forcing_multi30k,
     "packing-reverse": craft.packing_reverse,
     "packing-phrasebook": craft.packing_phrasebook,
+    "diagnosis": craft.diagnosis,
     "bench-cpu": partial(speed.bench, "bench_cpu"),
     "bench-gpu": partial(speed.bench, "bench_gpu"),
     "additive": speed.additive,
