@@ -1,5 +1,7 @@
 """How many files lie between a command and its equation: a reader follows the call stack, file by file."""
 
+import re
+import runpy
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +15,8 @@ import regard
 from regard.cli.main import run
 
 PACKAGE = Path(str(regard.__file__)).parent
+COUNTS = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "house_counts.py"))
+"""The script that counts the lines of these paths, for the table in docs/decisions/0004."""
 LAUNCHERS = ("cli/main.py", "registry.py")
 """On every stack, but no part of the computation: the start of the program, and the decorator of plain functions."""
 
@@ -51,27 +55,25 @@ def observing(monkeypatch: pytest.MonkeyPatch, place: object, name: str) -> Call
 def test_translate_reaches_the_attention_equation_through_seven_files(monkeypatch: pytest.MonkeyPatch) -> None:
     command = ["translate", "demo-en-fr", "I love you."]
     patch = observing(monkeypatch, torch, "tanh")
-    assert files_to("attention/additive/functional.py", "search/decode.py", command, patch) == [
-        "cli/translate.py",
-        "runtime/translator.py",
-        "search/decode.py",
-        "models/seq2seq.py",
-        "models/rnn/decoder.py",
-        "attention/additive/module.py",
-        "attention/additive/functional.py",
-    ]
+    found = files_to("attention/additive/functional.py", "search/decode.py", command, patch)
+    assert found == list(COUNTS["PATHS"]["regard translate to the attention equation"])
+    assert len(found) <= 7
 
 
-def test_train_reaches_the_loss_through_seven_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_train_reaches_the_loss_through_six_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     command = ["train", "reverse", "--out", str(tmp_path / "run")]
     command += ["--set", "data.train=200", "--set", "train.device=cpu"]
     patch = observing(monkeypatch, functional, "cross_entropy")
-    assert files_to("models/cross_entropy.py", "training/training_loop.py", command, patch) == [
-        "cli/train.py",
-        "training/run.py",
-        "training/training_loop.py",
-        "training/optimizer_step.py",
-        "training/world.py",
-        "training/loss.py",
-        "models/cross_entropy.py",
-    ]
+    found = files_to("models/cross_entropy.py", "training/training_loop.py", command, patch)
+    assert found == list(COUNTS["PATHS"]["regard train to the loss"])
+    assert len(found) <= 6
+    assert sum(map(COUNTS["lines"], found)) <= 900
+
+
+def test_the_equations_ask_nothing_about_devices_or_the_compiler() -> None:
+    """What a fast version needs is asked in fast/ and in the registry; the core has the equations alone."""
+    asking = re.compile(r"is_cuda|device\.type|is_compiling|REGARD_PLAIN|triton|cuda\.")
+    files = [path for folder in ("attention", "models", "search") for path in sorted((PACKAGE / folder).rglob("*.py"))]
+    assert len(files) > 40
+    assert not [str(path) for path in files if asking.search(path.read_text(encoding="utf-8"))]
+    assert COUNTS["lines"]("models/rnn/decoder.py") <= 200

@@ -11,11 +11,11 @@ from typing import Any
 import httpx
 import pytest
 import uvicorn
-from regard.text.errors import InputError
 
 from regard.runtime.batcher import Ticket
 from regard.server.service import Service
 from regard.server.settings import Settings
+from regard.text.input_error import InputError
 
 from .conftest import running
 
@@ -121,7 +121,6 @@ def test_texts_that_are_too_long(client: httpx.Client) -> None:
     answer = client.post("/api/v1/translate", json={"text": "x" * 4001})
     assert _code(answer) == (413, "too_long")
     assert answer.json()["error"]["field"] == "text"
-    assert _code(client.post("/api/v1/triage", json={"lines": ["x"] * 501})) == (413, "too_long")
 
 
 def test_a_full_queue_is_busy_and_waiting_too_long_a_timeout(authorised: httpx.Client, blocked: None) -> None:

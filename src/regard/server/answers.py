@@ -10,9 +10,8 @@ from regard.alignment import WordAttention, attention_entropy, combine_heads
 from regard.runtime.recorder import LayerTrace
 from regard.runtime.traced import TracedText, TracedTranslation
 from regard.runtime.translation import Translation
-from regard.server.catalogue import Loaded
 from regard.server.errors import invalid
-from regard.server.schema.translation import (
+from regard.server.schema.translating import (
     Attention,
     Hypothesis,
     Matrix,
@@ -22,6 +21,7 @@ from regard.server.schema.translation import (
     TranslateRequest,
 )
 from regard.server.schema.views import LayerStep, Model, StepAnswer, StepRequest, Window
+from regard.server.served_models import Loaded
 from regard.server.sides import candidate, source_side, special_piece, target_side
 from regard.text.special import BOS
 

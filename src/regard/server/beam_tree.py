@@ -5,10 +5,10 @@ from math import exp
 
 from regard.runtime.traced import TracedText
 from regard.search import SearchTree
-from regard.server.catalogue import Loaded
 from regard.server.planning import Plan
-from regard.server.schema.translation import Piece
+from regard.server.schema.translating import Piece
 from regard.server.schema.views import BeamAnswer, BeamNode
+from regard.server.served_models import Loaded
 from regard.server.sides import SPACE, source_side, special, special_piece
 
 

@@ -2,7 +2,7 @@
 
 from regard.alignment import Links, score_alignment
 from regard.server.answers import NO_ATTENTION
-from regard.server.schema.translation import Mode, TranslateAnswer
+from regard.server.schema.translating import Mode, TranslateAnswer
 from regard.server.schema.views import Compared, Difference, Model
 
 

@@ -6,8 +6,8 @@ from regard.alignment import Links
 from regard.data import phrasebook
 from regard.lab.parallel import visible_links
 from regard.runtime.traced import TracedText
-from regard.server.catalogue import Loaded
-from regard.server.schema.translation import Link
+from regard.server.schema.translating import Link
+from regard.server.served_models import Loaded
 
 SENTENCES = 300
 """Of the test split, besides the showcase."""

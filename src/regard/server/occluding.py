@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 
 from regard.runtime.traced import Sentence, TracedTranslation, Tracing, drop_words, translate_traced
 from regard.server.answers import floats
-from regard.server.catalogue import Loaded
 from regard.server.errors import invalid, unsupported
 from regard.server.schema.views import Occluded, OcclusionAnswer, OcclusionRequest
+from regard.server.served_models import Loaded
 from regard.server.sides import source_side, target_side
 from regard.text.special import EOS
 

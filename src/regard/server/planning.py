@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from regard.runtime.traced import Sentence, Tracing
-from regard.server.catalogue import Loaded
 from regard.server.errors import invalid, unsupported
-from regard.server.schema.translation import AttentionEdit, Decoding
+from regard.server.schema.translating import AttentionEdit, Decoding
+from regard.server.served_models import Loaded
 
 SLACK = 1e-3
 """By how much the weights of an edit may exceed 1 together: they come from sliders."""

@@ -11,12 +11,12 @@ from starlette.requests import Request
 
 from regard.runtime.batcher import Batcher, Closed, Done, Full, Ticket
 from regard.runtime.traced import Sentence, TracedText, Tracing, translate_traced
-from regard.server.catalogue import Catalogue, Loaded
 from regard.server.errors import Refusal
 from regard.server.metrics import Metrics
 from regard.server.planning import Plan, plan
 from regard.server.schema.base import MOST_TOP
-from regard.server.schema.translation import Decoding, Timings
+from regard.server.schema.translating import Decoding, Timings
+from regard.server.served_models import Catalogue, Loaded
 from regard.server.settings import Settings
 
 KEPT_TRACES, KEPT_BEAMS = 32, 256

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Literal, get_args
 
 from regard.runtime.translation import Translation
-from regard.server.schema.translation import Candidate, Piece, Side, Span, Special, Word
+from regard.server.schema.translating import Candidate, Piece, Side, Span, Special, Word
 from regard.text.encoding import Encoding
 from regard.text.special import SPECIAL, UNK
 

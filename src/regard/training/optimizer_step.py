@@ -133,20 +133,19 @@ class TrainStep:
     def _backward(self, part: MicroBatch, tokens: int, device: torch.device, last: bool) -> Tensor:
         """Add the gradients of one micro-batch; returns its summed log loss."""
         config, replica = self.config, self.replica
+        loss = partial(
+            batch_loss,
+            self.model,
+            part.batch.to(device),
+            smoothing=config.label_smoothing,
+            forced=None if part.forced is None else part.forced[: part.batch.target_in.size(1)],
+            scale=replica.size / tokens if part.counts else 0.0,  # DDP takes the mean over workers
+            places=real_places(part.batch.target_out).to(device),
+            agreement=config.agreement,
+        )
         with replica.adding(last):
             with torch.autocast(device.type, dtype=self.autocast, enabled=self.autocast is not None):
-                losses = replica(
-                    partial(
-                        batch_loss,
-                        self.model,
-                        part.batch.to(device),
-                        smoothing=config.label_smoothing,
-                        forced=None if part.forced is None else part.forced[: part.batch.target_in.size(1)],
-                        scale=replica.size / tokens if part.counts else 0.0,  # DDP takes the mean over workers
-                        places=real_places(part.batch.target_out).to(device),
-                        agreement=config.agreement,
-                    )
-                )
+                losses = loss() if replica.parallel is None else replica.parallel(loss)
             torch.autograd.backward(losses.objective)
         return losses.log_loss
 

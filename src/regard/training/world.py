@@ -159,7 +159,10 @@ def join() -> Iterator[World]:
 
 
 class Replica:
-    """This worker's copy of the model; DDP averages the gradients of all copies, once for each step."""
+    """This worker's copy of the model; DDP averages the gradients of all copies, once for each step.
+
+    `parallel(compute)` runs a forward pass inside DDP; it is None where this worker is the only one.
+    """
 
     def __init__(self, world: World, model: nn.Module | None = None, unused: bool = False) -> None:
         """`unused`: some parameters get no gradient, and DDP must not wait for them."""
@@ -180,11 +183,6 @@ class Replica:
     def adding(self, last: bool) -> Any:
         """Context of a forward and backward pass: only the `last` one of a step synchronises the gradients."""
         return nullcontext() if self.parallel is None or last else self.parallel.no_sync()
-
-    def __call__(self, compute: Callable[[], Value]) -> Value:
-        """Run `compute`, a forward pass of the model, inside DDP."""
-        result: Value = compute() if self.parallel is None else self.parallel(compute)
-        return result
 
 
 ALONE = Replica(World())

@@ -16,7 +16,7 @@ from regard.server.gold import gold_links, learn, learned
 from regard.server.occluding import occlusion_answer
 from regard.server.planning import plan
 from regard.server.routes.access import ERRORS, QUICK_ERRORS, ServiceOf, as_json
-from regard.server.schema.translation import Decoding, TranslateAnswer, TranslateRequest
+from regard.server.schema.translating import Decoding, TranslateAnswer, TranslateRequest
 from regard.server.schema.views import (
     BeamAnswer,
     CompareAnswer,

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from regard.server.schema.base import MOST_CHARACTERS, MOST_LINES, Answer, Request
-from regard.server.schema.translation import Attention, Link, Matrix, Side
+from regard.server.schema.translating import Attention, Link, Matrix, Side
 
 
 class TriageRequest(Request):

@@ -5,7 +5,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from regard.server.schema.base import Answer, Request
-from regard.server.schema.translation import Side
+from regard.server.schema.translating import Side
 
 State = Literal["preparing", "running", "finished", "stopped", "failed"]
 

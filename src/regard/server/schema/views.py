@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from regard.server.schema.base import MOST_CHARACTERS, MOST_MODELS, MOST_TOP, Answer, Request
-from regard.server.schema.translation import (
+from regard.server.schema.translating import (
     Candidate,
     Decoding,
     Link,
