@@ -46,6 +46,9 @@ def watch(attempt: Attempt, given: Arguments) -> dict[str, Any]:
     """Let the loop run on a tiny model and note modes, losses and what became of the weights."""
     torch.manual_seed(given["seed"])
     model = small_model(units=4).double()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(8)  # so that the gradients are longer than any usual clip
     model.train(given["comes_in"] == "training mode")
     updates: list[str] = []
     looks: list[str] = []
@@ -57,7 +60,7 @@ def watch(attempt: Attempt, given: Arguments) -> dict[str, Any]:
         looks.append(f"{_mode(seen)}, after {len(updates)}")
 
     losses = attempt.train(model, optimizer, iter(batches), given["clip"], validate, given["every"])
-    if not isinstance(losses, list):
+    if not isinstance(losses, list | tuple):
         raise Broken(f"train() must return the list of all losses; it returned a {type(losses).__name__}.")
     return {
         "the mode at each update": updates,

@@ -121,7 +121,7 @@ def on_the_edge(sizes: Mapping[str, int], random: Generator) -> Arguments:
 def call_bleu(attempt: Attempt, given: Arguments) -> Any:
     """A name for each bin; numbers within a tolerance."""
     scores = attempt.bleu_by_length(**given)
-    if not isinstance(scores, list):
+    if not isinstance(scores, list | tuple):
         return scores
     return {f"bin {number}": score for number, score in enumerate(scores, 1)}
 
