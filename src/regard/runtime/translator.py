@@ -14,7 +14,7 @@ from regard.bundle.store import Bundle
 from regard.models.seq2seq import Seq2Seq
 from regard.registry import Precision, prepare_for_decoding
 from regard.runtime.build_translation import blank_translation, build_translation
-from regard.runtime.decoding_precision import check_precision
+from regard.runtime.decoding_precision import check_models, check_precision
 from regard.runtime.guided import guided_head, guided_shift
 from regard.runtime.inside import Inside, compute_inside
 from regard.runtime.onnx_folder import load_any
@@ -65,6 +65,7 @@ def load(
         ) from None
     check_precision(precision, where)
     bundles = [load_any(one, where, trust=trust) for one in paths]
+    check_models(precision, [one.model for one in bundles])
     if longest_source is not None:
         bundles = [one.that_reads(longest_source) for one in bundles]
     return Translator(bundles, precision)
