@@ -1,11 +1,11 @@
-# make demo · make test · make test-long · make check · make docs · make bench
+# make demo · make test · make test-long · make check · make docs · make studio · make bench
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 # Tensors of this size run fastest on one thread; the test runner gives each core a process instead.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test test-long check quick docs bench clean
+.PHONY: demo test test-long check quick docs studio bench clean
 
 $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "regard needs Python 3.11 or newer: make demo PYTHON=python3.12")'
@@ -37,6 +37,9 @@ docs: $(INSTALLED)  ## the site: story, guides, reference, results; open site/in
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[docs]"
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo 'Open site/index.html'
+
+studio:  ## build the page of the studio into src/regard/server/page; needs Node 20 and npm
+	cd studio && npm ci --no-audit --no-fund && npm run check && npm test && npm run build
 
 bench: $(INSTALLED)  ## the figures in docs/results.md
 	$(BIN)/regard bench

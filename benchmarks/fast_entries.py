@@ -5,8 +5,9 @@
 
 A row is one piece of work: a training step, or the decoding of some sentences. The registry records which entries run
 in it; each of them is then switched off, and both versions take turns. `times` is the median over turns of (time
-without the entry) / (time with it); `low` and `high` are the quartiles of these ratios. An entry stays in `regard.fast`
-if it gains more than 3 % in some row.
+without the entry) / (time with it); `low` and `high` are the quartiles of these ratios. On a CPU with one thread the
+time is the processor time of this process, which other programs disturb less. An entry stays in `regard.fast` if it
+gains more than 3 % in some row.
 """
 
 import argparse
@@ -151,15 +152,17 @@ def warm_up(run: Run) -> None:
 
 def clocked(run: Run, device: torch.device, seconds: float = 0.08) -> float:
     """Seconds per call, over as many calls as fill `seconds`."""
-    calls, began = 0, time.perf_counter()
-    while calls == 0 or time.perf_counter() - began < seconds:
+    alone = device.type == "cpu" and torch.get_num_threads() == 1
+    clock = time.process_time if alone else time.perf_counter
+    calls, began = 0, clock()
+    while calls == 0 or clock() - began < seconds:
         run()
         calls += 1
         if device.type == "cuda" and calls % 5 == 0:
             torch.cuda.synchronize(device)
     if device.type == "cuda":
         torch.cuda.synchronize(device)
-    return (time.perf_counter() - began) / calls
+    return (clock() - began) / calls
 
 
 def measure(name: str, build: Callable[[], Run], device: torch.device, turns: int) -> Iterator[Row]:

@@ -232,7 +232,9 @@ class TestDemo:
         outcome = command("demo", "--out", tmp_path / "demo")
         assert outcome.code == 0
         package, _, own = outcome.out.partition("Now one of your own is trained")
-        assert package.startswith("demo-en-fr, a model of the package: The black cat sat on the mat.  →  le chat noir ")
+        assert package.startswith(
+            "en-fr, a model of the package: Where have you hidden my car keys?  →  Où as-tu caché"
+        )
         assert "rows: written, columns: read" in package
         assert "\nThe black cat sat on the mat.  →  " in own
         for part in (

@@ -124,3 +124,13 @@ def test_attention_cannot_be_changed_by_accident(reverser: regard.Translator) ->
     assert translation.attention is not None
     with pytest.raises(ValueError, match="read-only"):
         translation.attention[0, 0, 0, 0] = 1.0
+
+
+def test_a_map_between_words_has_a_column_for_the_end_so_that_rows_sum_to_1() -> None:
+    translation = regard.load("en-fr").translate("Where have you hidden my car keys?")
+    shown = translation.attention_map(words=True)
+    assert [one.text for one in shown.source] == [*translation.source_words, "EOS"]
+    np.testing.assert_allclose(shown.drawn().sum(axis=1), 1, atol=1e-5)
+    assert shown.missing == ""
+    assert translation.word_attention is not None
+    np.testing.assert_allclose(shown.drawn()[:, :-1], translation.word_attention, atol=1e-6)

@@ -142,3 +142,19 @@ def _span(values: Sequence[float]) -> str:
     if f"{half:.1f}" != "0.0":
         return f"{mean} ± {half:.1f}"
     return {"0.0": "0", "100.0": "100"}.get(mean, mean)
+
+
+def diagnosis() -> str:
+    """How the course's grader judges the corpus of learners' files, half by half, at each stage that was recorded."""
+    stages = {"diagnosis-first": "first contact"}
+    rows = [
+        [
+            f"{label}, {half} half",
+            f"{one['diagnosed']} of {one['mistakes']} ({one['share']:.0%})".replace("%", " %"),
+            str(one["accepted"]),
+            f"{one['refused']} of {one['passed'] + one['refused']}",
+        ]
+        for name, label in stages.items()
+        for half, one in record(name)["halves"].items()
+    ]
+    return markdown(["", "mistakes diagnosed", "wrong solutions accepted", "right solutions refused"], rows)

@@ -45,6 +45,12 @@ def _translation() -> list[list[str]]:
             "`regard compare`",
         ],
         [
+            "[Models in the package](results/models.md), Tatoeba, en-fr and fr-en",
+            " and ".join(f"{one['scores']['Tatoeba test']['bleu']:.1f}" for one in record("boxed").values()) + " BLEU",
+            "48.1 and 57.3, the same size without a teacher",
+            "`benchmarks/boxed.py`",
+        ],
+        [
             "[The demo](results/demo.md), English to French, seed 0",
             f"{percent(demo['exact_match'], 1)} exact",
             f"alignment error rate {demo['aer']:.3f}",

@@ -203,6 +203,40 @@ def everyday_count() -> str:
     )
 
 
+def boxed() -> str:
+    """The models en-fr and fr-en of the package beside the goals that were set before training."""
+    found = record("boxed")
+    columns = [found[name] for name in ("en-fr", "fr-en")]
+    rows = [
+        [label, *(f"{one['scores'][name]['bleu']:.2f}" for one in columns), goal]
+        for name, label, goal in (
+            ("Tatoeba test", "Tatoeba test, 3,371 sentences, BLEU", "52 and 61"),
+            ("Europarl test", "Europarl test, 3,000 sentences, BLEU", "30"),
+            ("15 to 25 words", "of both, 15 to 25 words, 1,112 sentences, BLEU", ""),
+        )
+    ]
+    full = (f"{one['float32']['Tatoeba test']['bleu']:.2f}" for one in columns)
+    rows.append(["Tatoeba test in float32, BLEU", *full, ""])
+    exact = (f"{100 * one['names and numbers']['right']:.1f} %" for one in columns)
+    rows.append(["names and numbers exact, 300 held-out sentences", *exact, "95 %"])
+    rows.append(["60 new sentences, judged right", *(str(one["judged"]["right"]) for one in columns), "42"])
+    before = (str(one["judged"]["right of the model without a teacher"]) for one in columns)
+    rows.append(["the same, a model trained without a teacher", *before, ""])
+    return markdown(["", "en-fr", "fr-en", "goal"], rows)
+
+
+def boxed_judged(pair: str) -> str:
+    """Every new sentence with its translation and the judgement."""
+    one = record("boxed")[pair]
+    sentences = one["translations"]["everyday-new.tsv"]
+    judged = zip(sentences, one["judged"]["verdicts"], strict=True)
+    rows = [
+        [str(number), source, target, "✓" if right else "✗"]
+        for number, ((source, target), right) in enumerate(judged, 1)
+    ]
+    return markdown(["", "sentence", "translation", ""], rows)
+
+
 def pronunciation() -> str:
     return _pronunciation(
         "cmudict test",

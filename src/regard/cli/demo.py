@@ -27,14 +27,23 @@ def demo(
 ) -> None:
     from regard.cli.screen import console, progress, show_map, show_measured, warn
     from regard.cli.training_display import TrainingDisplay
-    from regard.lab.run_demo import LONGER, SAMPLE, SENTENCES, as_written, pretrained_example, show_demo, train_demo
+    from regard.lab.run_demo import (
+        LONGER,
+        SAMPLE,
+        SENTENCES,
+        as_written,
+        pretrained_example,
+        pretrained_model,
+        show_demo,
+        train_demo,
+    )
 
     screen = console()
     if not resume:
         example = pretrained_example(pair)
-        screen.print(f"demo-{pair}, a model of the package: {as_written(example.source)}  →  {example.text}\n")
-        show_map(screen, example)
-        screen.print("Now one of your own is trained from the first step, in about three minutes.\n")
+        screen.print(f"{pretrained_model(pair)}, a model of the package: {example.source}  →  {example.text}\n")
+        show_map(screen, example, words=True)
+        screen.print("Now one of your own is trained from the first step, in about three minutes, on a phrasebook.\n")
     with TrainingDisplay() as display:
         result = train_demo(pair, out, seed=seed, resume=resume, listener=display)
     if result.reason == "interrupted":

@@ -61,10 +61,10 @@ def progress(what: str, total: int | None, wanted: bool = True) -> Iterator[Call
         yield lambda done: bar.update(task, completed=done)
 
 
-def show_map(screen: Console, translation: Translation) -> None:
-    """The terminal heat-map of a translation."""
+def show_map(screen: Console, translation: Translation, *, words: bool = False) -> None:
+    """The terminal heat-map of a translation, between its pieces or its words."""
     ascii_only = screen.options.ascii_only
-    screen.print(terminal_heatmap(translation.attention_map(), width=screen.width, ascii_only=ascii_only))
+    screen.print(terminal_heatmap(translation.attention_map(words=words), width=screen.width, ascii_only=ascii_only))
     screen.print()
 
 

@@ -6,19 +6,18 @@ from regard.fast.cpu import packed_model, top_k
 from regard.fast.cross_entropy import fused_loss
 from regard.fast.graphs import replay, transformer_training
 from regard.fast.recurrent import decode_entries, decoding_cells, encode_entries
-from regard.fast.search import captured_beam, device_beam, shared_memory
+from regard.fast.search import search_entries, shared_memory
 
 __all__ = [
-    "captured_beam",
     "decode_entries",
     "decoding_cells",
-    "device_beam",
     "embedding_gradient",
     "encode_entries",
     "fused",
     "fused_loss",
     "packed_model",
     "replay",
+    "search_entries",
     "shared_memory",
     "step_scores",
     "top_k",

@@ -26,6 +26,8 @@ SAMPLE = 60
 """Sentences in each of these bins."""
 DRAWN = 4
 """Showcase sentences in the picture."""
+EVERYDAY = {"en-fr": "Where have you hidden my car keys?", "fr-en": "Où as-tu caché les clés de ma voiture ?"}
+"""A sentence for each model of the package that translates everyday text."""
 _MADE = "Made by `regard demo`: "
 
 
@@ -39,9 +41,14 @@ class Demo:
 
 
 def pretrained_example(pair: str) -> Translation:
-    """A sentence of the showcase, translated by the model in the package."""
+    """A sentence for a newcomer, translated by a model of the package."""
+    return load(pretrained_model(pair)).translate(EVERYDAY.get(pair) or as_written(phrasebook.showcase(pair)[0].source))
+
+
+def pretrained_model(pair: str) -> str:
+    """The model of the package that knows most of a pair: everyday text, else the phrasebook."""
     check_pair(pair)
-    return load(f"demo-{pair}").translate(as_written(phrasebook.showcase(pair)[0].source))
+    return pair if pair in EVERYDAY else f"demo-{pair}"
 
 
 def check_pair(pair: str) -> None:

@@ -84,7 +84,7 @@ class Translation:
     @cached_property
     def word_attention(self) -> Float[np.ndarray, "target source"] | None:
         """Attention between words: summed over a source word's pieces, averaged over a target word's."""
-        return self._between_words(*(self.head or (None, None)))
+        return self._between_words(*(self.head or (None, None)), len(self.source_words))
 
     @cached_property
     def alignment(self) -> frozenset[Link]:
@@ -140,7 +140,7 @@ class Translation:
     def attention_map(
         self, *, words: bool = False, links: Links | None = None, layer: int | None = None, head: int | None = None
     ) -> "AttentionMap":
-        """Labels and numbers as the drawing functions want them: pieces with EOS, or whole words; `links` are framed.
+        """Labels and numbers as the drawing functions want them: pieces or whole words, and EOS; `links` are framed.
 
         The mean over layers and heads, unless `layer` or `head` (from 0) chooses one.
         """
@@ -151,7 +151,9 @@ class Translation:
         facts = (("translation", self.text), ("log-probability", f"{self.score:.2f}"))
         about: dict[str, Any] = {"links": links, "facts": facts, "name": self.source}
         if words or (links is not None and not self._pieces_are_words):
-            return AttentionMap(self._between_words(layer, head), self.source_words, self.target_words, **about)
+            read = (*self.source_words, None) if None in self.source_word_of else self.source_words
+            matrix = self._between_words(layer, head, len(read))
+            return AttentionMap(matrix, read, self.target_words, **about)
         matrix = None if self.attention is None else combine_heads(self.attention, layer, head)
         return AttentionMap(matrix, self.source_pieces, self.target_pieces, **about)
 
@@ -161,15 +163,18 @@ class Translation:
         source, target = (*range(len(self.source_words)),), (*range(len(self.target_words)),)
         return self.source_word_of in (source, (*source, None)) and self.target_word_of in (target, (*target, None))
 
-    def _between_words(self, layer: int | None, head: int | None) -> Float[np.ndarray, "target source"] | None:
-        """A row and a column for each word, zeros for a word that no piece begins."""
+    def _between_words(
+        self, layer: int | None, head: int | None, columns: int
+    ) -> Float[np.ndarray, "target source"] | None:
+        """A row and a column for each word, zeros for a word that no piece begins; one more column is EOS's."""
         if self.attention is None:
             return None
+        words = len(self.source_words)
         looks = WordAttention.of(
             combine_heads(self.attention, layer, head)[None, None],
-            self.source_word_of,
+            tuple(words if word is None and columns > words else word for word in self.source_word_of),
             self.target_word_of,
-            counts=(len(self.source_words), len(self.target_words)),
+            counts=(columns, len(self.target_words)),
             shift=self.shift,
         )
         return np.asarray(looks.words[0, 0])

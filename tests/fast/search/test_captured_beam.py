@@ -13,16 +13,13 @@ from fast.graphs.interrupted import Interrupted
 from models.zoo import EVERY, MECHANISMS, Config, Sentences, build, recurrent, sentences, shared
 from pretended import Pretended
 from regard.fast.graphs.capture import LaunchedWarning
-from regard.fast.search import captured_beam
-from regard.fast.search.beam_slots import HostStep, ended
-from regard.fast.search.captured_beam import captured_search
-from regard.fast.search.device_beam import device_search
+from regard.fast.search import captured_beam, search_entries
+from regard.fast.search.search_entries import beam_captured, greedy_captured, search_captured
 from regard.fast.search.step_identity import step_key
 from regard.models import RecurrentConfig, Seq2Seq
 from regard.models.rnn.decoder import RecurrentDecoder
 from regard.search import Ensemble, Options, beam_search
 from regard.search.stepper import Stepper
-from regard.search.trail import Trail
 
 SOURCES = ([5, 6, 7, 8, 3], [9, 4, 3], [10, 8, 6, 3])
 LIMITS = torch.tensor([8, 3, 9])
@@ -31,21 +28,16 @@ Words = list[list[tuple[int, ...]]]
 
 @pytest.fixture(autouse=True)
 def nothing_kept() -> Iterator[None]:
-    captured_beam._searches.clear()
+    search_entries._searches.clear()
     yield
-    captured_beam._searches.clear()
-
-
-def captured(model: Stepper, source: object, limits: Tensor, beam: int, nbest: int) -> tuple[list[HostStep], Trail]:
-    with torch.no_grad():
-        return captured_search(model, model.start(source), limits, limits.numpy(), beam, nbest, Options())
+    search_entries._searches.clear()
 
 
 def found(model: Stepper, source: object, limits: Tensor, beam: int, nbest: int) -> Words | None:
     if step_key(model) is None:
         return None
-    steps, _ = captured(model, source, limits, beam, nbest)
-    return [[one.tokens for one in group] for group in ended(steps, limits.numpy(), nbest, Options())]
+    groups = search_captured(model, source, limits, beam, nbest, Options())
+    return None if groups is None else [[one.tokens for one in group] for group in groups]
 
 
 def wanted(model: Stepper, source: object, limits: Tensor, beam: int, nbest: int) -> Words:
@@ -66,7 +58,7 @@ def test_the_same_places_serve_the_next_sentences() -> None:
     model = build(recurrent()).eval()
     for rows in (SOURCES, ([4, 4, 4, 4, 3], [5, 9, 10, 3], [8, 3])):
         assert found(model, sentences(*rows), LIMITS, 3, 1) == wanted(model, sentences(*rows), LIMITS, 3, 1)
-    assert len(captured_beam._searches[model]) == 1
+    assert len(search_entries._searches[model]) == 1
 
 
 def test_an_ensemble_is_searched_there_too() -> None:
@@ -76,53 +68,49 @@ def test_an_ensemble_is_searched_there_too() -> None:
     assert found(mixed, sentences(*SOURCES), LIMITS, 3, 1) is None
 
 
-def test_attention_of_the_steps_is_kept() -> None:
-    model, source = build(recurrent()).eval(), sentences(*SOURCES)
-    right = beam_search(model, source, LIMITS, beam=3)
-    steps, trail = captured(model, source, LIMITS, 3, 1)
-    best = [group[0] for group in ended(steps, LIMITS.numpy(), 1, Options())]
-    for weights, (hypothesis,) in zip(trail.collect([one.path for one in best]), right, strict=True):
-        torch.testing.assert_close(weights, hypothesis.weights)
-
-
-def test_what_a_search_found_stays_when_the_next_one_takes_its_places() -> None:
-    """As another thread's may, before the attention of the first is collected."""
+def test_attention_stays_when_the_next_search_uses_the_same_buffers() -> None:
+    """Another thread's search may, before the caller reads the attention of the first."""
     model, others = build(recurrent()).eval(), ([4, 4, 4, 4, 3], [5, 9, 10, 3], [8, 3])
     right = beam_search(model, sentences(*SOURCES), LIMITS, beam=3)
-    (steps, trail), _ = (captured(model, sentences(*rows), LIMITS, 3, 1) for rows in (SOURCES, others))
-    assert len(captured_beam._searches[model]) == 1
-    best = [group[0] for group in ended(steps, LIMITS.numpy(), 1, Options())]
-    assert [one.tokens for one in best] == [one.tokens for (one,) in right]
-    for weights, (hypothesis,) in zip(trail.collect([one.path for one in best]), right, strict=True):
-        torch.testing.assert_close(weights, hypothesis.weights)
+    ours, _ = (search_captured(model, sentences(*rows), LIMITS, 3, 1, Options()) for rows in (SOURCES, others))
+    assert len(search_entries._searches[model]) == 1
+    assert ours is not None
+    assert [one.tokens for (one,) in ours] == [one.tokens for (one,) in right]
+    for (one,), (hypothesis,) in zip(ours, right, strict=True):
+        torch.testing.assert_close(one.weights, hypothesis.weights)
 
 
 def test_threads_may_push_each_other_s_shapes_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """One has found its places and not yet used them when another's leave no room for them."""
-    monkeypatch.setattr(captured_beam, "SHAPES", 1)
+    monkeypatch.setattr(search_entries, "SHAPES", 1)
     model, source, others = build(recurrent()).eval(), sentences(*SOURCES), list[Words | None]()
     other = Thread(target=lambda: others.append(found(model, source, LIMITS, 2, 1)))
-    captured_beam._searches[model] = Interrupted(other)
+    search_entries._searches[model] = Interrupted(other)
     assert found(model, source, LIMITS, 3, 1) == wanted(model, source, LIMITS, 3, 1)
     other.join()
     assert others == [wanted(model, source, LIMITS, 2, 1)]
 
 
-def test_buffers_in_use_by_another_thread_are_left_alone() -> None:
+def test_while_another_thread_uses_the_buffers_the_plain_loop_runs() -> None:
     model, source = build(recurrent()).eval(), sentences(*SOURCES)
-    assert found(model, source, LIMITS, 3, 1) is not None
-    (one,) = captured_beam._searches[model].values()
-    runs = one._runs
-    with one.busy:
-        assert found(model, source, LIMITS, 3, 1) == wanted(model, source, LIMITS, 3, 1)
-    assert one._runs == runs
+    for beam in (3, 1):
+        assert found(model, source, LIMITS, beam, 1) is not None
+    kept = list(search_entries._searches[model].values())
+    runs = [one._runs for one in kept]
+    with kept[0].busy, kept[1].busy:
+        assert found(model, source, LIMITS, 3, 1) is None
+        words = [[one.tokens for one in group] for group in beam_captured(model, source, LIMITS, beam=3)]
+        assert words == wanted(model, source, LIMITS, 3, 1)
+        words = [[one.tokens] for one in greedy_captured(model, source, LIMITS)]
+        assert words == wanted(model, source, LIMITS, 1, 1)
+    assert [one._runs for one in kept] == runs
 
 
 def test_a_step_that_cannot_be_recorded_leaves_the_current_stream_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     """torch does not: the steps that are launched instead would run beside the work they need the results of."""
     model, source = build(recurrent()).eval(), sentences(*SOURCES)
     assert found(model, source, LIMITS, 3, 1) is not None
-    (one,) = captured_beam._searches[model].values()
+    (one,) = search_entries._searches[model].values()
     device = Pretended(monkeypatch)
     device.breaks = 1
     with pytest.warns(LaunchedWarning, match="could not be captured"), torch.no_grad():
@@ -134,7 +122,7 @@ def test_memory_that_ends_while_a_step_is_recorded_is_no_news(monkeypatch: pytes
     """Training fills it on purpose; the step is launched, and torch's remark on the empty graph is not passed on."""
     model, source = build(recurrent()).eval(), sentences(*SOURCES)
     assert found(model, source, LIMITS, 3, 1) is not None
-    (one,) = captured_beam._searches[model].values()
+    (one,) = search_entries._searches[model].values()
     device = Pretended(monkeypatch)
     device.empty = True
 
@@ -151,7 +139,7 @@ def test_one_step_is_recorded_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None
     model, source = build(recurrent()).eval(), sentences(*SOURCES)
     for beam in (2, 3):
         assert found(model, source, LIMITS, beam, 1) is not None
-    one, another = captured_beam._searches[model].values()
+    one, another = search_entries._searches[model].values()
     device, others = Pretended(monkeypatch), list[Any]()
 
     def record() -> None:
@@ -218,7 +206,7 @@ def on_gpu(*rows: list[int]) -> Sentences:
 
 
 def by_graph(model: Seq2Seq, *rows: list[int], beam: int = 3) -> Words:
-    groups = device_search(model, on_gpu(*rows), LIMITS[: len(rows)].cuda(), beam, 1, Options())
+    groups = beam_search(model, on_gpu(*rows), LIMITS[: len(rows)].cuda(), beam=beam)
     return [[one.tokens for one in group] for group in groups]
 
 
@@ -231,7 +219,7 @@ def test_the_graph_says_the_same(config: Config, dtype: torch.dtype) -> None:
     model = build(config).to(dtype).cuda().eval()
     for rows in (SOURCES, ([4, 4, 4, 4, 3], [5, 9, 10, 3], [8, 3]), SOURCES):
         assert by_graph(model, *rows) == wanted(host, sentences(*rows), LIMITS, 3, 1)
-    rounds = captured_beam._searches.get(model, {})
+    rounds = search_entries._searches.get(model, {})
     assert all(one.graph is not None for one in rounds.values())
     assert bool(rounds) == (step_key(model) is not None)
 
@@ -289,10 +277,10 @@ def test_a_recording_that_breaks_off_changes_no_word(kind: str, monkeypatch: pyt
         with nullcontext() if kind == "memory" else pytest.warns(LaunchedWarning, match="could not be captured"):
             assert by_graph(model, *SOURCES) == right
         assert by_graph(model, *SOURCES) == right
-        (one,) = captured_beam._searches[model].values()
+        (one,) = search_entries._searches[model].values()
         assert one.graph is None
-    captured_beam._searches.clear()
+    search_entries._searches.clear()
     torch.cuda.empty_cache()
     assert by_graph(model, *SOURCES) == right
-    (one,) = captured_beam._searches[model].values()
+    (one,) = search_entries._searches[model].values()
     assert one.graph is not None

@@ -28,14 +28,18 @@ class Slots:
     """Whether any of its hypotheses has ended."""
 
     @classmethod
-    def begin(cls, limits: Int[Tensor, " sentence"], longest: Sequence[int], options: Options, nbest: int) -> "Slots":
-        """One living slot for each sentence; `longest` are the limits as the host knows them."""
+    def begin(
+        cls, limits: Int[Tensor, " sentence"], longest: Sequence[int], options: Options, beam: int, nbest: int
+    ) -> "Slots":
+        """One living slot for each sentence; `longest` are the limits on the host."""
         device, sentences = limits.device, len(longest)
+        score = torch.full((sentences, beam), -torch.inf, dtype=torch.float64, device=device)
+        score[:, 0] = 0.0
         divisor = [options.penalty.divisor(limit) for limit in longest]
         return cls(
             limits,
             torch.tensor(divisor, dtype=torch.float64, device=device),
-            torch.zeros(sentences, 1, dtype=torch.float64, device=device),
+            score,
             torch.full((sentences, nbest), -torch.inf, dtype=torch.float64, device=device),
             torch.zeros(sentences, dtype=torch.bool, device=device),
         )
@@ -43,10 +47,6 @@ class Slots:
     @property
     def tensors(self) -> tuple[Tensor, ...]:
         return self.limit, self.divisor, self.score, self.merits, self.ended
-
-    def keep(self, rows: Int[Tensor, " kept"]) -> "Slots":
-        """Of these sentences alone."""
-        return Slots(*(one.index_select(0, rows) for one in self.tensors))
 
     @property
     def living(self) -> Bool[Tensor, "sentence slot"]:
@@ -73,25 +73,24 @@ class BeamChoice:
 def choose(
     logits: Float[Tensor, "rows vocabulary"],
     slots: Slots,
-    length: int | Int[Tensor, " 1"],
-    divisor: float | Float[Tensor, " 1"],
-    beam: int,
+    length: Int[Tensor, " 1"],
+    divisor: Float[Tensor, " 1"],
     options: Options,
 ) -> tuple[BeamChoice, Slots]:
-    """The `beam` best continuations of each sentence; ties: the earlier slot, then the lower id.
+    """The best continuations of each sentence, one for each slot; ties: the earlier slot, then the lower id.
 
     `length` counts the tokens after this step, and `divisor` is what the length penalty makes of it.
     """
-    sentences, width = slots.score.shape
+    sentences, beam = slots.score.shape
     scores = log_probabilities(logits)
     for banned in options.forbidden:
         if banned < scores.shape[1]:
             scores[:, banned] = -torch.inf
     values, ids = first_best(scores, beam)
-    values, ids = (one.view(sentences, width, -1) for one in (values.double(), ids))
+    values, ids = (one.view(sentences, beam, -1) for one in (values.double(), ids))
     living = slots.living
     total = torch.where(living[:, :, None], slots.score[:, :, None] + values, -torch.inf).flatten(1)
-    lost = living & scores.amax(dim=1).isnan().view(sentences, width)
+    lost = living & scores.amax(dim=1).isnan().view(sentences, beam)
     total, order = total.sort(dim=1, descending=True, stable=True)
     total, order = total[:, :beam], order[:, :beam]
     token, value = ids.flatten(1).gather(1, order), values.flatten(1).gather(1, order)
@@ -132,60 +131,41 @@ def first_best(
 
 
 @dataclass(frozen=True)
-class HostStep:
-    """The choice of one step on the host, for the sentences that were still in the batch."""
+class HostChoices:
+    """The `BeamChoice` of every step on the host."""
 
-    sentence: Int[np.ndarray, " sentence"]
-    rows: int
-    """Rows of attention before this step's first."""
-    width: int
-    """Slots a sentence had before the choice."""
-    parent: Int[np.ndarray, "sentence slot"]
-    token: Int[np.ndarray, "sentence slot"]
-    value: Float[np.ndarray, "sentence slot"]
-    score: Float[np.ndarray, "sentence slot"]
-    over: Bool[np.ndarray, "sentence slot"]
-    wrong: Int[np.ndarray, " sentence"]
+    parent: Int[np.ndarray, "step sentence slot"]
+    token: Int[np.ndarray, "step sentence slot"]
+    value: Float[np.ndarray, "step sentence slot"]
+    score: Float[np.ndarray, "step sentence slot"]
+    over: Bool[np.ndarray, "step sentence slot"]
+    wrong: Int[np.ndarray, "step sentence"]
 
 
-def fetch(choices: Sequence[BeamChoice]) -> list[list[np.ndarray]]:
-    """The tensors of every choice on the host, in one transfer for each of their kinds."""
-    found: list[list[np.ndarray]] = [[] for _ in choices]
-    for kind in zip(*(choice.tensors for choice in choices), strict=True):
-        flat = torch.cat([one.flatten() for one in kind]).cpu().numpy()
-        ends = np.cumsum([one.numel() for one in kind])
-        for arrays, part, one in zip(found, np.split(flat, ends[:-1]), kind, strict=True):
-            arrays.append(part.reshape(one.shape))
-    return found
+def ended(choices: HostChoices, nbest: int, options: Options) -> list[list[Ended]]:
+    """The hypotheses of each sentence that ended, ranked as `beam_search` ranks them."""
+    for number, sentence in np.argwhere(choices.wrong).tolist():
+        complaint = not_a_number if choices.wrong[number, sentence] == 1 else nothing_possible
+        raise complaint(number, sentence)
+    _, sentences, beam = choices.token.shape
+    found: list[list[tuple[bool, float, int, int]]] = [[] for _ in range(sentences)]
+    for number, sentence, slot in np.argwhere(choices.over).tolist():
+        done = bool(choices.token[number, sentence, slot] == options.eos)
+        merit = options.penalty.normalise(float(choices.score[number, sentence, slot]), number + 1)
+        found[sentence].append((done, merit, number, slot))
 
-
-def ended(
-    steps: Sequence[HostStep], longest: Int[np.ndarray, " sentence"], nbest: int, options: Options
-) -> list[list[Ended]]:
-    """Everything that ended, ranked as `beam_search` ranks it."""
-    found: list[list[tuple[bool, float, int, int, int]]] = [[] for _ in longest]
-    for number, step in enumerate(steps):
-        for place in np.flatnonzero(step.wrong).tolist():
-            complaint = not_a_number if step.wrong[place] == 1 else nothing_possible
-            raise complaint(number, int(step.sentence[place]))
-        for place, slot in np.argwhere(step.over).tolist():
-            done = bool(step.token[place, slot] == options.eos)
-            merit = options.penalty.normalise(float(step.score[place, slot]), number + 1)
-            found[int(step.sentence[place])].append((done, merit, number, place, slot))
-
-    def whole(done: bool, number: int, place: int, slot: int) -> Ended:
-        sentence, score = int(steps[number].sentence[place]), float(steps[number].score[place, slot])
+    def whole(sentence: int, done: bool, number: int, slot: int) -> Ended:
+        score = float(choices.score[number, sentence, slot])
         words, logs, path = [], [], []
-        for step in reversed(steps[: number + 1]):
-            place = int(np.searchsorted(step.sentence, sentence))
-            words.append(int(step.token[place, slot]))
-            logs.append(float(step.value[place, slot]))
-            slot = int(step.parent[place, slot])
-            path.append(step.rows + place * step.width + slot)
+        for step in range(number, -1, -1):
+            words.append(int(choices.token[step, sentence, slot]))
+            logs.append(float(choices.value[step, sentence, slot]))
+            slot = int(choices.parent[step, sentence, slot])
+            path.append((step * sentences + sentence) * beam + slot)
         return Ended(sentence, score, tuple(words[::-1]), tuple(logs[::-1]), np.array(path[::-1]), finished=done)
 
     ranked = [sorted(group, key=lambda one: one[:2], reverse=True)[:nbest] for group in found]
-    result = [[whole(done, *where) for done, _, *where in group] for group in ranked]
-    for sentence in np.flatnonzero(longest <= 0).tolist():
-        result[sentence] = [Ended(sentence, 0.0, (), (), np.zeros(0, dtype=np.int64), finished=False)]
-    return result
+    return [
+        [whole(sentence, done, number, slot) for done, _, number, slot in group]
+        for sentence, group in enumerate(ranked)
+    ]

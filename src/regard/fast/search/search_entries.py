@@ -1,0 +1,168 @@
+"""Greedy and beam search of a few sentences on a GPU: the choices stay on the device, and steps are replayed.
+
+The loop of `search/decode.py` chooses on the host, so a GPU would wait for it at every step. Here a choice is a tensor
+operation (`beam_slots.py`), and a whole step is one CUDA graph (`captured_beam.py`). The hypotheses are the same, ties
+included. Without a captured graph this search was slower than the plain loop, so it applies only where steps can be
+captured.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import replace
+from threading import Lock
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from regard.fast.search.beam_slots import Slots, ended
+from regard.fast.search.captured_beam import CapturedSearch, leaves
+from regard.fast.search.step_identity import step_key
+from regard.registry import Refusal, operation_of, replaces
+from regard.search.decode import beam_search, greedy_search, hypotheses
+from regard.search.ensemble import Ensemble
+from regard.search.hypothesis import Hypothesis
+from regard.search.search_options import Options
+from regard.search.search_tree import SearchTree
+from regard.search.stepper import State, Stepper
+
+FEW = 8
+"""The most sentences that are searched here: one that is done waits for the others."""
+ROWS = 4096
+"""The most rows of attention that are kept for them."""
+SHAPES = 24
+"""Shapes that are kept for a model; the least recently used one is dropped."""
+
+
+def _unfit_greedy(
+    stepper: Stepper, source: Any, limits: Tensor, *, options: Options | None = None, prefixes: object = None
+) -> Refusal:
+    return _unfit(stepper, limits, 1, options, prefixes)
+
+
+def _unfit_beam(
+    stepper: Stepper,
+    source: Any,
+    limits: Tensor,
+    *,
+    beam: int = 4,
+    nbest: int = 1,
+    options: Options | None = None,
+    prefixes: object = None,
+    record: SearchTree | None = None,
+    lengths: Tensor | None = None,
+) -> Refusal:
+    if record is not None:
+        return "the tree is recorded on the host"
+    if beam < 1 or not 1 <= nbest <= beam:
+        return "invalid beam or nbest, which the plain version reports"
+    return _unfit(stepper, limits, beam, options, prefixes)
+
+
+def _unfit(stepper: Stepper, limits: Tensor, beam: int, options: Options | None, prefixes: object) -> Refusal:
+    if not limits.is_cuda:
+        return "CUDA graphs need a CUDA device"
+    if prefixes is not None:
+        return "prefixes are applied on the host"
+    if options is not None and (options.coverage or options.no_repeat_ngram):
+        return "coverage and repeated n-grams are checked on the host"
+    if not 0 < len(limits) <= FEW:
+        return f"not between 1 and {FEW} sentences"
+    if step_key(stepper) is None:
+        return "the steps of the model are not alike"
+    longest = limits.cpu().numpy()
+    if most_steps(longest) * len(limits) * beam > ROWS:
+        return f"more than {ROWS} rows of attention"
+    return None if int(longest.min()) > 0 else "a sentence may have no words"
+
+
+def _bypassed(stepper: Stepper, *_: object, **__: object) -> Iterable[object]:
+    return stepper.members if isinstance(stepper, Ensemble) else (stepper,)
+
+
+@replaces(greedy_search, unless=_unfit_greedy, bypasses=_bypassed)
+def greedy_captured(
+    stepper: Stepper,
+    source: Any,
+    limits: Int[Tensor, " sentence"],
+    *,
+    options: Options | None = None,
+    prefixes: None = None,
+) -> list[Hypothesis]:
+    """Greedy search as a beam of one."""
+    found = search_captured(stepper, source, limits, 1, 1, options or Options())
+    if found is None:
+        plain: list[Hypothesis] = operation_of(greedy_search).plain(stepper, source, limits, options=options)
+        return plain
+    return [one for (one,) in found]
+
+
+@replaces(beam_search, unless=_unfit_beam, bypasses=_bypassed)
+def beam_captured(
+    stepper: Stepper,
+    source: Any,
+    limits: Int[Tensor, " sentence"],
+    *,
+    beam: int = 4,
+    nbest: int = 1,
+    options: Options | None = None,
+    prefixes: None = None,
+    record: None = None,
+    lengths: Int[Tensor, " sentence"] | None = None,
+) -> list[list[Hypothesis]]:
+    """Beam search; `lengths` matter for coverage alone, which is computed on the host."""
+    found = search_captured(stepper, source, limits, beam, nbest, options or Options())
+    if found is None:
+        plain = operation_of(beam_search).plain
+        found = plain(stepper, source, limits, beam=beam, nbest=nbest, options=options, lengths=lengths)
+    return found
+
+
+def search_captured(
+    stepper: Stepper, source: Any, limits: Int[Tensor, " sentence"], beam: int, nbest: int, options: Options
+) -> list[list[Hypothesis]] | None:
+    """The best `nbest` hypotheses of each sentence, best first; None while another thread uses the buffers."""
+    longest = limits.cpu().numpy()
+    with torch.no_grad(), torch.cuda.device_of(limits):  # type: ignore[no-untyped-call]
+        state = stepper.start(source)
+        rows = torch.arange(len(longest), device=limits.device)[:, None].expand(-1, beam).reshape(-1)
+        state, slots = state.select(rows), Slots.begin(limits, longest.tolist(), options, beam, nbest)
+        found = _find(stepper, state, slots, options, most_steps(longest))
+        if not found.busy.acquire(blocking=False):
+            return None
+        try:
+            choices, trail = found.search(stepper, state, slots, options, int(longest.max()))
+        finally:
+            found.busy.release()
+    best = ended(choices, nbest, options)
+    flat = iter(hypotheses([one for group in best for one in group], trail, options))
+    return [[next(flat) for _ in group] for group in best]
+
+
+def most_steps(longest: Int[np.ndarray, " sentence"]) -> int:
+    """A power of two, so that few sizes are captured."""
+    return max(32, 1 << (int(longest.max(initial=0)) - 1).bit_length())
+
+
+def _find(stepper: Stepper, state: State, slots: Slots, options: Options, steps: int) -> CapturedSearch:
+    """The captured search of this model and these shapes; sentences padded to few lengths have few of them."""
+    key = (
+        step_key(stepper), slots.score.shape, slots.merits.shape, steps, replace(options, penalty=Options().penalty),
+        torch.is_inference_mode_enabled(), tuple((x.shape, x.dtype, x.device) for x in leaves(state)),
+    )  # fmt: skip
+    with _finding:
+        table = _searches.setdefault(stepper, OrderedDict())
+        found = table.get(key)
+        if found is None:
+            found = table[key] = CapturedSearch(state, slots, options, steps)
+            if len(table) > SHAPES:
+                table.popitem(last=False)
+        table.move_to_end(key)
+    return found
+
+
+_searches: "WeakKeyDictionary[Any, OrderedDict[object, CapturedSearch]]" = WeakKeyDictionary()
+_finding = Lock()
