@@ -33,7 +33,7 @@ def test_files_of_three_kinds_are_served_with_the_keys_of_a_translation(tmp_path
     tensor = np.random.default_rng(0).dirichlet(np.ones(3), size=(2, 4, 2)).astype(np.float32)
     words = {"source": np.array(["un", "deux", "trois"]), "target": np.array(["one", "two"])}
     np.savez(tmp_path / "many.npz", weights=tensor, **words)
-    np.save(tmp_path / "bare.npy", np.array(MATRIX))
+    np.save(tmp_path / "bare.npy", np.asfortranarray(MATRIX))
     mine = _json(
         tmp_path / "mine.json", weights=MATRIX, source="the cat", target=["שלום", None], gold=[[0, 0]],
         target_language="he", caption="mine",
@@ -50,6 +50,7 @@ def test_files_of_three_kinds_are_served_with_the_keys_of_a_translation(tmp_path
         assert [one["text"] for one in first["target"]["words"]] == ["שלום"]
         assert np.array_equal(np.array(many["attention"]["data"], dtype=np.float32), tensor)
         assert [one["text"] for one in bare["source"]["words"]] == ["1", "2"]
+        assert np.allclose(bare["attention"]["data"], [[MATRIX]])
         one = client.get("/api/v1/attention?layer=1").json()["files"][1]["attention"]
         assert (one["layers"], one["shape"]) == ([1], [2, 4, 2, 3])
 
@@ -93,7 +94,7 @@ def _forged_npy(shape: str) -> bytes:
         ("a.npz", b"PK nothing", "no attention that can be shown"),
         ("a.npy", _forged_npy("(9**9)"), "no attention that can be shown"),
         ("a.npy", _forged_npy("(9999,"), "no attention that can be shown"),
-        ("a.npy", _forged_npy("(1,99)"), "shorter than its header"),
+        ("a.npy", _forged_npy("(1,99)"), "shorter or longer than its header"),
     ],
 )  # fmt: skip
 def test_what_is_no_attention_is_refused_with_the_reason(tmp_path: Path, name: str, content: bytes, part: str) -> None:

@@ -104,14 +104,15 @@ def _read_npy(content: bytes) -> Any:
     try:
         version = np.lib.format.read_magic(file)
         read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, _, dtype = read_header(file)
+        shape, by_columns, dtype = read_header(file)
     except Exception:  # NumPy raises what its parser meets: ValueError, TokenError, SyntaxError
         raise ValueError("its header is damaged, or it is no .npy") from None
     if dtype.hasobject:
         raise ValueError("it holds Python objects: save numbers and words only")
-    if int(np.prod(shape, dtype=np.float64)) * dtype.itemsize > len(content):
-        raise ValueError("it is shorter than its header says")
-    return np.load(io.BytesIO(content), allow_pickle=False)
+    data = content[file.tell() :]
+    if np.prod(shape, dtype=np.float64) * dtype.itemsize != len(data):
+        raise ValueError("it is shorter or longer than its header says")
+    return np.frombuffer(data, dtype=dtype).reshape(shape, order="F" if by_columns else "C")
 
 
 def _checked(name: str, values: Any) -> AttentionTensor:
