@@ -84,7 +84,8 @@ class Translation:
     @cached_property
     def word_attention(self) -> Float[np.ndarray, "target source"] | None:
         """Attention between words: summed over a source word's pieces, averaged over a target word's."""
-        return self._between_words(*(self.head or (None, None)), len(self.source_words))
+        layer, head = self.head or (None, None)
+        return self._between_words(layer, head, len(self.source_words))
 
     @cached_property
     def alignment(self) -> frozenset[Link]:
