@@ -66,14 +66,14 @@ export async function htmlFile(shown: Shown): Promise<Blob> {
     allowed = `'sha256-${btoa(String.fromCharCode(...hash))}'`;
   }
   const policy = `default-src 'none'; style-src 'unsafe-inline'; script-src ${allowed}; font-src data:; img-src data: blob:; base-uri 'none'; form-action 'none'`;
-  const payload = inScript({ title: "Where the model looked", facts: [], documents: [shown.document] });
+  const payload = inScript([shown.document]);
   return new Blob(
     [
       `<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n`,
       `<meta name="viewport" content="width=device-width, initial-scale=1">\n`,
       `<meta http-equiv="Content-Security-Policy" content="${policy}">\n<meta name="generator" content="regard">\n`,
       `<title>Where the model looked</title>\n<style id="fonts">${fonts}</style>\n<style>${style}</style>\n</head>\n<body>\n`,
-      `<div id="view"></div>\n<script type="application/json" id="documents">${payload}</script>\n<script>${script}</script>\n</body>\n</html>\n`,
+      `<header><h1>Where the model looked</h1></header>\n<main id="view"></main>\n<script type="application/json" id="documents">${payload}</script>\n<script>${script}</script>\n</body>\n</html>\n`,
     ],
     { type: "text/html;charset=utf-8" },
   );
