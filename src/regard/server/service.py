@@ -17,6 +17,8 @@ from regard.server.metrics import Metrics
 from regard.server.neighbours import Sample
 from regard.server.planning import Plan, plan
 from regard.server.quality import Job
+from regard.server.run_listing import RunListing
+from regard.server.run_process import Trainer
 from regard.server.schema.base import MOST_TOP
 from regard.server.schema.translating import Decoding, Timings
 from regard.server.served_models import Catalogue, Loaded
@@ -57,6 +59,10 @@ class Service:
         self.beams = Latest[Decoding](KEPT_BEAMS)
         self.qualities = Latest[Job](KEPT_JOBS)
         self.samples = Latest[Sample](KEPT_JOBS)
+        self.runs = RunListing(settings.runs)
+        self.trainer = Trainer(settings.runs if settings.studio else None)
+        self.streams = 0
+        """Clients that follow a run."""
         self.attention = [read_attention(path) for path in settings.attention]
         self.metrics = Metrics(
             {
@@ -160,7 +166,8 @@ class Service:
         return work
 
     def close(self) -> None:
-        """Finish what runs and what waits; refuse what comes."""
+        """Finish what runs and what waits; refuse what comes; a training saves its checkpoint and ends."""
+        self.trainer.close()
         self.batcher.close(self.settings.seconds)
 
 
