@@ -10,12 +10,13 @@ import pytest
 from numpy import ndarray
 from numpy.random import Generator
 
+from regard.course.answer_parts import Leaf
 from regard.course.assertions import Broken, Check
 from regard.course.attempt import Attempt
 from regard.course.catalogue import Entry, find
 from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
 from regard.course.grade import grade
-from regard.course.outcome import Leaf, Outcome, difference, flatten, same
+from regard.course.outcome import Outcome, difference, same
 from regard.course.selfcheck import mistake_problems, solution_problems, starter_problems, text_problems
 from regard.course.show import yours_and_wanted
 from regard.course.verdict import Verdict
@@ -23,7 +24,7 @@ from regard.course.verdict_text import Paint, plain, verdict_lines
 
 
 def outcome(answer: object) -> Outcome:
-    return Outcome(flatten(answer))
+    return Outcome(answer)
 
 
 @pytest.mark.parametrize(
@@ -31,9 +32,10 @@ def outcome(answer: object) -> Outcome:
     [
         (np.zeros((1, 3)), np.zeros(3), "shape"),
         (np.zeros(()), np.zeros(1), "shape"),
-        (np.zeros(3, dtype=np.float32), np.zeros(3), "dtype"),
         (np.zeros(3, dtype=int), np.zeros(3), "dtype"),
-        ([0.0, 0.0], np.zeros(2), "type"),
+        (["a", "b"], np.zeros(2), "type"),
+        ((np.zeros(2), np.zeros(2)), np.zeros((2, 2)), "type"),
+        ([(0, 1)], {(0, 1)}, "type"),
         (None, np.zeros(2), "type"),
         ((np.zeros(2),), (np.zeros(2), np.zeros(2)), "type"),
         (np.zeros(2), (np.zeros(2), np.zeros(2)), "type"),
@@ -57,9 +59,29 @@ def test_equal_answers_are_equal(answer: object) -> None:
     assert difference(outcome(answer), outcome(answer)) is None
 
 
-def test_two_that_raise_are_alike_and_nan_equals_nan() -> None:
-    failed = Outcome(error=ValueError())
-    assert same(failed, Outcome(error=TypeError()))
+@pytest.mark.parametrize(
+    ("yours", "wanted"),
+    [
+        ([0.5, np.float64(1)], np.array([0.5, 1.0])),
+        ([np.zeros(2), np.ones(2)], np.array([[0.0, 0.0], [1.0, 1.0]])),
+        (np.array([0.1, 0.2], dtype=np.float32), np.array([0.1, 0.2])),
+        ([np.zeros(2), 1.0], (np.zeros(2), 1.0)),
+        ([(np.int64(1), 2)], [(1, 2)]),
+        (np.array(["a", "b"]), ["a", "b"]),
+        ([np.str_("a")], ["a"]),
+        (frozenset({(np.int64(1), 2)}), {(1, 2)}),
+        (np.array(0.5), 0.5),
+    ],
+)
+def test_right_answers_in_another_type_are_right(yours: object, wanted: object) -> None:
+    assert difference(outcome(yours), outcome(wanted)) is None
+
+
+def test_only_the_same_error_is_alike_and_nan_equals_nan() -> None:
+    failed = Outcome(error=ValueError("3 and 4"))
+    assert same(failed, Outcome(error=ValueError("3 and 4")))
+    assert not same(failed, Outcome(error=TypeError("3 and 4")))
+    assert not same(failed, Outcome(error=ValueError("4 and 4")))
     assert not same(failed, outcome(1))
     assert same(outcome(np.array([np.nan, np.inf])), outcome(np.array([np.nan, np.inf])))
 
@@ -137,11 +159,15 @@ def test_the_diagnosis_needs_every_input_to_agree() -> None:
     assert grade(TOY, sometimes).mistake is None
 
 
-def test_always_raising_is_no_evidence_for_a_mistake() -> None:
+def test_another_error_is_no_evidence_for_a_mistake() -> None:
     def raising(values: ndarray) -> ndarray:
         raise ValueError("no")
 
-    exercise = replace(TOY, mistakes=(Mistake("raises", "You raised.", ({"doubled": raising},)),))
+    def raising_otherwise(values: ndarray) -> ndarray:
+        raise ValueError("never")
+
+    exercise = replace(TOY, mistakes=(Mistake("raises", "You raised.", ({"doubled": raising_otherwise},)),))
+    assert grade(exercise, Attempt({"doubled": raising_otherwise})).mistake == "raises"
     verdict = grade(exercise, Attempt({"doubled": raising}))
     assert verdict.status == "broken"
     assert verdict.mistake is None

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from regard.course.outcome import Leaf, Outcome, difference, flatten
+from regard.course.answer_parts import Leaf
+from regard.course.outcome import Outcome, difference
 from regard.course.show import number, yours_and_wanted
 
 CUT = "something cuts the graph (.detach(), .data, .item(), NumPy, no_grad)"
@@ -38,7 +39,7 @@ class Check:
     ) -> None:
         """Type, shape, dtype and values; `labels` such as "padded/alone" replaces "yours/wanted"."""
         self.count += 1
-        found = difference(Outcome(flatten(yours)), Outcome(flatten(wanted)), tolerance)
+        found = difference(Outcome(yours), Outcome(wanted), tolerance)
         if found is not None:
             lines = _compared(found.yours, found.wanted, labels)
             kind = "" if found.kind == "value" else f" ({found.headline.rstrip('.')})"

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from regard.course.answer_parts import like_wanted
 from regard.suggest import closest
 
 MOST_SOURCE_BYTES = 2**20
@@ -44,6 +45,18 @@ class Attempt:
             return self.functions[name]
         except KeyError:
             raise AttributeError(f"the exercise has no function {name}; it has {', '.join(self.functions)}") from None
+
+    def answering_like(self, templates: Mapping[str, Any]) -> "Attempt":
+        """The same functions; an answer that is right in another type than the template's comes in its type."""
+
+        def converted(function: Callable[..., Any], template: Any) -> Callable[..., Any]:
+            return lambda *given, **named: like_wanted(function(*given, **named), template)
+
+        functions = {
+            name: converted(function, templates[name]) if name in templates else function
+            for name, function in self.functions.items()
+        }
+        return Attempt(functions, self.path)
 
     def replaced(self, functions: Mapping[str, Callable[..., Any]]) -> "Attempt":
         return Attempt({**self.functions, **functions})

@@ -1,48 +1,91 @@
-"""Which named mistake a wrong answer is: the one whose answers are the learner's on every input."""
+"""What a wrong answer is: a named mistake or two, or else what its answers have in common, and what its error means."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 
+import numpy as np
+
+from regard.course.assertions import Broken, Check
 from regard.course.attempt import Attempt
-from regard.course.exercise import Arguments, Exercise, Family, Mistake
-from regard.course.outcome import Outcome, difference, run, same
+from regard.course.exercise import Exercise, Law, Mistake
+from regard.course.outcome import quiet, run, same
+from regard.course.second_line import properties
+from regard.course.slips import both
+from regard.course.trial import Trial
+
+MOST_PAIRS = 400
 
 
 @dataclass(frozen=True)
-class Trial:
-    """One input, and what the learner and the reference made of it."""
+class Diagnosis:
+    """`mistake` is the name of a recognised one; `advice` says what to do."""
 
-    family: Family
-    arguments: Arguments
-    yours: Outcome
-    wanted: Outcome
-
-    @property
-    def wrong(self) -> bool:
-        return difference(self.yours, self.wanted, self.family.tolerance) is not None
+    advice: str
+    mistake: str | None = None
 
 
-def diagnose(exercise: Exercise, attempt: Attempt, trials: list[Trial]) -> Mistake | None:
-    """The first declared mistake that behaves like the attempt.
+def diagnose(exercise: Exercise, attempt: Attempt, trials: list[Trial], law: Law | None) -> Diagnosis | None:
+    """A named mistake if one fits, else the properties of the answers."""
+    found = named(exercise, attempt, trials, law)
+    if found is not None:
+        return found
+    sentences = properties(exercise, attempt, trials)
+    return Diagnosis(sentences) if sentences else None
 
-    It must agree on every input, and on one where the attempt is wrong it must agree in values: two programs that
-    merely both raise may raise for different reasons.
+
+def named(exercise: Exercise, attempt: Attempt, trials: list[Trial], law: Law | None) -> Diagnosis | None:
+    """The first declared mistake that behaves like the attempt; or two of them at once.
+
+    It must agree on every input, and on one where the attempt is wrong; where only a law failed, it must break that
+    law in the same way.
     """
     for mistake in exercise.mistakes:
         if mistake.recognise is not None:
             if mistake.recognise(attempt):
-                return mistake
+                return Diagnosis(mistake.message, mistake.name)
             continue
         for variant in mistake.variants:
-            if _behaves_like(Attempt({**exercise.reference, **variant}), trials):
-                return mistake
+            if _behaves_like(exercise, attempt, Attempt({**exercise.reference, **variant}), trials, law):
+                return Diagnosis(mistake.message, mistake.name)
+    if law is None:
+        for one, other, imposter in _pairs(exercise):
+            if _behaves_like(exercise, attempt, imposter, trials, law):
+                return Diagnosis(f"Two mistakes at once. {one.message} And: {other.message}", one.name)
     return None
 
 
-def _behaves_like(imposter: Attempt, trials: list[Trial]) -> bool:
+def _pairs(exercise: Exercise) -> Iterator[tuple[Mistake, Mistake, Attempt]]:
+    left = MOST_PAIRS
+    for one, other in combinations([mistake for mistake in exercise.mistakes if mistake.edits], 2):
+        for functions in both(one, other, exercise.functions):
+            if left == 0:
+                return
+            left -= 1
+            yield one, other, Attempt({**exercise.reference, **functions})
+
+
+def _behaves_like(
+    exercise: Exercise, attempt: Attempt, imposter: Attempt, trials: list[Trial], law: Law | None
+) -> bool:
     evidence = False
     for trial in trials:
-        outcome = run(imposter, trial.family, trial.arguments)
-        if not same(trial.yours, outcome, trial.family.tolerance):
+        if not same(trial.yours, run(imposter, trial.family, trial.arguments), trial.family.tolerance):
             return False
-        evidence = evidence or (trial.wrong and trial.yours.error is None)
+        evidence = evidence or trial.wrong
+    if not evidence and law is not None:
+        broken = _breaks(imposter, law)
+        return broken is not None and broken == _breaks(attempt, law)
     return evidence
+
+
+def _breaks(attempt: Attempt, law: Law) -> str | None:
+    """How an attempt breaks a law, if it does."""
+    try:
+        with quiet():
+            law.trial(attempt, Check(), np.random.default_rng([7, *law.name.encode()]))
+    except Broken as broken:
+        return broken.headline
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return None

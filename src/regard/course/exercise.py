@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 Arguments = dict[str, Any]
 Functions = Mapping[str, Callable[..., Any]]
 Draw = Callable[[Mapping[str, int], Generator], Arguments]
+Edits = tuple[tuple[str, str], ...]
+"""(old, new) pieces of the solution's text."""
 Kind = Literal["spec", "stability"]
 
 
@@ -38,6 +40,12 @@ class Family:
     kind: Kind = "spec"
     count: int = 12
     tolerance: float | None = None
+    exact_dtype: bool = False
+    """The answer must have the wanted dtype; otherwise float32 is an answer of less precision, not a mistake."""
+    causes: tuple[str, ...] = ()
+    """Names of outputs in the order in which they are computed: the first wrong one of these is reported."""
+    diagnostic: bool = True
+    """Cheap enough to run every named mistake on it."""
     pure: bool = True
     """The function must leave its arguments as they were."""
     shrink: bool = True
@@ -67,6 +75,9 @@ class Mistake:
     message: str
     variants: tuple[Functions, ...]
     recognise: Callable[[Attempt], bool] | None = None
+    edits: tuple[Edits, ...] = ()
+    """The variants as edits of `solution`, where slips.toml declares them so."""
+    solution: str = ""
 
 
 @dataclass(frozen=True)
@@ -82,6 +93,8 @@ class Exercise:
     """Other correct ways to write it: the self-check holds that they pass."""
     praise: str = ""
     """One sentence printed on success: what the learner's code can do now."""
+    solution: str = ""
+    """The text of solution.py: gives the axes their names and is what slips are edits of."""
 
     def mistake(self, name: str) -> Mistake:
         return next(one for one in self.mistakes if one.name == name)

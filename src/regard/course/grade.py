@@ -1,21 +1,24 @@
 """Grade an attempt: families of inputs, laws, then what needs stable numbers; shrink, show, diagnose."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 from regard.course.assertions import Broken, Check
 from regard.course.attempt import Attempt, Unready, raised, where
-from regard.course.diagnose import Trial, diagnose
+from regard.course.diagnose import diagnose
 from regard.course.exercise import Arguments, Exercise, Family, Kind, Law
-from regard.course.outcome import Difference, Outcome, difference, quiet, run
+from regard.course.outcome import Difference, Outcome, difference_of, quiet, run
 from regard.course.show import arguments_lines, yours_and_wanted
 from regard.course.shrink import draw, shrink, sizes_of
+from regard.course.trial import Trial
 from regard.course.verdict import Verdict
 
-DIAGNOSTIC_DRAWS = 4
+DIAGNOSTIC_DRAWS = 8
 """Inputs of each family on which the named mistakes are compared with the attempt."""
 
 
@@ -26,6 +29,7 @@ class _Found:
     verdict: Verdict
     family: Family | None = None
     arguments: Arguments | None = None
+    law: Law | None = None
 
 
 def grade(exercise: Exercise, attempt: Attempt, tell: Callable[[Verdict], None] | None = None) -> Verdict:
@@ -34,13 +38,14 @@ def grade(exercise: Exercise, attempt: Attempt, tell: Callable[[Verdict], None] 
     counts: dict[str, int] = {}
     found = _examine(exercise, attempt, counts)
     verdict = found.verdict.with_(checks=sum(counts.values()), counts=counts, seconds=time.perf_counter() - started)
-    if verdict.status in ("failed", "unstable", "broken") and verdict.kind not in ("dtype", "changed"):
+    if verdict.status in ("failed", "unstable", "broken") and verdict.kind != "changed":
         if tell is not None:
             tell(verdict)
-        mistake = diagnose(exercise, attempt, list(_trials(exercise, attempt, found)))
-        if mistake is not None:
-            status = "failed" if verdict.status == "broken" else verdict.status
-            verdict = verdict.with_(status=status, mistake=mistake.name, advice=mistake.message)
+        diagnosis = diagnose(exercise, attempt, list(_trials(exercise, attempt, found)), found.law)
+        if diagnosis is not None:
+            named = diagnosis.mistake is not None
+            status = "failed" if named and verdict.status == "broken" else verdict.status
+            verdict = verdict.with_(status=status, mistake=diagnosis.mistake, advice=diagnosis.advice)
     return verdict.with_(notes=_done_so_far(exercise, verdict), seconds=time.perf_counter() - started)
 
 
@@ -52,18 +57,27 @@ def unready(error: Unready) -> Verdict:
 
 def _examine(exercise: Exercise, attempt: Attempt, counts: dict[str, int]) -> _Found:
     kinds: tuple[Kind, ...] = ("spec", "stability")
+    templates: dict[str, Any] = {}
     for kind in kinds:
         for family in exercise.families:
             if family.kind == kind:
+                if family.call is None and family.diagnostic:
+                    name = family.function or exercise.functions[0]
+                    templates.setdefault(name, _right_answer(exercise, family))
                 found = _try_family(exercise, attempt, family, counts)
                 if found is not None:
                     return found
         for law in exercise.laws:
             if law.kind == kind:
-                verdict = _try_law(attempt, law, counts)
+                verdict = _try_law(attempt.answering_like(templates), law, counts)
                 if verdict is not None:
-                    return _Found(verdict)
+                    return _Found(verdict, law=law)
     return _Found(Verdict("passed", exercise.praise or "Every check passed."))
+
+
+def _right_answer(exercise: Exercise, family: Family) -> Any:
+    """The type of answer that a law can rely on: what is right in another type is converted before a law sees it."""
+    return run(Attempt(exercise.reference), family, draw(family, sizes_of(family, 0), 0)).answer
 
 
 def _try_family(exercise: Exercise, attempt: Attempt, family: Family, counts: dict[str, int]) -> _Found | None:
@@ -75,7 +89,7 @@ def _try_family(exercise: Exercise, attempt: Attempt, family: Family, counts: di
             return yours, Difference("error", "")
         wanted = run(reference, family, arguments)
         counts[family.name] = counts.get(family.name, 0) + 1 + len(wanted.leaves)
-        return yours, difference(yours, wanted, family.tolerance)
+        return yours, difference_of(family, yours, wanted)
 
     for index in range(family.count):
         sizes = sizes_of(family, index)
@@ -149,13 +163,20 @@ def _done_so_far(exercise: Exercise, verdict: Verdict) -> tuple[str, ...]:
 def _trials(exercise: Exercise, attempt: Attempt, found: _Found) -> Iterator[Trial]:
     """Inputs for the diagnosis: the one that is shown, and those of the function that failed (of all, for a law)."""
     reference = Attempt(exercise.reference)
-    if found.family is not None and found.arguments is not None:
+    if found.family is not None and found.arguments is not None and found.family.diagnostic:
         yield _trial(attempt, reference, found.family, found.arguments)
     for family in exercise.families:
-        if found.family is None or family.function == found.family.function:
+        if family.diagnostic and (found.family is None or family.function == found.family.function):
             for index in range(min(DIAGNOSTIC_DRAWS, family.count)):
-                yield _trial(attempt, reference, family, draw(family, sizes_of(family, index), index))
+                sizes = sizes_of(family, index)
+                yield _trial(attempt, reference, family, draw(family, sizes, index), sizes)
 
 
-def _trial(attempt: Attempt, reference: Attempt, family: Family, arguments: Arguments) -> Trial:
-    return Trial(family, arguments, run(attempt, family, arguments), run(reference, family, arguments))
+def _trial(
+    attempt: Attempt,
+    reference: Attempt,
+    family: Family,
+    arguments: Arguments,
+    sizes: Mapping[str, int] = MappingProxyType({}),
+) -> Trial:
+    return Trial(family, arguments, run(attempt, family, arguments), run(reference, family, arguments), sizes)

@@ -1,10 +1,8 @@
 """What a call gave: its parts as plain arrays, the error it raised, the argument it spoiled; and how two differ."""
 
 import copy
-import dataclasses
-import numbers
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -12,28 +10,27 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from regard.course.answer_parts import Leaf, flatten, like_wanted
 from regard.course.attempt import Attempt
 from regard.course.exercise import Arguments, Family
-
-CONTAINERS = (tuple, list, dict)
-
-
-@dataclass(frozen=True)
-class Leaf:
-    """One array, number or plain value of an answer. `kind` is what a person would call its type."""
-
-    name: str
-    kind: str
-    value: Any
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Either `leaves` or `error`; `changed` names an argument that the call wrote into."""
+    """Either an `answer` or an `error`; `changed` names an argument that the call wrote into."""
 
-    leaves: tuple[Leaf, ...] = ()
+    answer: Any = None
+    names: tuple[str, ...] = ()
     error: BaseException | None = None
     changed: str | None = None
+
+    @property
+    def leaves(self) -> tuple[Leaf, ...]:
+        return flatten(self.answer, self.names)
+
+    def as_compared_with(self, wanted: "Outcome") -> tuple[Leaf, ...]:
+        """The parts of this answer, in the wanted types where only the type differs."""
+        return flatten(like_wanted(self.answer, wanted.answer), self.names)
 
 
 @dataclass(frozen=True)
@@ -73,11 +70,11 @@ def run(attempt: Attempt, family: Family, arguments: Arguments) -> Outcome:
             else:
                 name = family.function or next(iter(attempt.functions))
                 answer = attempt.functions[name](**given)
-        leaves = flatten(answer, family.outputs)
+            flatten(answer, family.outputs)  # an answer of the learner's own making may raise here
     except BaseException as error:
         return Outcome(error=error)
     changed = next((name for name in arguments if not _unchanged(arguments[name], given[name])), None)
-    return Outcome(leaves, changed=changed if family.pure else None)
+    return Outcome(answer, family.outputs, changed=changed if family.pure else None)
 
 
 @contextmanager
@@ -88,79 +85,137 @@ def quiet() -> Iterator[None]:
         yield
 
 
-def flatten(answer: Any, names: tuple[str, ...] = (), name: str = "your answer") -> tuple[Leaf, ...]:
-    """The parts of an answer, depth first; names of a tuple's parts, or of the one answer, as the author gave them."""
-    if len(names) == 1 and not isinstance(answer, tuple):
-        name, names = names[0], ()
-    if isinstance(answer, tuple) and not names:
-        names = tuple(getattr(answer, "_fields", ()))
-    if dataclasses.is_dataclass(answer) and not isinstance(answer, type):
-        answer = {field.name: getattr(answer, field.name) for field in dataclasses.fields(answer)}
-    if isinstance(answer, list) and all(_is_plain(one) for one in answer):
-        return (Leaf(name, "list", answer),)
-    if isinstance(answer, CONTAINERS):
-        head = Leaf(name, f"{type(answer).__name__} of {len(answer)}", None)
-        return (head, *(leaf for key, part in _parts(answer, names) for leaf in flatten(part, (), key)))
-    return (_leaf(answer, name),)
-
-
-def difference(yours: Outcome, wanted: Outcome, tolerance: float | None = None) -> Difference | None:
+def difference(
+    yours: Outcome,
+    wanted: Outcome,
+    tolerance: float | None = None,
+    exact_dtype: bool = False,
+    causes: tuple[str, ...] = (),
+) -> Difference | None:
     """None if the answers agree; the reference itself must not fail."""
     if wanted.error is not None:
         raise wanted.error
     if yours.error is not None:
         return Difference("error", "")
-    for index, want in enumerate(wanted.leaves):
-        mine = yours.leaves[index]
-        found = _leaf_difference(mine, want, tolerance)
-        if found is not None:
-            return found
-    if yours.changed:
+    found = first_difference(yours.as_compared_with(wanted), wanted.leaves, tolerance, exact_dtype, causes)
+    if found is None and yours.changed:
         return Difference(
             "changed",
             f"Your answer is right, but your function wrote into its argument `{yours.changed}`: "
             f"whoever called it still needs the old values. Work on a copy.",
         )
+    return found
+
+
+def difference_of(family: Family, yours: Outcome, wanted: Outcome) -> Difference | None:
+    """As the family wants it compared: of several wrong parts the one that was computed first."""
+    return difference(yours, wanted, family.tolerance, family.exact_dtype, family.causes)
+
+
+def first_difference(
+    mine: tuple[Leaf, ...],
+    wanted: tuple[Leaf, ...],
+    tolerance: float | None,
+    exact_dtype: bool = False,
+    causes: tuple[str, ...] = (),
+) -> Difference | None:
+    """Leaf by leaf; a container's own leaf comes before its parts, so their numbers agree afterwards."""
+    pairs = list(zip(mine, wanted, strict=False))
+    if causes and len(mine) == len(wanted):
+        pairs.sort(key=lambda pair: causes.index(pair[1].name) if pair[1].name in causes else -1)
+    for one, want in pairs:
+        found = _leaf_difference(one, want, tolerance, exact_dtype)
+        if found is not None:
+            return found
     return None
 
 
 def same(one: Outcome, other: Outcome, tolerance: float | None = None) -> bool:
-    """Whether two calls behaved alike: both raised, or both gave equal values (NaN equals NaN)."""
+    """Whether two calls behaved alike: the same error with the same message, or equal values (NaN equals NaN)."""
     if one.error is not None or other.error is not None:
-        return one.error is not None and other.error is not None
-    if len(one.leaves) != len(other.leaves):
+        return one.error is not None and other.error is not None and _said(one.error) == _said(other.error)
+    mine, want = one.as_compared_with(other), other.leaves
+    if len(mine) != len(want) or one.changed != other.changed:
         return False
     return all(
-        mine.kind == want.kind and _equal(mine.value, want.value, tolerance)
-        for mine, want in zip(one.leaves, other.leaves, strict=True)
+        left.kind == right.kind and equal(left.value, right.value, tolerance)
+        for left, right in zip(mine, want, strict=True)
     )
 
 
-def _leaf_difference(mine: Leaf, want: Leaf, tolerance: float | None) -> Difference | None:
+def _said(error: BaseException) -> tuple[str, str]:
+    try:
+        return type(error).__name__, str(error)
+    except Exception:
+        return type(error).__name__, ""
+
+
+def _leaf_difference(mine: Leaf, want: Leaf, tolerance: float | None, exact_dtype: bool) -> Difference | None:
     name = f"{want.name[0].upper()}{want.name[1:]}"
     if mine.kind != want.kind:
         if mine.kind == "nothing":
             return Difference("type", f"{name} is None: did you forget `return`?")
-        return Difference("type", f"{name}: a {mine.kind}, wanted a {want.kind}.", mine, want)
+        return Difference("type", _other_type(name, mine, want), mine, want)
     if not isinstance(want.value, ndarray):
-        if _equal(mine.value, want.value, tolerance):
+        if equal(mine.value, want.value, tolerance):
             return None
         return Difference("value", f"{name}: wrong.", mine, want)
     if mine.value.shape != want.value.shape:
         shapes = f"{list(mine.value.shape)}, wanted {list(want.value.shape)}"
         return Difference("shape", f"{name}: shape {shapes}.", mine, want)
-    if mine.value.dtype != want.value.dtype:
+    kinds = mine.value.dtype.kind, want.value.dtype.kind
+    if kinds[0] != kinds[1] or (exact_dtype and mine.value.dtype != want.value.dtype):
         return Difference("dtype", f"{name}: dtype {mine.value.dtype}, wanted {want.value.dtype}.", mine, want)
-    if not _equal(mine.value, want.value, tolerance):
+    if not equal(mine.value, want.value, tolerance):
         return Difference("value", f"{name}: wrong values.", mine, want)
     return None
 
 
-def _equal(mine: Any, want: Any, tolerance: float | None) -> bool:
+TENSOR_REMEDY = {
+    "number": "a plain number has no gradient: return the tensor, without .item() or float()",
+    "NumPy array": "NumPy cuts the gradient: stay with torch",
+    "list": "put the parts together, for instance with torch.stack",
+}
+
+
+def _other_type(name: str, mine: Leaf, want: Leaf) -> str:
+    """What is returned and what is wanted, in a learner's words."""
+    (first, _, mine_count), (second, _, want_count) = mine.kind.partition(" of "), want.kind.partition(" of ")
+    if want.kind == "nothing":
+        return f"{name}: {_article(first)}, but here the answer is None: there is nothing to count or to measure."
+    if first == second == "tuple":
+        return f"{name}: {mine_count} results, wanted {want_count}. Return each of them, and nothing else."
+    if first == second == "dict":
+        missing, extra = (
+            ", ".join(str(key) for key in one.value if key not in other.value)
+            for one, other in ((want, mine), (mine, want))
+        )
+        return f"{missing[0].upper()}{missing[1:]} is missing." if missing else f"There should be no {extra}."
+    if first == second:
+        return f"{name}: {mine_count} entries, wanted {want_count}."
+    if second == "tensor":
+        remedy = TENSOR_REMEDY.get("list" if first == "tuple" else first, "")
+        return f"{name}: {_article(first)}, wanted a tensor{': ' if remedy else ''}{remedy}."
+    if second == "tuple" or first == "tuple":
+        results = f"{want_count} results in a tuple" if second == "tuple" else f"only {_article(second)}"
+        given = f"a tuple of {mine_count} results" if first == "tuple" else f"a single result, {_article(first)}"
+        return f"{name}: {given}, wanted {results}."
+    return f"{name}: {_article(first)}, wanted {_article(second)}."
+
+
+def _article(kind: str) -> str:
+    return kind if kind == "nothing" else f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+
+
+def equal(mine: Any, want: Any, tolerance: float | None = None) -> bool:
+    """Exactly for whole numbers and text, within the coarser dtype's tolerance for floats."""
     if not isinstance(want, ndarray):
         if isinstance(want, float) and isinstance(mine, float):
             return bool(np.isclose(mine, want, rtol=tolerance or 1e-7, atol=tolerance or 1e-9, equal_nan=True))
-        return bool(mine == want)
+        try:
+            return bool(mine == want)
+        except Exception:  # an object of the learner's own making
+            return False
     if not isinstance(mine, ndarray) or mine.shape != want.shape:
         return False
     if want.dtype.kind != "f" or mine.dtype.kind != "f":
@@ -172,40 +227,13 @@ def _equal(mine: Any, want: Any, tolerance: float | None) -> bool:
         return bool(np.allclose(mine, want, rtol=relative, atol=absolute, equal_nan=True))
 
 
-def _parts(answer: Any, names: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
-    if isinstance(answer, Mapping):
-        yield from ((str(key), answer[key]) for key in answer)
-        return
-    for index, part in enumerate(answer):
-        yield (names[index] if index < len(names) else f"part {index + 1}"), part
-
-
-def _leaf(value: Any, name: str) -> Leaf:
-    if value is None:
-        return Leaf(name, "nothing", None)
-    if isinstance(value, ndarray):
-        return Leaf(
-            name, "NumPy array" if type(value) is ndarray else f"NumPy {type(value).__name__}", np.asarray(value)
-        )
-    if hasattr(value, "detach"):
-        plain = value.detach().cpu()
-        return Leaf(name, "tensor", (plain.float() if str(plain.dtype) == "torch.bfloat16" else plain).numpy())
-    if isinstance(value, bool | np.bool_):
-        return Leaf(name, "truth value", bool(value))
-    if isinstance(value, numbers.Real | np.number):
-        return Leaf(name, "number", float(value))
-    return Leaf(name, type(value).__name__, value)
-
-
-def _is_plain(value: Any) -> bool:
-    if isinstance(value, tuple | list):
-        return all(_is_plain(one) for one in value)
-    return value is None or isinstance(value, str | int | float)
-
-
 def _unchanged(before: Any, after: Any) -> bool:
     if isinstance(before, ndarray) and isinstance(after, ndarray):
         return before.shape == after.shape and np.array_equal(before, after, equal_nan=before.dtype.kind == "f")
     if hasattr(before, "detach") and hasattr(after, "detach"):
         return _unchanged(before.detach().cpu().numpy(), after.detach().cpu().numpy())
+    if isinstance(before, list | tuple) and isinstance(after, list | tuple):
+        return len(before) == len(after) and all(map(_unchanged, before, after))
+    if isinstance(before, set | dict | str | int | float):
+        return bool(before == after)
     return True

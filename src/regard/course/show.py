@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from regard.course.outcome import Leaf
+from regard.course.answer_parts import Leaf
 
 BARS = "▁▂▃▄▅▆▇█"
 MOST_COLUMNS = 8

@@ -84,7 +84,8 @@ class Translation:
     @cached_property
     def word_attention(self) -> Float[np.ndarray, "target source"] | None:
         """Attention between words: summed over a source word's pieces, averaged over a target word's."""
-        return self._between_words(*(self.head or (None, None)), len(self.source_words))
+        layer, head = self.head or (None, None)
+        return self._between_words(layer, head, len(self.source_words))
 
     @cached_property
     def alignment(self) -> frozenset[Link]:
@@ -155,6 +156,11 @@ class Translation:
             matrix = self._between_words(layer, head, len(read))
             return AttentionMap(matrix, read, self.target_words, **about)
         matrix = None if self.attention is None else combine_heads(self.attention, layer, head)
+        if self.attention is not None and layer is None and head is None:
+            if self.attention.shape[0] * self.attention.shape[1] > 1:
+                about["tensor"] = self.attention
+            if not self._pieces_are_words:
+                about["words"] = self.attention_map(words=True)
         return AttentionMap(matrix, self.source_pieces, self.target_pieces, **about)
 
     @property

@@ -1,6 +1,7 @@
 """Exercise 1: sums, shift invariance, scores of ±800."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 from numpy import ndarray
@@ -11,6 +12,7 @@ from regard.course.assertions import Check
 from regard.course.attempt import Attempt
 from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
 from regard.course.exercises.e01_softmax import alternatives, mistakes
+from regard.course.slips import slips
 
 
 def softmax(scores: ndarray) -> ndarray:
@@ -42,6 +44,12 @@ def huge(sizes: Mapping[str, int], random: Generator) -> Arguments:
     return {"scores": signs + random.normal(size=signs.shape)}
 
 
+def huge_alone(sizes: Mapping[str, int], random: Generator) -> Arguments:
+    """A row far above 0 beside a row far below: each needs its own maximum."""
+    signs = np.where(np.arange(sizes["batch"]) % 2, -1.0, 1.0)[:, None]
+    return {"scores": 2000 * signs + random.normal(size=(sizes["batch"], sizes["source"]))}
+
+
 def sums(attempt: Attempt, check: Check, random: Generator) -> None:
     for source in (1, 2, 7, 50):
         weights = attempt.softmax(random.normal(size=(3, source)) * 5)
@@ -61,8 +69,11 @@ def shift(attempt: Attempt, check: Check, random: Generator) -> None:
         )
 
 
+FUNCTIONS = ("softmax",)
+SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
+
 EXERCISE = Exercise(
-    functions=("softmax",),
+    functions=FUNCTIONS,
     reference={"softmax": softmax},
     families=(
         Family("a row of scores", one_row, {"source": (1, 5)}, outputs=("weights",)),
@@ -73,9 +84,17 @@ EXERCISE = Exercise(
             single_precision,
             {"batch": (1, 2), "source": (1, 4)},
             outputs=("weights",),
+            exact_dtype=True,
             count=4,
         ),
         Family("scores near ±800", huge, {"batch": (1, 2), "source": (1, 4)}, outputs=("weights",), kind="stability"),
+        Family(
+            "rows near +2,000 and −2,000",
+            huge_alone,
+            {"batch": (1, 3), "source": (1, 4)},
+            outputs=("weights",),
+            kind="stability",
+        ),
     ),
     laws=(
         Law("shares of one light", "weights are never negative and each row sums to 1", sums),
@@ -105,7 +124,9 @@ EXERCISE = Exercise(
                 {"softmax": mistakes.all_axes_no_maximum},
             ),
         ),
+        *slips(__file__, FUNCTIONS),
     ),
     alternatives=({"softmax": alternatives.through_logarithms}, {"softmax": alternatives.row_by_row}),
+    solution=SOLUTION,
     praise="Your softmax shares out the light whatever the scores are, 800 included.",
 )

@@ -1,6 +1,7 @@
 """Exercise 2: exact shape, the equation, the gradient by finite differences."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 from numpy import ndarray
@@ -12,6 +13,7 @@ from regard.course.assertions import Check
 from regard.course.attempt import Attempt
 from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
 from regard.course.exercises.e02_additive_score import alternatives, mistakes
+from regard.course.slips import slips
 
 
 def additive_score(query: ndarray, states: ndarray, W_s: ndarray, W_h: ndarray, v: ndarray) -> ndarray:
@@ -69,8 +71,11 @@ def needs_the_query(attempt: Attempt, check: Check, random: Generator) -> None:
 
 SIZES = {"query": (1, 3), "state": (1, 3), "width": (1, 4), "source": (1, 4)}
 
+FUNCTIONS = ("additive_score",)
+SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
+
 EXERCISE = Exercise(
-    functions=("additive_score",),
+    functions=FUNCTIONS,
     reference={"additive_score": additive_score},
     families=(
         Family(
@@ -107,10 +112,12 @@ EXERCISE = Exercise(
             "states as rows it is states @ W_h.T.",
             ({"additive_score": mistakes.transposed_matrices},),
         ),
+        *slips(__file__, FUNCTIONS),
     ),
     alternatives=(
         {"additive_score": alternatives.position_by_position},
         {"additive_score": alternatives.one_matrix},
     ),
+    solution=SOLUTION,
     praise="That is the network at the heart of Bahdanau, Cho and Bengio (2014), section 3.1.",
 )

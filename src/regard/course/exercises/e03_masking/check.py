@@ -1,6 +1,7 @@
 """Exercise 3: padding gets 0, sentences of length 1, huge scores at the padding."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 from numpy import ndarray
@@ -11,6 +12,7 @@ from regard.course.assertions import Check
 from regard.course.attempt import Attempt
 from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
 from regard.course.exercises.e03_masking import alternatives, mistakes
+from regard.course.slips import slips
 
 
 def masked_softmax(scores: ndarray, lengths: ndarray) -> ndarray:
@@ -41,6 +43,24 @@ def huge_padding(sizes: Mapping[str, int], random: Generator) -> Arguments:
     given = ragged(sizes, random)
     real = np.arange(sizes["source"]) < given["lengths"][:, None]
     return {**given, "scores": np.where(real, given["scores"], 1e30)}
+
+
+def nan_padding(sizes: Mapping[str, int], random: Generator) -> Arguments:
+    given = ragged(sizes, random)
+    real = np.arange(sizes["source"]) < given["lengths"][:, None]
+    return {**given, "scores": np.where(real, given["scores"], np.nan)}
+
+
+def very_negative(sizes: Mapping[str, int], random: Generator) -> Arguments:
+    """Scores below every finite number that people mask with."""
+    given = ragged(sizes, random)
+    return {**given, "scores": given["scores"] - 1e31}
+
+
+def large(sizes: Mapping[str, int], random: Generator) -> Arguments:
+    given = ragged(sizes, random)
+    signs = np.where(np.arange(sizes["batch"]) % 2, -1.0, 1.0)[:, None]
+    return {**given, "scores": given["scores"] + 2000 * signs}
 
 
 def single_precision(sizes: Mapping[str, int], random: Generator) -> Arguments:
@@ -75,8 +95,11 @@ def padding_never_matters(attempt: Attempt, check: Check, random: Generator) -> 
 
 SIZES = {"batch": (1, 3), "source": (2, 5)}
 
+FUNCTIONS = ("masked_softmax",)
+SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
+
 EXERCISE = Exercise(
-    functions=("masked_softmax",),
+    functions=FUNCTIONS,
     reference={"masked_softmax": masked_softmax},
     families=(
         Family("sentences of several lengths", ragged, SIZES, outputs=("weights",)),
@@ -84,6 +107,9 @@ EXERCISE = Exercise(
         Family("sentences of one word", single_words, SIZES, outputs=("weights",), count=4),
         Family("float32 in, float32 out", single_precision, SIZES, outputs=("weights",), count=4),
         Family("huge scores at the padding", huge_padding, SIZES, outputs=("weights",), kind="stability"),
+        Family("nan at the padding", nan_padding, SIZES, outputs=("weights",), kind="stability", count=4),
+        Family("scores of ±2,000", large, SIZES, outputs=("weights",), kind="stability", count=4),
+        Family("very negative scores", very_negative, SIZES, outputs=("weights",), kind="stability", count=4),
     ),
     laws=(
         Law("padding stays dark", "weights are exactly 0 at the padding and sum to 1 over the words", padding_is_dark),
@@ -120,8 +146,9 @@ EXERCISE = Exercise(
         ),
         Mistake(
             "renormalised",
-            "Zeroing after the softmax and dividing again is right on paper. But beside a huge leftover the words' "
-            "weights have already become 0, and 0 / 0 is nan. Mask the scores before the softmax.",
+            "Zeroing after the softmax and dividing again is right on paper. But the largest score that is subtracted "
+            "is then the padding's: beside a huge one the words' weights become 0, and 0 / 0 is nan. Mask the scores "
+            "before the softmax.",
             ({"masked_softmax": mistakes.renormalised},),
         ),
         Mistake(
@@ -130,10 +157,12 @@ EXERCISE = Exercise(
             "still. Replace the scores (np.where) instead of adding to them.",
             ({"masked_softmax": mistakes.added_constant},),
         ),
+        *slips(__file__, FUNCTIONS),
     ),
     alternatives=(
         {"masked_softmax": alternatives.row_by_row},
         {"masked_softmax": alternatives.lowest_float},
     ),
+    solution=SOLUTION,
     praise="Padding is dark now, whatever stands there, and the words share all of the light.",
 )

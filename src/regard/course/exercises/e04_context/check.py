@@ -1,6 +1,7 @@
 """Exercise 4: contexts lie in the convex hull of the states and do not depend on their order."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 from numpy import ndarray
@@ -11,6 +12,7 @@ from regard.course.assertions import Check
 from regard.course.attempt import Attempt
 from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
 from regard.course.exercises.e04_context import alternatives, mistakes
+from regard.course.slips import slips
 
 
 def context_vectors(scores: ndarray, states: ndarray) -> ndarray:
@@ -38,7 +40,7 @@ def single_precision(sizes: Mapping[str, int], random: Generator) -> Arguments:
 
 def huge(sizes: Mapping[str, int], random: Generator) -> Arguments:
     given = any_sizes(sizes, random)
-    return {**given, "scores": given["scores"] * 500}
+    return {**given, "scores": given["scores"] * 2000}
 
 
 def convex_hull(attempt: Attempt, check: Check, random: Generator) -> None:
@@ -79,14 +81,17 @@ def permutation(attempt: Attempt, check: Check, random: Generator) -> None:
 
 SIZES = {"target": (1, 3), "source": (1, 4), "state": (1, 3)}
 
+FUNCTIONS = ("context_vectors",)
+SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
+
 EXERCISE = Exercise(
-    functions=("context_vectors",),
+    functions=FUNCTIONS,
     reference={"context_vectors": context_vectors},
     families=(
         Family("as many steps as positions as dimensions", square, {"size": (2, 3)}, outputs=("contexts",)),
         Family("sizes that differ", any_sizes, SIZES, outputs=("contexts",)),
         Family("float32 in, float32 out", single_precision, SIZES, outputs=("contexts",), count=3),
-        Family("scores in the hundreds", huge, SIZES, outputs=("contexts",), kind="stability", count=4),
+        Family("scores in the thousands", huge, SIZES, outputs=("contexts",), kind="stability", count=4),
     ),
     laws=(
         Law(
@@ -126,7 +131,9 @@ EXERCISE = Exercise(
             "states with the softmax of the step's scores.",
             ({"context_vectors": mistakes.plain_mean},),
         ),
+        *slips(__file__, FUNCTIONS),
     ),
     alternatives=({"context_vectors": alternatives.in_one_einsum}, {"context_vectors": alternatives.step_by_step}),
+    solution=SOLUTION,
     praise="Score, softmax, mean: that is all of attention. The rest of the course is what goes in and what comes out.",
 )

@@ -1,6 +1,7 @@
 """Exercise 5: a batch equals its sentences one by one, in the order in which they came."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import torch
 from numpy.random import Generator
@@ -10,6 +11,7 @@ from regard.course.assertions import Check
 from regard.course.attempt import Attempt
 from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
 from regard.course.exercises.e05_packing import alternatives, mistakes
+from regard.course.slips import slips
 
 
 def pad(sentences: list[list[int]]) -> tuple[Tensor, Tensor]:
@@ -77,8 +79,11 @@ def gradients(attempt: Attempt, check: Check, random: Generator) -> None:
 SIZES = {"batch": (1, 4), "source": (2, 5), "width": (1, 2), "hidden": (1, 3)}
 OUTPUTS = ("states", "last")
 
+FUNCTIONS = ("pad", "encode")
+SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
+
 EXERCISE = Exercise(
-    functions=("pad", "encode"),
+    functions=FUNCTIONS,
     reference={"pad": pad, "encode": encode},
     families=(
         Family(
@@ -117,10 +122,12 @@ EXERCISE = Exercise(
                 {"encode": mistakes.last_column},
             ),
         ),
+        *slips(__file__, FUNCTIONS),
     ),
     alternatives=(
         {"pad": alternatives.with_pad_sequence, "encode": alternatives.sorted_and_restored},
         {"encode": alternatives.gathered},
     ),
+    solution=SOLUTION,
     praise="A batch is now only a way to be quick: every sentence comes out as if it had gone alone.",
 )

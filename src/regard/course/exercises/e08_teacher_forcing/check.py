@@ -1,6 +1,7 @@
 """Exercise 8: what each step is given, that no answer leaks, that padding does not count."""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -11,6 +12,7 @@ from regard.course.assertions import Check
 from regard.course.attempt import Attempt
 from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
 from regard.course.exercises.e08_teacher_forcing import alternatives, mistakes
+from regard.course.slips import slips
 from regard.text.special import BOS, EOS, PAD
 
 
@@ -120,8 +122,11 @@ STEPS = {"batch": (1, 3), "target": (1, 4)}
 PLACES = {"batch": (1, 3), "target": (1, 4), "words": (2, 5)}
 OUTPUTS = ("the loss",)
 
+FUNCTIONS = ("teacher_forcing", "loss")
+SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
+
 EXERCISE = Exercise(
-    functions=("teacher_forcing", "loss"),
+    functions=FUNCTIONS,
     reference={"teacher_forcing": teacher_forcing, "loss": loss},
     families=(
         Family(
@@ -170,10 +175,12 @@ EXERCISE = Exercise(
             "cross_entropy) does both at once and stays finite.",
             ({"loss": mistakes.log_of_softmax},),
         ),
+        *slips(__file__, FUNCTIONS),
     ),
     alternatives=(
         {"teacher_forcing": alternatives.shifted_first, "loss": alternatives.built_in},
         {"loss": alternatives.masked_mean},
     ),
+    solution=SOLUTION,
     praise="Given one word late, asked for the next, padding left out: that is the whole of how a translator learns.",
 )

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -20,6 +21,7 @@ from regard.course.exercises.e09_training.material import (
     small_optimizer,
     training_batches,
 )
+from regard.course.slips import slips
 from regard.data.synthetic import Task
 from regard.models import Seq2Seq
 
@@ -101,8 +103,11 @@ def learns(task: Task, line: str) -> Any:
     return trial
 
 
+FUNCTIONS = ("train",)
+SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
+
 EXERCISE = Exercise(
-    functions=("train",),
+    functions=FUNCTIONS,
     reference={"train": solution.train},
     families=(
         Family(
@@ -181,6 +186,8 @@ EXERCISE = Exercise(
             "loss.item() is a plain number.",
             ({"train": mistakes.losses_kept},),
         ),
+        *slips(__file__, FUNCTIONS),
     ),
+    solution=SOLUTION,
     praise="Your loop taught two models where to look, and nobody ever told them: the loss on the words was enough.",
 )

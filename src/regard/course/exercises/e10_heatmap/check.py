@@ -1,6 +1,7 @@
 """Exercise 10: what the eye sees on the axes, cell by cell; and questions about a given map."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from regard.course.assertions import Broken, Check
 from regard.course.attempt import Attempt
 from regard.course.exercise import Arguments, Draw, Exercise, Family, Law, Mistake
 from regard.course.exercises.e10_heatmap import alternatives, mistakes, solution
+from regard.course.slips import slips
 
 EOS = "EOS"
 ENGLISH = ["jane", "sees", "the", "black", "bird", "in", "africa"]
@@ -145,8 +147,11 @@ def drawing(name: str, draw: Draw, sizes: Mapping[str, tuple[int, int]]) -> Fami
     return Family(f"draw: {name}", draw, sizes, function="draw", call=look, count=2, shrink=False)
 
 
+FUNCTIONS = ("draw", "looked_at", "swapped", "copied")
+SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
+
 EXERCISE = Exercise(
-    functions=("draw", "looked_at", "swapped", "copied"),
+    functions=FUNCTIONS,
     reference={
         "draw": solution.draw,
         "looked_at": solution.looked_at,
@@ -239,6 +244,7 @@ EXERCISE = Exercise(
             "EOS is counted as a word here. It belongs on the map, but it can be neither swapped nor copied.",
             ({"swapped": mistakes.swaps_with_eos}, {"copied": mistakes.copies_with_eos}),
         ),
+        *slips(__file__, FUNCTIONS),
     ),
     alternatives=(
         {
@@ -249,5 +255,6 @@ EXERCISE = Exercise(
         },
         {"draw": alternatives.bottom_up},
     ),
+    solution=SOLUTION,
     praise="You can draw attention so that others can read it, and read what others draw.",
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from regard.course.assertions import Check
 from regard.course.attempt import Attempt
 from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
 from regard.course.exercises.e11_luong import alternatives, mistakes, solution
+from regard.course.slips import slips
 
 
 def by_reference(worked: Callable[..., Any], query: Tensor, states: Tensor, **matrices: Tensor) -> Tensor:
@@ -175,8 +177,11 @@ STEP = {"batch": (1, 3), "source": (1, 4), "hidden": (1, 3), "state": (1, 3)}
 OUTPUTS = ("scores",)
 PARTS = ("the attentional vector", "the new state", "the weights")
 
+FUNCTIONS = ("dot_score", "general_score", "concat_score", "luong_step")
+SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
+
 EXERCISE = Exercise(
-    functions=("dot_score", "general_score", "concat_score", "luong_step"),
+    functions=FUNCTIONS,
     reference={
         "dot_score": dot_score,
         "general_score": general_score,
@@ -249,12 +254,6 @@ EXERCISE = Exercise(
             ({"concat_score": mistakes.concat_backwards},),
         ),
         Mistake(
-            "concat_without_tanh",
-            "The tanh of concat_score is missing: without it the query adds the same number to every score, and "
-            "softmax does not notice the query at all.",
-            ({"concat_score": mistakes.concat_without_tanh},),
-        ),
-        Mistake(
             "scaled",
             "You divide by the square root of the width. That is a good idea, but the Transformer's (exercise 16); "
             "Luong's dot is the plain product.",
@@ -267,16 +266,12 @@ EXERCISE = Exercise(
             ({"luong_step": mistakes.readout_backwards},),
         ),
         Mistake(
-            "readout_without_tanh",
-            "The attentional vector is tanh(W_c [c ; s]): the tanh is missing.",
-            ({"luong_step": mistakes.readout_without_tanh},),
-        ),
-        Mistake(
             "mask",
             "The padding is looked at. Where `real` is False the score must be minus infinity before the softmax: "
             "masked_fill(~real, float('-inf')).",
             ({"luong_step": mistakes.no_mask}, {"luong_step": mistakes.inverted_mask}),
         ),
+        *slips(__file__, FUNCTIONS),
     ),
     alternatives=(
         {
@@ -291,5 +286,6 @@ EXERCISE = Exercise(
             "concat_score": solution.concat_score,
         },
     ),
+    solution=SOLUTION,
     praise="Three scores, one step: Luong, Pham and Manning (2015), sections 3.1 and 3, in forty lines.",
 )

@@ -29,11 +29,6 @@ def concat_backwards(query: Tensor, states: Tensor, W_a: Tensor, v: Tensor) -> T
     return torch.tanh(torch.cat([states, repeated], dim=-1) @ W_a.T) @ v
 
 
-def concat_without_tanh(query: Tensor, states: Tensor, W_a: Tensor, v: Tensor) -> Tensor:
-    repeated = query[:, None].expand(-1, states.shape[1], -1)
-    return torch.cat([repeated, states], dim=-1) @ W_a.T @ v
-
-
 def _look(score: Score, query: Tensor, states: Tensor, real: Tensor | None) -> tuple[Tensor, Tensor]:
     scores = score(query, states)
     weights = torch.softmax(scores if real is None else scores.masked_fill(~real, float("-inf")), dim=-1)
@@ -61,14 +56,6 @@ def readout_backwards(
     after = cell(word, before)
     context, weights = _look(score, after, states, real)
     return torch.tanh(torch.cat([after, context], dim=-1) @ W_c.T), after, weights
-
-
-def readout_without_tanh(
-    score: Score, cell: nn.GRUCell, word: Tensor, before: Tensor, states: Tensor, real: Tensor, W_c: Tensor
-) -> Step:
-    after = cell(word, before)
-    context, weights = _look(score, after, states, real)
-    return torch.cat([context, after], dim=-1) @ W_c.T, after, weights
 
 
 def no_mask(

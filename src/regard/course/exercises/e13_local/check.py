@@ -1,6 +1,7 @@
 """Exercise 13: p_t inside the sentence, a window of 2D + 1 words, a Gaussian with σ = D / 2."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -15,6 +16,7 @@ from regard.course.assertions import Check
 from regard.course.attempt import Attempt
 from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
 from regard.course.exercises.e13_local import alternatives, mistakes
+from regard.course.slips import slips
 
 
 def _rows(scores: Tensor, views: list[WorkedView]) -> Tensor:
@@ -132,8 +134,11 @@ def gradients(attempt: Attempt, check: Check, random: Generator) -> None:
 MARCHING = {"batch": (1, 3), "source": (1, 7), "step": (0, 5), "reach": (1, 2)}
 PREDICTED = {"batch": (1, 3), "source": (1, 6), "reach": (1, 3), "hidden": (1, 2), "width": (1, 2)}
 
+FUNCTIONS = ("local_m", "local_p")
+SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
+
 EXERCISE = Exercise(
-    functions=("local_m", "local_p"),
+    functions=FUNCTIONS,
     reference={"local_m": local_m, "local_p": local_p},
     families=(
         Family("local_m", marching, MARCHING, function="local_m", outputs=("weights",), count=16),
@@ -220,10 +225,12 @@ EXERCISE = Exercise(
             "The window has lost an edge: both p_t − D and p_t + D belong to it.",
             ({"local_m": mistakes.m_half_open}, {"local_m": mistakes.m_too_narrow}),
         ),
+        *slips(__file__, FUNCTIONS),
     ),
     alternatives=(
         {"local_m": alternatives.m_by_slices, "local_p": alternatives.p_by_slices},
         {"local_m": alternatives.m_with_lowest_float, "local_p": alternatives.p_by_slices},
     ),
+    solution=SOLUTION,
     praise="A window, a centre that learns, a soft edge: Luong, Pham and Manning (2015), section 3.2.",
 )

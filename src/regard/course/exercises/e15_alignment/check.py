@@ -1,6 +1,7 @@
 """Exercise 15: hand-computed cases, and parity with the package's alignment and evaluation."""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from regard.course.assertions import Check
 from regard.course.attempt import Attempt
 from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
 from regard.course.exercises.e15_alignment import alternatives, mistakes
+from regard.course.slips import slips
 from regard.evaluation import bins, bleu
 
 Link = tuple[int, int]
@@ -164,8 +166,11 @@ def readme(attempt: Attempt, check: Check, random: Generator) -> None:
 
 PIECES = {"source": (1, 4), "target": (1, 4), "pieces": (1, 3)}
 
+FUNCTIONS = ("word_links", "aer", "bleu_by_length")
+SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
+
 EXERCISE = Exercise(
-    functions=("word_links", "aer", "bleu_by_length"),
+    functions=FUNCTIONS,
     reference={"word_links": word_links, "aer": aer, "bleu_by_length": bleu_by_length},
     families=(
         Family("word_links", pieces, PIECES, function="word_links", outputs=("links",), count=20),
@@ -270,6 +275,7 @@ EXERCISE = Exercise(
             "wrong, and leaving it out would shift all later bins.",
             ({"bleu_by_length": mistakes.zero_for_empty}, {"bleu_by_length": mistakes.empty_left_out}),
         ),
+        *slips(__file__, FUNCTIONS),
     ),
     alternatives=(
         {
@@ -279,5 +285,6 @@ EXERCISE = Exercise(
         },
         {"word_links": alternatives.by_sums},
     ),
+    solution=SOLUTION,
     praise="You can now say how good a heat-map is, in numbers that other people's systems have too.",
 )

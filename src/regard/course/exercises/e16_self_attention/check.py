@@ -1,6 +1,7 @@
 """Exercise 16: parity with the reference, gradients, and no leak from the future."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -15,6 +16,7 @@ from regard.course.assertions import Check
 from regard.course.attempt import Attempt
 from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
 from regard.course.exercises.e16_self_attention import alternatives, mistakes, solution
+from regard.course.slips import slips
 
 Seen = tuple[Tensor, Tensor]
 MATRICES = ("W_q", "W_k", "W_v", "W_o")
@@ -176,8 +178,11 @@ ONE = {"batch": (1, 2), "target": (1, 3), "source": (1, 4), "width": (1, 4), "va
 MANY = {"batch": (1, 2), "length": (1, 4), "heads": (1, 3), "part": (1, 2)}
 OUTPUTS = ("context", "weights")
 
+FUNCTIONS = ("causal_mask", "scaled_dot", "multi_head")
+SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
+
 EXERCISE = Exercise(
-    functions=("causal_mask", "scaled_dot", "multi_head"),
+    functions=FUNCTIONS,
     reference={"causal_mask": causal_mask, "scaled_dot": scaled_dot, "multi_head": multi_head},
     families=(
         Family("causal_mask", for_mask, {"size": (1, 5)}, function="causal_mask", outputs=("mask",), count=4),
@@ -270,6 +275,7 @@ EXERCISE = Exercise(
             "The values are projected with W_k. Keys say where to look, values what is seen there: W_v.",
             ({"multi_head": mistakes.keys_as_values},),
         ),
+        *slips(__file__, FUNCTIONS),
     ),
     alternatives=(
         {
@@ -283,5 +289,6 @@ EXERCISE = Exercise(
             "multi_head": alternatives.one_einsum,
         },
     ),
+    solution=SOLUTION,
     praise="Stack this six times, add positions and a little plumbing, and it is Vaswani et al. (2017).",
 )

@@ -1,0 +1,62 @@
+"""How wrong lists and sets come from the right ones: entries missing, too many, in another order, turned round."""
+
+from collections.abc import Callable
+from typing import Any
+
+from regard.course.answer_parts import Leaf
+
+Pair = tuple[Any, Any]
+
+
+def collection_relation(pairs: list[tuple[Leaf, Leaf]]) -> list[str]:
+    """Sentences that hold for every pair (yours, wanted) of lists or sets."""
+    values = [(mine.value, want.value) for mine, want in pairs]
+    if not values or not all(isinstance(one, list | set | tuple) for pair in values for one in pair):
+        return []
+    try:
+        return _relations(values)
+    except TypeError:  # entries that cannot be compared or hashed
+        return []
+
+
+def _relations(pairs: list[Pair]) -> list[str]:
+    def everywhere(holds: Callable[[Any, Any], bool]) -> bool:
+        return all(holds(mine, want) for mine, want in pairs)
+
+    listed = [(list(mine), list(want)) for mine, want in pairs]
+    ordered = isinstance(pairs[0][1], list)
+    if everywhere(lambda mine, want: {_turned(one) for one in mine} == set(want) and bool(want)):
+        return ["Each pair is turned round: the first entry should be the second."]
+    if everywhere(lambda mine, want: {_plus_one(one) for one in want} == set(mine) and bool(want)):
+        return ["Your numbers are counted from 1; here, as in Python, the first is 0."]
+    if ordered and all(mine == want[::-1] for mine, want in listed):
+        return ["The right entries in reverse order: is the sort ascending where descending is wanted (best first)?"]
+    if ordered and all(sorted(map(str, mine)) == sorted(map(str, want)) for mine, want in listed):
+        return ["The right entries, but in another order: a set or a sort has lost the order."]
+    missing = [[one for one in want if one not in mine] for mine, want in listed]
+    extra = [[one for one in mine if one not in want] for mine, want in listed]
+    twice = [mine for mine, _ in listed if len({str(one) for one in mine}) < len(mine)]
+    if not any(missing) and not any(extra):
+        return ["An entry is there more than once." if twice else "Entries that occur several times are lost."]
+    if not any(extra):
+        return [f"Entries are missing, for instance {_first(missing)}; those that are there are right."]
+    if not any(missing):
+        return [f"There are entries too many, for instance {_first(extra)}; the wanted ones are all there."]
+    numbers = all(isinstance(one, int) for mine, _ in listed for one in mine)
+    if numbers and any(isinstance(one, str) for _, want in listed for one in want):
+        return ["Your answer holds positions (numbers); wanted are the words at these positions."]
+    return []
+
+
+def _turned(entry: Any) -> Any:
+    return entry[::-1] if isinstance(entry, tuple) and len(entry) == 2 else entry
+
+
+def _plus_one(entry: Any) -> Any:
+    if isinstance(entry, tuple) and all(isinstance(one, int) for one in entry):
+        return tuple(one + 1 for one in entry)
+    return entry + 1 if isinstance(entry, int) else entry
+
+
+def _first(lists: list[list[Any]]) -> str:
+    return str(next(one for some in lists for one in some))

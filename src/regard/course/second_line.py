@@ -1,0 +1,81 @@
+"""The second line of diagnosis, for answers that no named mistake explains: properties of the answers themselves."""
+
+import numpy as np
+from numpy import ndarray
+
+from regard.course.attempt import Attempt
+from regard.course.axis_names import Names, axes_of
+from regard.course.collection_relations import collection_relation
+from regard.course.error_advice import advice_for
+from regard.course.exercise import Exercise
+from regard.course.input_relations import right_only_for, unused_arguments
+from regard.course.shape_relations import parts_in_another_order, shape_relation, too_many_results
+from regard.course.trial import Trial
+from regard.course.value_relations import value_relation
+
+MOST_SENTENCES = 3
+
+
+def properties(exercise: Exercise, attempt: Attempt, trials: list[Trial]) -> str:
+    """What the wrong answers have in common, in a few sentences; empty if nothing was found."""
+    wrong = [trial for trial in trials if trial.wrong]
+    if not wrong:
+        return ""
+    with np.errstate(all="ignore"):
+        found = [
+            *_of_structure(trials),
+            *_of_errors(wrong),
+            *right_only_for(trials),
+            *_of_dependence(exercise, attempt, trials),
+            *_of_parts(exercise, wrong),
+        ]
+    return " ".join(dict.fromkeys(found[:MOST_SENTENCES]))
+
+
+def _of_structure(trials: list[Trial]) -> list[str]:
+    return [sentence for sentence in (parts_in_another_order(trials), too_many_results(trials)) if sentence]
+
+
+def _of_errors(wrong: list[Trial]) -> list[str]:
+    errors = [trial.yours.error for trial in wrong if trial.yours.error is not None]
+    sentence = advice_for(errors[0]) if errors else ""
+    return [sentence] if sentence else []
+
+
+def _of_dependence(exercise: Exercise, attempt: Attempt, trials: list[Trial]) -> list[str]:
+    for trial in trials:
+        if trial.sizes and trial.wrong and trial.family.diagnostic:
+            return unused_arguments(attempt, Attempt(exercise.reference), trial, trial.family)
+    return []
+
+
+def _of_parts(exercise: Exercise, wrong: list[Trial]) -> list[str]:
+    """Relations of the first wrong part, over all inputs where that part is the wrong one."""
+    first = next((trial.difference for trial in wrong if trial.difference and trial.difference.wanted), None)
+    if first is None or first.wanted is None:
+        return []
+    name = first.wanted.name
+    leaves, trials = [], []
+    for trial in wrong:
+        if trial.difference and trial.difference.wanted and trial.difference.wanted.name == name:
+            assert trial.difference.yours is not None
+            leaves.append((trial.difference.yours, trial.difference.wanted))
+            trials.append(trial)
+    if not all(isinstance(one.value, ndarray) for pair in leaves for one in pair):
+        return collection_relation(leaves)
+    arrays = [(mine.value, want.value) for mine, want in leaves]
+    axes = _axes(exercise, trials[0], name)
+    other_shape = [(one, other) for one, other in arrays if one.shape != other.shape]
+    if other_shape:
+        telling = [pair for pair in other_shape if 1 not in (*pair[0].shape, *pair[1].shape)] or other_shape
+        sentence = shape_relation(telling, axes)
+        return [sentence] if sentence else []
+    return value_relation(arrays, [trial.sizes for trial in trials], axes)
+
+
+def _axes(exercise: Exercise, trial: Trial, name: str) -> Names:
+    function = trial.family.function or exercise.functions[0]
+    _, results = axes_of(exercise.solution, function)
+    outputs = trial.family.outputs
+    place = outputs.index(name) if name in outputs else 0
+    return results[place] if place < len(results) else ()
