@@ -156,6 +156,11 @@ class Translation:
             matrix = self._between_words(layer, head, len(read))
             return AttentionMap(matrix, read, self.target_words, **about)
         matrix = None if self.attention is None else combine_heads(self.attention, layer, head)
+        if self.attention is not None and layer is None and head is None:
+            if self.attention.shape[0] * self.attention.shape[1] > 1:
+                about["tensor"] = self.attention
+            if not self._pieces_are_words:
+                about["words"] = self.attention_map(words=True)
         return AttentionMap(matrix, self.source_pieces, self.target_pieces, **about)
 
     @property

@@ -12,8 +12,30 @@ from torch.utils.checkpoint import checkpoint
 from interpreter import INTERPRETED, kernels
 from regard.fast.cross_entropy import fused_loss as cross_entropy
 from regard.fast.cross_entropy.fused_loss import linear_cross_entropy
+from regard.registry import explain
 
 ROWS, WIDTH, VOCABULARY = 23, 13, 101
+WORTH = cross_entropy.gains
+
+
+@pytest.fixture(autouse=True)
+def for_every_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The entry runs for small problems and in every precision."""
+    monkeypatch.setattr(cross_entropy, "gains", lambda *_: True)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "rows", "runs"), [(torch.bfloat16, 8, True), (torch.bfloat16, 7, False), (torch.float32, 8, False)]
+)
+def test_it_runs_in_half_precision_and_for_many_logits_only(
+    dtype: torch.dtype, rows: int, runs: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cross_entropy, "gains", WORTH)
+    monkeypatch.setattr(cross_entropy, "MANY", 8 * VOCABULARY)
+    given, wanted = draw(rows=rows)
+    with torch.autocast("cpu", torch.bfloat16, enabled=dtype == torch.bfloat16):
+        (found,) = explain(linear_cross_entropy, *(one.float() for one in given), wanted)
+    assert (found.refusal is None) == runs
 
 
 def draw(

@@ -21,12 +21,22 @@ PIECE = 256 * 2**20
 """Bytes of logits at a time."""
 CACHED = 2**21
 """Bytes of logits that a CPU differentiates at a time: they should stay in its cache for the second pass."""
+MANY, MANY_ON_GPU = 2**22, 2**25
+"""Logits (rows × vocabulary) from which on it is faster than plain torch."""
 MOST_PROGRAMS = 1024
 """The largest grid of `multiply_kernel`, which does nothing where the factor is one."""
 
 
-def _unfit(*_: object, **__: object) -> Refusal:
-    return None
+def gains(features: Tensor, weight: Tensor) -> bool:
+    """Whether it is faster than plain torch: measured in half precision and for many logits only."""
+    logits = len(features) * len(weight)
+    return working_dtype(features).itemsize == 2 and logits >= (MANY_ON_GPU if features.is_cuda else MANY)
+
+
+def _unfit(
+    features: Tensor, weight: Tensor, bias: Tensor, wanted: Tensor, smoothing: float = 0.0, scale: float = 1.0
+) -> Refusal:
+    return None if gains(features, weight) else "gains only in half precision, for many logits"
 
 
 @replaces(linear_cross_entropy, unless=_unfit)
