@@ -243,4 +243,4 @@ def prepare_for_decoding(model: Any) -> Any:
 
 @replaceable
 def release_memory() -> None:
-    """Frees what accelerated implementations keep between calls (captured graphs): for work that does not fit."""
+    """Frees the memory that accelerated implementations keep between calls (captured graphs)."""
