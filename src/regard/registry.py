@@ -248,4 +248,4 @@ def prepare_for_decoding(model: Any, precision: Precision = "float32") -> Any:
 
 @replaceable
 def release_memory() -> None:
-    """Frees what accelerated implementations keep between calls (captured graphs): for work that does not fit."""
+    """Frees the memory that accelerated implementations keep between calls (captured graphs)."""

@@ -134,7 +134,7 @@ def _more(total: Tensor | None, more: Tensor) -> Tensor:
 
 
 def _multiply(gradients: Sequence[Tensor], factor: Tensor) -> None:
-    """In place; the usual factor of one costs nothing on a CPU, and on a GPU the launch of a kernel that reads it."""
+    """Multiply in place; a factor of one costs nothing on a CPU, and one kernel launch on a GPU."""
     if fusible(factor):
         from regard.fast.cross_entropy.loss_kernels import multiply_kernel
 
