@@ -1,6 +1,6 @@
 """What each accelerated implementation gains: the same work with it and without it, taking turns in one process.
 
-    python benchmarks/fast_entries.py --json docs/results/fast_entries_cpu.json [--turns 9] [--row NAME] [--threads 1]
+    python benchmarks/fast_entries.py --json docs/results/fast_entries_cpu.json [--turns 9] [--row NAME] [--entry NAME]
     python benchmarks/fast_entries.py --device cuda --json docs/results/fast_entries_gpu.json
 
 A row is one piece of work: a training step, or the decoding of some sentences. The registry records which entries run
@@ -14,7 +14,7 @@ import argparse
 import json
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -165,12 +165,14 @@ def clocked(run: Run, device: torch.device, seconds: float = 0.08) -> float:
     return (clock() - began) / calls
 
 
-def measure(name: str, build: Callable[[], Run], device: torch.device, turns: int) -> Iterator[Row]:
-    """One row for each entry that runs in this work."""
+def measure(
+    name: str, build: Callable[[], Run], device: torch.device, turns: int, entries: Sequence[str] = ()
+) -> Iterator[Row]:
+    """One row for each entry that runs in this work, or for those of `entries` that do."""
     with recorded() as names:
         usual = build()
         warm_up(usual)
-    for entry in dict.fromkeys(names):
+    for entry in dict.fromkeys(one for one in names if not entries or one in entries):
         with switched_off(entry):
             other = build()
             warm_up(other)
@@ -200,6 +202,7 @@ def main() -> None:
     options.add_argument("--turns", type=int, default=9)
     options.add_argument("--threads", type=int, default=1)
     options.add_argument("--row", action="append", default=[], help="only rows whose name contains this (repeatable)")
+    options.add_argument("--entry", action="append", default=[], help="only this entry (repeatable)")
     options.add_argument("--json", type=Path)
     given = options.parse_args()
     device = torch.device(given.device)
@@ -209,7 +212,7 @@ def main() -> None:
     for name, build in rows(device).items():
         if given.row and not any(part in name for part in given.row):
             continue
-        for row in measure(name, build, device, given.turns):
+        for row in measure(name, build, device, given.turns, given.entry):
             record["rows"].append(row)
             print(
                 f"{name:<34} {row['entry']:<26} {row['milliseconds']:9.3f} ms, without {row['without']:9.3f}, "

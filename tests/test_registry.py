@@ -146,12 +146,12 @@ def test_threads_that_dispatch_first_together_agree() -> None:
     code = """
 import threading, torch
 from regard import registry
-from regard.models.embedding import look_up
+from regard.attention.additive.functional import additive_scores
 results, start = [], threading.Barrier(8)
 def work():
     start.wait()
-    look_up(torch.nn.Embedding(5, 2), torch.tensor([1, 2]))
-    results.append(bool(registry.operation_of(look_up).entries))
+    additive_scores(torch.ones(1, 2), torch.ones(3, 2), torch.ones(2))
+    results.append(bool(registry.operation_of(additive_scores).entries))
 threads = [threading.Thread(target=work) for _ in range(8)]
 [one.start() for one in threads]; [one.join() for one in threads]
 print(results)

@@ -1,4 +1,4 @@
-"""The most that recipes, options and files may ask for, in one table; imports nothing of ours.
+"""Upper limits on what recipes, options and files may request, in one table; imports nothing of ours.
 
 docs/bounds.md shows the same table; `python -c "from regard.bounds import table; print(table())"` prints it.
 """
@@ -64,23 +64,23 @@ def table() -> str:
 
 
 def excerpt(value: object) -> str:
-    """A value as a message quotes it: as `repr` writes it, but never longer than a line takes."""
+    """The `repr` of a value, shortened for a message."""
     return cut(_EXCERPT.repr(value), MOST["quoted"])
 
 
 def cut(text: str, most: int = 2 * MOST["quoted"]) -> str:
-    """The beginning of a text, and all of it if it is short."""
+    """The text, shortened with … if it is longer than `most` characters."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def cut_middle(text: str, most: int = MOST["message"]) -> str:
-    """A message without its middle if it is too long: it begins with what is wrong and ends with the remedy."""
+    """A long message without its middle: it begins with what is wrong and ends with the remedy."""
     end = most // 4
     return text if len(text) <= most else f"{text[: most - end - 3]} … {text[-end:]}"
 
 
 class _Excerpt(Repr):
-    """Python refuses to write numbers of thousands of digits, and would write every digit of those of hundreds."""
+    """Describes large integers by their number of digits: Python raises for those of more than 4,300."""
 
     def repr_int(self, x: int, level: int) -> str:
         return repr(x) if x.bit_length() < 128 else f"a number of about {int(x.bit_length() * 0.30103):,} digits"

@@ -1,4 +1,4 @@
-"""How regard starts Python processes of its own: they find what this one finds, but not in the current folder."""
+"""Command and environment of Python child processes: the import path of this process without the current folder."""
 
 import os
 import sys

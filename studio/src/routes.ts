@@ -12,4 +12,13 @@ export interface View {
 
 export const views: View[] = [
   { name: "translate", title: "Translate", load: async () => ({ default: Translate }) },
+  { name: "walk", title: "Walk", load: () => import("./views/Walk.svelte") },
+  { name: "compare", title: "Compare", load: () => import("./views/Compare.svelte") },
+  { name: "beam", title: "Beam", load: () => import("./views/Beam.svelte") },
+  {
+    name: "attention",
+    title: "Your own",
+    load: () => import("./views/Attention.svelte"),
+    when: (server) => server.attentionFiles > 0,
+  },
 ];

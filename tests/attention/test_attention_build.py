@@ -16,7 +16,7 @@ SIZES = {"query_width": 8, "state_width": 8, "width": 6}
 @pytest.mark.parametrize("score", SCORES)
 def test_every_score_meets_every_window(score: str, window: str) -> None:
     if score == "none" and window != "global":
-        with pytest.raises(ValueError, match=f"window '{window}' needs a score: without attention"):
+        with pytest.raises(ValueError, match=f"window '{window}' needs attention"):
             build_attention(score, window, **SIZES)
         return
     module = build_attention(score, window, **SIZES)

@@ -34,7 +34,7 @@ def test_no_source_at_all_gives_zeros() -> None:
 def test_it_refuses_weights_and_odd_halves() -> None:
     module = NoAttention(5, 4)
     memory = module.prepare(states(), torch.ones(2, 3, dtype=torch.bool))
-    with pytest.raises(ValueError, match="weighs nothing, so weights cannot be given"):
+    with pytest.raises(ValueError, match="has no weights, so none can be given"):
         module(torch.zeros(2, 1, 5), memory, weights=torch.ones(2, 1, 1, 1))
     with pytest.raises(ValueError, match="two halves, but state_width is 3; make it even"):
         NoAttention(5, 3, bidirectional=True)

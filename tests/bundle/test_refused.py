@@ -152,7 +152,7 @@ def test_a_model_key_of_a_later_release(folder: Path) -> None:
         (lambda manifest: manifest.pop("source_eos"), "(source_eos: Field required)"),
         (lambda manifest: manifest["model"].update(coverage=True), "(model.coverage: Extra inputs are not permitted)"),
         (lambda manifest: manifest["model"].update(architecture="cnn"), "(model: Input tag 'cnn'"),
-        (lambda manifest: manifest["model"].update(score="dot"), "(model: score 'dot' compares states of one width"),
+        (lambda manifest: manifest["model"].update(score="dot"), "(model: score 'dot' needs equal widths"),
         (lambda manifest: manifest.update(files=3), "(files: Input should be a valid dictionary)"),
     ],
 )

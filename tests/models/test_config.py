@@ -13,12 +13,12 @@ from .zoo import EVERY, Config, recurrent
 IMPOSSIBLE: list[tuple[dict[str, Any], str]] = [
     (
         {"score": "dot"},
-        "score 'dot' compares states of one width, but the query (decoder_units) is 128 wide and the encoder's states, "
+        "score 'dot' needs equal widths, but the query (decoder_units) is 128 wide and the encoder's states, "
         "both directions together, are 256: make them equal, or use 'general'",
     ),
     (
         {"score": "scaled-dot", "bidirectional": False, "encoder_units": 64},
-        "score 'scaled-dot' compares states of one width, but the query (decoder_units) is 128 wide and the encoder's "
+        "score 'scaled-dot' needs equal widths, but the query (decoder_units) is 128 wide and the encoder's "
         "states, both directions together, are 64: make them equal, or use 'multi-head'",
     ),
     ({"score": "addditive"}, "no score 'addditive': did you mean 'additive'? (or your own as package.module:Class)"),
@@ -29,7 +29,7 @@ IMPOSSIBLE: list[tuple[dict[str, Any], str]] = [
     ({"score": "Multi_Head"}, "did you mean 'multi-head'?"),
     (
         {"score": "none", "window": "local-p"},
-        "window 'local-p' needs a score: without attention there is nothing to window",
+        "window 'local-p' needs attention, but score is 'none'",
     ),
     ({"score": "general", "heads": 2}, "heads = 2 needs score 'multi-head'; 'general' has one head"),
     (

@@ -79,7 +79,7 @@ def test_without_attention_there_is_nothing_to_show_or_to_give() -> None:
     step = second_step(model, trace=True)
     assert step.weights is None
     assert step.trace == (None,)
-    with pytest.raises(ValueError, match="NoAttention weighs nothing"):
+    with pytest.raises(ValueError, match="NoAttention has no weights"):
         second_step(model, weights=torch.ones(3, 1, 1, 5, dtype=torch.float64))
 
 

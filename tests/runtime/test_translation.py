@@ -76,7 +76,7 @@ def test_a_page_is_headed_by_the_sentence_whatever_its_pieces(random_model: Make
     assert f'<h2 dir="auto">{translation.source}</h2>' in page
     assert translation.source.startswith("turn off the lights, jane")
     marked = any(piece.startswith("▁") for piece in (*translation.source_pieces, *translation.target_pieces))
-    assert ("▁ begins a word." in page) == (marked and name != "vanilla")
+    assert ("▁ begins a word." in page[: page.index("<script")]) == (marked and name != "vanilla")
 
 
 def test_what_python_prints_says_which_model(random_model: Make) -> None:

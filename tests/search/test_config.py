@@ -34,7 +34,7 @@ def test_options_and_sampler_come_from_the_table() -> None:
         ({"beam": 0}, "greater than or equal to 1"),
         ({"beam": 2, "nbest": 3}, "nbest 3 is more than beam 2 can find; raise beam to 3"),
         ({"top_k": 3}, "top_k and top_p need a temperature; 1.0 leaves"),
-        ({"beam": 2, "temperature": 1.0}, "a temperature asks for sampling, beam 2 for beam search"),
+        ({"beam": 2, "temperature": 1.0}, "temperature means sampling and beam 2 means beam search"),
         ({"longest": -1}, "greater than or equal to 0"),
         ({"length_penalty": -0.1}, "greater than or equal to 0"),
         ({"longest": {"factor": 1.0, "extra": 2}}, "Extra inputs"),

@@ -116,7 +116,7 @@ def test_damaged_models_are_reported_not_drawn_from() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"temperature": 0.0}, "temperature must be above 0, got 0.0; for none at all use greedy search"),
+        ({"temperature": 0.0}, "temperature must be above 0, got 0.0; leave it out for greedy search"),
         ({"temperature": float("nan")}, "temperature must be above 0, got nan"),
         ({"top_k": 0}, "top_k must be 1 or more, got 0"),
         ({"top_p": 1.5}, "top_p must lie above 0 and at most at 1, got 1.5"),

@@ -1,7 +1,11 @@
-"""Real servers for the tests: uvicorn in a thread, real sockets, the models of the package."""
+"""Real servers for the tests: uvicorn in a thread or `regard` as a program, real sockets, models of the package."""
 
+import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from subprocess import PIPE, Popen
 from threading import Thread
 from time import monotonic, sleep
 from typing import Any
@@ -12,9 +16,12 @@ pytest.importorskip("fastapi", reason="needs the extra studio: pip install 'rega
 import httpx
 import uvicorn
 
+from processes import started, wait_until
 from regard.server.app import create_app
 from regard.server.service import Service
 from regard.server.settings import Settings
+
+REGARD = (sys.executable, "-m", "regard")
 
 
 @contextmanager
@@ -39,6 +46,34 @@ def running(settings: Settings) -> Iterator[tuple[httpx.Client, Service, uvicorn
         server.should_exit = True
         thread.join(60)
         assert not thread.is_alive(), "the server did not stop"
+
+
+@contextmanager
+def served(log: Path, *arguments: str) -> "Iterator[tuple[Popen[Any], httpx.Client]]":
+    """A running `regard serve` or `regard studio` on a free port."""
+    with log.open("w") as file, started([*REGARD, *arguments, "--port", "0"], stderr=file, stdout=PIPE) as process:
+        wait_until(lambda: re.search(r"http://127\.0\.0\.1:\d+", log.read_text()), process, "it printed its address")
+        found = re.search(r"http://127\.0\.0\.1:\d+", log.read_text())
+        assert found is not None
+        with httpx.Client(base_url=found[0], timeout=60, trust_env=False) as client:
+            wait_until(lambda: _answers(client), process, "it answered")
+            yield process, client
+
+
+def _answers(client: httpx.Client) -> bool:
+    try:
+        return client.get("/health").status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+@pytest.fixture(scope="session")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """`regard studio` in a process of its own, where no test checks types: quick enough for whole test sets."""
+    folder = tmp_path_factory.mktemp("studio")
+    arguments = ("studio", "demo-en-fr", "--no-browser", "--runs", str(folder / "runs"))
+    with served(folder / "log", *arguments) as (_, client):
+        yield client
 
 
 @pytest.fixture(scope="session")

@@ -1,42 +1,19 @@
 """`regard serve` as a program: its start, its wrong uses, and its end by SIGTERM."""
 
 import os
-import re
 import signal
 import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
-from subprocess import PIPE, Popen
-from typing import Any
 
 import httpx
 import pytest
 
-from processes import completed, started, wait_until
+from processes import completed, wait_until
 
-REGARD = (sys.executable, "-m", "regard")
+from .conftest import REGARD, served
+
 CAT = "the black cat sat on the mat"
-
-
-@contextmanager
-def served(log: Path, *arguments: str) -> "Iterator[tuple[Popen[Any], httpx.Client]]":
-    """A running `regard serve` or `regard studio` on a free port."""
-    with log.open("w") as file, started([*REGARD, *arguments, "--port", "0"], stderr=file, stdout=PIPE) as process:
-        wait_until(lambda: re.search(r"http://127\.0\.0\.1:\d+", log.read_text()), process, "it printed its address")
-        found = re.search(r"http://127\.0\.0\.1:\d+", log.read_text())
-        assert found is not None
-        with httpx.Client(base_url=found[0], timeout=60, trust_env=False) as client:
-            wait_until(lambda: _answers(client), process, "it answered")
-            yield process, client
-
-
-def _answers(client: httpx.Client) -> bool:
-    try:
-        return client.get("/health").status_code == 200
-    except httpx.TransportError:
-        return False
 
 
 def test_sigterm_finishes_what_runs_and_refuses_what_comes(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What every mechanism does once its scores are known: mask, softmax, fade, mix the values."""
+"""What all mechanisms share: from scores to the context (mask, softmax, weighted sum), and checks of their inputs."""
 
 from typing import Any
 
@@ -20,9 +20,9 @@ def attend(
     weights: Float[Tensor, "..."] | None = None,
     dropout: float = 0.0,
 ) -> tuple[Float[Tensor, "*batch target value"], Float[Tensor, "*batch target source"]]:
-    """Context and weights: `c_t = sum_s a_t(s) h_s` with `a_t = softmax(scores)`, faded by a Gaussian if there is one.
+    """Context and weights: `c_t = sum_s a_t(s) h_s` with `a_t = softmax(scores)`, times a Gaussian if there is one.
 
-    Given `weights` replace the computed ones. Dropout acts on the mixing only; the weights are returned without it.
+    `weights`, if given, replace the computed ones. Dropout acts on the sum only; the weights are returned without it.
     """
     if weights is None:
         weights = masked_softmax(scores, mask)
@@ -105,7 +105,7 @@ def check_query(name: str, query: Any, memory: Any, query_width: int, key_shape:
         )
     if query.shape[0] != memory.real.shape[0]:
         raise ValueError(
-            f"{name}: {query.shape[0]} queries meet a memory of {memory.real.shape[0]} sentences; "
+            f"{name}: {query.shape[0]} queries for a memory of {memory.real.shape[0]} sentences; "
             "memory.select(rows) repeats or reorders its rows"
         )
 

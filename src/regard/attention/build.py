@@ -1,4 +1,4 @@
-"""From the names in a recipe to a mechanism: any score with any window, and a reason where a choice is impossible."""
+"""Builds the attention module that a recipe names; raises with the reason where score, window and sizes do not fit."""
 
 import inspect
 from collections.abc import Collection
@@ -85,15 +85,15 @@ def _build_window(window: str, reach: int, query_width: int, width: int) -> Wind
 
 
 def check_combination(score: str, window: str, query_width: int, state_width: int, width: int, heads: int) -> None:
-    """ValueError with the reason where a score is unknown, or cannot be built with this window and these sizes."""
+    """Raise ValueError if the score is unknown, or cannot be built with this window and these sizes."""
     if score not in SCORES and ":" not in score:
         hint = suggest(score, SCORES)
         raise ValueError(f"no score {excerpt(score)}: {hint} (or your own as package.module:Class)")
     if score == "none" and window != "global":
-        raise ValueError(f"window '{window}' needs a score: without attention there is nothing to window")
+        raise ValueError(f"window '{window}' needs attention, but score is 'none'")
     if score in ("dot", "scaled-dot") and query_width != state_width:
         raise ValueError(
-            f"score '{score}' compares states of one width, but the query (decoder_units) is {query_width} wide and "
+            f"score '{score}' needs equal widths, but the query (decoder_units) is {query_width} wide and "
             f"the encoder's states, both directions together, are {state_width}: make them equal, or use "
             f"'{'general' if score == 'dot' else 'multi-head'}'"
         )
@@ -113,11 +113,9 @@ def _build_foreign(score: str, window: str, offered: dict[str, Any], trust: Coll
     takes_all = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in wanted.values())
     arguments = {name: value for name, value in offered.items() if takes_all or name in wanted}
     if window != "global" and "window" not in arguments:
-        raise ValueError(f'attention: "{score}" takes no argument "window", so window "{window}" cannot be given to it')
+        raise ValueError(f'attention: "{score}" takes no argument "window", so window "{window}" cannot be used')
     if offered["heads"] != 1 and "heads" not in arguments:
-        raise ValueError(
-            f'attention: "{score}" takes no argument "heads", so heads={offered["heads"]} cannot be given to it'
-        )
+        raise ValueError(f'attention: "{score}" takes no argument "heads", so heads={offered["heads"]} cannot be used')
     try:
         module: Any = found(**arguments)
     except TypeError as error:
@@ -136,7 +134,7 @@ def _build_foreign(score: str, window: str, offered: dict[str, Any], trust: Coll
 
 
 def _check_trusted(score: str, trust: Collection[str]) -> None:
-    """The one place that decides whether a module outside regard may be imported."""
+    """Raise unless the caller trusts this class: the only place that decides about imports from outside regard."""
     module, _, name = score.partition(":")
     if not all(part.isidentifier() for part in (*module.split("."), name)):
         raise ValueError(f"attention: score {score!r} is not the name of a class: wanted package.module:Class")

@@ -48,7 +48,7 @@ def lengths_to_mask(lengths: Int[Tensor, " batch"], size: int | None = None) -> 
 
 
 def padding_mask(lengths: Int[Tensor, " batch"], size: int) -> Bool[Tensor, "batch {size}"]:
-    """True at the first `lengths[i]` of `size` positions; lengths are not checked, for a batch fits its own padding."""
+    """True at the first `lengths[i]` of `size` positions; lengths are not checked."""
     return torch.arange(size, device=lengths.device) < lengths[:, None]
 
 

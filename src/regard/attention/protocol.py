@@ -1,4 +1,4 @@
-"""What passes between a model and its attention: Memory in, Attended out, and the two protocols in between."""
+"""The interface between a model and its attention: the protocols `Attention` and `Window`, and what they exchange."""
 
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
@@ -10,7 +10,7 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Memory:
-    """The states of a source, made ready once: keys to score, values to mix, and which positions are real.
+    """The encoded source as attention reads it: keys to score, values to sum, and which positions are not padding.
 
     Single-head mechanisms hold `[batch, source, width]`, multi-head ones `[batch, head, source, width]`.
     """
@@ -36,7 +36,7 @@ class Memory:
 
 @dataclass(frozen=True)
 class View:
-    """Where a window lets each step look: real positions inside it, and how local-p fades them."""
+    """The positions that a window lets each step see, and the Gaussian and centre of local-p."""
 
     mask: Bool[Tensor, "batch 1 target source"]
     gaussian: Float[Tensor, "batch 1 target source"] | None = None
@@ -45,7 +45,7 @@ class View:
 
 @dataclass(frozen=True)
 class Trace:
-    """The very tensors one call used. `scores` are raw: before mask, softmax and Gaussian."""
+    """The tensors of one call. `scores` are those before mask, softmax and Gaussian."""
 
     query: Float[Tensor, "batch target query"]
     scores: Float[Tensor, "batch head target source"]
@@ -57,7 +57,7 @@ class Trace:
 
 @dataclass(frozen=True)
 class Attended:
-    """What a step saw. `weights` is None only where nothing is weighed (the fixed-vector baseline)."""
+    """The result of attention. `weights` is None only for the fixed-vector baseline."""
 
     context: Float[Tensor, "batch target value"]
     weights: Float[Tensor, "batch head target source"] | None
@@ -66,7 +66,7 @@ class Attended:
 
 @runtime_checkable
 class Window(Protocol):
-    """Which positions a step may see: a choice independent of how they are scored."""
+    """Chooses the positions that a step may see, independently of the score."""
 
     def __call__(
         self, query: Float[Tensor, "batch target query"], real: Bool[Tensor, "batch source"], position: int = 0

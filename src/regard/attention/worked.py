@@ -1,4 +1,4 @@
-"""What the NumPy references share: a worked example with all its intermediate values. No torch here."""
+"""What the NumPy references share: attention over one sentence with all intermediate values. Imports no torch."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from numpy import ndarray
 
 @dataclass(frozen=True)
 class WorkedView:
-    """Where each step may look in one sentence; `View` is its torch twin."""
+    """The positions that each step of one sentence may see; the NumPy form of `View`."""
 
     mask: Bool[ndarray, "target source"]
     gaussian: Float[ndarray, "target source"] | None = None

@@ -43,7 +43,7 @@ class CannotWrite(InputError):
 
 
 def explain(error: OSError | SafetensorError, path: Path) -> CannotWrite:
-    """One clear line for a disk that will not take what we write."""
+    """The error as one line, with the reason and the remedy."""
     reasons = {
         errno.ENOSPC: "the disk is full: free some space, or name another folder",
         errno.EDQUOT: "the disk quota is used up: free some space, or name another folder",
@@ -79,7 +79,7 @@ def _check_replaceable(place: Path, target: Path) -> None:
 
 
 def _names(place: Path) -> list[str]:
-    """What the folder there holds; one that another writer takes away while it is listed, and empties, is not it."""
+    """The names in the folder, listed again if another process replaced the folder meanwhile."""
     if sys.platform == "win32":
         return os.listdir(place) if place.exists() else []
     while True:

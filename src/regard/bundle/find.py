@@ -42,7 +42,7 @@ def find_bundle(path: Path | str) -> Path:
 
 
 def _nothing(path: Path) -> str:
-    """Nothing has this name: the trained models that are here, or how to come by one."""
+    """The message for a name that does not exist: the nearest model, or those that exist."""
     if " " in str(path):
         return f"no bundle '{path}': a model comes first, then the text, as in demo-en-fr \"{path}\""
     here = sorted({folder for place in (path.parent, Path("runs")) for folder in _bundles_in(place)})
@@ -58,7 +58,7 @@ def _nothing(path: Path) -> str:
 
 
 def _bundles_in(place: Path) -> list[Path]:
-    """The folders there that hold one; none where the place cannot be listed."""
+    """The folders in `place` that hold a bundle; none if it cannot be listed."""
     with suppress(OSError):
         return [
             folder
@@ -69,7 +69,7 @@ def _bundles_in(place: Path) -> list[Path]:
 
 
 def _holds_manifest(folder: Path) -> bool:
-    """Whether there is a bundle; for an instant while a newer one takes its place, there seems to be none."""
+    """Whether the folder holds a bundle; retried, because it is absent for an instant while a newer one replaces it."""
     for _ in range(3):
         if (folder / NAME).is_file():
             return True

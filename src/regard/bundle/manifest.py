@@ -1,4 +1,4 @@
-"""The bundle's table of contents: versions, configuration and a checksum for every file, the manifest included."""
+"""The bundle's manifest: versions, configuration and a checksum for every file, its own included."""
 
 import hashlib
 import os
@@ -42,7 +42,7 @@ class FileEntry(BaseModel):
         with open_regular(path) as file:
             size = left = os.fstat(file.fileno()).st_size
             digest = hashlib.sha256()
-            while block := file.read(min(left, _BLOCK)):  # never more: the system writes some files while they are read
+            while block := file.read(min(left, _BLOCK)):  # not beyond its size: it may be growing
                 digest.update(block)
                 left -= len(block)
             return cls(bytes=size, sha256=digest.hexdigest())

@@ -1,4 +1,4 @@
-"""Write a bundle, find it, and read it back with every reason why it might not be one."""
+"""Save and load bundles; loading checks every file against the manifest and reports what is wrong."""
 
 import os
 import shutil
@@ -29,7 +29,7 @@ M = DefaultTypeVar("M", default=Seq2Seq)
 
 @dataclass(frozen=True)
 class Bundle(Generic[M]):
-    """A model with the two tokenizers it was trained with: a torch model, or one that runs elsewhere (M)."""
+    """A model with the two tokenizers it was trained with: a torch model, or an ONNX model (M)."""
 
     model: M
     source: Tokenizer
@@ -49,7 +49,7 @@ class Bundle(Generic[M]):
         return MOST["longest"] if most is None else most - int(self.manifest.source_eos)
 
     def that_reads(self, longest: int) -> "Bundle[M]":
-        """The same model, reading up to so many pieces of a source, whatever the limit was in training."""
+        """The same bundle with another limit of source pieces than that of training."""
         if not 1 <= longest <= MOST["longest"]:
             raise InputError(f"longest_source = {longest:,}: wanted 1 to {MOST['longest']:,} pieces")
         if longest > self.most_source:
@@ -96,7 +96,7 @@ def write_bundle(draft: Path, model: Seq2Seq, source: Tokenizer, target: Tokeniz
 
 
 def copy_bundle(bundle: Path, folder: Path, **trained: Any) -> None:
-    """The model and tokenizers of a bundle as another one; `trained` is what its manifest says about the weights."""
+    """Copy model and tokenizers into a new bundle; `trained` is its manifest's entry about the weights."""
     manifest = read_manifest(bundle / NAME)
     kept = {name: check_file(bundle / name, manifest) for name in (WEIGHTS, *_tokenizer_files(manifest))}
     with whole_folder(folder) as draft:
@@ -121,13 +121,13 @@ def _each_once(model: Seq2Seq) -> dict[str, torch.Tensor]:
 def load_bundle(path: Path | str, device: torch.device | str = "cpu", *, trust: Collection[str] = ()) -> Bundle:
     """Read a bundle or a run folder; every file is checked against the manifest first.
 
-    No code comes from a bundle: a class outside regard that it names is imported only where `trust` names it too.
+    A bundle runs no code: a class outside regard that it names is imported only where `trust` names it too.
     """
     return read_settled(lambda: find_bundle(path), lambda folder: _read(folder, device, trust))
 
 
 def read_settled(find: Callable[[], Path], read: Callable[[Path], Found]) -> Found:
-    """What is read from the folder that is found; again, where a training run put a newer one there meanwhile."""
+    """Find a folder and read it; repeated if a training run replaced the folder meanwhile."""
     while True:
         folder = find()
         before = identity(folder)
@@ -200,7 +200,7 @@ def _build(
 
 
 def shapes_of(manifest: Manifest, folder: Path, trust: Collection[str] = ()) -> dict[str, tuple[int, ...]]:
-    """What the weights must be shaped like, from a model that takes no memory."""
+    """The expected shape of every weight, from a model on the meta device."""
     model = _build(manifest, folder, trust, outline)
     return {name: tuple(tensor.shape) for name, tensor in _each_once(model).items()}
 
@@ -259,7 +259,7 @@ def _is_tokenizer(path: Path) -> bool:
 
 
 def identity(path: Path) -> tuple[int, int, int] | None:
-    """Changes when another folder or file takes this one's name, and when a file is written to."""
+    """A value that changes when another folder or file takes this name, or the file is written to."""
     try:
         found = os.stat(path)
     except OSError:

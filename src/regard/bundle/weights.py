@@ -1,4 +1,4 @@
-"""Weights on disk: checked by their header against the shapes of a model before any of them is read."""
+"""Reads safetensors files: the header is checked against the shapes of the model before any tensor is read."""
 
 import math
 import os
@@ -21,7 +21,7 @@ _WIDEST = 8
 def read_tensors(path: Path, wanted: Mapping[str, Shape] | None = None, most: int | None = None) -> dict[str, Tensor]:
     """The tensors of a safetensors file: of the wanted names and shapes, or of at most so many numbers.
 
-    Nothing is allocated because a forged header claims it. A ValueError says what is wrong: "holds another model …".
+    A forged header cannot make it allocate memory. A ValueError says what is wrong: "holds another model …".
     """
     with open_regular(path) as file:
         header = _read_header(file)
@@ -84,11 +84,11 @@ def _check_data(file: BinaryIO, numbers: int) -> None:
 
 
 def refuse_holes(path: Path) -> None:
-    """Refuse a large file most of which was never written: it takes no place on the disk, and would in memory."""
+    """Refuse a large sparse file: it takes little space on the disk, but all of its size in memory."""
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
         if size > MOST["header"] and _written_bytes(file, size) < size // 2:
-            raise ValueError("was never written whole: more than half of it is a hole")
+            raise ValueError("is sparse: more than half of it was never written")
 
 
 def _written_bytes(file: BinaryIO, size: int) -> int:

@@ -1,6 +1,6 @@
 """How good a translation is: BLEU, chrF, TER, exact match, error rates, by length, and whether two systems differ."""
 
-from regard.evaluation.bootstrap import PairedComparison, paired_bootstrap
+from regard.evaluation.bootstrap import PairedComparison, bootstrap_interval, paired_bootstrap
 from regard.evaluation.by_length import DEFAULT_EDGES, Bin, bins
 from regard.evaluation.evaluate_texts import Evaluation, LengthScores, evaluate
 from regard.evaluation.references import References
@@ -20,6 +20,7 @@ __all__ = [
     "bleu",
     "bleu_from",
     "bleu_statistics",
+    "bootstrap_interval",
     "chrf",
     "chrf_from",
     "chrf_statistics",

@@ -1,4 +1,4 @@
-"""Paired bootstrap: would two systems still differ on another test set of this kind? (Koehn 2004)"""
+"""Bootstrap over sentences: the interval of a score, and whether two systems really differ. (Koehn 2004)"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -63,3 +63,19 @@ def paired_bootstrap(
         p_value=float((extreme.sum() + 1) / (samples + 1)),
         samples=samples,
     )
+
+
+def bootstrap_interval(
+    statistics: Float[np.ndarray, "sentence statistic"],
+    score: Callable[[Float[np.ndarray, "statistic"]], float],
+    *,
+    samples: int = 1000,
+    seed: int = 0,
+) -> tuple[float, float]:
+    """The 95 % interval of a score over test sets of the same size, drawn with replacement."""
+    count = len(statistics)
+    if not count:
+        raise ValueError("no sentences to draw from: the statistics are empty")
+    drawn = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=samples).astype(float)
+    low, high = np.quantile([score(total) for total in drawn @ statistics], [0.025, 0.975])
+    return float(low), float(high)

@@ -1,6 +1,5 @@
 """Accelerated implementations of the core's replaceable functions; importing this package registers all of them."""
 
-from regard.fast import embedding_gradient
 from regard.fast.additive import fused, step_scores
 from regard.fast.cpu import packed_model, top_k
 from regard.fast.cross_entropy import fused_loss
@@ -11,7 +10,6 @@ from regard.fast.search import search_entries, shared_memory
 __all__ = [
     "decode_entries",
     "decoding_cells",
-    "embedding_gradient",
     "encode_entries",
     "fused",
     "fused_loss",

@@ -1,4 +1,4 @@
-"""What a model is made of: the recipe's [model] table, checked before anything is built."""
+"""Configuration of a model: the recipe's [model] table, validated before anything is built."""
 
 from typing import Annotated, Literal
 

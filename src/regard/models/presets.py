@@ -1,4 +1,4 @@
-"""The classics by name: a preset is a starting point that any key of [model] may change."""
+"""Presets: published architectures by name; any key of [model] may change them."""
 
 from typing import Any
 

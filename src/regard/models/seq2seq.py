@@ -1,4 +1,4 @@
-"""A source becomes a target: one interface over the recurrent and the Transformer models."""
+"""`Seq2Seq`: an encoder-decoder, recurrent or Transformer, behind one interface."""
 
 from collections.abc import Collection
 from typing import Any, Protocol, runtime_checkable
@@ -31,7 +31,7 @@ class Source(Protocol):
 
 
 class Seq2Seq(nn.Module):
-    """An encoder, a decoder, and the two ways to run them: whole batches to learn from, single steps to search with.
+    """An encoder and a decoder: `forward` runs whole batches for training, `start` and `step` single steps for search.
 
     `trust` names the class outside regard that `config.score` may be.
     """
@@ -66,7 +66,7 @@ class Seq2Seq(nn.Module):
             self.decoder.readout.output.weight = target.weight
 
     def start(self, source: Source) -> Any:
-        """Read the sentences; the returned state is all that the decoder will need."""
+        """Encode the sentences; returns the decoder's first state."""
         return self.decoder.start(self.encoder(source.source, source.source_lengths))
 
     def step(
@@ -77,7 +77,7 @@ class Seq2Seq(nn.Module):
         weights: Float[Tensor, "rows layer head source"] | None = None,
         trace: bool = False,
     ) -> Step:
-        """The next word's logits after `tokens`, the state to go on from, and where the decoder looked."""
+        """One decoder step: logits of the next word, the new state, and the attention weights."""
         return self.decoder.step(tokens, state, weights=weights, trace=trace)
 
     @replaceable
@@ -98,7 +98,7 @@ class Seq2Seq(nn.Module):
         return logits
 
     def before_output(self, features: Float[Tensor, "*rows feature"]) -> Float[Tensor, "*rows feature"]:
-        """What `output` multiplies to give the logits: the features, with their dropout while training."""
+        """The input of the output layer: the features, with their dropout while training."""
         dropout = getattr(self.decoder.readout, "dropout", None)
         return features if dropout is None else dropout(features)
 
@@ -123,7 +123,7 @@ def outline(
     *,
     trust: Collection[str] = (),
 ) -> Seq2Seq:
-    """A model without numbers, which costs nothing; ValueError where one with numbers would have too many."""
+    """A model on the meta device, which takes no memory; ValueError if it has too many parameters."""
     try:
         with torch.device("meta"), _NothingDrawn():
             model = Seq2Seq(config, source_vocabulary, target_vocabulary, trust=trust)
@@ -136,7 +136,7 @@ def outline(
 
 
 class _NothingDrawn(TorchFunctionMode):
-    """Leaves out normal_: without numbers it does nothing, and the first call imports sympy, which takes seconds."""
+    """Skips normal_: a no-op on the meta device, whose first call imports sympy, which takes seconds."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if getattr(func, "__name__", "") == "normal_":

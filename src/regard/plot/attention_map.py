@@ -28,7 +28,7 @@ class Label:
 
     @property
     def shown(self) -> str:
-        """The text as it may be drawn anywhere: no control characters, and a blank is seen as ␣."""
+        """The text without control characters; a blank is shown as ␣."""
         return visible(self.text) or "∅"
 
 
@@ -71,6 +71,10 @@ class AttentionMap:
     facts: tuple[tuple[str, str], ...]
     name: str
     """The source as a person writes it, where labels are pieces of words."""
+    tensor: Float64[np.ndarray, "layer head target source"] | None
+    """All layers and heads, where `weights` is their mean: an HTML page lets the reader choose."""
+    words: "AttentionMap | None"
+    """The same sentence in words, where the labels are pieces: an HTML page shows both."""
 
     def __init__(
         self,
@@ -86,6 +90,8 @@ class AttentionMap:
         languages: tuple[str, str] = ("", ""),
         facts: Iterable[tuple[str, str]] = (),
         name: str = "",
+        tensor: Real[np.ndarray, "..."] | None = None,
+        words: "AttentionMap | None" = None,
     ) -> None:
         """Check the weights and label them: with words, `Label`s, None for the end of the sentence, or one text.
 
@@ -102,9 +108,10 @@ class AttentionMap:
                     f"gold link ({s}, {t}) points outside {len(sources)} source and {len(targets)} target words;"
                     " links are 0-based (source word, target word)"
                 )
+        stack = None if tensor is None else _checked_stack(np.asarray(tensor, dtype=np.float64), sources, targets)
         self.__dict__.update(
             weights=checked, source=sources, target=targets, title=title, caption=caption, sure=sure,
-            possible=possible, languages=languages, facts=tuple(facts), name=name,
+            possible=possible, languages=languages, facts=tuple(facts), name=name, tensor=stack, words=words,
         )  # fmt: skip
 
     def drawn(self) -> Float64[np.ndarray, "target source"]:
@@ -163,6 +170,15 @@ def _checked(
     copy: np.ndarray = np.clip(weights, 0.0, 1.0)
     copy.setflags(write=False)
     return copy
+
+
+def _checked_stack(
+    tensor: Float64[np.ndarray, "..."], source: tuple[Label, ...], target: tuple[Label, ...]
+) -> Float64[np.ndarray, "layer head target source"]:
+    """The same for every layer and head."""
+    if tensor.ndim != 4 or not tensor.shape[0] * tensor.shape[1]:
+        raise ValueError(f"the tensor is {tensor.shape}; wanted [layer, head, target, source]")
+    return np.array([[_checked(one, source, target) for one in layer] for layer in tensor])
 
 
 def visible(text: str, blank: str = "␣") -> str:

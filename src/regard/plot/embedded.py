@@ -8,7 +8,7 @@ from io import BytesIO
 from regard.plot.fonts import TYPEFACES
 
 FAMILY = "regard"
-"""The family that page.css names first; a page without embedded fonts has no such family and takes the next."""
+"""The family that the page names first; a page without embedded fonts has no such family and takes the next."""
 _SCRIPTS = {
     "devanagari.ttf": "\u0900-\u097f",
     "kana.ttf": "\u3000-\u30ff\uff01-\uff1f",

@@ -3,19 +3,20 @@
 import base64
 import hashlib
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from html import escape
-from importlib import resources
+from pathlib import Path
 
-from regard.plot.attention_map import NO_ATTENTION, AttentionMap, Label, visible
+from regard.plot.attention_map import NO_ATTENTION, AttentionMap, Label
 from regard.plot.chart import chart_html, table_html
 from regard.plot.curves import LengthQuality
+from regard.plot.document import document, language_tag
 from regard.plot.embedded import font_faces
 
-OPENS = "▁"
-"""The mark of a piece that begins a word."""
+BUILT = Path(__file__).parents[1] / "server" / "page"
+"""The built studio: view.js and view.css draw the same maps without a server."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def page_html(
     attentions: Sequence[AttentionMap] = (),
 ) -> str:
     """A page of sections that are HTML already; its script draws the maps of `attentions`."""
-    script, style = _asset("page.js"), _asset("page.css")
+    script, style = _built("view.js"), _built("view.css")
     body, payload = "\n".join(sections), _payload(attentions)
     head = f'<header><h1 dir="auto">{escape(title)}</h1>{_facts((meta or {}).items())}</header>'
     fonts = font_faces(head + body + payload)
@@ -79,46 +80,39 @@ def page_html(
 <meta http-equiv="Content-Security-Policy" content="{_policy(script, fonts)}">
 <meta name="generator" content="regard">
 <title>{escape(title)}</title>
+<style id="fonts">
+{fonts}</style>
 <style>
-{fonts}{style}</style>
+{style}</style>
 </head>
 <body>
 {head}
 <main>
 {body}
 </main>
-<script type="application/json" id="sentences">{payload}</script>
+<script type="application/json" id="documents">{payload}</script>
 <script>{script}</script>
 </body>
 </html>
 """
 
 
-def _asset(name: str) -> str:
-    return resources.files("regard.plot").joinpath(name).read_text(encoding="utf-8")
+@cache
+def _built(name: str) -> str:
+    return (BUILT / name).read_text(encoding="utf-8")
 
 
 def _policy(script: str, fonts: str) -> str:
     """Content security policy: no network, no script but ours (by its hash), no fonts but the embedded ones."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     own_fonts = "; font-src data:" if fonts else ""
-    allowed = f"style-src 'unsafe-inline'; script-src 'sha256-{digest}'{own_fonts}"
+    allowed = f"style-src 'unsafe-inline'; script-src 'sha256-{digest}'{own_fonts}; img-src data: blob:"
     return f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
 
 
 def _payload(attentions: Sequence[AttentionMap]) -> str:
-    """The numbers for the script, as JSON that cannot close its script element."""
-    data = [
-        {
-            "source": [[label.shown, label.special] for label in attention.source],
-            "target": [[label.shown, label.special] for label in attention.target],
-            "weights": None if attention.weights is None else attention.weights.round(4).tolist(),
-            "sure": sorted(attention.sure),
-            "possible": sorted(attention.possible),
-            "languages": [_language(code) for code in attention.languages],
-        }
-        for attention in attentions
-    ]
+    """The documents for the script, as JSON that cannot close its script element."""
+    data = [document(attention) for attention in attentions]
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -126,60 +120,25 @@ def _payload(attentions: Sequence[AttentionMap]) -> str:
 
 
 def _sentences(attentions: Sequence[AttentionMap], level: int) -> str:
-    names = [_name(attention, number) for number, attention in enumerate(attentions, start=1)]
-    chooser = ""
-    if len(attentions) > 1:
-        options = "".join(f'<option value="{i}">{i + 1}. {escape(name)}</option>' for i, name in enumerate(names))
-        chooser = (
-            '<div class="chooser lively" hidden><label for="choose">Sentence</label>'
-            f'<select id="choose">{options}</select>'
-            '<button type="button" id="previous">← Previous</button>'
-            '<button type="button" id="next">Next →</button></div>'
-        )
-    articles = "\n".join(
-        _article(attention, name, number, level)
-        for number, (attention, name) in enumerate(zip(attentions, names, strict=True), start=1)
-    )
-    return f"{chooser}{articles}{_keys(attentions)}"
+    """What a page shows whose script does not run, such as a mail or a notebook on a web site: the tables."""
+    articles = "\n".join(_article(attention, level) for attention in attentions)
+    return f'<div id="view">{articles}</div>'
 
 
-def _keys(attentions: Sequence[AttentionMap]) -> str:
-    """The legend and the keys; hidden until the script has drawn a map."""
-    frames = ""
-    if any(attention.sure for attention in attentions):
-        frames += ' <span><span class="key"></span> sure gold link</span>'
-    if any(attention.possible - attention.sure for attention in attentions):
-        frames += ' <span><span class="key possible"></span> possible gold link</span>'
-    if all(attention.weights is None for attention in attentions):
-        return ""
-    pieces = any(label.text.startswith(OPENS) for one in attentions for label in (*one.source, *one.target))
-    opens = f" {OPENS} begins a word." if pieces else ""
-    return (
-        f'<div class="lively" hidden><p class="scale">0 % <i></i> 100 %{frames}</p>'
-        '<p class="soft keys">Columns were read, rows were written.'
-        f"{opens} <kbd>Tab</kbd> enters the map, arrow keys,"
-        " <kbd>Home</kbd> and <kbd>End</kbd> move, <kbd>Enter</kbd> pins, <kbd>Esc</kbd> clears.</p></div>"
-    )
-
-
-def _article(attention: AttentionMap, name: str, number: int, level: int) -> str:
-    """One sentence: its facts, an element in which the script draws the map, and the weights as a table."""
+def _article(attention: AttentionMap, level: int) -> str:
+    """One sentence: its facts and the weights as a table."""
+    name = document(attention)["name"]
     caption = f'<p class="soft">{escape(attention.caption)}</p>' if attention.caption else ""
     if attention.weights is None:
         content = f"<p>{NO_ATTENTION.capitalize()}.</p>"
     else:
         missing = attention.missing
         lacking = f'<p class="soft">Rows may sum to less than 1: {missing}.</p>' if missing else ""
-        label = escape(f"Attention map of {name}; rows written, columns read", quote=True)
-        content = (
-            f'<div class="stage" data-name="{label}"></div>{lacking}'
-            "<details><summary>The numbers as a table</summary>"
-            f'<div class="scroll" data-name="attention weights, table">{_table(attention)}</div></details>'
-        )
-    return (
-        f'<article id="sentence-{number}" data-sentence="{number}"><h{level} dir="auto">{escape(name)}</h{level}>'
-        f"{_facts(attention.facts)}{caption}{content}</article>"
-    )
+        opens = any(label.text.startswith("▁") for label in (*attention.source, *attention.target))
+        lacking += '<p class="soft">▁ begins a word.</p>' if opens else ""
+        content = f'{lacking}<div class="scroll" data-name="attention weights, table">{_table(attention)}</div>'
+    heading = f'<h{level} dir="auto">{escape(name)}</h{level}>'
+    return f"<article>{heading}{_facts(attention.facts)}{caption}{content}</article>"
 
 
 def _table(attention: AttentionMap) -> str:
@@ -201,19 +160,9 @@ def _table(attention: AttentionMap) -> str:
 def _word(label: Label, language: str) -> str:
     if label.special:
         return f'<span class="chip">{escape(label.shown)}</span>'
-    code = _language(language)
+    code = language_tag(language)
     lang = f' lang="{code}"' if code else ""
     return f'<bdi{lang} dir="auto">{escape(label.shown)}</bdi>'
-
-
-def _language(code: str) -> str:
-    """A language tag such as fr or hi-Deva; empty for anything else, because a wrong tag misleads screen readers."""
-    return code if re.fullmatch(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*", code) else ""
-
-
-def _name(attention: AttentionMap, number: int) -> str:
-    words = " ".join(label.shown for label in attention.source if not label.special)
-    return attention.title or visible(attention.name, blank=" ") or words or f"sentence {number}"
 
 
 def _facts(facts: Iterable[tuple[str, str]]) -> str:

@@ -43,7 +43,7 @@ class AttentionView:
 
 
 def view(weights: Any, source: Words, target: Words, **about: Any) -> AttentionView:
-    """Look at attention weights [target, source], of any model, as an array or a tensor.
+    """Look at attention weights of any model: [target, source] or [layer, head, target, source], array or tensor.
 
     Example:
         regard.view([[0.9, 0.1], [0.2, 0.8]], "the cat", "le chat").plot().savefig("cat.png")
@@ -53,7 +53,10 @@ def view(weights: Any, source: Words, target: Words, **about: Any) -> AttentionV
     """
     if hasattr(weights, "detach"):
         weights = weights.detach().cpu().double().numpy()
-    return AttentionView(AttentionMap(np.asarray(weights), source, target, **about))
+    array = np.asarray(weights)
+    if array.ndim == 4 and array.size:
+        return AttentionView(AttentionMap(array.mean(axis=(0, 1)), source, target, tensor=array, **about))
+    return AttentionView(AttentionMap(array, source, target, **about))
 
 
 def framed(page: str, rows: int) -> str:

@@ -1,4 +1,4 @@
-"""The strategy of beam search: the best few beginnings of every sentence grow side by side."""
+"""The strategy of beam search: keep the best few partial hypotheses of every sentence."""
 
 import heapq
 from collections.abc import Sequence

@@ -26,7 +26,7 @@ from regard.search.strategy import Ended, Live, Strategy, check_choice
 from regard.search.trail import Trail
 
 UNSEEN = 1e-3
-"""What a position that nothing looked at counts as: its logarithm must be finite."""
+"""Lower bound of the attention that a position received: its logarithm must be finite."""
 
 
 def decode(
@@ -40,9 +40,10 @@ def decode(
     prefixes: Sequence[Sequence[int]] | None = None,
     generator: torch.Generator | None = None,
 ) -> list[list[Hypothesis]]:
-    """Hypotheses for each sentence, best first (sampling: as drawn). `lengths` are those of the sources, on the
-    model's device; `most` tokens are all that the model can write; `options` replaces what the config says of them;
-    without a generator `config.seed` starts one.
+    """Hypotheses for each sentence, best first; samples in the order drawn.
+
+    `lengths` are those of the sources, on the model's device; `most` is the largest number of tokens that the model can
+    produce; `options` replaces the config's options; without a generator, one is seeded with `config.seed`.
     """
     limits = config.limits(lengths, most)
     options = options or config.options
@@ -94,14 +95,13 @@ def beam_search(
 ) -> list[list[Hypothesis]]:
     """Up to `nbest` hypotheses for each sentence, best normalised score first.
 
-    Each step keeps the `beam` best continuations of a sentence. Those that end in EOS are set aside and take no
-    place from then on, so beam 1 is greedy search. There is one row a sentence until the first choice, which makes
-    duplicates impossible.
+    Each step keeps the `beam` best continuations of a sentence. Those that end in EOS leave the beam, so beam 1 is
+    greedy search. A sentence starts with one row, so no two hypotheses are the same.
 
     When it stops: log-probabilities are never positive, so a live hypothesis of score s can reach s / lp(limit) at
-    best, lp being the length penalty. Rows that cannot beat the nbest-th finished hypothesis are let go, and a
-    sentence leaves the batch with its last row; nothing better is ever missed by that. A coverage penalty, counted
-    where the `lengths` of the sources are given, is never positive either.
+    best, where lp is the length penalty. Rows that cannot beat the nbest-th finished hypothesis are dropped, and a
+    sentence leaves the batch with its last row; this never loses a better hypothesis. The coverage penalty, which needs
+    the `lengths` of the sources, is never positive either.
 
     Hypotheses cut off at their limit come after all finished ones. `limits` and `prefixes`: as in `greedy_search`.
     """
@@ -152,7 +152,7 @@ def forced_search(
     device: torch.device | str = "cpu",
     options: Options | None = None,
 ) -> list[Hypothesis]:
-    """Each target as the hypothesis it would have been: tokens without BOS, with EOS where its row is wanted."""
+    """Score given targets: each becomes a hypothesis. Targets have no BOS; with EOS at their end, it has a row, too."""
     limits = torch.tensor([len(target) for target in targets], dtype=torch.long, device=device)
     return greedy_search(stepper, source, limits, options=options, prefixes=targets)
 
@@ -169,7 +169,7 @@ def run(
 ) -> tuple[list[list[Ended]], Trail]:
     """All ended hypotheses of each sentence. `limits` count tokens, EOS included; the search runs on their device.
 
-    `lengths` are those of the sources, without which coverage is not counted.
+    `lengths` are those of the sources; only the coverage penalty needs them.
     """
     longest = limits.cpu().numpy()
     check_prefixes(prefixes, longest, options)
@@ -209,7 +209,7 @@ def run(
 def _part(
     grown: Live, longest: Int[np.ndarray, "sentence"], options: Options, covers: Int[np.ndarray, "sentence"] | None
 ) -> tuple[Int[np.ndarray, "going"], list[Ended]]:
-    """Rows that go on, and the hypotheses that ended by EOS or at their limit."""
+    """The rows that continue, and the hypotheses that ended with EOS or at their limit."""
     finished = grown.tokens[:, -1] == options.eos
     over = finished | (longest[grown.sentence] <= grown.tokens.shape[1])
     now = [
@@ -230,17 +230,17 @@ def _part(
 
 
 def _looked(weights: Float[Tensor, "rows layer head source"] | None) -> Float[np.ndarray, "rows source"] | None:
-    """The mean over layers and heads, on the host; None where nothing looks."""
+    """The mean over layers and heads, on the host; None for a model without attention."""
     return None if weights is None else weights.float().mean(dim=(1, 2)).cpu().numpy()
 
 
 def coverage_penalty(seen: Float[np.ndarray, " source"], weight: float) -> float:
-    """weight · Σ_s ln min(seen_s, 1): 0 where every position was looked at, less where one was passed over."""
+    """weight · Σ_s ln min(seen_s, 1): 0 where every position received attention of 1, negative otherwise."""
     return weight * float(np.log(np.clip(seen, UNSEEN, 1.0)).sum())
 
 
 def hypotheses(ended: Sequence[Ended], trail: Trail, options: Options) -> list[Hypothesis]:
-    """The public form of what a loop found, attention included."""
+    """The ended hypotheses as `Hypothesis`, with their attention."""
     weights = trail.collect([one.path for one in ended])
     return [
         Hypothesis(

@@ -1,4 +1,4 @@
-"""Several models with one vocabulary, searched as if they were one."""
+"""`Ensemble`: several models with one vocabulary, searched as one Stepper."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class EnsembleStep:
 
 
 class Ensemble:
-    """A Stepper whose probabilities are the mean of its members' (so one confident member can be outvoted).
+    """A Stepper whose probabilities are the mean of its members'.
 
     p(y) = 1/M Σ_m p_m(y), computed as logsumexp_m log p_m(y) - log M
     """
@@ -53,9 +53,9 @@ class Ensemble:
 
 
 def _mean_weights(steps: Sequence[Step]) -> Float[Tensor, "rows layer head source"] | None:
-    """The mean over the members that attend. Where layers or heads differ, each is averaged over both beforehand;
+    """The mean over the members with attention; None where their source axes differ (they read different pieces).
 
-    where not even the source axes agree (members read different pieces), there is no common picture: None.
+    Where layers or heads differ, each member's weights are averaged over both first.
     """
     given = [
         step.weights.to(torch.promote_types(step.weights.dtype, torch.float32))

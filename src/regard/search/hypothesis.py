@@ -1,4 +1,4 @@
-"""A finished piece of output with its scores and its attention, and how scores are made fair to long outputs."""
+"""`Hypothesis`, one output of a search with its scores and attention, and `LengthPenalty`."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -16,7 +16,7 @@ class Hypothesis:
     score: float
     """Sum of the model's log-probabilities."""
     normalised: float
-    """`score` over the length penalty, less what coverage takes off; what hypotheses are ranked by."""
+    """`score` over the length penalty, plus the coverage penalty; hypotheses are ranked by it."""
     log_probabilities: tuple[float, ...]
     weights: Float[Tensor, "layer head target source"] | None
     """Source padding included; None when the model has no attention."""
@@ -26,7 +26,7 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class LengthPenalty:
-    """Divides a score by a growing function of the length, because every further token makes the sum smaller.
+    """Divides a score by a growing function of the length: every further token lowers the sum.
 
     power:  lp(n) = n^alpha                (alpha 1: the mean log-probability)
     gnmt:   lp(n) = ((5 + n) / 6)^alpha    (Wu et al. 2016, eq. 14)
@@ -42,7 +42,7 @@ class LengthPenalty:
             raise ValueError(f"length penalty alpha must be 0 or more, got {self.alpha}; 0 switches it off")
 
     def divisor(self, length: int) -> float:
-        """Never falls as the length grows, which is what makes the stopping rule of beam search safe."""
+        """lp(length); it never falls as the length grows, and the stopping rule of beam search relies on that."""
         length = max(length, 1)
         base = float(length) if self.form == "power" else (5 + length) / 6
         return float(base**self.alpha)

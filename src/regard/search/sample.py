@@ -21,7 +21,7 @@ class Sampler:
 
     def __post_init__(self) -> None:
         if not 0 < self.temperature < float("inf"):
-            raise ValueError(f"temperature must be above 0, got {self.temperature}; for none at all use greedy search")
+            raise ValueError(f"temperature must be above 0, got {self.temperature}; leave it out for greedy search")
         if self.top_k is not None and self.top_k < 1:
             raise ValueError(f"top_k must be 1 or more, got {self.top_k}; leave it out to keep every token")
         if self.top_p is not None and not 0 < self.top_p <= 1:
@@ -52,7 +52,7 @@ class Sampling:
         self._sampler, self._generator = sampler, generator
 
     def choose(self, scores: Float[Tensor, "rows vocabulary"], live: Live) -> Candidates:
-        # A row of NaN or of -inf alone cannot be drawn from: draw anything, its value below tells the loop.
+        # multinomial raises for a row of NaN or of -inf alone: draw any token; its value makes the loop report the row.
         lost = ~scores.amax(dim=-1, keepdim=True).isfinite()
         probabilities = self._sampler.distribution(scores.masked_fill(lost, 0.0))
         index = torch.multinomial(probabilities, 1, generator=self._generator)

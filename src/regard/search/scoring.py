@@ -1,4 +1,4 @@
-"""From logits to what may come next: log-probabilities, bans, forced tokens, and the best few of each row."""
+"""From logits to candidates: log-probabilities, forbidden and forced tokens, and the highest scores of each row."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from regard.search.search_options import Options
 
 
 def log_probabilities(logits: Float[Tensor, "rows vocabulary"]) -> Float[Tensor, "rows vocabulary"]:
-    """log softmax, in float32 at least: in bfloat16 neighbouring candidates would fall together."""
+    """log softmax, in float32 at least: in bfloat16 close candidates would get equal scores."""
     return torch.log_softmax(logits.to(torch.promote_types(logits.dtype, torch.float32)), dim=-1)
 
 
@@ -35,7 +35,7 @@ def restrict(
     forced: Sequence[int | None],
     options: Options,
 ) -> Float[Tensor, "rows vocabulary"]:
-    """Sets to -inf, in place and without renormalising, whatever may not come next; returns the same tensor.
+    """Set the scores of tokens that may not come next to -inf, in place, without renormalising; returns the tensor.
 
     `forced[row]` is the only token that row may take, even one that is otherwise forbidden; None leaves it free.
     """

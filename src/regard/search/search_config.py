@@ -1,4 +1,4 @@
-"""The recipe's [search] table: which search, and how far it may go."""
+"""The recipe's [search] table: the kind of search and its limits."""
 
 from typing import Annotated, Literal
 
@@ -57,7 +57,7 @@ class SearchConfig(BaseModel):
     top_p: float | None = Field(default=None, gt=0, le=1)
     """Sample from the most probable tokens that sum to p."""
     seed: int = Field(default=0, ge=-MOST["seed"], le=MOST["seed"])
-    """Of sampling."""
+    """Seed of sampling."""
 
     @model_validator(mode="after")
     def _agree(self) -> "SearchConfig":
@@ -70,7 +70,7 @@ class SearchConfig(BaseModel):
                 )
         elif self.beam > 1:
             raise ValueError(
-                f"a temperature asks for sampling, beam {self.beam} for beam search; leave one of them out"
+                f"temperature means sampling and beam {self.beam} means beam search; leave one of them out"
             )
         return self
 
@@ -85,7 +85,7 @@ class SearchConfig(BaseModel):
 
     @property
     def sampler(self) -> Sampler | None:
-        """None where the config asks for greedy or beam search."""
+        """None for greedy and beam search."""
         return None if self.temperature is None else Sampler(self.temperature, self.top_k, self.top_p)
 
     def limits(self, lengths: Int[Tensor, "sentence"], most: int | None = None) -> Int[Tensor, "sentence"]:

@@ -1,4 +1,4 @@
-"""What every search shares: the special ids, what may not be produced, and how hypotheses are scored."""
+"""`Options`, which all searches share: special ids, forbidden tokens, and how hypotheses are scored."""
 
 from dataclasses import dataclass, field
 
@@ -18,9 +18,9 @@ class Options:
     """No n-gram of this size occurs twice in one hypothesis; 0 allows all."""
     penalty: LengthPenalty = field(default_factory=LengthPenalty)
     coverage: float = 0.0
-    """How much beam search minds source positions that nothing looked at (Wu et al. 2016, eq. 14); 0 is off."""
+    """Weight of the coverage penalty of beam search (Wu et al. 2016, eq. 14); 0 is off."""
     weights: bool = True
-    """False drops the attention, for when only the text is wanted."""
+    """False: hypotheses have no attention."""
 
     def __post_init__(self) -> None:
         if self.no_repeat_ngram < 0:

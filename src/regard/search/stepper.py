@@ -1,4 +1,4 @@
-"""What a model must offer so that every search can drive it; nothing here knows a model class."""
+"""The protocols that a model implements so that search can run it: `Stepper`, `Step` and `State`."""
 
 from typing import Any, Protocol, runtime_checkable
 

@@ -21,7 +21,7 @@ class Live:
     values: Float[np.ndarray, "rows step"]
     path: Int[np.ndarray, "rows step"]
     seen: Float[np.ndarray, "rows source"] | None = None
-    """How much each source position was looked at so far; kept only where coverage counts."""
+    """The attention that each source position received so far; None without a coverage penalty."""
 
     @classmethod
     def begin(cls, sentence: Int[np.ndarray, "rows"]) -> "Live":
@@ -39,8 +39,9 @@ class Live:
         numbers: Int[np.ndarray, "rows"],
         looked: Float[np.ndarray, "rows source"] | None = None,
     ) -> "Live":
-        """Each chosen candidate as a row of its own; `numbers` says which attention row made each present row, `looked`
-        where it looked.
+        """A row for each chosen candidate.
+
+        `numbers` are the numbers of this step's rows of attention, `looked` their weights over the source.
         """
         parents = self.take(choice.parent)
         seen = None if looked is None else looked[choice.parent]
@@ -65,7 +66,7 @@ class Candidates:
 
 @dataclass(frozen=True)
 class Ended:
-    """A hypothesis that takes no more part; its attention is fetched only on request."""
+    """A hypothesis that has ended; its attention is collected later, along `path`."""
 
     sentence: int
     score: float
@@ -74,16 +75,16 @@ class Ended:
     path: Int[np.ndarray, "step"]
     finished: bool
     coverage: float = 0.0
-    """What is taken off its normalised score for source positions that nothing looked at."""
+    """The coverage penalty, 0 or negative; part of the merit."""
 
     def merit(self, penalty: LengthPenalty) -> float:
-        """What hypotheses are ranked by."""
+        """The score by which hypotheses are ranked."""
         return penalty.normalise(self.score, len(self.tokens)) + self.coverage
 
 
 @runtime_checkable
 class Strategy(Protocol):
-    """What makes a search this search."""
+    """How a search chooses tokens: greedy, beam or sampling."""
 
     def choose(self, scores: Float[Tensor, "rows vocabulary"], live: Live) -> Candidates:
         """Candidates sorted by sentence; those at -inf are left out, NaN is passed on."""
@@ -95,7 +96,7 @@ class Strategy(Protocol):
 
 
 def check_choice(choice: Candidates, live: Live, ended: Sequence[Sequence[Ended]]) -> None:
-    """Every live sentence must go on, or have something to show already."""
+    """Raise if a score is NaN, or if a sentence has neither a candidate nor an ended hypothesis."""
     step = live.tokens.shape[1]
     wrong = np.isnan(choice.value)
     if wrong.any():

@@ -16,7 +16,7 @@ class Trail:
         self._rows = 0
 
     def add(self, weights: Float[Tensor, "rows layer head source"] | None, rows: int) -> Int[np.ndarray, "rows"]:
-        """Keep one step's weights; the answer numbers its rows."""
+        """Keep one step's weights; returns the numbers of its rows."""
         numbers = np.arange(self._rows, self._rows + rows)
         self._rows += rows
         if weights is not None:

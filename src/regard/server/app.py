@@ -13,7 +13,7 @@ import regard
 from regard.server.errors import Refusal, from_exception, from_validation
 from regard.server.guard import Guard, error_response
 from regard.server.page import Page
-from regard.server.routes import decoding, operations
+from regard.server.routes import decoding, judging, learning, operations, training_runs
 from regard.server.service import Service
 from regard.text.input_error import InputError
 
@@ -39,7 +39,7 @@ def create_app(service: Service) -> Guard:
         lifespan=lifespan,
     )
     app.state.service = service
-    for router in (decoding.router, operations.router):
+    for router in (decoding.router, judging.router, learning.router, training_runs.router, operations.router):
         app.include_router(router, prefix=PREFIX)
     app.include_router(operations.router, include_in_schema=False)
     _handle_errors(app, Page())

@@ -11,15 +11,20 @@ from starlette.requests import Request
 
 from regard.runtime.batcher import Batcher, Closed, Done, Full, Ticket
 from regard.runtime.traced import Sentence, TracedText, Tracing, translate_traced
+from regard.server.attention_files import read_attention
 from regard.server.errors import Refusal
 from regard.server.metrics import Metrics
+from regard.server.neighbours import Sample
 from regard.server.planning import Plan, plan
+from regard.server.quality import Job
+from regard.server.run_listing import RunListing
+from regard.server.run_process import Trainer
 from regard.server.schema.base import MOST_TOP
 from regard.server.schema.translating import Decoding, Timings
 from regard.server.served_models import Catalogue, Loaded
 from regard.server.settings import Settings
 
-KEPT_TRACES, KEPT_BEAMS = 32, 256
+KEPT_TRACES, KEPT_BEAMS, KEPT_JOBS = 32, 256, 4
 T = TypeVar("T")
 
 
@@ -52,6 +57,13 @@ class Service:
         self.stopping: Callable[[], bool] = lambda: False
         self.traces = Latest[TracedText](KEPT_TRACES)
         self.beams = Latest[Decoding](KEPT_BEAMS)
+        self.qualities = Latest[Job](KEPT_JOBS)
+        self.samples = Latest[Sample](KEPT_JOBS)
+        self.runs = RunListing(settings.runs)
+        self.trainer = Trainer(settings.runs if settings.studio else None)
+        self.streams = 0
+        """Clients that follow a run."""
+        self.attention = [read_attention(path) for path in settings.attention]
         self.metrics = Metrics(
             {
                 "regard_queue_length": ("Requests that wait.", lambda: float(self.batcher.waiting)),
@@ -76,7 +88,7 @@ class Service:
         begun = time.perf_counter()
         planned = plan(decoding, loaded)
         forced = decoding.mode == "forced"
-        kind: Hashable = object() if planned.alone else (loaded.id, id(loaded), planned.search, forced, top)
+        kind: Hashable = object() if planned.alone else (loaded, planned.search, forced, top)
 
         def together(sentences: Sequence[Sentence], abandoned: Callable[[], bool]) -> list[TracedText]:
             tracing = planned.tracing(top=top, abandoned=abandoned)
@@ -89,7 +101,7 @@ class Service:
 
     async def trace(self, request: Request, loaded: Loaded, decoding: Decoding) -> TracedText:
         """Decode alone with every tensor of its attention; the last few are kept, to walk through their steps."""
-        key = (id(loaded), decoding.model_dump_json(include=set(Decoding.model_fields)))
+        key = (loaded, decoding.model_dump_json(include=set(Decoding.model_fields)))
         known = self.traces.get(key)
         if known is not None:
             return known
@@ -154,7 +166,8 @@ class Service:
         return work
 
     def close(self) -> None:
-        """Finish what runs and what waits; refuse what comes."""
+        """Finish what runs and what waits; refuse what comes; a training saves its checkpoint and ends."""
+        self.trainer.close()
         self.batcher.close(self.settings.seconds)
 
 

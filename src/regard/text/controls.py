@@ -1,4 +1,4 @@
-"""Control characters written out, so that a terminal shows what a file holds instead of obeying it."""
+"""Escapes control characters, so that a terminal shows them instead of executing them."""
 
 import re
 
@@ -6,9 +6,9 @@ _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def escape_controls(text: str) -> str:
-    """C0 and C1 controls but line feed and tab, and what reorders text from right to left, as \\u001b is written.
+    """Escape C0 and C1 controls except line feed and tab, and bidirectional overrides, in the form \\u001b.
 
-    Joiners, marks of direction and combining marks stay, for they spell words. JSON stays the same JSON.
+    Joiners, direction marks and combining marks stay: words need them. Escaped JSON means the same.
 
     >>> escape_controls("a" + chr(27) + "[2Jb")
     'a\\\\u001b[2Jb'

@@ -1,4 +1,4 @@
-"""What a tokenizer gives back: pieces with their ids, their characters and their words."""
+"""The results of a tokenizer: pieces with their ids, their characters and their words."""
 
 from dataclasses import dataclass
 

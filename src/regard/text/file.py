@@ -1,4 +1,4 @@
-"""A tokenizer as one JSON file: our choices, and the model as the `tokenizers` library writes it."""
+"""Tokenizer files: JSON with our configuration and the model of the `tokenizers` library."""
 
 import json
 import math
@@ -20,13 +20,13 @@ _MODELS: Final = {"word": "WordLevel", "character": "WordLevel", "bpe": "BPE", "
 
 
 def to_bytes(config: TokenizerConfig, library: tokenizers.Tokenizer) -> bytes:
-    """The same tokenizer gives the same bytes."""
+    """The content of the file; equal tokenizers give equal bytes."""
     content = {"format": FORMAT, "config": config.model_dump(), "tokenizer": json.loads(library.to_str())}
     return (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode()
 
 
 def from_bytes(data: bytes, origin: Path) -> tuple[TokenizerConfig, tokenizers.Tokenizer]:
-    """`origin` is the file to name when something is wrong with it."""
+    """Parse the content of a file; `origin` is the path that error messages name."""
     try:
         content = parse_json(data)
     except ValueError as problem:
@@ -62,7 +62,7 @@ def _line(problem: Exception) -> str:
 
 
 def _model(content: dict[str, Any]) -> models.Model:
-    """The pieces of a model and nothing else: some of the library's other options let it panic."""
+    """The library's model built from the pieces alone: some of its other options make it panic."""
     pieces = content["vocab"]
     if len(pieces) > MOST["vocabulary"]:
         raise ValueError(f"it has {len(pieces):,} pieces, at most {MOST['vocabulary']:,} are read")
@@ -72,7 +72,7 @@ def _model(content: dict[str, Any]) -> models.Model:
             raise ValueError("a score is not a finite number")
         return models.Unigram(scores, unk_id=UNK, byte_fallback=False)
     if not isinstance(pieces, dict) or not all(type(one) is int and 0 <= one < len(pieces) for one in pieces.values()):
-        raise ValueError("its pieces are not numbered from 0")  # the library takes a text for the name of a file
+        raise ValueError("its pieces are not numbered from 0")  # the library would take a string for a path
     if content["type"] == "BPE":
         return models.BPE(pieces, [(left, right) for left, right in content["merges"]], unk_token=SPECIAL[UNK])
     return models.WordLevel(pieces, unk_token=SPECIAL[UNK])

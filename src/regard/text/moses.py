@@ -1,4 +1,4 @@
-"""Tokens as the Moses scripts cut them, which published BLEU scores are counted in: normalise punctuation, then split.
+"""Moses tokenisation, which published BLEU scores are based on: normalise punctuation, then split.
 
 Written from the scripts' documented rules for English, French and German, lower-cased text; on Multi30k's nine
 development and test files every line comes out as its maintainers published it.

@@ -1,4 +1,4 @@
-"""Raw text -> the text that a model sees, so that capitals, a final stop or a curly apostrophe do no harm."""
+"""Normalises raw text: white space, control characters, Unicode form, case, apostrophes, final stop."""
 
 import re
 import unicodedata
@@ -12,13 +12,13 @@ MARK: Final = "▁"
 """Opens a piece that follows a space (see `pieces`); in raw text it becomes an underscore."""
 
 _STOPS = ".।。 "
-# Controls, bidirectional marks, soft hyphens and byte-order marks say nothing; joiners (200c, 200d) spell words.
+# Controls, bidirectional marks, soft hyphens and byte-order marks; not joiners (200c, 200d), which spell words.
 _UNSEEN = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Normaliser(BaseModel):
-    """Collapses white space, drops unseen control characters, and what its fields say.
+    """Collapses white space, removes control characters, and does what its fields request.
 
     >>> Normaliser(lowercase=True, drop_final_stop=True)("  The cat’s\\tmat. ")
     "the cat's mat"
@@ -31,9 +31,9 @@ class Normaliser(BaseModel):
     apostrophes: bool = True
     """’ and ʼ become '."""
     drop_final_stop: bool = False
-    """Full stops at the end go (also । and 。), unless nothing else is there."""
+    """Whether final full stops (also । and 。) are removed, unless nothing else is left."""
     form: Literal["NFC", "NFKC", "NFD"] = "NFC"
-    """NFD takes letters apart: é is e and an accent, a Korean syllable its two or three letters."""
+    """Unicode form. NFD decomposes: é is e and an accent, a Korean syllable its two or three letters."""
 
     def __call__(self, text: str) -> str:
         if not text.isascii():
@@ -48,7 +48,7 @@ class Normaliser(BaseModel):
         return text
 
     def _compose(self, text: str) -> str:
-        """What only text beyond ASCII needs; nothing is searched for where a quick look says that it is not there."""
+        """The steps that only non-ASCII text needs."""
         if not text.isprintable():
             if lone := _SURROGATE.search(text):
                 raise InputError(

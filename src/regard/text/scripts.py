@@ -14,7 +14,7 @@ _SAME = {
 
 
 class _Scripts(dict[str, str | None]):
-    """Script by letter, worked out when it is first seen; None for what is no letter."""
+    """Script by character, computed on first use; None for what is not a letter."""
 
     def __missing__(self, character: str) -> str | None:
         script = None

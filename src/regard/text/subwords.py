@@ -1,4 +1,4 @@
-"""One marked word -> its pieces by BPE or unigram."""
+"""Segments one marked word into pieces, by BPE or unigram."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -12,9 +12,9 @@ Segments = tuple[tuple[int, int], ...]
 """(id, number of characters) of each piece of a word, the mark ▁ counted."""
 
 WAYS = 16
-"""Ways of cutting a word that BPE dropout chooses from."""
+"""Segmentations of a word that BPE dropout chooses from."""
 LONG = 100
-"""Characters of what is hardly a word: a line without spaces, say."""
+"""Characters; a longer word (a line without spaces) is neither cached nor segmented with dropout."""
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,11 @@ class Subwords:
         return tuple(found)
 
     def cut_in(self, way: int, word: str, dropout: float) -> list[int]:
-        """The ids of one of a word's ways under BPE dropout; word and way decide it, so it can be remembered."""
+        """The ids of segmentation number `way` under BPE dropout; word and number determine it, so it can be cached."""
         return [number for number, _ in self.with_dropout(word, dropout, Random(f"{way} {word}"))]
 
     def with_dropout(self, word: str, dropout: float, random: Random) -> Segments:
-        """BPE-dropout (Provilkov et al. 2020): at each step a possible merge is passed over with this probability."""
+        """BPE-dropout (Provilkov et al. 2020): at each step a possible merge is skipped with this probability."""
         if len(word) > LONG:
             return self(word)
         parts = list(word)

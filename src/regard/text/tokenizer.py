@@ -36,7 +36,7 @@ from regard.text.words import join_words, word_spans
 _REMEMBERED = 300_000
 
 Ways = tuple[str, list[list[int] | None]]
-"""A marked word and the ids of its ways under BPE dropout, as far as they have been asked for."""
+"""A marked word and the ids of its segmentations under BPE dropout; None until first used."""
 
 
 class Tokenizer:
@@ -125,7 +125,7 @@ class Tokenizer:
     def encode_ids(self, text: str, random: Random | None = None) -> list[int]:
         """Only the ids of `encode`, without EOS: several times faster, for whole corpora.
 
-        With a random generator, BPE leaves out merges as `config.dropout` says: each word is cut in one of `WAYS` ways.
+        With a random generator, BPE leaves out merges by `config.dropout`: each word gets one of `WAYS` segmentations.
         """
         if random is not None and self._subwords is not None and self.config.dropout:
             return self._with_dropout(text, self._subwords, random)
@@ -139,7 +139,7 @@ class Tokenizer:
         return ids
 
     def _with_dropout(self, text: str, subwords: Subwords, random: Random) -> list[int]:
-        """Texts and ways are remembered: an epoch that cuts them anew takes a tenth of the time."""
+        """Texts and segmentations are cached, which makes later epochs ten times as fast."""
         words = self._words.get(text)
         if words is None:
             normal = self.config.normalise(text)
@@ -204,9 +204,9 @@ class Tokenizer:
         return found
 
     def written(self, text: str) -> str:
-        """A text as one who writes with these pieces would put it, unknown words apart: what to compare outputs with.
+        """The text as decoding would write it, unknown words aside: the reference to compare outputs with.
 
-        Normalisation may take its case, and the kind word puts its own spaces (`l'afrique !` is `l'afrique!`).
+        Normalisation may lower its case, and the kind word sets its own spaces (`l'afrique !` is `l'afrique!`).
         """
         text = self.config.normalise(text)
         if self.config.kind != "word":
@@ -215,7 +215,7 @@ class Tokenizer:
         return join_words(words, self.config.words)
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text of some ids; special ones say nothing, an unknown piece is ⁇."""
+        """The text of some ids; special ids have no text, an unknown piece is ⁇."""
         return self.decode_pieces(ids).text
 
     def decode_pieces(self, ids: Sequence[int], unknowns: Sequence[str | None] | None = None) -> DecodedText:

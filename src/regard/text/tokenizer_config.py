@@ -1,4 +1,4 @@
-"""What can be chosen about a tokenizer."""
+"""`TokenizerConfig`: the settings of a tokenizer."""
 
 from typing import Literal
 

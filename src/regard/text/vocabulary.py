@@ -1,4 +1,4 @@
-"""Texts -> the pieces of a vocabulary, as a model of the `tokenizers` library; the same texts give the same pieces."""
+"""Builds vocabularies from texts, as models of the `tokenizers` library; equal texts give equal pieces."""
 
 import json
 from collections import Counter
@@ -109,10 +109,10 @@ def _subwords(counts: Counter[str], config: TokenizerConfig) -> tokenizers.Token
 
 
 def _settled(library: tokenizers.Tokenizer) -> tokenizers.Tokenizer:
-    """The same unigram pieces with scores and order that do not vary from run to run, as the library's own do.
+    """The same unigram pieces with reproducible scores and order.
 
-    It adds floating-point numbers in the order of a hash map (so: round), and in that order the characters that no
-    segmentation needed get the lowest score, the lowest + 0.0001, + 0.0002 … (so: one score for these, below the rest).
+    The library adds floating-point numbers in the order of a hash map, hence the rounding. In the same order it gives
+    the characters that no segmentation needed the lowest score, + 0.0001, + 0.0002 …, hence one score for all of them.
     """
     scores: dict[str, float] = dict(json.loads(library.to_str())["model"]["vocab"])
     pieces = [piece for piece in scores if piece not in SPECIAL]

@@ -45,7 +45,7 @@ class Word:
 #   w letter   d digit   m combining mark   z joiner   a apostrophe   h hyphen   n . , :
 #   i ideograph or kana   e pictograph   r half of a flag   s white space   p any other mark
 class _Classes(dict[int, str]):
-    """Class letter by code point, worked out when a character is first seen."""
+    """Class letter by code point, computed on first use."""
 
     def __missing__(self, code: int) -> str:
         letter = self[code] = _classify(chr(code))

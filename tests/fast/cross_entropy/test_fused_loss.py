@@ -12,8 +12,45 @@ from torch.utils.checkpoint import checkpoint
 from interpreter import INTERPRETED, kernels
 from regard.fast.cross_entropy import fused_loss as cross_entropy
 from regard.fast.cross_entropy.fused_loss import linear_cross_entropy
+from regard.registry import explain
 
 ROWS, WIDTH, VOCABULARY = 23, 13, 101
+WORTH = cross_entropy.gains
+
+
+@pytest.fixture(autouse=True)
+def for_every_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The entry runs for small problems and in every precision."""
+    monkeypatch.setattr(cross_entropy, "gains", lambda *_: True)
+
+
+@pytest.mark.parametrize(
+    ("device", "half", "rows", "runs"),
+    [
+        ("cpu", False, 8, True),
+        ("cpu", True, 7, False),
+        ("cuda", True, 8, True),
+        ("cuda", True, 7, False),
+        ("cuda", False, 8, False),
+    ],
+)
+def test_it_runs_for_many_logits_and_on_a_gpu_in_half_precision_only(
+    device: str, half: bool, rows: int, runs: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cross_entropy, "MANY", 8 * VOCABULARY)
+    monkeypatch.setattr(cross_entropy, "MANY_ON_GPU", 8 * VOCABULARY)
+    dtype = torch.bfloat16 if half else torch.float32
+    with FakeTensorMode():
+        shapes = (rows, WIDTH), (VOCABULARY, WIDTH)
+        features, weight = (torch.empty(shape, device=device, dtype=dtype) for shape in shapes)
+        assert WORTH(features, weight) == runs
+
+
+def test_few_logits_are_left_to_plain_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cross_entropy, "gains", WORTH)
+    given, wanted = draw()
+    (found,) = explain(linear_cross_entropy, *given, wanted)
+    assert found.refusal == "gains only for many logits, on a GPU in half precision"
 
 
 def draw(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from fast.cases import Case, Problem
 from models.zoo import BOS, VOCABULARY, build, recurrent
@@ -14,7 +14,6 @@ from regard.attention.attend import real_states
 from regard.attention.masking import lengths_to_mask
 from regard.fast.recurrent import weight_swap
 from regard.models import RecurrentConfig
-from regard.models.embedding import look_up
 from regard.models.rnn.decoder import RecurrentDecoder, decode
 from regard.models.rnn.encoder import Encoded, RecurrentEncoder, encode
 from regard.models.rnn.state import RecurrentState
@@ -121,14 +120,6 @@ def stepping(**choices: Any) -> Build:
     return problem
 
 
-def looking_up(device: torch.device, dtype: torch.dtype) -> Problem:
-    embedding = nn.Embedding(7, 3, padding_idx=0, device=device, dtype=dtype)
-    with torch.no_grad():
-        embedding.weight.copy_(numbers(7, 3, seed=1, like=embedding.weight))
-    words = torch.tensor([[3, 1, 0, 3], [5, 3, 0, 0]], device=device)
-    return Problem(lambda: look_up(embedding, words), {"weight": embedding.weight})
-
-
 TWO = {"encoder_layers": 2, "decoder_layers": 2}
 CASES = [
     *(
@@ -182,5 +173,4 @@ CASES = [
         for cell in ("gru", "lstm")
         for name, choices in (("additive", {}), ("general, fed, two layers", {"score": "general", **FED, **TWO}))
     ),
-    Case("look_up_adding", "repeated words and padding", looking_up, "cuda", (EXACT, SINGLE)),
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Additive attention with its parameters: the `BahdanauAttention` people look for."""
+"""`BahdanauAttention`: additive attention as a module with its parameters."""
 
 import torch
 from jaxtyping import Bool, Float

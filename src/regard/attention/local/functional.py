@@ -42,7 +42,7 @@ def window_mask(
 def gaussian_fade(
     center: Float[Tensor, "batch target"], source: int, reach: int
 ) -> Float[Tensor, "batch 1 target {source}"]:
-    """`exp(-(s - p_t)² / 2σ²)` with `σ = D / 2`: the only road by which p_t learns."""
+    """`exp(-(s - p_t)² / 2σ²)` with `σ = D / 2`; p_t gets its gradient only through this factor."""
     sigma = reach / 2
     return torch.exp(-(_distance(center, source) ** 2) / (2 * sigma**2))[:, None]
 

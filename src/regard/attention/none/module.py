@@ -12,7 +12,7 @@ class NoAttention(nn.Module):
     """`c_t = c`: one summary of the source at every step, as in Cho et al. 2014 and Sutskever et al. 2014.
 
     `c = [forward state at the last real position; backward state at the first]` for a bidirectional encoder, the last
-    real state otherwise. Nothing is weighed: `weights` is None, and there is no trace. The Memory has one position.
+    real state otherwise. `weights` and `trace` are None. The Memory has one position.
     """
 
     def __init__(self, query_width: int, state_width: int, *, bidirectional: bool = False) -> None:
@@ -25,7 +25,7 @@ class NoAttention(nn.Module):
         self.bidirectional = bidirectional
 
     def prepare(self, states: Float[Tensor, "batch source state"], real: Bool[Tensor, "batch source"]) -> Memory:
-        """Read the summary off the states; the rest of them is dropped."""
+        """Keep only the summary of the states."""
         check_states("NoAttention", states, real, self.state_width)
         fixed = summary(real_states(states, real), real, self.bidirectional)[:, None]
         return Memory(fixed, fixed, real.any(dim=1, keepdim=True))
@@ -41,5 +41,5 @@ class NoAttention(nn.Module):
     ) -> Attended:
         check_query("NoAttention", query, memory, self.query_width, (self.state_width,))
         if weights is not None:
-            raise ValueError("NoAttention weighs nothing, so weights cannot be given to it")
+            raise ValueError("NoAttention has no weights, so none can be given to it")
         return Attended(memory.values.expand(-1, query.shape[1], -1), None)

@@ -11,10 +11,10 @@ def fixed_vector(
     h: Float[ndarray, "source state"], real: Bool[ndarray, " source"], bidirectional: bool = False
 ) -> Float[ndarray, " state"]:
     """The summary of one sentence: the context of every step."""
-    spoken = h[real]
-    if not len(spoken):
+    kept = h[real]
+    if not len(kept):
         return np.zeros(h.shape[1], dtype=h.dtype)
     if not bidirectional:
-        return np.array(spoken[-1])
+        return np.array(kept[-1])
     half = h.shape[1] // 2
-    return np.concatenate([spoken[-1, :half], spoken[0, half:]])
+    return np.concatenate([kept[-1, :half], kept[0, half:]])

@@ -27,7 +27,7 @@ def multi_head(
     W_o: Float[ndarray, "value width"],
     **biases: Float[ndarray, " bias"],
 ) -> Worked:
-    """One scaled dot attention for each of the H parts of the projections; W_o mixes what they found.
+    """One scaled dot attention for each of the H parts of the projections; W_o combines their contexts.
 
     Biases b_q, b_k, b_v, b_o join their projections where they are given.
     """

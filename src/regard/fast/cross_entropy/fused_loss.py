@@ -21,12 +21,24 @@ PIECE = 256 * 2**20
 """Bytes of logits at a time."""
 CACHED = 2**21
 """Bytes of logits that a CPU differentiates at a time: they should stay in its cache for the second pass."""
+MANY, MANY_ON_GPU = 2**22, 2**25
+"""Logits (rows × vocabulary) from which on it is faster than plain torch."""
 MOST_PROGRAMS = 1024
 """The largest grid of `multiply_kernel`, which does nothing where the factor is one."""
 
 
-def _unfit(*_: object, **__: object) -> Refusal:
-    return None
+def gains(features: Tensor, weight: Tensor) -> bool:
+    """Whether it is faster than plain torch: for many logits, on a GPU in half precision only."""
+    logits = len(features) * len(weight)
+    if features.is_cuda:
+        return working_dtype(features).itemsize == 2 and logits >= MANY_ON_GPU
+    return logits >= MANY
+
+
+def _unfit(
+    features: Tensor, weight: Tensor, bias: Tensor, wanted: Tensor, smoothing: float = 0.0, scale: float = 1.0
+) -> Refusal:
+    return None if gains(features, weight) else "gains only for many logits, on a GPU in half precision"
 
 
 @replaces(linear_cross_entropy, unless=_unfit)
@@ -124,7 +136,7 @@ def _more(total: Tensor | None, more: Tensor) -> Tensor:
 
 
 def _multiply(gradients: Sequence[Tensor], factor: Tensor) -> None:
-    """In place; the usual factor of one costs nothing on a CPU, and on a GPU the launch of a kernel that reads it."""
+    """Multiply in place; a factor of one costs nothing on a CPU, and one kernel launch on a GPU."""
     if fusible(factor):
         from regard.fast.cross_entropy.loss_kernels import multiply_kernel
 

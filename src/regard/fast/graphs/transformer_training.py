@@ -5,7 +5,6 @@ from torch import Tensor, nn
 
 from regard.attention.masking import padding_mask
 from regard.fast.graphs.captured_module import run_captured
-from regard.models.embedding import look_up
 from regard.models.seq2seq import Seq2Seq, Source
 from regard.models.step import Decoded
 from regard.models.transformer.decoder import TransformerDecoder
@@ -48,7 +47,7 @@ def replayed_transformer(
     assert isinstance(model.decoder, TransformerDecoder)
     real = padding_mask(source.source_lengths, source.source.size(1))
     words = (model.encoder.positions.embedding, source.source), (model.decoder.positions.embedding, tokens)
-    given = (*(look_up(embedding, ids) for embedding, ids in words), real)
+    given = (*(embedding(ids) for embedding, ids in words), real)
     inside = {name: x for name, x in model.named_parameters() if name not in OUTSIDE}
     (features,) = run_captured(features_of, model, inside, given, drops=True)
     return Decoded(features, None)

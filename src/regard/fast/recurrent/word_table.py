@@ -9,7 +9,6 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
-from regard.fast.embedding_gradient import ordinary
 from regard.fast.precision import linear
 from regard.registry import Refusal, replaceable, replaces
 
@@ -34,7 +33,8 @@ def _unfit(
         return "the vocabulary is larger than half of the batch"
     if words.device.type != "cpu" or not torch.is_grad_enabled():
         return "gains only where gradients are computed on a CPU"
-    if not ordinary(embedding):
+    unusual = embedding.max_norm or embedding.sparse or embedding.scale_grad_by_freq
+    if type(embedding) is not nn.Embedding or unusual:
         return "not a plain nn.Embedding"
     if type(dropout) is not nn.Dropout or (dropout.training and dropout.p):
         return "embeddings are dropped, or changed by another module"

@@ -8,8 +8,9 @@ import torch
 from torch import Tensor
 
 from regard.attention import additive_attention
-from regard.attention.additive import functional
+from regard.attention.additive.functional import attend_additive
 from regard.lab.bench.measure import extra_memory, take_turns
+from regard.registry import operation_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,7 +41,7 @@ def measure_growth(device: torch.device, *, repeats: int = 5) -> list[Point]:
     large = device.type == "cuda"
     middle = Size(32, 256, 512) if large else Size(16, 32, 128)
     dtype = torch.bfloat16 if large else torch.float32
-    systems: dict[str, Attend] = {"plain torch": functional.additive_attention}
+    systems: dict[str, Attend] = {"plain torch": operation_of(attend_additive).plain}
     if large:
         systems["fused"] = additive_attention
     points = []

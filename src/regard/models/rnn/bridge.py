@@ -1,4 +1,4 @@
-"""How the decoder's first state comes from the encoder: five ways."""
+"""`Bridge`: the decoder's first state from the encoder's final states, in five ways."""
 
 from collections.abc import Callable
 

@@ -10,7 +10,6 @@ from torch import Tensor, nn
 from regard.attention.build import build_attention
 from regard.attention.none.module import NoAttention
 from regard.attention.protocol import Attended, Attention, Memory
-from regard.models.embedding import look_up
 from regard.models.model_config import RecurrentConfig
 from regard.models.rnn.bridge import Bridge
 from regard.models.rnn.cells import advance_cells
@@ -82,7 +81,7 @@ class RecurrentDecoder(nn.Module):
         weights: Float[Tensor, "rows layer head source"] | None = None,
         trace: bool = False,
     ) -> Step:
-        """One word further; `weights` replaces what attention would have computed."""
+        """One step; `weights` replaces the computed attention weights."""
         (given,) = given_weights(weights, 1)
         now = self.advance(self.embed(tokens), state, self.layer_masks(1, state)[0], weights=given, trace=trace)
         seen = now.attended.weights
@@ -139,7 +138,7 @@ class RecurrentDecoder(nn.Module):
         return Advanced(hidden[-1], attended, features, after)
 
     def embed(self, tokens: Int[Tensor, "*rows"]) -> Float[Tensor, "*rows embedding"]:
-        embedded: Tensor = self.embedding_dropout(look_up(self.embedding, tokens))
+        embedded: Tensor = self.embedding_dropout(self.embedding(tokens))
         return embedded
 
     def layer_masks(self, steps: int, state: RecurrentState) -> list[Tensor | None]:
@@ -187,7 +186,7 @@ def decode(
 
 
 def decode_parallel(decoder: RecurrentDecoder, tokens: Int[Tensor, "batch target"], state: RecurrentState) -> Decoded:
-    """Where no context, or one fixed vector, enters the recurrence: one library call, then attention for all steps."""
+    """All steps in one call of torch's recurrence, which no context, or one fixed vector, enters; then attention."""
     inputs = embedded = decoder.embed(tokens)
     if decoder.context_width:
         inputs = torch.cat([embedded, state.memory.values.expand(-1, embedded.size(1), -1)], dim=-1)

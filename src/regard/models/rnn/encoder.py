@@ -9,7 +9,6 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from regard.attention.masking import padding_mask
-from regard.models.embedding import look_up
 from regard.models.model_config import RecurrentConfig
 from regard.models.rnn.gru_2014 import Gru2014
 from regard.registry import replaceable
@@ -46,8 +45,8 @@ class RecurrentEncoder(nn.Module):
         )
 
     def forward(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> Encoded:
-        """The states of every sentence; a blank one ends in zeros, as if nothing had been read."""
-        encoded = encode(self, self.dropout(look_up(self.embedding, source)), lengths)
+        """The states of every sentence; the final state of a blank one is zero."""
+        encoded = encode(self, self.dropout(self.embedding(source)), lengths)
         return replace(encoded, states=self.state_dropout(encoded.states))
 
     def by_direction(self, final: Float[Tensor, "depth batch units"]) -> Float[Tensor, "layer direction batch units"]:
@@ -62,7 +61,7 @@ def encode(
     longest = embedded.size(1)
     if longest == 0:
         embedded = functional.pad(embedded, (0, 0, 0, 1))
-    # Packing needs a word in every row; what a blank row makes of it is replaced by zeros below.
+    # Packing needs a word in every row; the final state of a blank row is replaced by zeros below.
     packed = pack_padded_sequence(embedded, lengths.cpu().clamp(min=1), batch_first=True, enforce_sorted=False)
     outputs, final = encoder.recurrence(packed)
     states, _ = pad_packed_sequence(outputs, batch_first=True, total_length=max(longest, 1))

@@ -41,9 +41,9 @@ class Readout(nn.Module):
         context: Float[Tensor, "*rows context"],
         embedded: Float[Tensor, "*rows embedding"],
     ) -> Float[Tensor, "*rows width"]:
-        """What the output layer sees; for `attentional` it is also what input feeding feeds.
+        """The input of the output layer; for `attentional` also the vector of input feeding.
 
-        Where the state has half precision, the output layer's products have: the word need not be wider.
+        The embedding takes the dtype of the state where that is half precision.
         """
         if state.dtype.itemsize == 2:
             embedded = embedded.to(state.dtype)

@@ -1,4 +1,4 @@
-"""What a recurrent decoder remembers between two steps, and what one step leaves behind."""
+"""State of the recurrent decoder between two steps, and the result of one step."""
 
 from dataclasses import dataclass, replace
 
@@ -33,7 +33,7 @@ class RecurrentState:
 
 @dataclass(frozen=True)
 class Advanced:
-    """One step of the decoder: s_t, what attention gave, the features for the output layer, the state after it."""
+    """One step of the decoder: s_t, the result of attention, the features for the output layer, the state after it."""
 
     output: Float[Tensor, "batch units"]
     attended: Attended

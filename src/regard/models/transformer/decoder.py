@@ -19,7 +19,7 @@ from regard.registry import replaceable
 
 @dataclass(frozen=True)
 class TransformerState:
-    """For each layer the projected source, once a sentence, and what each row has written: the key-value cache."""
+    """For each layer the projected source, and the key-value cache of the words written so far."""
 
     source: tuple[Memory, ...]
     written: tuple[Memory | None, ...]
@@ -35,7 +35,7 @@ class TransformerState:
 
 @dataclass(frozen=True)
 class _Layer:
-    """One layer's states, its key-value cache, and what it saw of the source."""
+    """One layer's states, its key-value cache, and its attention over the source."""
 
     states: Tensor
     written: Memory
@@ -94,7 +94,7 @@ def look_at_source(
 
 
 class TransformerDecoder(nn.Module):
-    """N layers and a last norm; one step at a time it keeps keys and values, so a step costs one word."""
+    """N layers and a final norm; `step` reads the key-value cache, so it computes only the new word."""
 
     def __init__(self, config: TransformerConfig, embedding: nn.Embedding, vocabulary: int) -> None:
         super().__init__()
@@ -116,7 +116,7 @@ class TransformerDecoder(nn.Module):
         weights: Float[Tensor, "rows layer head source"] | None = None,
         trace: bool = False,
     ) -> Step:
-        """One word further; `weights` replaces the cross-attention of every layer."""
+        """One step; `weights` replaces the cross-attention of every layer."""
         states, done = self._through(self.positions.embedding(tokens[:, None]), state, weights, trace)
         after = replace(state, written=tuple(layer.written for layer in done), position=state.position + 1)
         return Step(
@@ -134,7 +134,7 @@ class TransformerDecoder(nn.Module):
         forced: Bool[Tensor, " target"] | None = None,
         want_weights: bool = False,
     ) -> Decoded:
-        """All steps at once; its own words as input would mean a step loop, which this model does not train with."""
+        """All steps at once; raises where `forced` requests its own words as input, which would need a step loop."""
         if forced is not None and not bool(forced[1:].all()):
             raise ValueError(
                 "the Transformer trains on all steps at once and cannot read its own words in between: "
@@ -152,7 +152,7 @@ class TransformerDecoder(nn.Module):
     def _through(
         self, embedded: Tensor, state: TransformerState, weights: Tensor | None = None, trace: bool = False
     ) -> tuple[Tensor, list[_Layer]]:
-        """Normed states of some words after those that `state` has seen, and what every layer did."""
+        """Normed states of the words that follow those in `state`, and the result of every layer."""
         states, done = self.positions.place(embedded, state.position), []
         given = given_weights(weights, len(self.layers))
         for layer, source, written, looks in zip(self._stack(), state.source, state.written, given, strict=True):

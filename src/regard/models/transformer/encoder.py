@@ -7,7 +7,6 @@ from torch import Tensor, nn
 
 from regard.attention.masking import padding_mask
 from regard.attention.scaled_dot.module import MultiHeadAttention
-from regard.models.embedding import look_up
 from regard.models.model_config import TransformerConfig
 from regard.models.transformer.layers import FeedForward, Positions
 
@@ -53,7 +52,7 @@ class TransformerEncoder(nn.Module):
 
     def forward(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> EncodedByLayers:
         """The states of every sentence."""
-        return self.read(look_up(self.positions.embedding, source), padding_mask(lengths, source.size(1)))
+        return self.read(self.positions.embedding(source), padding_mask(lengths, source.size(1)))
 
     def read(
         self, embedded: Float[Tensor, "batch source width"], real: Bool[Tensor, "batch source"]

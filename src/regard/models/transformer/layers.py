@@ -72,7 +72,7 @@ class FeedForward(nn.Module):
 
 
 class OutputLayer(nn.Module):
-    """W x: the decoder's states become logits."""
+    """The output layer: logits from the decoder's states."""
 
     def __init__(self, width: int, vocabulary: int) -> None:
         super().__init__()

@@ -34,9 +34,9 @@ class TriageRow(Answer):
     coverage: float | None
     """The share of source words that got at least half of a word's attention, summed over the target."""
     copied: int
-    """Source words that the translation repeats unchanged because the model does not know them."""
+    """Source words, of two letters or more, that the translation has unchanged: names, or words it does not know."""
     repeated: int
-    """Target words that immediately repeat what was just written."""
+    """Target words that repeat the word, or end a pair that repeats the pair, right before."""
     finished: bool
     warnings: list[str]
 

@@ -7,6 +7,7 @@ from pydantic import Field
 from regard.server.schema.base import Answer, Request
 from regard.server.schema.translating import Side
 
+Metric = Literal["bleu", "chrf", "exact_match"]
 State = Literal["preparing", "running", "finished", "stopped", "failed"]
 
 
@@ -124,13 +125,13 @@ class QualityBin(Answer):
 
 
 class QualityAnswer(Answer):
-    """Answer of GET /quality/{run}; `run` is an id of /models. Poll while `state` is computing."""
+    """Answer of GET /quality/{model}; `model` is an id of /models. Poll while `state` is computing."""
 
     model: str
     state: Literal["computing", "ready"]
     done: int
     of: int
-    metric: Literal["bleu", "chrf", "exact_match"]
+    metric: Metric
     score: float | None
     low: float | None
     high: float | None

@@ -1,0 +1,36 @@
+"""The first pairs of a split of the data that a served model was trained with."""
+
+from itertools import islice
+
+from regard.bundle.store import Bundle
+from regard.data.pair import Pair
+from regard.data.splits import load_split, open_split
+from regard.data.synthetic import Split
+from regard.data.tables import PhrasebookData, SyntheticData
+from regard.server.errors import unsupported
+from regard.text.input_error import InputError
+from regard.training.portable import located_recipe
+from regard.training.recipe import parse_recipe
+
+
+def first_pairs(bundle: Bundle, split: Split, most: int, *, files: bool) -> list[Pair]:
+    """At most so many pairs; refuses where the data is not here, and without `files` data that is not generated.
+
+    A bundle may come from elsewhere: a server for other machines must not return files that its recipe names.
+    """
+    if not bundle.manifest.recipe:
+        raise unsupported("this model does not know its recipe, so there is no data to look at")
+    try:
+        raw = located_recipe(bundle.manifest.recipe, bundle.path)
+        data = parse_recipe(raw, "the recipe of the model").data
+        if isinstance(data, PhrasebookData | SyntheticData):
+            count = min(getattr(data, split), most)
+            return load_split(data.model_copy(update={split: count}), split).pairs if count else []
+        if not files:
+            raise unsupported("regard serve reads no data files", hint="regard studio does")
+        return list(islice(open_split(data, split).pairs(), most))
+    except InputError as error:
+        raise unsupported(
+            f"the {split} data of this model is not on this machine: {error}",
+            hint="models of the phrasebook make theirs; for others, train here or bring the data",
+        ) from error
