@@ -18,7 +18,7 @@ from torch.profiler import ProfilerActivity, profile
 
 from regard.lab.bench.measure import take_turns
 from regard.lab.bench.textbook import Textbook, ours_with
-from regard.lab.bench.training import _our_step
+from regard.lab.bench.time_training import _our_step
 from regard.lab.bench.workload import WORKS
 from regard.training.loss import real_places
 

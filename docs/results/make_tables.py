@@ -55,6 +55,7 @@ TABLES = {
     "diagnosis": craft.diagnosis,
     "bench-cpu": partial(speed.bench, "bench_cpu"),
     "bench-gpu": partial(speed.bench, "bench_gpu"),
+    "fast-entries-cpu": partial(speed.fast_entries, "fast_entries_cpu"),
     "additive": speed.additive,
     "score-cost": speed.score_cost,
     "score-cost-gpu": speed.score_cost_gpu,

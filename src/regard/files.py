@@ -127,7 +127,7 @@ def whole_file(
 def publish(draft: Path, place: Path) -> None:
     """Move a complete file, synced before, to its name."""
     os.replace(draft, place)
-    with suppress(OSError):  # the new file is in its place, whatever happens now
+    with suppress(OSError):  # the new file is in place, synced or not
         sync(place.parent)
 
 
@@ -150,7 +150,7 @@ def is_special(path: Path) -> bool:
 
 
 def standard_stream(path: Path) -> TextIO | None:
-    """Standard output or error where it goes into this very file: replaced, what was written to it would be lost."""
+    """Standard output or error if it is redirected to this file: replacing it would lose what was written."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):  # AttributeError: a process may have neither
             if os.path.samestat(os.fstat(stream.fileno()), os.stat(path)):
@@ -246,12 +246,12 @@ def _new_folder(place: Path, lock: ExitStack) -> Path:
 
 
 def _sweep(place: Path) -> None:
-    """Remove drafts of this target that nobody holds: their process was killed."""
+    """Remove unlocked drafts of this target: their process was killed."""
     for draft in place.parent.glob(_draft(place, "[0-9a-f]" * 8, escape)):
         with suppress(OSError):
             descriptor = hold(draft)
             if descriptor is None:
-                return  # without locks nobody can tell
+                return  # without locks it is unknown whether the writer lives
             with ExitStack() as lock:
                 lock.callback(os.close, descriptor)
                 shutil.rmtree(draft) if draft.is_dir() else draft.unlink()
@@ -293,6 +293,6 @@ def _swap(draft: Path, place: Path) -> None:
             if not disturbed or not left:
                 recover(place)
                 raise
-    with suppress(OSError):  # the new folder is in its place, whatever happens now
+    with suppress(OSError):  # the new folder is in place, synced or not
         sync(place.parent)  # before the old one is emptied, which a power loss could otherwise bring back
     shutil.rmtree(old, ignore_errors=True)

@@ -1,6 +1,6 @@
 """Reads files that may be damaged or forged: regular files only, of bounded size; JSON and TOML of bounded depth.
 
-What the system refuses is an OSError, what the file holds a ValueError: callers say which file it was and the remedy.
+Errors of the system are OSError, invalid content is ValueError; callers add the file and the remedy.
 """
 
 import errno
@@ -34,7 +34,7 @@ def open_regular(path: Path | str) -> BinaryIO:
 
 
 def read_regular(path: Path | str, most: int = MOST["document"]) -> bytes:
-    """The bytes of a regular file that has at most so many."""
+    """The bytes of a regular file of at most `most` bytes."""
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
         if size > most:
@@ -43,12 +43,12 @@ def read_regular(path: Path | str, most: int = MOST["document"]) -> bytes:
 
 
 def read_json(path: Path | str, *, unique: bool = False) -> Any:
-    """What a small JSON file in UTF-8 holds."""
+    """The content of a small JSON file in UTF-8."""
     return parse_json(read_regular(path), unique=unique)
 
 
 def parse_json(data: bytes | str, *, unique: bool = False) -> Any:
-    """What JSON of bounded depth and a bounded number of values holds; `unique` refuses a key twice in one object."""
+    """Parse JSON of bounded depth and number of values; `unique` refuses duplicate keys in an object."""
     text = data.decode("utf-8") if isinstance(data, bytes) else data
     containers = text.count("[") + text.count("{")
     if containers > MOST["containers"] or text.count(",") > MOST["values"]:
@@ -63,7 +63,7 @@ def parse_json(data: bytes | str, *, unique: bool = False) -> Any:
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """What TOML of bounded depth holds."""
+    """Parse TOML of bounded depth."""
     if _LONG_KEY.search(text):
         raise ValueError(_TOO_DEEP)
     if _LONG_NUMBER.search(text):

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from functools import wraps
 from importlib import import_module
 from threading import RLock
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Literal, ParamSpec, TypeVar
 
 import torch
 from torch import nn
@@ -30,6 +30,8 @@ from regard.torch_private import constant_when_compiled, has_global_hooks, has_h
 P = ParamSpec("P")
 R = TypeVar("R")
 Refusal = str | None
+Precision = Literal["float32", "int8"]
+"""How a model prepared for decoding multiplies; "float32" stands for the precision that the model has."""
 
 
 @dataclass(frozen=True)
@@ -236,11 +238,14 @@ _importing = [False]
 
 
 @replaceable
-def prepare_for_decoding(model: Any) -> Any:
-    """A copy of the model that decodes faster and must not be trained; the model itself where nothing is gained."""
+def prepare_for_decoding(model: Any, precision: Precision = "float32") -> Any:
+    """A copy of the model that decodes faster and must not be trained; the model itself where nothing is gained.
+
+    With precision "int8", large matrices are multiplied in 8-bit integers on a CPU.
+    """
     return model
 
 
 @replaceable
 def release_memory() -> None:
-    """Frees what accelerated implementations keep between calls (captured graphs): for work that does not fit."""
+    """Frees the memory that accelerated implementations keep between calls (captured graphs)."""

@@ -5,6 +5,7 @@ A house test searches the package for private names outside this file. When torc
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
+from functools import cache
 from typing import Any
 
 import torch
@@ -127,6 +128,21 @@ def packed_linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """`linear(x, weight, bias)` for a weight from `pack_weight` (2.6 to 2.13)."""
     result: Tensor = torch.ops.mkldnn._linear_pointwise(x, weight, bias, "none", [], "")
     return result
+
+
+def int8_product(x: Tensor, weight: Tensor) -> Tensor:
+    """The product of two matrices of 8-bit integers, in 32 bits (2.6 to 2.13); wrong where both are one number wide."""
+    return torch._int_mm(x, weight)
+
+
+@cache
+def has_int8_product() -> bool:
+    """Whether `int8_product` works on this machine's CPU."""
+    x = torch.arange(-60, 60, dtype=torch.int8).view(-1, 8)
+    try:
+        return torch.equal(int8_product(x, x.t()), (x.long() @ x.t().long()).int())
+    except (RuntimeError, AttributeError, TypeError):
+        return False
 
 
 def is_out_of_memory(error: BaseException) -> bool:

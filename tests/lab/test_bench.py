@@ -11,11 +11,11 @@ import torch
 
 from regard.cli.main import run
 from regard.cli.output import write_picture
-from regard.lab.bench import training
+from regard.lab.bench import time_training
 from regard.lab.bench.growth import Point, Size, growth_figure, measure_growth
 from regard.lab.bench.measure import rows, take_turns
 from regard.lab.bench.textbook import Textbook, disagreement, ours_with
-from regard.lab.bench.training import Disagreement, measure_training
+from regard.lab.bench.time_training import Disagreement, measure_training
 from regard.lab.bench.workload import MULTI30K, PAPER, TUTORIAL, WORKS, Work
 from regard.training.loss import batch_loss
 
@@ -44,17 +44,17 @@ def test_one_wrong_number_in_any_gradient_is_a_disagreement(wrong: float) -> Non
     losses = textbook(batch), batch_loss(ours, batch).objective
     for loss in losses:
         loss.backward()
-    assert disagreement(textbook, ours, losses) <= training.AGREE
+    assert disagreement(textbook, ours, losses) <= time_training.AGREE
     for parameter in ours.parameters():
         kept = parameter.grad.clone()
         parameter.grad.view(-1)[-1] += wrong
-        assert not disagreement(textbook, ours, losses) <= training.AGREE
+        assert not disagreement(textbook, ours, losses) <= time_training.AGREE
         parameter.grad.copy_(kept)
 
 
 def test_a_table_names_every_system_against_the_first() -> None:
     found = measure_training(TINY, CPU, repeats=1)
-    assert found.disagreement < training.AGREE
+    assert found.disagreement < time_training.AGREE
     names = [timing.name for timing in found.timings]
     assert names[:4] == ["textbook loop", "textbook loop, bf16", "ours", "ours, bf16"]
     assert found.timings[0].ratio == 1
@@ -66,7 +66,7 @@ def test_a_table_names_every_system_against_the_first() -> None:
 def test_a_share_beyond_the_limit_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a GPU, where the textbook's many small products are slower one by one than ours are in all."""
     for milliseconds, said in ((1e9, True), (0.0, False)):
-        monkeypatch.setattr(training, "products_alone", lambda *_, ms=milliseconds: ms)
+        monkeypatch.setattr(time_training, "products_alone", lambda *_, ms=milliseconds: ms)
         notes = measure_training(TINY, CPU, repeats=1).notes
         assert any(note.startswith("more than the limit") for note in notes) is said
 
@@ -78,7 +78,7 @@ def test_what_disagrees_is_given_no_time(monkeypatch: pytest.MonkeyPatch) -> Non
             model.decoder.attention.v.mul_(2)
         return model
 
-    monkeypatch.setattr(training, "ours_with", other_numbers)
+    monkeypatch.setattr(time_training, "ours_with", other_numbers)
     with pytest.raises(Disagreement, match=r"differ by .* in loss or gradients \(tiny\)"):
         measure_training(TINY, CPU, repeats=1)
 

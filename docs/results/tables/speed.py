@@ -45,6 +45,20 @@ def bench_ratio(name: str, work: str, ours: str, other: str) -> float:
     return float(times[other] / times[ours])
 
 
+def fast_entries(name: str) -> str:
+    """For each accelerated implementation the work in which it gains most, and the work in which it gains least."""
+    found: dict[str, list[Any]] = {}
+    for row in record(name)["rows"]:
+        found.setdefault(row["entry"], []).append(row)
+    rows = []
+    for entry, each in sorted(found.items()):
+        best, least = max(each, key=lambda row: row["times"]), min(each, key=lambda row: row["times"])
+        cells = [f"{best['milliseconds']:,.0f}", f"{best['without']:,.0f}"]
+        times = f"**{best['times']:.2f}** ({best['low']:.2f} to {best['high']:.2f})"
+        rows.append([f"`{entry}`", best["row"], *cells, times, f"{least['times']:.2f}, {least['row']}"])
+    return markdown(["entry", "work in which it gains most", "ms", "ms without", "times", "least"], rows)
+
+
 def additive() -> str:
     sizes = record("additive_kernel")["sizes"]
     first = "64 × 256 × 256 × 512 (value 512)"

@@ -53,7 +53,7 @@ def take(
     counts: tuple[int, int],
     shifts: Iterable[int] = SHIFTS,
 ) -> dict[int, WordAttention]:
-    """What tuning needs of one sentence."""
+    """The attention and gold links of one sentence, as tuning reads them."""
     return {
         shift: WordAttention.of(attention, source_words, target_words, counts=counts, shift=shift) for shift in shifts
     }

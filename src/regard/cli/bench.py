@@ -21,7 +21,7 @@ from regard.bounds import MOST
 from regard.cli.options import Parents, flag, number, output_file, value
 
 if TYPE_CHECKING:
-    from regard.lab.bench.training import Training
+    from regard.lab.bench.time_training import Training
 
 
 def bench(
@@ -44,7 +44,7 @@ def bench(
     from regard.cli.output import check_outputs, check_picture, keep_record, write_picture
     from regard.cli.screen import warn
     from regard.lab.bench.growth import growth_figure, measure_growth
-    from regard.lab.bench.training import measure_training
+    from regard.lab.bench.time_training import measure_training
     from regard.lab.bench.workload import WORKS
     from regard.lab.machine import describe_machine
     from regard.registry import entry_names

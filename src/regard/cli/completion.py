@@ -14,7 +14,7 @@ from regard.cli.options import argument
 
 SHELLS = ("bash", "zsh", "fish")
 WORDS = {"train": "recipes", "compare": "recipes", "translate": "models", "evaluate": "models", "info": "models"}
-"""What the arguments of a verb complete to, besides files."""
+"""The completions of the arguments of a verb, besides files."""
 
 BASH = r"""_regard() {
     local word="${COMP_WORDS[COMP_CWORD]}" words="" options="" reply

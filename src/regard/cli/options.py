@@ -55,6 +55,9 @@ Parents = Annotated[bool, flag("--parents", "Create missing folders of the outpu
 Set = Annotated[
     list[str] | None, value("KEY=VALUE", "Change a recipe key: --set train.steps=500 (repeatable).", "--set")
 ]
+Precision = Annotated[
+    str, value("NAME", "float32 (if left out) or int8: 8-bit products on a CPU, faster; a few translations differ.")
+]
 Trust = Annotated[
     list[str] | None, value("MODULE:CLASS", "Allow this class that the model names (repeatable).", "--trust")
 ]

@@ -33,7 +33,7 @@ STANDARD_INPUT = Path("/dev/stdin")
 
 @runtime_checkable
 class Output(Protocol):
-    """What lines are written to."""
+    """A file or stream for lines."""
 
     def write(self, text: str, /) -> object: ...
 
@@ -79,7 +79,7 @@ def check_outputs(
             remedy = (remedies or {}).get(option, "")
             raise InputError(f"{option} {path} is also an input: name another file{remedy}")
     for one in inputs:
-        if standard_stream(one) is sys.stdout:  # as in `--input F >> F`, which would read what it writes
+        if standard_stream(one) is sys.stdout:  # `--input F >> F` would read its own output
             raise InputError(f"standard output goes to {one}, which is also an input: name another file")
     for (option, path), (other, same) in combinations(outputs.items(), 2):
         if _same(path, same):

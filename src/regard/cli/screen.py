@@ -1,4 +1,4 @@
-"""What verbs print: tables, heat-maps, walks, progress and warnings; data goes to stdout, the rest to stderr."""
+"""Output of the verbs: tables, heat-maps, walks, progress and warnings; data goes to stdout, the rest to stderr."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence

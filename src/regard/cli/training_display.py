@@ -48,7 +48,7 @@ class TrainingDisplay:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self.total == 0:  # nothing was trained: what is printed next says why
+        if self.total == 0:  # nothing was trained; the caller prints the reason
             self.bar.remove_task(self.task)
         self.open.close()
         self.bar.stop()

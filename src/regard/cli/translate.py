@@ -29,6 +29,7 @@ from regard.cli.options import (
     LengthPenalty,
     LongestSource,
     Parents,
+    Precision,
     Trust,
     argument,
     flag,
@@ -76,10 +77,12 @@ def translate(
     ensemble: Ensemble = None,
     longest_source: LongestSource = None,
     device: Device = "cpu",
+    precision: Precision = "float32",
     trust: Trust = None,
 ) -> None:
     from regard.cli.output import open_output
     from regard.cli.screen import Warnings, progress
+    from regard.runtime.decoding_precision import check_precision
     from regard.runtime.translator import load
     from regard.text.input_error import InputError
 
@@ -96,7 +99,9 @@ def translate(
         raise InputError(f"{total:,} lines in {input_}, but {len(targets):,} in --target: wanted one for each")
     given = {"beam": beam, "nbest": nbest, "length_penalty": length_penalty, "temperature": temperature}
     search: dict[str, Any] = {name: one for name, one in given.items() if one is not None}
-    translator = load([bundle, *(ensemble or [])], device, longest_source=longest_source, trust=trust or ())
+    models = [bundle, *(ensemble or [])]
+    chosen = check_precision(precision)
+    translator = load(models, device, longest_source=longest_source, trust=trust or (), precision=chosen)
     form = Form(as_json, alignment, walk, (nbest or 1) > 1)
     shown: list[Translation] = []
     if not texts and input_ is None and output is None and sys.stdin.isatty() and sys.stdout.isatty():

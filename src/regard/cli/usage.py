@@ -9,7 +9,7 @@ WIDTH = 88
 
 
 def command_list(verbs: Mapping[str, str]) -> str:
-    """What `regard --help` prints."""
+    """The text of `regard --help`."""
     lines = ["regard: sequence-to-sequence models that show where they look", "", "Verbs:"]
     lines += table([(verb, what) for verb, what in verbs.items()])
     more = "New here? Begin with regard demo. regard VERB --help says more; regard --version prints the version."
@@ -17,7 +17,7 @@ def command_list(verbs: Mapping[str, str]) -> str:
 
 
 def command_help(name: str, about: str, parameters: Sequence[Any]) -> str:
-    """What `regard VERB --help` prints; `about` is the docstring of the verb's file."""
+    """The text of `regard VERB --help`; `about` is the docstring of the verb's file."""
     arguments = [one for one in parameters if one.param_type_name == "argument"]
     options = [one for one in parameters if one.param_type_name == "option"]
     called = [_placeholder(one) if one.required else f"[{_placeholder(one)}]" for one in arguments]
@@ -51,7 +51,7 @@ def _paragraphs(about: str) -> list[str]:
 
 
 def table(rows: Sequence[tuple[str, str]]) -> list[str]:
-    """Names on the left, what they are on the right."""
+    """Lines of a table: names on the left, explanations on the right."""
     side = max(len(name) for name, _ in rows) + 2
     lines = []
     for name, text in rows:

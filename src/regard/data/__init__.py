@@ -1,1 +1,1 @@
-"""Pairs of sequences: where they come from, and how they become batches."""
+"""Corpora of sequence pairs: reading, generating, caching, encoding and batching."""

@@ -18,7 +18,7 @@ Indices = Int64[np.ndarray, "rows"]
 
 @dataclass(frozen=True)
 class Batcher:
-    """Cuts an epoch into batches. Where a run stands is (epoch, number of batches done), nothing else.
+    """Divides an epoch into batches. The position of a run is (epoch, number of batches done).
 
     Give either `tokens`: on each side, rows × longest row (padding, BOS/EOS counted) stays within it; or `sentences`:
     so many rows. With `bucket` the rows of a batch are of similar length, with `shuffle` epochs differ; without
@@ -102,7 +102,7 @@ class Batcher:
         first = longest = 0
         changes = (np.diff(source, prepend=source[:1]) != 0) | (np.diff(target, prepend=target[:1]) != 0)
         if not self.bucket or self.multiple == 1:
-            changes[:] = False  # only padded lengths come often enough to keep apart
+            changes[:] = False  # only padded lengths occur often enough for batches of their own
         for place, (length, change) in enumerate(zip(np.maximum(source, target).tolist(), changes, strict=True)):
             half_full = 2 * (place - first) * longest >= self.tokens
             longest = max(longest, length)
@@ -130,7 +130,7 @@ class Batcher:
         )
 
     def largest_batch(self) -> Batch:
-        """The batch with most slots, to find out at once whether memory suffices.
+        """The batch with most slots, for the dry run that checks memory.
 
         Bucketed batches have the same shapes in every epoch; otherwise the longest items make up the worst batch.
         """

@@ -1,4 +1,4 @@
-"""Pairs -> ids, once, in flat arrays: 600,000 pairs of 25 pieces a side take 135 MB, not gigabytes of lists."""
+"""Encodes pairs as ids in flat arrays: 600,000 pairs of 25 pieces a side take 135 MB, not gigabytes of lists."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -70,7 +70,7 @@ class EncodedPairs:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What to report about pairs that were changed or left out."""
+        """Notes about pairs that were shortened or left out."""
         reasons = (
             (self.blank, "left out: a side is blank"),
             (self.dropped, "left out: longer than the limit"),

@@ -19,13 +19,13 @@ Watch = Callable[[str, int, int | None], None]
 """Called with a file's name, the bytes that are done, and their total where it is known."""
 Origin = Literal["kept", "copied", "downloaded"]
 WAITING = "waiting for another process that fetches "
-"""What `Watch` gets instead of a file's name while another process holds the lock."""
+"""Passed to `Watch` instead of a file's name while another process holds the lock."""
 _BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
 class FetchedCorpus:
-    """The folder of a corpus, and how each of its files came there."""
+    """The folder of a corpus, and the origin of each file."""
 
     folder: Path
     files: dict[str, Origin]

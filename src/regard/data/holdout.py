@@ -12,7 +12,7 @@ from regard.text.input_error import InputError
 from regard.text.near_duplicates import bare
 
 BY = "words"
-"""What decides; a part of the cache key of prepared data."""
+"""The settings of the holdout; part of the cache key of prepared data."""
 
 
 @dataclass(frozen=True)

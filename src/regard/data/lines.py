@@ -16,7 +16,7 @@ from regard.text.input_error import InputError
 
 COMPRESSED = (".gz", ".xz", ".zst")
 DAMAGED = (EOFError, lzma.LZMAError, zlib.error)
-"""What decompression raises, besides an OSError without errno (gzip, zstd)."""
+"""Errors of decompression, besides an OSError without errno (gzip, zstd)."""
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _NO_TEXT = frozenset(range(32)) - {*b"\t\n\v\f\r\x0e\x0f\x1a\x1b"}
@@ -114,7 +114,7 @@ def _remedy(line: bytes) -> str:
 
 
 def open_bytes(path: Path) -> BufferedIOBase:
-    """The unpacked bytes, by what the file begins with, whatever its name."""
+    """The decompressed bytes; the first bytes of the file, not its name, decide about the format."""
     try:
         with path.open("rb") as file:
             begins = file.read(6)

@@ -50,11 +50,11 @@ def open_dataset(name: str, subset: str | None, revision: str | None, split: str
             if split not in splits:
                 raise InputError(f'the dataset in {name} has no split "{split}"; it has {", ".join(splits)}')
             return splits[split]
-        # Before version 4, datasets could bring Python code: it is refused, and nobody is asked.
+        # Before version 4, datasets could contain Python code: it is refused without a prompt.
         return library.load_dataset(name, subset, revision=revision, split=split, trust_remote_code=False)
     except InputError:
         raise
-    except Exception as problem:  # the library raises whatever the network, the hub or a file came up with
+    except Exception as problem:  # the library passes on any error of the network, the hub or a file
         reason = " ".join(str(problem).split())
         raise InputError(f'cannot open split "{split}" of the dataset "{name}": {cut(reason, 500)}') from None
 
@@ -121,7 +121,7 @@ def _field(row: Mapping[str, Any], name: str, where: str) -> str:
 
 
 def _value(row: Mapping[str, Any], name: str) -> Any:
-    """What a name of a field, or of one inside another, stands for; KeyError where there is none."""
+    """The value of a field, or of a nested one; KeyError where there is none."""
     if name in row:  # also where the name itself has a point in it
         return row[name]
     value: Any = row

@@ -41,7 +41,7 @@ def write_pairs(folder: Path, chunks: Iterable[EncodedPairs], progress: Callable
 
 
 def map_pairs(folder: Path) -> EncodedPairs:
-    """What `write_pairs` wrote; the system reads a page when a batch needs it."""
+    """The arrays that `write_pairs` wrote, memory-mapped: pages are read when a batch needs them."""
     arrays = {name: np.memmap(folder / name, dtype, "r") for name, dtype in _FILES.items()}
     source, target = (Sequences(arrays[f"{side}.ids"], arrays[f"{side}.offsets"]) for side in ("source", "target"))
     return EncodedPairs(source, target, arrays["numbers"], **read_json(folder / _COUNTS))

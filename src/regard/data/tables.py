@@ -16,7 +16,7 @@ class Table(BaseModel):
 
 
 class _Generated(Table):
-    """Pairs made up on the spot: so many for each split, of `shortest` to `longest` source words."""
+    """Generated pairs: the number of each split, of `shortest` to `longest` source words."""
 
     train: int = Field(default=10_000, ge=1, le=MOST["generated"])
     """Training pairs."""
@@ -29,7 +29,7 @@ class _Generated(Table):
     longest: int = Field(default=20, ge=1, le=MOST["longest"])
     """Most source words of a pair."""
     seed: int = Field(default=0, ge=-MOST["seed"], le=MOST["seed"])
-    """Another seed gives other pairs."""
+    """Seed of the generated pairs."""
 
     @model_validator(mode="after")
     def _ordered(self) -> "_Generated":
@@ -63,12 +63,12 @@ class SyntheticData(_Generated):
 
 
 class _Stored(Table):
-    """What can be said of every corpus that is read and not made up."""
+    """The keys of every corpus that is read, not generated."""
 
     held_out: float = Field(default=0.05, gt=0, lt=0.5)
     """Share of train that becomes dev or test where none is given."""
     limit: int | None = Field(default=None, ge=1, le=MOST["count"])
-    """So many training pairs at most, the first ones: to try a recipe out."""
+    """Largest number of training pairs, the first ones: to try a recipe."""
     longest_words: int | None = Field(default=None, ge=1, le=MOST["longest"])
     """Training pairs with more words on a side are left out (as in Bahdanau et al. 2014, trained on 30 and on 50)."""
 

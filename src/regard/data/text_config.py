@@ -14,7 +14,7 @@ _SHARED = ("kind", "vocabulary", "minimum_count", "normalise", "words", "dropout
 
 
 class TextConfig(Table):
-    """The table [text]: what stands here holds for both sides, [text.source] and [text.target] change it for one."""
+    """The table [text]: keys for both sides; [text.source] and [text.target] change them for one."""
 
     kind: Kind | None = None
     """Kind of pieces on both sides."""
@@ -35,7 +35,7 @@ class TextConfig(Table):
     joint: bool = False
     """One vocabulary for both sides."""
     source_eos: bool = True
-    """Whether the source ends with EOS, a place to look at when nothing else is meant."""
+    """Whether the source ends with EOS, which attention can point to for words without a source."""
     longest_source: int | None = Field(default=None, ge=1, le=MOST["longest"])
     """Most source pieces, without EOS; longer pairs are left out of training."""
     longest_target: int | None = Field(default=None, ge=1, le=MOST["longest"])
@@ -44,7 +44,7 @@ class TextConfig(Table):
     @model_validator(mode="before")
     @classmethod
     def _spread(cls, given: Any) -> Any:
-        """Give each side what is said for both."""
+        """Copy the keys for both sides to each side."""
         if not isinstance(given, dict):
             return given
         shared = {key: given[key] for key in _SHARED if given.get(key) is not None}

@@ -7,7 +7,7 @@ References = Sequence[str | Sequence[str]]
 
 
 def reference_lists(hypotheses: Sequence[str], references: References) -> list[list[str]]:
-    """Every sentence's references as a list; refuses what cannot be scored."""
+    """Every sentence's references as a list; raises if a sentence has none."""
     if isinstance(hypotheses, str) or isinstance(references, str):
         raise ValueError("one string was given where a list of sentences is wanted; put it into a list")
     if len(hypotheses) != len(references):

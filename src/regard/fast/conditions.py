@@ -1,6 +1,6 @@
 """Conditions that several accelerated implementations share: whether a mechanism is ours, whether steps are alike.
 
-Hooks, REGARD_PLAIN and transforms are no conditions of an entry: the registry checks them.
+The registry checks hooks, REGARD_PLAIN and transforms for every entry.
 """
 
 from torch import nn

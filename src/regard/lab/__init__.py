@@ -1,1 +1,1 @@
-"""What combines the parts: demo, evaluation, worked examples and the doctor, as plain functions."""
+"""Functions that combine the parts: demo, alignment, evaluation, comparison, worked examples and the doctor."""

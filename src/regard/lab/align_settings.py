@@ -1,4 +1,4 @@
-"""What `regard align` is to do: the request, the keys of --set, and the file of --settings and --save-settings."""
+"""Settings of `regard align`: the request, the keys of --set, and the file of --settings and --save-settings."""
 
 import json
 from collections.abc import Iterable
@@ -107,7 +107,7 @@ class AlignOptions(BaseModel):
 
 @dataclass(frozen=True)
 class AlignRequest:
-    """What `regard align` is to do."""
+    """The request of `regard align`."""
 
     bundle: Path
     options: AlignOptions = field(default_factory=lambda: AlignOptions())

@@ -38,7 +38,7 @@ NO_ALIGNMENT = "no alignment error rate: one fixed vector, no alignment exists"
 
 @dataclass(frozen=True)
 class Example:
-    """What was wanted and what came out; references and gold links are about the text as it is compared."""
+    """A translation with its references; references and gold links refer to the text in the compared form."""
 
     references: tuple[str, ...]
     links: Links | None
@@ -97,7 +97,7 @@ class Scoring:
 
 @dataclass(frozen=True)
 class Measured:
-    """The scores, what was compared with what, and (of a model) how each translation came about."""
+    """The scores, the compared texts, and (of a model) the translations with their attention."""
 
     evaluation: Evaluation
     protocol: Protocol
@@ -214,7 +214,7 @@ def recipe_files(path: Path) -> list[Path]:
         raw = located_recipe(recipe, bundle)
         return split_files(parse_recipe(raw, f"the recipe of {bundle}").data) if recipe else []
     except InputError:
-        return []  # whoever reads it says what is wrong
+        return []  # the reader of the recipe reports the error
 
 
 def length_name(scores: LengthScores) -> str:

@@ -1,4 +1,4 @@
-"""What to evaluate on: pairs from files or a recipe, further references, translations made elsewhere."""
+"""The data of an evaluation: pairs from files or a recipe, further references, translations of other systems."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

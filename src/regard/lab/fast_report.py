@@ -13,7 +13,7 @@ from regard.search import beam_search
 
 VOCABULARY = 2000
 MODELS = {"additive GRU": "bahdanau", "Luong, input feeding": "luong", "Transformer": "transformer"}
-"""What they are called here, and the presets they are."""
+"""Names of the reported models, and their presets."""
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ _MADE = "Made by `regard demo`: "
 
 @dataclass(frozen=True)
 class Demo:
-    """What the demo shows."""
+    """The result of the demo."""
 
     showcase: list[Example]
     measured: Measured

@@ -49,7 +49,7 @@ ODDITIES: Final[dict[str, tuple[str, str]]] = {
     ),
     "unseen": ("invisible characters, such as zero-width spaces", "nothing: the normaliser drops them"),
 }
-"""What the problem is, and the remedy."""
+"""The problem and its remedy."""
 
 
 @dataclass
@@ -154,7 +154,7 @@ def check_overlap(train: Survey, held_out: Iterable[Pair], name: str) -> list[Fi
     counts = side.words()
     unknown = sum(count for word, count in counts.items() if word not in words) / max(1, counts.total())
     if words.total() < WORDS * len(train):
-        unknown = 0  # new words are what a dictionary is tested with
+        unknown = 0  # a dictionary is tested with new words
     found = [Finding("·", f"{name}: {unknown:.1%} of its source words never occur in training")] if unknown else []
     if not same:
         said = "1 pair, its source not" if len(pairs) == 1 else f"{len(pairs):,} pairs, none of their sources"

@@ -18,7 +18,7 @@ _NAMES = {
     *("word", "phones", "pronunciation", "id", "score", "lang"),
     *("english", "french", "german", "spanish", "italian", "hindi", "en", "fr", "de", "es", "it", "pt", "nl", "hi"),
 }
-"""What people call columns."""
+"""Common names of columns."""
 _UNQUOTE = (
     "python3 -c \"import csv, sys; [print(*row[:2], sep='\\t') for row in csv.reader(sys.stdin{})]\" < {} > plain.tsv"
 )

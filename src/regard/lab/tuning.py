@@ -16,7 +16,7 @@ from regard.text.input_error import InputError
 PAIRS = 1000
 """The most pairs that agreement is measured on."""
 Matrices = dict[int, Taken]
-"""For each pair what tuning needs of its attention."""
+"""The attention of each pair, as tuning reads it."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Tuning:
     """The rules for symmetrised links, found with gold."""
     symmetrise: str | None = None
     alone: dict[str, Tuned] = field(default_factory=dict)
-    """What was tried for each direction, with gold."""
+    """The tried rules of each direction, scored with gold."""
 
 
 def tune_with_gold(

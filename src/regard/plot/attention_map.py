@@ -28,7 +28,7 @@ class Label:
 
     @property
     def shown(self) -> str:
-        """The text as it may be drawn anywhere: no control characters, and a blank is seen as ␣."""
+        """The text without control characters; a blank is shown as ␣."""
         return visible(self.text) or "∅"
 
 

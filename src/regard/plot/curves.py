@@ -178,7 +178,7 @@ def quality_by_length(quality: LengthQuality, *, title: str = "") -> "matplotlib
 
 
 def _plain(axes: "matplotlib.axes.Axes", x_name: str, y_name: str) -> None:
-    """Only what carries meaning: two axes, light lines across, no ticks."""
+    """A plain style: two axes, light grid lines, no ticks."""
     axes.set_xlabel(x_name)
     axes.set_ylabel(y_name)
     axes.spines[["top", "right"]].set_visible(False)

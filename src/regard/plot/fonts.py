@@ -39,14 +39,14 @@ class FontFile:
 
 @dataclass(frozen=True)
 class FontChoice:
-    """Families to hand to matplotlib in this order, and the characters that none of them has."""
+    """Font families for matplotlib, in this order, and the characters that none of them has."""
 
     families: tuple[str, ...]
     missing: str = ""
 
     @property
     def message(self) -> str:
-        """What is missing and how to install it; empty when every character has a glyph."""
+        """A message with the missing characters and the packages to install; empty when every character has a glyph."""
         if not self.missing:
             return ""
         scripts = sorted({_script(character) for character in self.missing})

@@ -1,4 +1,4 @@
-"""Where a model looks while it is made to write given targets: whole batches at once, no search, no output layer."""
+"""Attention of a model on given targets (forced decoding): whole batches at once, no search, no output layer."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from regard.text.words import Unit, word_spans
 
 ROWS = 1024
 CELLS = {"cpu": 60_000, "cuda": 1_000_000}
-"""Rows × target × source positions computed together: what attention needs memory for."""
+"""Rows × target × source positions computed together, which bounds the memory of attention."""
 
 MOST_CELLS = 1 << 20
 """Target × source pieces of a single pair, or source words where more were given than the model reads: a larger one is

@@ -24,7 +24,7 @@ class Full(Exception):
 
 
 class Closed(Exception):
-    """The batcher is about to stop and takes no more requests."""
+    """The batcher is stopping and accepts no more requests."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class Ticket:
     abandoned: bool = False
 
     def abandon(self) -> None:
-        """Nobody waits any more: the request leaves the queue, or its work ends once all of its batch are abandoned."""
+        """Abandon the request: it leaves the queue, or its work ends once its whole batch is abandoned."""
         self.abandoned = True
         self.future.cancel()
 
@@ -137,7 +137,7 @@ class Batcher:
         results: Sequence[Any]
         try:
             results = batch[0].together([one.item for one in batch], lambda: all(one.abandoned for one in batch))
-        except BaseException as error:  # it belongs to those who wait, not to this thread
+        except BaseException as error:  # reported to the waiting clients, not to this thread
             if len(batch) > 1 and not all(one.abandoned for one in batch):
                 for one in batch:
                     self._run([one])

@@ -1,4 +1,4 @@
-"""Loads what `regard.load` is given: a bundle for torch, or an ONNX folder for onnxruntime."""
+"""Loads a bundle for torch, or an ONNX folder for onnxruntime, for `regard.load`."""
 
 from collections.abc import Collection
 from importlib.util import find_spec
@@ -33,7 +33,7 @@ def load_any(path: Path | str, device: torch.device | str = "cpu", *, trust: Col
 
 
 def is_onnx(folder: Path) -> bool:
-    """Whether the manifest there is that of an ONNX folder; what is damaged is not."""
+    """Whether the folder has the manifest of an ONNX folder; False if it is damaged."""
     try:
         content = read_json(folder / NAME)
     except (OSError, ValueError):

@@ -29,7 +29,7 @@ from regard.models.seq2seq import Seq2Seq, Source
 from regard.text.input_error import InputError
 
 LEAST = 1e-9
-"""What a weight of zero counts as: its logarithm must be finite."""
+"""Lower bound of weights: the logarithm must be finite."""
 
 
 NUMBERS = 1 << 28
@@ -40,7 +40,7 @@ Evidence = Literal["state", "word"]
 
 @dataclass(frozen=True)
 class Posterior:
-    """How the output layer is asked: the power of attention as the prior, and what is known beside a source word."""
+    """The power of attention as the prior, and what the output layer is given beside a source word."""
 
     prior: float = 1.0
     evidence: str = "state"
@@ -51,7 +51,7 @@ class Posterior:
 
 
 def unaskable(model: Any) -> str:
-    """What keeps this model from being asked, in words; nothing where it can be."""
+    """Why no posterior is defined for this model; empty where one is."""
     if not isinstance(model, Seq2Seq):
         return "an ONNX folder"
     if not isinstance(model.config, RecurrentConfig):
@@ -60,7 +60,7 @@ def unaskable(model: Any) -> str:
 
 
 def check_posterior(model: Any, posterior: Posterior) -> None:
-    """Refuse models whose context is not the mean of single annotations, and questions that make no sense."""
+    """Refuse models whose context is not a mean of annotations, and settings that do not fit the model."""
     prior = posterior.prior
     if kind := unaskable(model):
         raise InputError(
@@ -122,10 +122,10 @@ def explained(
 
 @contextmanager
 def _quick_products(device: torch.device) -> Iterator[None]:
-    """On a GPU float32 products through its tensor cores: three digits are enough to tell words apart."""
+    """On a GPU use TF32 products: three digits are enough to rank words."""
     before = None
     if device.type == "cuda":
-        with suppress(RuntimeError):  # somebody chose in torch's new way, which cannot be mixed with this
+        with suppress(RuntimeError):  # the user set torch's newer precision flag, which cannot be mixed with this one
             before = torch.get_float32_matmul_precision()
             torch.set_float32_matmul_precision("high")
     try:

@@ -15,7 +15,7 @@ from regard.search.scoring import log_probabilities
 
 
 class Abandoned(Exception):
-    """Nobody waits for the result of this search any more."""
+    """The result of this search is no longer needed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ class RecordedState:
 
 @dataclass(frozen=True)
 class RecordedStep:
-    """What search sees of a step."""
+    """A step as search reads it."""
 
     logits: Float[Tensor, "rows vocabulary"]
     state: State

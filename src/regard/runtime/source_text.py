@@ -76,7 +76,7 @@ def _cut(encoding: Encoding, keep: list[int]) -> Encoding:
 
 
 def _numbers(tokenizer: Tokenizer) -> str:
-    """Which numbers a model reads that reads nothing else; empty for other models."""
+    """The numbers that a model knows whose vocabulary has only numbers; empty for other models."""
     known = tokenizer.pieces[len(SPECIAL) :]
     if not known or not all(piece.isdecimal() for piece in known):
         return ""

@@ -39,7 +39,7 @@ class Translation:
     score: float
     """Sum of the log-probabilities of all pieces, EOS included."""
     normalised_score: float
-    """The score over the length penalty: what hypotheses are ranked by."""
+    """The score over the length penalty, by which hypotheses are ranked."""
     probabilities: tuple[float, ...]
     source_pieces: tuple[str, ...]
     target_pieces: tuple[str, ...]
@@ -69,7 +69,7 @@ class Translation:
         return f"Translation({self.text!r}, score={self.score:.4f}, source={self.source!r})"
 
     def _repr_html_(self) -> str | None:
-        """What a notebook shows: the page of `html()` in a frame of its own; None where there is nothing to draw."""
+        """For notebooks: the page of `html()` in a frame of its own; None where there is nothing to draw."""
         if self.attention is None or not self.source_words:
             return None
         from regard.plot.view import framed
@@ -94,7 +94,7 @@ class Translation:
 
     @cached_property
     def steps(self) -> tuple[TranslationStep, ...]:
-        """The walk: what was written, how surely, looking where."""
+        """The walk: each word written, its probability, and where the model looked."""
         matrix = self.matrix if self.matrix is not None else np.zeros((len(self.target_pieces), 0))
         return tuple(
             TranslationStep(

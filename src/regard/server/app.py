@@ -11,9 +11,9 @@ from starlette.responses import Response
 
 import regard
 from regard.server.errors import Refusal, from_exception, from_validation
-from regard.server.guard import Guard, error_response
+from regard.server.guard import Guard, error_response, failure
 from regard.server.page import Page
-from regard.server.routes import decoding, judging, learning, operations, training
+from regard.server.routes import decoding, judging, learning, operations, training_runs
 from regard.server.service import Service
 from regard.text.input_error import InputError
 
@@ -39,7 +39,7 @@ def create_app(service: Service) -> Guard:
         lifespan=lifespan,
     )
     app.state.service = service
-    for router in (decoding.router, judging.router, learning.router, training.router, operations.router):
+    for router in (decoding.router, judging.router, learning.router, training_runs.router, operations.router):
         app.include_router(router, prefix=PREFIX)
     app.include_router(operations.router, include_in_schema=False)
     _handle_errors(app, Page())
@@ -71,6 +71,10 @@ def _handle_errors(app: FastAPI, page: Page) -> None:
         return refuse(
             request, Refusal(error.status_code, code, message, hint=f"{PREFIX}/openapi.json lists the paths")
         )  # fmt: skip
+
+    @app.exception_handler(Exception)
+    async def failed(request: Request, error: Exception) -> Response:
+        return error_response(failure())  # raised again for the guard, which logs it
 
     @app.exception_handler(Refusal)
     async def refused(request: Request, error: Refusal) -> Response:

@@ -47,7 +47,7 @@ def invalid(field: str, message: str, hint: str | None = None) -> Refusal:
 def from_validation(errors: list[Any]) -> Refusal:
     """The first fault that pydantic found: 400 for what is no JSON, 413 for a text that is too long, else 422."""
     first = errors[0]
-    place = [str(part) for part in first["loc"] if part not in ("body", "query", "path")]
+    place = [str(part) for part in first["loc"] if part not in ("body", "query", "path", "header")]
     if first["type"] == "json_invalid":
         return Refusal(400, "invalid", "the body is no JSON", hint="send an object in JSON, in UTF-8")
     field = ".".join(place) or None

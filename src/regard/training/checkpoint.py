@@ -24,7 +24,7 @@ from regard.training.progress import Progress
 
 TENSORS, PROGRESS = "training.safetensors", "training.json"
 _STATES = 4
-"""Numbers that no optimizer here keeps more of for each parameter."""
+"""Upper limit of the numbers that an optimizer keeps for each parameter."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Checkpoint:
 
 
 def save_checkpoint(job: TrainingJob, progress: Progress) -> None:
-    """Write the run's `last/` whole: a bundle that also knows how to go on."""
+    """Write the run's `last/` atomically: a bundle with the state to resume from."""
     job.journal.sync()
     with whole_folder(job.last) as draft:
         tensors = _pack(job.step.optimizer)
@@ -64,7 +64,7 @@ def save_first_best(folder: Path, progress: Progress, metric: str) -> None:
 
 
 def device_name(device: torch.device) -> str:
-    """What decides the bits that a device computes."""
+    """The name of the device; another one may compute other bits."""
     return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
 
 
@@ -99,7 +99,7 @@ def _read(folder: Path, device: torch.device, trust: Collection[str]) -> Checkpo
 
 
 def restore(checkpoint: Checkpoint, job: TrainingJob) -> None:
-    """Put optimizer and random states back; the model's weights are in the bundle."""
+    """Restore optimizer and random states; the model's weights are in the bundle."""
     packed: dict[int, dict[str, Tensor]] = {}
     for name, tensor in checkpoint.tensors.items():
         if name.startswith("optimizer."):

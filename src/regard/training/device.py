@@ -1,4 +1,4 @@
-"""Where and how a run computes: device, precision, and what it changes about torch while it lasts."""
+"""Device and precision of a run, and torch's settings while it lasts."""
 
 import os
 import socket
@@ -38,7 +38,7 @@ def pick_device(name: str, world: World) -> torch.device:
 
 
 def _gpu_if_it_works() -> torch.device:
-    """A GPU that is seen may still be of no use: too old for this torch, or in use by another process."""
+    """The GPU, or the CPU with a warning where it fails: too old for this torch, or in use by another process."""
     if not torch.cuda.is_available():
         return torch.device("cpu")
     try:
@@ -51,7 +51,7 @@ def _gpu_if_it_works() -> torch.device:
 
 
 def _try(device: torch.device) -> None:
-    """Run something on it: that memory can be had does not mean that anything can be computed."""
+    """Compute something on the device: allocating memory alone proves little."""
     float(torch.ones(1, device=device) + 1)
 
 
@@ -74,7 +74,7 @@ def _own_device(name: str, world: World) -> torch.device:
 
 
 def pick_precision(name: str, device: torch.device) -> torch.dtype | None:
-    """What matrix products are computed in; None leaves everything in float32."""
+    """The dtype of matrix products; None: float32 everywhere."""
     if name == "auto":
         name = "bf16" if device.type == "cuda" and torch.cuda.is_bf16_supported() else "float32"
     return torch.bfloat16 if name == "bf16" else None

@@ -85,7 +85,7 @@ def _pick_threads(job: TrainingJob, attempt: Callable[[], object]) -> int:
 def best_threads(
     step: Callable[[], object], candidates: Sequence[int], clock: Callable[[], float] = time.perf_counter
 ) -> int:
-    """Run `step` a few times with each number of threads and return the fastest; small tensors often want one.
+    """Run `step` a few times with each number of threads and return the fastest; for small tensors that is often one.
 
     More threads must win by half: on a busy machine, small tensors on two threads run many times slower than on one.
     """

@@ -1,4 +1,4 @@
-"""The parts of a run that stay the same while it runs; what changes is its `Progress`."""
+"""`TrainingJob`: the parts of a run that do not change while it runs; `Progress` has those that do."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -52,7 +52,7 @@ class Started:
     launch: str | None = None
     """torchrun's run id: restarted workers find their run by it."""
     estimate: float | None = None
-    """Seconds that the steps to come would take if every batch were as slow as the largest."""
+    """Estimated seconds of the remaining steps, if every batch took as long as the largest."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Averaged:
 
 @dataclass(frozen=True)
 class Warned:
-    """Something the user should know; the run goes on."""
+    """A warning; the run continues."""
 
     kind = "warning"
     step: int
@@ -197,7 +197,7 @@ def _read(path: Path) -> bytes:
 
 
 def _line(entry: dict[str, Any]) -> str:
-    """JSON knows no NaN and no infinity."""
+    """JSON has neither NaN nor infinity."""
     plain = {
         key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in entry.items()
     }

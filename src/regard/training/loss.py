@@ -21,7 +21,7 @@ class Losses(NamedTuple):
     """SUMS over target words, EOS included: the caller divides by the words of all batches in the step."""
 
     objective: Float[Tensor, ""]
-    """What is minimised, label smoothing included; times `scale`."""
+    """The training objective, label smoothing included; times `scale`."""
     log_loss: Float[Tensor, ""]
     """-log p(word), the negative log-likelihood that the journal and validation report; carries no gradient."""
 

@@ -1,4 +1,4 @@
-"""The recipe in a bundle's manifest: paths are relative to the run folder, so that a bundle tells nothing of a disk."""
+"""The recipe in a bundle's manifest: paths are relative to the run folder, so no path of the machine is published."""
 
 import os
 from pathlib import Path

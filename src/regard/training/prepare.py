@@ -26,7 +26,7 @@ VALIDATION_SENTENCES = 256
 
 @dataclass(frozen=True)
 class Prepared:
-    """Everything that is made from data: tokenizers, training and development batches, and notes for the user."""
+    """The prepared data: tokenizers, training and development batches, and notes for the user."""
 
     recipe: Recipe
     train: Corpus | StoredSplit
@@ -164,7 +164,7 @@ def _batcher(encoded: EncodedPairs, recipe: Recipe, guide: Guide | None) -> Batc
 def _build_guide(
     recipe: Recipe, train: Corpus | StoredSplit, encoded: EncodedPairs, source: Tokenizer, target: Tokenizer
 ) -> Guide | None:
-    """Where training tells attention to look; None where the recipe asks for neither links nor coverage."""
+    """The targets of guided alignment and coverage; None where the recipe uses neither."""
     config, model = recipe.train.guide, recipe.model
     if not config.weight and not recipe.train.coverage:
         return None

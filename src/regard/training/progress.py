@@ -1,4 +1,4 @@
-"""Where a run stands: everything about it that changes while it runs, except weights and random states."""
+"""`Progress` of a run: everything that changes while it runs, except weights and random states."""
 
 import math
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ Ending = Literal["steps", "early"]
 
 @dataclass(frozen=True)
 class Progress:
-    """`batch` counts the batches of `epoch` that are done; `finished` says why nothing is left to do."""
+    """`batch` counts the batches of `epoch` that are done; `finished` is the reason why the run ended."""
 
     step: int = 0
     epoch: int = 0

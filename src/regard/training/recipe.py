@@ -26,12 +26,12 @@ class RecipeError(InputError):
 
 
 class Recipe(BaseModel):
-    """Everything that decides what a run computes."""
+    """The complete configuration of a run."""
 
     model_config = ConfigDict(frozen=True, use_attribute_docstrings=True, extra="forbid")
 
     description: str = ""
-    """What the recipe is for, as `regard train` lists it."""
+    """One line for the list of `regard train`."""
     data: DataConfig
     text: TextConfig = TextConfig()
     model: RecurrentConfig | TransformerConfig = Field(discriminator="architecture")
@@ -204,7 +204,7 @@ def _override(tables: dict[str, Any], override: str) -> None:
 
 
 def _with_table(key: str, value: str) -> str:
-    """An example of an override: what was meant, where a key without its table belongs to one table only."""
+    """An example of an override: the intended key, where a key without its table belongs to one table only."""
     tables: dict[str, type[BaseModel]] = {
         "train": TrainConfig, "model": RecurrentConfig, "text": TextConfig, "search": SearchConfig,
     }  # fmt: skip

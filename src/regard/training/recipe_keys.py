@@ -17,7 +17,7 @@ from regard.training.recipe import Recipe
 _TYPES = {int: "whole number", float: "number", str: "text", bool: "true or false", Path: "path"}
 _TAGS = ("kind", "architecture")
 _NO_LIMIT = 2**60
-"""What no one reaches is not listed."""
+"""Larger limits are not listed."""
 WIDTH = 100
 _LIMITS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
 
@@ -52,7 +52,7 @@ def recipe_tables() -> list[KeyTable]:
 
 
 def text_of_keys() -> str:
-    """What `regard train --keys` prints."""
+    """The text of `regard train --keys`."""
     lines = []
     for table in recipe_tables():
         lines += ["", table.name or "At the beginning of the file", *wrap(table.about, WIDTH)]

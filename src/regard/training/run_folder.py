@@ -1,4 +1,4 @@
-"""The run folder: who may write into it, and what a resumed run must find unchanged."""
+"""The run folder: locking, cleaning, and the checks before a run is started, resumed or overwritten."""
 
 import os
 import shutil
@@ -24,7 +24,7 @@ from regard.training.recipe import Recipe, find_recipe, parse_recipe
 
 RECIPE = "recipe.json"
 OURS = ("last", "best", "average", "tensorboard", JOURNAL, "curve.png")
-"""What a run leaves behind, besides its recipe."""
+"""The files of a run, besides its recipe."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def _look(folder: Path, recipe: Recipe, *, resume: bool, overwrite: bool) -> Che
 
 
 def _refuse_lost_checkpoint(folder: Path) -> None:
-    """A run without a checkpoint starts anew: right where it was stopped before its first, else work would be lost."""
+    """Refuse to resume without a checkpoint, unless the run was stopped before its first one: work would be lost."""
     recover(folder / "last")
     recover(folder / "best")
     ended = any(entry["event"] == "finished" for entry in read_journal(folder / JOURNAL))
@@ -86,7 +86,7 @@ def _refuse_lost_checkpoint(folder: Path) -> None:
 
 
 def _check_writable(folder: Path) -> None:
-    """A disk that takes nothing should show before the data is read, not after."""
+    """Create a temporary file, so that a disk that cannot be written is reported before the data is read."""
     place = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
     try:
         with TemporaryFile(dir=place):
@@ -97,7 +97,7 @@ def _check_writable(folder: Path) -> None:
 
 @contextmanager
 def claimed(checked: Checked) -> Iterator[None]:
-    """The folder is ours alone while the block runs; a new run first removes what an old one left, and only that.
+    """Lock the folder while the block runs; a new run first removes the files of an old one, and only those.
 
     Once it is locked it is checked again: another process may have trained there since. The recipe is written last and
     never missing in between, so a kill leaves a run that can be overwritten again.
@@ -124,7 +124,7 @@ def claimed(checked: Checked) -> Iterator[None]:
 
 
 def _clear(folder: Path, everything: bool) -> None:
-    """Remove what a killed process left half done; with it, if wanted, everything else that a run leaves."""
+    """Remove the drafts of killed processes, and on request all other files of a run."""
     names, endings = tuple(f".{name}" for name in (*OURS, RECIPE)), (".old", ".part")
     try:
         if not everything:
@@ -141,7 +141,7 @@ def _clear(folder: Path, everything: bool) -> None:
 
 
 def hold_folder(folder: Path, refusal: str) -> int | None:
-    """Hold the folder until the file descriptor is closed; the lock dies with the process, however that ends."""
+    """Lock the folder until the file descriptor is closed; the system releases the lock when the process ends."""
     try:
         return hold(folder)
     except BlockingIOError as error:
@@ -149,14 +149,14 @@ def hold_folder(folder: Path, refusal: str) -> int | None:
 
 
 def _is_empty(folder: Path) -> bool:
-    """Whether nothing is in it but a recipe that a killed process had only begun to write."""
+    """Whether the folder holds only the unfinished recipe of a killed process."""
     return not folder.exists() or all(
         path.name.startswith(f".{RECIPE}") and path.suffix == ".part" for path in folder.iterdir()
     )
 
 
 def is_run(folder: Path) -> bool:
-    """Whether we wrote its recipe: another program's recipe.json has no such tables."""
+    """Whether regard wrote its recipe: another program's recipe.json has other tables."""
     try:
         written = read_json(folder / RECIPE)
     except (OSError, ValueError):

@@ -98,7 +98,7 @@ def _check_known(known: Bundle, recipe: Recipe) -> None:
 
 
 def _shape(model: BaseModel, source: BaseModel, target: BaseModel, source_eos: bool) -> dict[str, Any]:
-    """What weights and vocabularies depend on, by the recipe's keys."""
+    """The settings that weights and vocabularies depend on, by the recipe's keys."""
     sides = {"source": source.model_dump(mode="json"), "target": target.model_dump(mode="json")}
     return {"model": model.model_dump(mode="json"), "text": {**sides, "source_eos": source_eos}}
 

@@ -22,7 +22,7 @@ from regard.training.validate import validate
 from regard.training.world import World
 
 MOST_SKIPPED = 20
-"""Updates skipped in a row, for want of a finite gradient, before a run gives up."""
+"""Updates skipped in a row, without a finite gradient, before the run fails."""
 
 
 class Diverged(RuntimeError):
@@ -79,7 +79,7 @@ def run_loop(job: TrainingJob, progress: Progress) -> Progress:
 
 
 def _plan_steps(job: TrainingJob, progress: Progress) -> Iterator[StepPlan]:
-    """The micro-batches of each optimizer step, from where the run stands."""
+    """The micro-batches of each optimizer step, from the current position of the run."""
     config, skip = job.config, progress.batch
     step = progress.step
     for epoch in itertools.count(progress.epoch):
@@ -95,7 +95,7 @@ def _plan_steps(job: TrainingJob, progress: Progress) -> Iterator[StepPlan]:
                 tokens += int(steps.sum())
                 forced = _draw_forced(job.generator, int(batcher.padded(steps).max()), share)
                 micro_batches.append(_own_rows(batcher, items, forced, job.world))
-            # Without rows of its own, a worker computes one all the same: the others wait for its gradients.
+            # A worker without rows computes one row anyway: the other workers wait for its gradients.
             needed = [one for one in micro_batches if one.counts] or micro_batches[:1]
             ends_epoch = after == len(batches)
             ends_run = step == config.steps or (ends_epoch and epoch + 1 == config.epochs)

@@ -22,7 +22,7 @@ _HEADER = re.compile(r"\d+ \d+")
 
 
 def start_vectors(model: Seq2Seq, source: Tokenizer, target: Tokenizer, files: Iterable[str | None]) -> tuple[str, ...]:
-    """Fill the embeddings from the files for source and target, where one is named; what to tell about it."""
+    """Fill the embeddings from the files for source and target, where they are given; returns notes for the user."""
     sides = (("source", source, _embedding(model.encoder)), ("target", target, _embedding(model.decoder)))
     notes = []
     for (name, tokenizer, embedding), file in zip(sides, files, strict=True):
@@ -37,7 +37,7 @@ def start_vectors(model: Seq2Seq, source: Tokenizer, target: Tokenizer, files: I
 def read_vectors(path: Path, tokenizer: Tokenizer, width: int) -> Vectors:
     """The vectors of a tokenizer's pieces from a text file as word2vec, GloVe and fastText write it: word v1 v2 …
 
-    A piece that opens a word counts as that word. Where a spelling is not there, one that differs in capitals will do.
+    A piece that opens a word counts as that word. A missing spelling is replaced by one that differs in case only.
     """
     path = find_file(path)
     wanted = _wanted(tokenizer)
@@ -79,7 +79,7 @@ def _numbers(rest: str, width: int, where: str) -> Float32[np.ndarray, "width"]:
 
 
 def _wanted(tokenizer: Tokenizer) -> dict[str, int]:
-    """The words whose vectors are looked for; pieces inside a word are nobody's word."""
+    """The words whose vectors are looked up; pieces inside a word have none."""
     subwords = tokenizer.config.kind in ("bpe", "unigram")
     pieces = {piece: number for number, piece in enumerate(tokenizer.pieces) if number > EOS}
     if not subwords:
@@ -88,7 +88,7 @@ def _wanted(tokenizer: Tokenizer) -> dict[str, int]:
 
 
 def _fill(embedding: nn.Embedding, vectors: Vectors) -> None:
-    """Put the vectors in, scaled so that they are on average as long as the rows they replace."""
+    """Write the vectors into the embedding, scaled so that they are on average as long as the rows they replace."""
     rows = torch.tensor(sorted(vectors))
     given = torch.from_numpy(np.stack([vectors[row] for row in rows.tolist()]))
     with torch.no_grad():

@@ -12,11 +12,11 @@ from regard.text.tokenizer import Tokenizer
 Words = Int64[np.ndarray, "vocabulary"]
 """For each id of a vocabulary: the word it stands for in the target's numbering, -1 for what is never hidden."""
 Keys = Int64[np.ndarray, "_"]
-"""Numbers that say which word it is in which pair."""
+"""Numbers that identify a word within its pair."""
 
 
 def hide_words(pairs: EncodedPairs, source: Tokenizer, target: Tokenizer, share: float, seed: int) -> EncodedPairs:
-    """Replace words by UNK where they stand equally often on both sides of a pair, each with probability `share`.
+    """Replace words by UNK that occur equally often on both sides of a pair, each with probability `share`.
 
     A word of a pair is hidden everywhere or nowhere in it; punctuation is left alone.
 
@@ -55,7 +55,7 @@ def _keys(side: Sequences, words: Words, vocabulary: int) -> Keys:
 
 
 def _equally_often(left: Keys, right: Keys) -> Keys:
-    """The keys that both sides hold, and hold as many times."""
+    """The keys that occur equally often on both sides."""
     ours, our_counts = np.unique(left, return_counts=True)
     theirs, their_counts = np.unique(right, return_counts=True)
     common, ours_at, theirs_at = np.intersect1d(ours, theirs, assume_unique=True, return_indices=True)

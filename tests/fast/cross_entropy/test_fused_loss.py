@@ -25,17 +25,32 @@ def for_every_size(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("dtype", "rows", "runs"), [(torch.bfloat16, 8, True), (torch.bfloat16, 7, False), (torch.float32, 8, False)]
+    ("device", "half", "rows", "runs"),
+    [
+        ("cpu", False, 8, True),
+        ("cpu", True, 7, False),
+        ("cuda", True, 8, True),
+        ("cuda", True, 7, False),
+        ("cuda", False, 8, False),
+    ],
 )
-def test_it_runs_in_half_precision_and_for_many_logits_only(
-    dtype: torch.dtype, rows: int, runs: bool, monkeypatch: pytest.MonkeyPatch
+def test_it_runs_for_many_logits_and_on_a_gpu_in_half_precision_only(
+    device: str, half: bool, rows: int, runs: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cross_entropy, "gains", WORTH)
     monkeypatch.setattr(cross_entropy, "MANY", 8 * VOCABULARY)
-    given, wanted = draw(rows=rows)
-    with torch.autocast("cpu", torch.bfloat16, enabled=dtype == torch.bfloat16):
-        (found,) = explain(linear_cross_entropy, *(one.float() for one in given), wanted)
-    assert (found.refusal is None) == runs
+    monkeypatch.setattr(cross_entropy, "MANY_ON_GPU", 8 * VOCABULARY)
+    dtype = torch.bfloat16 if half else torch.float32
+    with FakeTensorMode():
+        shapes = (rows, WIDTH), (VOCABULARY, WIDTH)
+        features, weight = (torch.empty(shape, device=device, dtype=dtype) for shape in shapes)
+        assert WORTH(features, weight) == runs
+
+
+def test_few_logits_are_left_to_plain_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cross_entropy, "gains", WORTH)
+    given, wanted = draw()
+    (found,) = explain(linear_cross_entropy, *given, wanted)
+    assert found.refusal == "gains only for many logits, on a GPU in half precision"
 
 
 def draw(

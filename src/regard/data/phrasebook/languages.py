@@ -1,4 +1,4 @@
-"""The language pairs of the phrasebook: what each can say, and the function that renders the other language."""
+"""The language pairs of the phrasebook: the vocabulary of each, and the function that renders the other language."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

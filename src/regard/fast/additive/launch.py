@@ -89,7 +89,7 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Seen:
-    """What both passes need to know about the inputs: the positions that some query may see, and the wide spans."""
+    """Facts about the inputs that both passes use: the positions that some query may see, and the wide spans."""
 
     real: Bool[Tensor, "batch source"]
     wide: Int[Tensor, "batch span"]

@@ -4,13 +4,13 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from regard.fast.cpu.packed_weight import packable, unpacked_only
+from regard.fast.cpu.packed_weight import Packed, pack, packable, unpacked_only
 from regard.models.rnn.cells import PARAMETERS
-from regard.torch_private import pack_weight
+from regard.registry import Precision
 
 _ATTRIBUTE = "packed_layers"
 
-Weights = tuple[Tensor, Tensor, Tensor, Tensor]
+Weights = tuple[Packed, Packed, Tensor, Tensor]
 """W, U, b and b_u of one layer."""
 
 
@@ -20,19 +20,20 @@ class PackedLayers:
     Packed tensors can be neither copied nor pickled: a copy starts empty and packs its own weights.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, precision: Precision) -> None:
+        self.precision: Precision = precision
         self.layers: tuple[Weights, ...] | None = None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "PackedLayers":
-        return PackedLayers()
+        return PackedLayers(self.precision)
 
-    def __reduce__(self) -> tuple[type["PackedLayers"], tuple[()]]:
-        return PackedLayers, ()
+    def __reduce__(self) -> tuple[type["PackedLayers"], tuple[Precision]]:
+        return PackedLayers, (self.precision,)
 
 
-def pack_recurrence(recurrence: nn.RNNBase) -> None:
+def pack_recurrence(recurrence: nn.RNNBase, precision: Precision) -> None:
     """Makes steps without gradients use packed weights. The caller promises not to change the weights."""
-    setattr(recurrence, _ATTRIBUTE, PackedLayers())
+    setattr(recurrence, _ATTRIBUTE, PackedLayers(precision))
 
 
 def layers_of(recurrence: nn.RNNBase, inputs: Tensor) -> tuple[Weights, ...]:
@@ -43,16 +44,18 @@ def layers_of(recurrence: nn.RNNBase, inputs: Tensor) -> tuple[Weights, ...]:
             layers = _unpacked(recurrence)
             if not any(packable(x) for layer in layers for x in layer[:2]):
                 return layers
-            packed.layers = tuple((_packed(W), _packed(U), b, b_u) for W, U, b, b_u in layers)
+            packed.layers = tuple(
+                (_packed(W, packed.precision), _packed(U, packed.precision), b, b_u) for W, U, b, b_u in layers
+            )
         return packed.layers
     return _unpacked(recurrence)
 
 
-def _unpacked(recurrence: nn.RNNBase) -> tuple[Weights, ...]:
+def _unpacked(recurrence: nn.RNNBase) -> tuple[tuple[Tensor, Tensor, Tensor, Tensor], ...]:
     return tuple(
         tuple(getattr(recurrence, f"{name}_l{index}") for name in PARAMETERS) for index in range(recurrence.num_layers)
     )
 
 
-def _packed(weight: Tensor) -> Tensor:
-    return pack_weight(weight) if packable(weight) else weight
+def _packed(weight: Tensor, precision: Precision) -> Packed:
+    return pack(weight, precision) if packable(weight) else weight

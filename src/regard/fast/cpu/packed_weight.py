@@ -1,4 +1,4 @@
-"""When weights are packed on a CPU: stored once more in the layout that oneDNN's matrix products use.
+"""Packed weights on a CPU: stored once more in the layout that oneDNN's matrix products use, or as 8-bit integers.
 
 On the CPUs measured (docs/log.md) a packed product of five rows takes a third of the time, one of 320 rows five sixths.
 Packed weights are for decoding only: they have no gradients, and a weight that changes must be packed again.
@@ -10,8 +10,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from regard.registry import Refusal
+from regard.fast.cpu.int8_weight import Int8Weight
+from regard.registry import Precision, Refusal
 from regard.torch_private import pack_weight, packed_linear
+
+Packed = Tensor | Int8Weight
 
 SMALLEST = 2**18
 """Numbers in a weight below which the overhead of the packed product outweighs its gain for a beam of five."""
@@ -20,6 +23,16 @@ SMALLEST = 2**18
 def packable(weight: Tensor) -> bool:
     """Whether packing this weight pays: float32 on a CPU, not small, and supported by this torch."""
     return weight.device.type == "cpu" and weight.dtype == torch.float32 and weight.numel() >= SMALLEST and _works()
+
+
+def pack(weight: Tensor, precision: Precision) -> Packed:
+    """A packed copy of a weight for `product`."""
+    return pack_weight(weight) if precision == "float32" else Int8Weight(weight)
+
+
+def product(x: Tensor, weight: Packed, bias: Tensor | None) -> Tensor:
+    """x W' + b with a packed weight."""
+    return weight.product(x, bias) if isinstance(weight, Int8Weight) else packed_linear(x, weight, bias)
 
 
 def unpacked_only(x: Tensor) -> Refusal:

@@ -28,15 +28,17 @@ MOST_PROGRAMS = 1024
 
 
 def gains(features: Tensor, weight: Tensor) -> bool:
-    """Whether it is faster than plain torch: measured in half precision and for many logits only."""
+    """Whether it is faster than plain torch: for many logits, on a GPU in half precision only."""
     logits = len(features) * len(weight)
-    return working_dtype(features).itemsize == 2 and logits >= (MANY_ON_GPU if features.is_cuda else MANY)
+    if features.is_cuda:
+        return working_dtype(features).itemsize == 2 and logits >= MANY_ON_GPU
+    return logits >= MANY
 
 
 def _unfit(
     features: Tensor, weight: Tensor, bias: Tensor, wanted: Tensor, smoothing: float = 0.0, scale: float = 1.0
 ) -> Refusal:
-    return None if gains(features, weight) else "gains only in half precision, for many logits"
+    return None if gains(features, weight) else "gains only for many logits, on a GPU in half precision"
 
 
 @replaces(linear_cross_entropy, unless=_unfit)
@@ -134,7 +136,7 @@ def _more(total: Tensor | None, more: Tensor) -> Tensor:
 
 
 def _multiply(gradients: Sequence[Tensor], factor: Tensor) -> None:
-    """In place; the usual factor of one costs nothing on a CPU, and on a GPU the launch of a kernel that reads it."""
+    """Multiply in place; a factor of one costs nothing on a CPU, and one kernel launch on a GPU."""
     if fusible(factor):
         from regard.fast.cross_entropy.loss_kernels import multiply_kernel
 

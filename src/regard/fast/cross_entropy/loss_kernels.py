@@ -50,9 +50,9 @@ def cross_entropy_kernel(
 @triton.jit
 @no_type_check
 def multiply_kernel(x, y, z, factor, x_count, y_count, z_count, BLOCK: tl.constexpr):
-    """All three times one number on the device, which nobody has to wait for; it is 1 as a rule, and nothing is read.
+    """Multiply all three by one number on the device, without a device sync; it is usually 1, and then nothing is read.
 
-    The programs are few and go in strides: thousands that have nothing to do would take longer than some that have.
+    Few programs with strides: launching thousands that do nothing would take longer.
     """
     f = tl.load(factor).to(tl.float32)
     if f != 1.0:

@@ -5,11 +5,11 @@ from torch import Tensor, nn
 
 from regard.fast.conditions import unlike_torch
 from regard.fast.cpu.packed_recurrence import layers_of
+from regard.fast.cpu.packed_weight import Packed, product
 from regard.fast.precision import linear
 from regard.fast.recurrent.cell_equations import gru_forward, lstm_forward
 from regard.models.rnn.cells import advance_cells
 from regard.registry import Refusal, replaces
-from regard.torch_private import packed_linear
 
 States = tuple[Tensor, ...]
 
@@ -41,5 +41,7 @@ def decoding_cells(
     return tuple(new_hidden), None if cell is None else tuple(new_cell)
 
 
-def _product(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    return packed_linear(x, weight, bias) if weight.is_mkldnn else linear(x, weight, bias)
+def _product(x: Tensor, weight: Packed, bias: Tensor) -> Tensor:
+    if isinstance(weight, Tensor) and not weight.is_mkldnn:
+        return linear(x, weight, bias)
+    return product(x, weight, bias)

@@ -15,7 +15,7 @@ from regard.search.strategy import Ended, not_a_number, nothing_possible
 
 @dataclass(frozen=True)
 class Slots:
-    """Each sentence keeps `beam` slots, alive or dead."""
+    """The state of the beam: each sentence has `beam` slots, live or dead."""
 
     limit: Int[Tensor, " sentence"]
     divisor: Float[Tensor, " sentence"]
@@ -23,7 +23,7 @@ class Slots:
     score: Float[Tensor, "sentence slot"]
     """Of living hypotheses; -inf in dead slots."""
     merits: Float[Tensor, "sentence nbest"]
-    """The best that have finished, falling; -inf where there are not yet so many."""
+    """The scores of the best finished hypotheses, descending; -inf where there are fewer."""
     ended: Bool[Tensor, " sentence"]
     """Whether any of its hypotheses has ended."""
 
@@ -55,7 +55,7 @@ class Slots:
 
 @dataclass(frozen=True)
 class BeamChoice:
-    """What one step chose, best first in each sentence, and which of it ended."""
+    """The choice of one step, best first in each sentence, and which hypotheses ended."""
 
     parent: Int[Tensor, "sentence slot"]
     token: Int[Tensor, "sentence slot"]
@@ -79,7 +79,7 @@ def choose(
 ) -> tuple[BeamChoice, Slots]:
     """The best continuations of each sentence, one for each slot; ties: the earlier slot, then the lower id.
 
-    `length` counts the tokens after this step, and `divisor` is what the length penalty makes of it.
+    `length` counts the tokens after this step, and `divisor` is its length penalty.
     """
     sentences, beam = slots.score.shape
     scores = log_probabilities(logits)

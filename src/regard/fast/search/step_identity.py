@@ -1,4 +1,4 @@
-"""Whether the steps of a stepper are the same work every time, and what that work depends on besides its tensors."""
+"""The cache key of captured search steps: whether all steps are the same work, and what it depends on."""
 
 from functools import singledispatch
 from typing import Any

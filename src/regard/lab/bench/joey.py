@@ -1,6 +1,6 @@
 """JoeyNMT's recurrent encoder and decoder on our work, driven directly, where the package is installed.
 
-It is the peer most people would take. Its decoder feeds Luong's attentional vector back and puts a smaller output layer
+It is the most common peer. Its decoder feeds Luong's attentional vector back and puts a smaller output layer
 on it, so that its numbers cannot be compared with ours, only its time; it has less to multiply than the others.
 """
 
@@ -48,7 +48,7 @@ class Joey(nn.Module):
     def forward(self, batch: Batch) -> Float[Tensor, ""]:
         """The loss summed over all real target words, teacher forced."""
         mask = batch.source_real[:, None]
-        # Its encoder packs without sorting, and wants the longest sentence first.
+        # Its encoder packs without sorting, so the longest sentence must be first.
         states, last = self.encoder(self.source(batch.source), batch.source_lengths, mask)
         logits, *_ = self.decoder(
             trg_embed=self.target(batch.target_in),

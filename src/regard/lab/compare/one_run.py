@@ -73,7 +73,7 @@ def main(arguments: Sequence[str]) -> int:
     trust = [one for one in arguments[1:] if ":" in one]
     parents = [int(one) for one in arguments[1:] if ":" not in one]
     if parents:
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's & makes its processes deaf to it
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's & makes its processes ignore it
         threading.Thread(target=_end_with, args=(parents[0],), daemon=True).start()
     try:
         with warnings.catch_warnings():

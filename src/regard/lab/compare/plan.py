@@ -194,7 +194,7 @@ def _changed(model: RecurrentConfig, choice: dict[str, str]) -> dict[str, Any]:
         units = model.decoder_units
         keys["encoder_units"] = units // 2 if model.bidirectional else units
         if model.initial == "sum" and model.bidirectional:
-            keys["initial"] = "last"  # of the ways that learn nothing, either, the one that fits these widths
+            keys["initial"] = "last"  # another one without parameters that fits these widths
     return keys
 
 

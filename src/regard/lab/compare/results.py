@@ -51,7 +51,7 @@ class Row:
 
     @property
     def state(self) -> str:
-        """What is missing: runs of some seeds, or steps of runs that stopped early; empty if nothing is."""
+        """Missing runs of some seeds, or steps of runs that stopped early; empty if the row is complete."""
         missing = [f"{len(self.runs)} of {self.seeds} seeds"] if len(self.runs) < self.seeds else []
         early = [run["steps"] for run in self.runs if run.get("total_steps", 0) > run.get("steps", 0)]
         if early:
@@ -61,7 +61,7 @@ class Row:
 
     @property
     def label(self) -> str:
-        """The name, as it stands beside scores."""
+        """The name with a mark for missing runs, as tables show it."""
         return f"{self.name} ({self.state})" if self.state else self.name
 
     def by_length(self) -> list[list[LengthScores]]:
@@ -98,7 +98,7 @@ def gather(plan: Plan, slots: Sequence[Slot], failed: dict[str, str]) -> list[Ro
 
 
 def to_json(plan: Plan, rows: Sequence[Row], machine: dict[str, str]) -> dict[str, Any]:
-    """Plain data: what was compared, on what, and everything that was found."""
+    """The comparison as JSON: plan, machine and all results."""
     return {
         "comparison": plan.comparison.model_dump(mode="json"),
         "machine": machine,

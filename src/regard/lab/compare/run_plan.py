@@ -213,7 +213,7 @@ def run_plan(
 def _start(plan: Plan, slot: Slot, *, alone: bool) -> "subprocess.Popen[bytes]":
     """Start the process of one run; parallel runs get one thread each, unless OMP_NUM_THREADS is set."""
     one_thread = not alone and not os.environ.get("OMP_NUM_THREADS")
-    if not (slot.folder / TASK).exists():  # what was begun goes on as it was begun, with however many beside it
+    if not (slot.folder / TASK).exists():  # a resumed run keeps its task and its threads
         assert slot.variant.recipe is not None
         recipe = slot.variant.recipe.model_dump(mode="json")
         recipe["train"] |= {"seed": slot.seed}
@@ -245,7 +245,7 @@ def why_failed(slot: Slot, code: int) -> str:
     """The reason in one line; the log has more."""
     lines = slot.log()
     said = lines[-1] if lines and code > 0 else f"the process ended with code {code}"
-    if code < 0:  # what it wrote before is not why
+    if code < 0:  # the log says nothing about the signal
         said = f"the process was killed by {signal.Signals(-code).name}"
         said += " (memory that ends is one reason: --jobs 1)" if -code == signal.SIGKILL else ""
     return said

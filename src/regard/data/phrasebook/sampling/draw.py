@@ -1,4 +1,4 @@
-"""What a language pair can say, random choices from it, and the words that are left for the current sentence."""
+"""The vocabulary of a language pair, random choices from it, and the word budget of a sentence."""
 
 import random
 from collections.abc import Collection, Sequence

@@ -61,7 +61,7 @@ def measure_training(work: Work, device: torch.device, *, repeats: int = 5, comp
             systems["textbook loop, its step compiled"] = partial(_step, textbook, call, batch, None)
         except Disagreement:
             raise
-        except RuntimeError as error:  # torch's compiler wants a C++ compiler on a CPU
+        except RuntimeError as error:  # torch's compiler needs a C++ compiler on a CPU
             notes.append(f"torch.compile does not work here, left out: {str(error).splitlines()[0]}")
     memory = {name: extra_memory(run, device) for name, run in systems.items()}
     times = take_turns(systems, repeats, device)
@@ -79,7 +79,7 @@ def measure_training(work: Work, device: torch.device, *, repeats: int = 5, comp
 def _compiled(textbook: Textbook, batch: Batch) -> Callable[[Batch], Tensor]:
     """One step through torch.compile, called in a loop: unrolled, fifty steps would compile for minutes.
 
-    torch's compiler leaves its own GRU and LSTM as they are and compiles what stands before and behind.
+    torch's compiler leaves its own GRU and LSTM as they are and compiles the operations before and after.
     """
     torch.compiler.reset()  # what was compiled for another size counts against the number of compilations
     call = partial(textbook, step=torch.compile(textbook.step, dynamic=False))
