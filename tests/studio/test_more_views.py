@@ -21,7 +21,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         pytest.skip("no browser")
     folder: Path = tmp_path_factory.mktemp("studio")
     arguments = ("studio", "demo-en-fr", "demo-fr-en", "--no-browser", "--runs", str(folder / "runs"))
-    with served(folder / "log", *arguments) as (_, client):
+    with served(folder / "log", *arguments, seconds=600) as (_, client):
         assert client.post("/api/v1/runs", json={"pair": "en-fr", "steps": 3}).status_code == 201
         yield client
 
