@@ -26,9 +26,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         yield client
 
 
+def _run(studio: Studio, name: str) -> Any:
+    return next(one for one in studio.client.get("/api/v1/runs").json()["runs"] if one["id"] == name)
+
+
 def _trained(studio: Studio) -> None:
     for _ in range(600):
-        (run, *_) = studio.client.get("/api/v1/runs").json()["runs"]
+        run = _run(studio, "studio-en-fr-1")
         if run["state"] == "finished":
             return
         sleep(0.1)
@@ -65,7 +69,7 @@ def test_quality_lays_models_side_by_side(studio: Studio) -> None:
     page.locator("dl dt").nth(1).wait_for(timeout=60_000)
     names = {one["id"] for one in studio.client.get("/api/v1/models").json()["models"]}
     assert names == set(page.locator(".pill").all_text_contents())
-    page.get_by_label("demo-fr-en").uncheck()
+    page.get_by_role("checkbox", name="demo-fr-en").uncheck()
     page.locator("dl dt").nth(1).wait_for(state="detached")
 
 
@@ -140,8 +144,7 @@ def test_a_newcomer_trains_and_stops(studio: Studio) -> None:
     page.get_by_role("heading", name="studio-en-fr-2").wait_for()
     page.get_by_role("button", name="Stop").click()
     page.get_by_role("button", name="Train", exact=True).wait_for()
-    (run,) = [one for one in studio.client.get("/api/v1/runs").json()["runs"] if one["id"] == "studio-en-fr-2"]
-    assert run["state"] == "stopped"
+    assert _run(studio, "studio-en-fr-2")["state"] == "stopped"
 
 
 def test_the_course_is_listed_and_read(studio: Studio) -> None:
