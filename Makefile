@@ -39,7 +39,7 @@ docs: $(INSTALLED)  ## the site: story, guides, reference, results; open site/in
 	@echo 'Open site/index.html'
 
 studio:  ## build the page of the studio into src/regard/server/page; needs Node 20 and npm
-	cd studio && npm ci --no-audit --no-fund && npm run check && npm test && npm run build
+	cd studio && npm install --no-save --no-audit --no-fund && npm run check && npm test && npm run build
 
 bench: $(INSTALLED)  ## the figures in docs/results.md
 	$(BIN)/regard bench

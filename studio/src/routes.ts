@@ -15,6 +15,11 @@ export const views: View[] = [
   { name: "walk", title: "Walk", load: () => import("./views/Walk.svelte") },
   { name: "compare", title: "Compare", load: () => import("./views/Compare.svelte") },
   { name: "beam", title: "Beam", load: () => import("./views/Beam.svelte") },
+  { name: "quality", title: "Quality", load: () => import("./views/Quality.svelte") },
+  { name: "triage", title: "Triage", load: () => import("./views/Triage.svelte") },
+  { name: "neighbours", title: "Neighbours", load: () => import("./views/Neighbours.svelte") },
+  { name: "train", title: "Train", load: () => import("./views/Train.svelte") },
+  { name: "learn", title: "Learn", load: () => import("./views/Learn.svelte") },
   {
     name: "attention",
     title: "Your own",

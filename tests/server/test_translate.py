@@ -174,3 +174,7 @@ def test_models_are_found_by_id(client: httpx.Client, refused: Post) -> None:
     assert first["parameters"] == regard.load("demo-en-fr").bundle.model.parameters_count
     assert "The black cat sat on the mat." in first["examples"]
     assert found["limits"]["beam"] == 16
+
+
+def test_a_temperature_that_overflows_is_refused(refused: Post) -> None:
+    assert refused(422, "/translate", text=CAT, temperature=5e-324)["field"] == "temperature"

@@ -163,7 +163,7 @@ def _grade_class(directory: Path, as_json: bool) -> None:
     else:
         typer.echo(plain(table_lines(graded), sys.stdout.encoding))
     for name in passed_over(directory):
-        typer.echo(f"regard: no exercise was found in {visible(name)}, so it was passed over", err=True)
+        typer.echo(f"regard: no exercise was found in {visible(name)}, so it was skipped", err=True)
     if not all(verdict.passed for one in graded for verdict in one.verdicts.values()):
         raise typer.Exit(1)
 

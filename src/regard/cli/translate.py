@@ -64,7 +64,7 @@ def translate(
     ] = None,
     length_penalty: LengthPenalty = None,
     temperature: Annotated[
-        float | None, value("X", "Sample: 1 as the model says, lower is surer; no beam then.")
+        float | None, value("X", "Sample; 1: the model's distribution, lower: sharper; not with a beam.")
     ] = None,
     target: Annotated[
         list[str] | None,

@@ -55,7 +55,7 @@ def like_wanted(mine: Any, wanted: Any) -> Any:
         return {key: like_wanted(mine[key], wanted[key]) for key in wanted}
     if isinstance(wanted, set | frozenset) and isinstance(mine, set | frozenset):
         return set(mine)
-    if isinstance(wanted, numbers.Real) and getattr(mine, "ndim", None) == 0 and hasattr(mine, "item"):
+    if isinstance(wanted, numbers.Real) and isinstance(mine, ndarray) and mine.ndim == 0:
         return mine.item()
     return mine
 

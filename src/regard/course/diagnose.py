@@ -70,7 +70,8 @@ def _behaves_like(
 ) -> bool:
     evidence = False
     for trial in trials:
-        if not same(trial.yours, run(imposter, trial.family, trial.arguments), trial.family.tolerance):
+        family = trial.family
+        if not same(trial.yours, run(imposter, family, trial.arguments), family.tolerance, family.exact_dtype):
             return False
         evidence = evidence or trial.wrong
     if not evidence and law is not None:

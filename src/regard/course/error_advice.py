@@ -101,7 +101,6 @@ EXPLANATIONS: tuple[tuple[type[BaseException], str, str | Explain], ...] = (
         r"too many values to unpack|not enough values",
         "A call returns another number of results than you take.",
     ),
-    (ValueError, r"zip\(\) argument", "Two lists that belong together have different lengths."),
     (
         RuntimeError,
         r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) .*?dimension (\d+)",
@@ -125,6 +124,12 @@ EXPLANATIONS: tuple[tuple[type[BaseException], str, str | Explain], ...] = (
         r"Tensors must have same number of dimensions",
         "Tensors side by side must have the same number of axes: unsqueeze or [:, None] the smaller one, and repeat it "
         "along the new axis (expand).",
+    ),
+    (
+        RuntimeError,
+        r"zero-dimensional tensor",
+        "A tensor has lost all of its axes: a .squeeze() without an axis removes every axis of size 1, also the batch "
+        "axis of one sentence. Name the axis.",
     ),
     (
         RuntimeError,
@@ -271,7 +276,6 @@ EXPLANATIONS: tuple[tuple[type[BaseException], str, str | Explain], ...] = (
         r"boolean index did not match|shape of the mask",
         "The mask has another shape than what it is to select from.",
     ),
-    (IndexError, r"Dimension out of range", "There is no such axis: the tensor has fewer of them here."),
     (
         IndexError,
         r"index out of range in self",
@@ -293,7 +297,4 @@ EXPLANATIONS: tuple[tuple[type[BaseException], str, str | Explain], ...] = (
     ),
     (ImportError, r"", "This module cannot be imported here: the exercise needs only what its starter imports."),
     (ZeroDivisionError, r"", "A division by 0: an empty list or set has to be treated by itself."),
-    (RecursionError, r"", "The function calls itself without an end."),
-    (StopIteration, r"", "An iterator was at its end: `for` reads it safely."),
-    (MemoryError, r"", "An array became far too large: did a broadcast make an axis too many?"),
 )

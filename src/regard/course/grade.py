@@ -18,7 +18,7 @@ from regard.course.shrink import draw, shrink, sizes_of
 from regard.course.trial import Trial
 from regard.course.verdict import Verdict
 
-DIAGNOSTIC_DRAWS = 8
+DIAGNOSTIC_DRAWS = 16
 """Inputs of each family on which the named mistakes are compared with the attempt."""
 
 

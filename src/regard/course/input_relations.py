@@ -66,6 +66,44 @@ def _has_padding(arguments: Arguments) -> bool | None:
     return None
 
 
+def weight_at_the_padding(trials: list[Trial]) -> list[str]:
+    """Whether positions that are not real have weight in an answer of their shape, and how much."""
+    largest, seen = 0.0, False
+    for trial in trials:
+        real = _real(trial.arguments)
+        for mine, want in trial.parts:
+            if real is None or not isinstance(want.value, ndarray) or want.value.shape != real.shape:
+                continue
+            if isinstance(mine.value, ndarray) and mine.value.shape == real.shape and not want.value[~real].any():
+                found = np.abs(np.nan_to_num(mine.value[~real].astype(float)))
+                seen = True
+                largest = max(largest, float(found.max(initial=0)))
+    if not seen or largest == 0:
+        return []
+    if largest < 1e-3 or all(trial.family.kind == "stability" for trial in trials if trial.wrong):
+        return [FINITE]
+    return [
+        "The padding gets weight. Its score must be minus infinity before the softmax, so that exp gives exactly 0."
+    ]
+
+
+FINITE = (
+    "The padding keeps a little weight, or all of it where the words' scores are very low: a finite number such as "
+    "-1e9 in its place can be beaten. Use minus infinity, float('-inf')."
+)
+
+
+def _real(arguments: Arguments) -> ndarray | None:
+    """The mask of the real positions, from `real` or from `lengths`."""
+    real, lengths = arguments.get("real"), arguments.get("lengths")
+    if real is not None and hasattr(real, "shape"):
+        return np.asarray(real)
+    scores = arguments.get("scores")
+    if lengths is None or scores is None or np.ndim(scores) != 2:
+        return None
+    return np.asarray(np.arange(scores.shape[1]) < np.asarray(lengths)[:, None])
+
+
 def unused_arguments(attempt: Attempt, reference: Attempt, trial: Trial, family: Family) -> list[str]:
     """Arguments whose numbers may be anything without changing the learner's answer, though the right one changes."""
     if not trial.sizes or trial.yours.error is not None:

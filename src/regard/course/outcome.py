@@ -130,7 +130,7 @@ def first_difference(
     return None
 
 
-def same(one: Outcome, other: Outcome, tolerance: float | None = None) -> bool:
+def same(one: Outcome, other: Outcome, tolerance: float | None = None, exact_dtype: bool = False) -> bool:
     """Whether two calls behaved alike: the same error with the same message, or equal values (NaN equals NaN)."""
     if one.error is not None or other.error is not None:
         return one.error is not None and other.error is not None and _said(one.error) == _said(other.error)
@@ -138,9 +138,16 @@ def same(one: Outcome, other: Outcome, tolerance: float | None = None) -> bool:
     if len(mine) != len(want) or one.changed != other.changed:
         return False
     return all(
-        left.kind == right.kind and equal(left.value, right.value, tolerance)
+        left.kind == right.kind
+        and equal(left.value, right.value, tolerance)
+        and _alike(getattr(left.value, "dtype", None), getattr(right.value, "dtype", None), exact_dtype)
         for left, right in zip(mine, want, strict=True)
     )
+
+
+def _alike(one: Any, other: Any, exact: bool) -> bool:
+    """Whether two dtypes count as one: floats of different precision do, unless the family is about the dtype."""
+    return bool(one == other if exact or one is None or other is None else one.kind == other.kind)
 
 
 def _said(error: BaseException) -> tuple[str, str]:

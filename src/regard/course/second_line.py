@@ -8,7 +8,7 @@ from regard.course.axis_names import Names, axes_of
 from regard.course.collection_relations import collection_relation
 from regard.course.error_advice import advice_for
 from regard.course.exercise import Exercise
-from regard.course.input_relations import right_only_for, unused_arguments
+from regard.course.input_relations import right_only_for, unused_arguments, weight_at_the_padding
 from regard.course.shape_relations import parts_in_another_order, shape_relation, too_many_results
 from regard.course.trial import Trial
 from regard.course.value_relations import value_relation
@@ -25,6 +25,7 @@ def properties(exercise: Exercise, attempt: Attempt, trials: list[Trial]) -> str
         found = [
             *_of_structure(trials),
             *_of_errors(wrong),
+            *weight_at_the_padding(trials),
             *right_only_for(trials),
             *_of_dependence(exercise, attempt, trials),
             *_of_parts(exercise, wrong),

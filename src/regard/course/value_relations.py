@@ -120,6 +120,8 @@ def _factor(pairs: list[Pair], sizes: list[Sizes]) -> list[str]:
         factors.append(float(quotients.flat[0]))
     if sum(other.size for _, other in pairs) < 3:
         return []
+    if np.allclose(factors, -1):
+        return ["The sign is wrong: your answer is minus the wanted one."]
     if np.allclose(factors, factors[0]):
         return [f"Your answer is {factors[0]:.3g} times the wanted one: a constant factor too many or missing."]
     for axis in sizes[0]:
@@ -131,13 +133,15 @@ def _factor(pairs: list[Pair], sizes: list[Sizes]) -> list[str]:
         for text, wanted in ((f"1 / √{axis}", 1 / np.sqrt(np.maximum(size, 1))), (f"√{axis}", np.sqrt(size))):
             if np.allclose(factors, wanted):
                 return [f"Your answer is the wanted one times {text}: a scaling too many or missing."]
+    if max(other.size for _, other in pairs) < 3:
+        return []
     return ["Your answer is the wanted one times a factor that changes with the input: a mean where a sum is wanted "
             "(or a sum where a mean is), or a division too many."]  # fmt: skip
 
 
 def _offset(pairs: list[Pair]) -> list[str]:
     gaps = [one - other for one, other in pairs]
-    if sum(gap.size for gap in gaps) < 3 or not all(
+    if max(gap.size for gap in gaps) < 3 or not all(
         np.allclose(gap, gap.flat[0], rtol=1e-5, atol=1e-9) for gap in gaps
     ):
         return []

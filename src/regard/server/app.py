@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 import regard
 from regard.server.errors import Refusal, from_exception, from_validation
-from regard.server.guard import Guard, error_response
+from regard.server.guard import Guard, error_response, failure
 from regard.server.page import Page
 from regard.server.routes import decoding, judging, learning, operations, training_runs
 from regard.server.service import Service
@@ -71,6 +71,10 @@ def _handle_errors(app: FastAPI, page: Page) -> None:
         return refuse(
             request, Refusal(error.status_code, code, message, hint=f"{PREFIX}/openapi.json lists the paths")
         )  # fmt: skip
+
+    @app.exception_handler(Exception)
+    async def failed(request: Request, error: Exception) -> Response:
+        return error_response(failure())  # raised again for the guard, which logs it
 
     @app.exception_handler(Refusal)
     async def refused(request: Request, error: Refusal) -> Response:

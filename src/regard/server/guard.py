@@ -62,7 +62,7 @@ class Guard:
         except Exception:
             error = "failed"
             LOG.error(json.dumps({"event": "failure", "path": scope["path"], "traceback": traceback.format_exc()}))
-            await _refuse(_failed(), scope, receive, answered)
+            await _refuse(failure(), scope, receive, answered)
         seconds = time.perf_counter() - begun
         self._report(scope, answered, seconds, error or scope.get("regard_error"))
 
@@ -161,7 +161,8 @@ def error_response(refusal: Refusal) -> Response:
     return Response(refusal.body, refusal.status, refusal.headers, "application/json")
 
 
-def _failed() -> Refusal:
+def failure() -> Refusal:
+    """A mistake of ours."""
     return Refusal(500, "failed", "the server made a mistake", hint="its log has the traceback; please report it")
 
 

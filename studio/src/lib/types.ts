@@ -247,3 +247,125 @@ export interface BeamTree {
   source: Side;
   nodes: BeamNode[];
 }
+
+export type Metric = "chrf" | "bleu" | "exact_match";
+
+export interface QualitySentence {
+  number: number;
+  source: string;
+  reference: string;
+  text: string;
+  right: boolean;
+  chrf: number;
+}
+
+export interface QualityBin {
+  shortest: number;
+  longest: number | null;
+  sentences: number;
+  score: number | null;
+  low: number | null;
+  high: number | null;
+  examples: QualitySentence[];
+}
+
+export interface Quality {
+  model: string;
+  state: "computing" | "ready";
+  done: number;
+  of: number;
+  metric: Metric;
+  score: number | null;
+  low: number | null;
+  high: number | null;
+  bins: QualityBin[];
+  notes: string[];
+}
+
+export interface TriageRow {
+  number: number;
+  source: string;
+  text: string;
+  confidence: number;
+  mean_log_probability: number;
+  attention_entropy: number | null;
+  coverage: number | null;
+  copied: number;
+  repeated: number;
+  finished: boolean;
+  warnings: string[];
+}
+
+export interface Triage {
+  model: string;
+  forced: boolean;
+  rows: TriageRow[];
+}
+
+export interface Neighbour {
+  source: string;
+  target: string;
+  step: number;
+  piece: string;
+  target_word: number | null;
+  similarity: number;
+}
+
+export interface Neighbours {
+  model: string;
+  kind: "query" | "context";
+  piece: string;
+  sample: number;
+  neighbours: Neighbour[];
+}
+
+export interface Run {
+  id: string;
+  description: string;
+  state: "preparing" | "running" | "finished" | "stopped" | "failed";
+  ours: boolean;
+  step: number;
+  total_steps: number | null;
+  metric: string | null;
+  best_score: number | null;
+  best_step: number | null;
+  seconds: number | null;
+  model: string | null;
+  problem: string | null;
+}
+
+export interface Runs {
+  runs: Run[];
+  can_train: boolean;
+}
+
+export interface Replay {
+  run: string;
+  sentences: { source: Side; target: Side }[];
+  snapshots: {
+    step: number;
+    score: number | null;
+    sentences: { data: number[][] | null; log_probability: number; text: string }[];
+  }[];
+  reason: string | null;
+}
+
+export interface Exercise {
+  number: number;
+  name: string;
+  title: string;
+  needs: string;
+  points: number;
+  passed: string | null;
+  attempts: number;
+  hints_seen: number;
+  readme: string;
+}
+
+export interface Course {
+  started: boolean;
+  current: string;
+  points: number;
+  of: number;
+  exercises: Exercise[];
+}

@@ -44,8 +44,8 @@ class Decoding(Request):
     """Beam width; the model's own default if left out."""
     nbest: int = Field(default=1, ge=1, le=MOST_BEAM)
     """Translations to return: the n best, or n samples with a temperature."""
-    temperature: float | None = Field(default=None, gt=0, le=100)
-    """Samples instead of searching."""
+    temperature: float | None = Field(default=None, ge=0.001, le=100)
+    """Samples instead of searching; below 0.001 logits overflow, and nothing but the best piece is drawn anyway."""
     top_k: int | None = Field(default=None, ge=1, le=1_000_000)
     """Sample from the k most probable pieces; needs a temperature."""
     top_p: float | None = Field(default=None, gt=0, le=1)

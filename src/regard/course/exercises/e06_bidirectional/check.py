@@ -37,6 +37,12 @@ def batch(sizes: Mapping[str, int], random: Generator) -> Arguments:
     return {"gru": gru.double(), "embedded": embedded, "lengths": lengths}
 
 
+def nan_padding(sizes: Mapping[str, int], random: Generator) -> Arguments:
+    given = batch(sizes, random)
+    real = torch.arange(sizes["source"]) < given["lengths"][:, None]
+    return {**given, "embedded": torch.where(real[..., None], given["embedded"], torch.nan)}
+
+
 LARGE = {"batch": 3, "source": 4, "layer": 2, "width": 2, "hidden": 3}
 
 
@@ -83,6 +89,7 @@ EXERCISE = Exercise(
     families=(
         Family("one sentence, one layer", batch, {**SIZES, "batch": (1, 1), "layer": (1, 1)}, outputs=OUTPUTS, count=4),
         Family("sentences of several lengths", batch, SIZES, outputs=OUTPUTS),
+        Family("nan at the padding", nan_padding, SIZES, outputs=OUTPUTS, kind="stability", count=4),
     ),
     laws=(
         Law("padding invariance", "a sentence comes out the same alone and beside a longer one", padding),

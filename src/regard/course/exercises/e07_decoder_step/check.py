@@ -54,6 +54,14 @@ def square(sizes: Mapping[str, int], random: Generator) -> Arguments:
     return any_sizes({**sizes, "word": size, "hidden": size, "state": size, "width": size}, random)
 
 
+def very_low(sizes: Mapping[str, int], random: Generator) -> Arguments:
+    """Scores below every finite number that people mask with; those of the padding are the lowest."""
+    given = any_sizes(sizes, random)
+    lowered = {name: given[name].abs() for name in ("W_s", "W_h", "before", "states")}
+    lowered["states"] = lowered["states"] + 5.0 * ~given["real"][..., None]
+    return {**given, **lowered, "v": -1e31 * given["v"].abs()}
+
+
 LARGE = {"batch": 2, "source": 4, "word": 2, "hidden": 3, "state": 3, "width": 4}
 
 
@@ -107,9 +115,15 @@ EXERCISE = Exercise(
     reference={"decoder_step": decoder_step},
     families=(
         Family(
-            "every width equal", square, {"batch": (1, 2), "source": (2, 4), "size": (1, 2)}, outputs=OUTPUTS, count=8
+            "every width equal",
+            square,
+            {"batch": (1, 2), "source": (2, 4), "size": (1, 2)},
+            outputs=OUTPUTS,
+            causes=OUTPUTS[::-1],
+            count=8,
         ),
-        Family("widths that differ", any_sizes, SIZES, outputs=OUTPUTS, count=8),
+        Family("widths that differ", any_sizes, SIZES, outputs=OUTPUTS, causes=OUTPUTS[::-1], count=8),
+        Family("very negative scores", very_low, SIZES, outputs=OUTPUTS, causes=OUTPUTS[::-1], kind="stability"),
     ),
     laws=(
         Law(

@@ -110,6 +110,18 @@ def padding(attempt: Attempt, check: Check, random: Generator) -> None:
     )
 
 
+def through_time(attempt: Attempt, check: Check, random: Generator) -> None:
+    given = decoding({"batch": 2, "target": 4}, random)
+    step, targets = given["step"], given["targets"]
+    check.gradients(
+        lambda state: attempt.teacher_forcing(step, state, targets),
+        lambda state: teacher_forcing(step, state, targets),
+        {"state": given["state"]},
+        "The values are right, but the gradient of `{name}` is not: it must flow back through time, from every step to "
+        "the first state. Something cuts it (.detach(), .data).",
+    )
+
+
 def gradients(attempt: Attempt, check: Check, random: Generator) -> None:
     given = scoring({"batch": 2, "target": 3, "words": 4}, random)
     targets = given["targets"]
@@ -138,6 +150,7 @@ EXERCISE = Exercise(
     laws=(
         Law("no leak", "step t sees nothing of word t or later ones", no_leak),
         Law("padding does not count", "a batch padded further has the same loss", padding),
+        Law("through time", "every step's gradient flows back to the first state", through_time),
         Law("gradients", "the gradient of the loss is that of the equation", gradients),
     ),
     mistakes=(

@@ -46,6 +46,9 @@ def watch(attempt: Attempt, given: Arguments) -> dict[str, Any]:
     """Let the loop run on a tiny model and note modes, losses and what became of the weights."""
     torch.manual_seed(given["seed"])
     model = small_model(units=4).double()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(8)  # so that the gradients are longer than any usual clip
     model.train(given["comes_in"] == "training mode")
     updates: list[str] = []
     looks: list[str] = []
@@ -57,7 +60,7 @@ def watch(attempt: Attempt, given: Arguments) -> dict[str, Any]:
         looks.append(f"{_mode(seen)}, after {len(updates)}")
 
     losses = attempt.train(model, optimizer, iter(batches), given["clip"], validate, given["every"])
-    if not isinstance(losses, list):
+    if not isinstance(losses, list | tuple):
         raise Broken(f"train() must return the list of all losses; it returned a {type(losses).__name__}.")
     return {
         "the mode at each update": updates,
@@ -66,6 +69,44 @@ def watch(attempt: Attempt, given: Arguments) -> dict[str, Any]:
         "the losses": torch.tensor([float(loss) for loss in losses], dtype=torch.float64),
         "the weights at the end": parameters_to_vector(model.parameters()),
     }
+
+
+class CountingSGD(SGD):
+    """Counts its steps, and how often backward() reached its parameters."""
+
+    steps = 0
+    reached = 0
+
+    def step(self, closure: Any = None) -> Any:
+        self.steps += 1
+        return super().step(closure)
+
+    def note(self, parameter: Tensor) -> None:
+        self.reached += 1
+
+
+def counted(attempt: Attempt) -> CountingSGD | None:
+    """The optimizer after a few updates; None if the loop raised."""
+    model = small_model(units=4)
+    optimizer = CountingSGD(model.parameters(), lr=0.1)
+    parameters: list[Any] = list(model.parameters())
+    for parameter in parameters:
+        parameter.register_hook(optimizer.note)
+    try:
+        attempt.train(model, optimizer, iter(training_batches("reverse", steps=3, rows=2)), 1.0, lambda _: None, 2)
+    except Exception:
+        return None
+    return optimizer
+
+
+def never_steps(attempt: Attempt) -> bool:
+    optimizer = counted(attempt)
+    return optimizer is not None and optimizer.steps == 0
+
+
+def never_goes_back(attempt: Attempt) -> bool:
+    optimizer = counted(attempt)
+    return optimizer is not None and optimizer.steps > 0 and optimizer.reached == 0
 
 
 def _mode(model: Seq2Seq) -> str:
@@ -134,6 +175,18 @@ EXERCISE = Exercise(
         ),
     ),
     mistakes=(
+        Mistake(
+            "no_step",
+            "optimizer.step() is never called: the gradients are there, but the weights never change.",
+            ({"train": mistakes.no_step},),
+            recognise=never_steps,
+        ),
+        Mistake(
+            "no_backward",
+            "loss.backward() is missing: there are no gradients for step() to use, so the weights never change.",
+            ({"train": mistakes.no_backward},),
+            recognise=never_goes_back,
+        ),
         Mistake(
             "no_zero_grad",
             "The old gradients are never forgotten: backward() adds to what is there, so every update also repeats all "

@@ -157,3 +157,33 @@ def _look(model: Seq2Seq, validate: Validate, now: bool) -> None:
         model.eval()
         validate(model)
         model.train()
+
+
+def no_step(
+    model: Seq2Seq, optimizer: Optimizer, batches: Iterable[Batch], clip: float, validate: Validate, every: int
+) -> list[float]:
+    losses = []
+    model.train()
+    for step, batch in enumerate(batches, 1):
+        optimizer.zero_grad()
+        loss = loss_of(model, batch)
+        loss.backward()
+        clip_grad_norm_(model.parameters(), clip)
+        losses.append(loss.item())
+        _look(model, validate, step % every == 0)
+    return losses
+
+
+def no_backward(
+    model: Seq2Seq, optimizer: Optimizer, batches: Iterable[Batch], clip: float, validate: Validate, every: int
+) -> list[float]:
+    losses = []
+    model.train()
+    for step, batch in enumerate(batches, 1):
+        optimizer.zero_grad()
+        loss = loss_of(model, batch)
+        clip_grad_norm_(model.parameters(), clip)
+        optimizer.step()
+        losses.append(loss.item())
+        _look(model, validate, step % every == 0)
+    return losses

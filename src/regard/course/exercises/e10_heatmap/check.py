@@ -49,6 +49,13 @@ def faded_map(sizes: Mapping[str, int], random: Generator) -> Arguments:
     return {**given, "weights": given["weights"] * random.uniform(0.3, 0.8, size=(len(given["target"]), 1))}
 
 
+def unsure_map(sizes: Mapping[str, int], random: Generator) -> Arguments:
+    """Rows whose largest weight is hardly larger than the rest; many words are spelled alike on both sides."""
+    source = [*ENGLISH[: sizes["source"]], EOS]
+    weights = np.exp(random.normal(size=(len(source), len(source))) * 0.3 + np.eye(len(source)) * 0.4)
+    return {"weights": weights / weights.sum(axis=1, keepdims=True), "source": source, "target": list(source)}
+
+
 def look(attempt: Attempt, given: Arguments) -> dict[str, Any]:
     """Let the attempt draw, and look at what is there."""
     axes = Figure().add_subplot()
@@ -165,6 +172,7 @@ EXERCISE = Exercise(
         Family("looked_at", without("target"), SIZES, function="looked_at"),
         Family("swapped", without("source"), SIZES, function="swapped"),
         Family("copied", some_map, SIZES, function="copied", count=16),
+        Family("copied: unsure looks", unsure_map, {"source": (2, 6)}, function="copied", count=4),
     ),
     laws=(
         Law("questions about a map", "the map of README.md, read by the numbers", the_article),

@@ -115,6 +115,20 @@ def for_step(sizes: Mapping[str, int], random: Generator) -> Arguments:
     }
 
 
+def very_low(sizes: Mapping[str, int], random: Generator) -> Arguments:
+    """Scores below every finite number that people mask with; those of the padding are the lowest."""
+    given = for_step(sizes, random)
+    with torch.no_grad():
+        given["cell"].bias_ih.add_(5.0)  # the new state is positive
+    states = given["states"].abs() + 5.0 * ~given["real"][..., None]
+    return {
+        **given,
+        "before": given["before"].abs() + 1,
+        "states": states,
+        "score": General(-1e31 * given["score"].W_a.abs()),
+    }
+
+
 LARGE = {"batch": 2, "source": 4, "hidden": 3, "state": 3, "query": 2, "width": 3}
 
 
@@ -175,6 +189,7 @@ def gradients(attempt: Attempt, check: Check, random: Generator) -> None:
 WIDTHS = {"batch": (1, 2), "source": (1, 3), "query": (1, 3), "state": (1, 3)}
 STEP = {"batch": (1, 3), "source": (1, 4), "hidden": (1, 3), "state": (1, 3)}
 OUTPUTS = ("scores",)
+CAUSES = ("the new state", "the weights", "the attentional vector")
 PARTS = ("the attentional vector", "the new state", "the weights")
 
 FUNCTIONS = ("dot_score", "general_score", "concat_score", "luong_step")
@@ -221,7 +236,16 @@ EXERCISE = Exercise(
             outputs=OUTPUTS,
             count=6,
         ),
-        Family("luong_step", for_step, STEP, function="luong_step", outputs=PARTS, count=8),
+        Family("luong_step", for_step, STEP, function="luong_step", outputs=PARTS, causes=CAUSES, count=8),
+        Family(
+            "luong_step: very negative scores",
+            very_low,
+            STEP,
+            function="luong_step",
+            outputs=PARTS,
+            causes=CAUSES,
+            kind="stability",
+        ),
     ),
     laws=(
         Law("the query is s_t", "the weights depend on the word that the step has just read", query_is_new),
@@ -235,41 +259,6 @@ EXERCISE = Exercise(
             "You look with s_{t-1}. That is Bahdanau's order (exercise 7); Luong runs the cell first and looks with "
             "the state that comes out of it, s_t.",
             ({"luong_step": mistakes.previous_state}, {"luong_step": mistakes.previous_state_everywhere}),
-        ),
-        Mistake(
-            "general_ignores_W",
-            "general_score does not use W_a: it is dot_score again, and there is nothing to learn. Project one side "
-            "first: s · (W_a h_s).",
-            ({"general_score": mistakes.general_without_matrix},),
-        ),
-        Mistake(
-            "general_transposed",
-            "W_a is used the wrong way round. It is [query, state]: query @ W_a has a state's width. With equal widths "
-            "nothing complains.",
-            ({"general_score": mistakes.general_transposed},),
-        ),
-        Mistake(
-            "concat_backwards",
-            "concat_score joins [h ; s]; wanted is [s ; h], query first. The columns of W_a belong to one order only.",
-            ({"concat_score": mistakes.concat_backwards},),
-        ),
-        Mistake(
-            "scaled",
-            "You divide by the square root of the width. That is a good idea, but the Transformer's (exercise 16); "
-            "Luong's dot is the plain product.",
-            ({"dot_score": mistakes.scaled_dot},),
-        ),
-        Mistake(
-            "readout_backwards",
-            "The readout joins [s ; c]; wanted is tanh(W_c [c ; s]), the context first. With equal widths nothing "
-            "complains.",
-            ({"luong_step": mistakes.readout_backwards},),
-        ),
-        Mistake(
-            "mask",
-            "The padding is looked at. Where `real` is False the score must be minus infinity before the softmax: "
-            "masked_fill(~real, float('-inf')).",
-            ({"luong_step": mistakes.no_mask}, {"luong_step": mistakes.inverted_mask}),
         ),
         *slips(__file__, FUNCTIONS),
     ),

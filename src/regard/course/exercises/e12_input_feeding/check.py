@@ -54,7 +54,7 @@ def some_sentences(sizes: Mapping[str, int], random: Generator) -> Arguments:
 def call(attempt: Attempt, given: Arguments) -> Any:
     """Names for the parts of a list."""
     answer = attempt.decode(**given)
-    if not isinstance(answer, list):
+    if not isinstance(answer, list | tuple):
         return answer
     return {f"the vectors of sentence {number}": vectors for number, vectors in enumerate(answer, 1)}
 

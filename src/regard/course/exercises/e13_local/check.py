@@ -72,6 +72,12 @@ def marching(sizes: Mapping[str, int], random: Generator) -> Arguments:
     return {"scores": normal(batch, source), "step": sizes["step"], "lengths": lengths, "reach": sizes["reach"]}
 
 
+def very_low(sizes: Mapping[str, int], random: Generator) -> Arguments:
+    """Scores below every finite number that people mask with."""
+    given = marching(sizes, random)
+    return {**given, "scores": given["scores"] - 1e31}
+
+
 def predicted(sizes: Mapping[str, int], random: Generator) -> Arguments:
     given = marching({**sizes, "step": 0}, random)
     del given["step"]
@@ -131,7 +137,7 @@ def gradients(attempt: Attempt, check: Check, random: Generator) -> None:
     )
 
 
-MARCHING = {"batch": (1, 3), "source": (1, 7), "step": (0, 5), "reach": (1, 2)}
+MARCHING = {"batch": (1, 3), "source": (1, 7), "step": (0, 5), "reach": (1, 3)}
 PREDICTED = {"batch": (1, 3), "source": (1, 6), "reach": (1, 3), "hidden": (1, 2), "width": (1, 2)}
 
 FUNCTIONS = ("local_m", "local_p")
@@ -142,6 +148,14 @@ EXERCISE = Exercise(
     reference={"local_m": local_m, "local_p": local_p},
     families=(
         Family("local_m", marching, MARCHING, function="local_m", outputs=("weights",), count=16),
+        Family(
+            "local_m: very negative scores",
+            very_low,
+            MARCHING,
+            function="local_m",
+            outputs=("weights",),
+            kind="stability",
+        ),
         Family("local_p", predicted, PREDICTED, function="local_p", outputs=("weights", "p_t")),
         Family(
             "local_p: long sentences",

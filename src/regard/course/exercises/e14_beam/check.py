@@ -33,11 +33,12 @@ class ToyModel:
     seed: int
     vocabulary: int
     longest: int
+    eos: int = EOS
 
     def __call__(self, words: Words) -> ndarray:
         logits = np.random.default_rng([self.seed, *words]).normal(size=self.vocabulary) * 1.5
         if len(words) >= self.longest - 1:
-            logits[np.arange(self.vocabulary) != EOS] = -np.inf
+            logits[np.arange(self.vocabulary) != self.eos] = -np.inf
         values: ndarray = logits - np.log(np.exp(logits).sum())
         return values
 
@@ -82,8 +83,9 @@ def beam_search(model: ToyModel, width: int, eos: int, longest: int) -> list[tup
 
 
 def toy(sizes: Mapping[str, int], random: Generator) -> Arguments:
-    model = ToyModel(int(random.integers(2**31)), sizes["vocabulary"], sizes["longest"])
-    return {"model": model, "width": sizes["width"], "eos": EOS, "longest": sizes["longest"]}
+    eos = EOS if sizes.get("first", 1) else sizes["vocabulary"] - 1
+    model = ToyModel(int(random.integers(2**31)), sizes["vocabulary"], sizes["longest"], eos)
+    return {"model": model, "width": sizes["width"], "eos": eos, "longest": sizes["longest"]}
 
 
 def call(attempt: Attempt, given: Arguments) -> Any:
@@ -100,13 +102,13 @@ def call(attempt: Attempt, given: Arguments) -> Any:
 
 def shown(given: Arguments) -> list[str]:
     """The probabilities after every beginning of a tiny model; of a larger one the first few."""
-    model, lines = given["model"], [f"width {given['width']}, longest {given['longest']}, EOS is word {EOS}"]
+    model, lines = given["model"], [f"width {given['width']}, longest {given['longest']}, EOS is word {given['eos']}"]
     beginnings: list[Words] = [()]
     for words in beginnings:
         values = "  ".join(f"{word}: {chance:.2f}" for word, chance in enumerate(np.exp(model(words))))
         lines.append(f"after {words!s:<12} {values}")
         if len(words) < given["longest"] - 1:
-            beginnings += [(*words, word) for word in range(model.vocabulary) if word != EOS]
+            beginnings += [(*words, word) for word in range(model.vocabulary) if word != given["eos"]]
         if len(lines) > 8:
             return [*lines, "…"]
     return lines
@@ -145,14 +147,14 @@ def exhaustive(attempt: Attempt, check: Check, random: Generator) -> None:
 
 def no_twins(attempt: Attempt, check: Check, random: Generator) -> None:
     given = toy({"vocabulary": 4, "longest": 4, "width": 6}, random)
-    found = [words for words, _ in attempt.beam_search(**given)]
+    found = [tuple(words) for words, _ in attempt.beam_search(**given)]
     check.that(len(set(found)) == len(found), "The same sentence is there twice.", *(str(words) for words in found))
     for words in found:
         check.that(words.index(EOS) == len(words) - 1, "A sentence goes on after EOS.", str(words))
 
 
-SIZES = {"vocabulary": (2, 4), "longest": (2, 4), "width": (1, 4)}
-WIDER = {"vocabulary": (2, 5), "longest": (3, 6), "width": (1, 4)}
+SIZES = {"vocabulary": (2, 4), "longest": (2, 4), "width": (1, 4), "first": (0, 1)}
+WIDER = {"vocabulary": (2, 5), "longest": (3, 6), "width": (1, 4), "first": (0, 1)}
 
 FUNCTIONS = ("beam_search",)
 SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
@@ -174,10 +176,7 @@ EXERCISE = Exercise(
             "duplicates",
             "You start with `width` copies of the empty hypothesis: each finds the same best word, and the beam is one "
             "hypothesis many times over. Start with a single one.",
-            (
-                {"beam_search": mistakes.duplicates},
-                {"beam_search": mistakes.duplicates_removed_at_the_end},
-            ),
+            ({"beam_search": mistakes.duplicates},),
         ),
         Mistake(
             "goes_on_after_eos",

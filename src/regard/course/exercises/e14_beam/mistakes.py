@@ -32,10 +32,6 @@ def duplicates(model: Model, width: int, eos: int, longest: int) -> list[Hypothe
     return _search(model, width, eos, longest, [((), 0.0)] * width)[:width]
 
 
-def duplicates_removed_at_the_end(model: Model, width: int, eos: int, longest: int) -> list[Hypothesis]:
-    return list(dict.fromkeys(_search(model, width, eos, longest, [((), 0.0)] * width)))[:width]
-
-
 def never_ends(model: Model, width: int, eos: int, longest: int) -> list[Hypothesis]:
     living: list[Hypothesis] = [((), 0.0)]
     for _ in range(longest):

@@ -71,23 +71,12 @@ def links(sizes: Mapping[str, int], random: Generator) -> Arguments:
     return {"predicted": some(0.4), "sure": sure, "possible": sure | some(0.3)}
 
 
-WORDS = [
-    "le",
-    "chat",
-    "noir",
-    "dort",
-    "sur",
-    "un",
-    "tapis",
-    "rouge",
-    "et",
-    "ne",
-    "voit",
-    "pas",
-    "la",
-    "petite",
-    "souris",
-]
+def no_links(sizes: Mapping[str, int], random: Generator) -> Arguments:
+    """Nothing predicted: every sure link is missed."""
+    return {**links(sizes, random), "predicted": set()}
+
+
+WORDS = ["le", "chat", "noir", "dort", "sur", "un", "tapis", "et", "ne", "voit", "pas", "la", "souris"]
 
 
 def corpus(sizes: Mapping[str, int], random: Generator) -> Arguments:
@@ -121,7 +110,7 @@ def on_the_edge(sizes: Mapping[str, int], random: Generator) -> Arguments:
 def call_bleu(attempt: Attempt, given: Arguments) -> Any:
     """A name for each bin; numbers within a tolerance."""
     scores = attempt.bleu_by_length(**given)
-    if not isinstance(scores, list):
+    if not isinstance(scores, list | tuple):
         return scores
     return {f"bin {number}": score for number, score in enumerate(scores, 1)}
 
@@ -175,6 +164,15 @@ EXERCISE = Exercise(
     families=(
         Family("word_links", pieces, PIECES, function="word_links", outputs=("links",), count=20),
         Family("aer", links, {"source": (2, 4), "target": (2, 4)}, function="aer", outputs=("AER",), tolerance=1e-9),
+        Family(
+            "aer: no links at all",
+            no_links,
+            {"source": (2, 4), "target": (2, 4)},
+            function="aer",
+            outputs=("AER",),
+            count=3,
+            tolerance=1e-9,
+        ),
         Family(
             "bleu_by_length",
             corpus,

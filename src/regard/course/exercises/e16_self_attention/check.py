@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -78,6 +79,18 @@ def one_head(sizes: Mapping[str, int], random: Generator) -> Arguments:
         "values": normal(batch, source, sizes["value"]),
         "mask": some_mask(target, source),
     }
+
+
+def very_low(sizes: Mapping[str, int], random: Generator) -> Arguments:
+    """Scores below every finite number that people mask with; those of the hidden places are the lowest."""
+    given = one_head({**sizes, "target": 1}, random)
+    keys = given["keys"].abs() + 5.0 * ~given["mask"][0, :, None]
+    return {**given, "query": -1e31 * given["query"].abs() - 1, "keys": keys}
+
+
+def large(sizes: Mapping[str, int], random: Generator) -> Arguments:
+    given = one_head(sizes, random)
+    return {**given, "query": given["query"] * 2000}
 
 
 def several_axes(sizes: Mapping[str, int], random: Generator) -> Arguments:
@@ -177,6 +190,14 @@ def gradients(attempt: Attempt, check: Check, random: Generator) -> None:
 ONE = {"batch": (1, 2), "target": (1, 3), "source": (1, 4), "width": (1, 4), "value": (1, 2)}
 MANY = {"batch": (1, 2), "length": (1, 4), "heads": (1, 3), "part": (1, 2)}
 OUTPUTS = ("context", "weights")
+CAUSES = OUTPUTS[::-1]
+STABLE: dict[str, Any] = {
+    "function": "scaled_dot",
+    "outputs": OUTPUTS,
+    "causes": CAUSES,
+    "kind": "stability",
+    "count": 6,
+}
 
 FUNCTIONS = ("causal_mask", "scaled_dot", "multi_head")
 SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
@@ -186,7 +207,9 @@ EXERCISE = Exercise(
     reference={"causal_mask": causal_mask, "scaled_dot": scaled_dot, "multi_head": multi_head},
     families=(
         Family("causal_mask", for_mask, {"size": (1, 5)}, function="causal_mask", outputs=("mask",), count=4),
-        Family("scaled_dot: one head", one_head, ONE, function="scaled_dot", outputs=OUTPUTS, count=8),
+        Family(
+            "scaled_dot: one head", one_head, ONE, function="scaled_dot", outputs=OUTPUTS, causes=OUTPUTS[::-1], count=8
+        ),
         Family(
             "scaled_dot: two axes in front",
             several_axes,
@@ -195,7 +218,17 @@ EXERCISE = Exercise(
             outputs=OUTPUTS,
             count=4,
         ),
-        Family("multi_head: words among themselves", many_heads, MANY, function="multi_head", outputs=OUTPUTS, count=8),
+        Family("scaled_dot: scores in the thousands", large, ONE, **STABLE),
+        Family("scaled_dot: very negative scores", very_low, ONE, **STABLE),
+        Family(
+            "multi_head: words among themselves",
+            many_heads,
+            MANY,
+            function="multi_head",
+            outputs=OUTPUTS,
+            causes=OUTPUTS[::-1],
+            count=8,
+        ),
         Family(
             "multi_head: queries and states that differ",
             cross,
@@ -237,43 +270,6 @@ EXERCISE = Exercise(
                 {"multi_head": mistakes.reshaped_both_ways},
                 {"multi_head": mistakes.merged_without_transpose},
             ),
-        ),
-        Mistake(
-            "causal_mask",
-            "The causal mask shows the wrong half, or has slipped by one. True means seen; row t must be True at the "
-            "columns 0 … t, its own included: a lower triangle.",
-            (
-                {"causal_mask": mistakes.sees_the_future},
-                {"causal_mask": mistakes.sees_everything},
-                {"causal_mask": mistakes.blind_to_itself},
-                {"causal_mask": mistakes.one_step_ahead},
-                {"causal_mask": mistakes.true_means_hidden},
-            ),
-        ),
-        Mistake(
-            "mask",
-            "The mask is not used as it should be: where it is False, the score becomes minus infinity *before* the "
-            "softmax.",
-            (
-                {"scaled_dot": mistakes.no_mask},
-                {"scaled_dot": mistakes.inverted_mask},
-                {"scaled_dot": mistakes.masked_after},
-            ),
-        ),
-        Mistake(
-            "wrong_axis",
-            "The softmax runs over the queries. Each query shares its light among the keys: dim=-1.",
-            ({"scaled_dot": mistakes.softmax_over_queries},),
-        ),
-        Mistake(
-            "no_output_matrix",
-            "W_o is missing: without it the heads lie side by side and never mix.",
-            ({"multi_head": mistakes.no_output_matrix},),
-        ),
-        Mistake(
-            "keys_as_values",
-            "The values are projected with W_k. Keys say where to look, values what is seen there: W_v.",
-            ({"multi_head": mistakes.keys_as_values},),
         ),
         *slips(__file__, FUNCTIONS),
     ),

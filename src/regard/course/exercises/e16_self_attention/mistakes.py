@@ -10,26 +10,6 @@ from regard.course.exercises.e16_self_attention.solution import scaled_dot
 Seen = tuple[Tensor, Tensor]
 
 
-def sees_the_future(size: int) -> Tensor:
-    return torch.ones(size, size, dtype=torch.bool).triu()
-
-
-def sees_everything(size: int) -> Tensor:
-    return torch.ones(size, size, dtype=torch.bool)
-
-
-def blind_to_itself(size: int) -> Tensor:
-    return torch.ones(size, size, dtype=torch.bool).tril(-1)
-
-
-def one_step_ahead(size: int) -> Tensor:
-    return torch.ones(size, size, dtype=torch.bool).tril(1)
-
-
-def true_means_hidden(size: int) -> Tensor:
-    return torch.ones(size, size, dtype=torch.bool).triu(1)
-
-
 def _attend(scores: Tensor, values: Tensor, mask: Tensor) -> Seen:
     weights = torch.softmax(scores.masked_fill(~mask, float("-inf")), dim=-1)
     return weights @ values, weights
@@ -41,25 +21,6 @@ def not_scaled(query: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> See
 
 def scaled_without_root(query: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Seen:
     return _attend(query @ keys.mT / query.shape[-1], values, mask)
-
-
-def no_mask(query: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Seen:
-    return _attend(query @ keys.mT / math.sqrt(query.shape[-1]), values, torch.ones_like(mask))
-
-
-def inverted_mask(query: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Seen:
-    return _attend(query @ keys.mT / math.sqrt(query.shape[-1]), values, ~mask)
-
-
-def masked_after(query: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Seen:
-    weights = torch.softmax(query @ keys.mT / math.sqrt(query.shape[-1]), dim=-1) * mask
-    return weights @ values, weights
-
-
-def softmax_over_queries(query: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Seen:
-    scores = (query @ keys.mT / math.sqrt(query.shape[-1])).masked_fill(~mask, float("-inf"))
-    weights = torch.softmax(scores, dim=-2)
-    return weights @ values, weights
 
 
 def _split(projected: Tensor, heads: int) -> Tensor:
@@ -116,20 +77,4 @@ def heads_not_scaled(
 ) -> Seen:
     q, k, v = (_split(one, heads) for one in (query @ W_q.T, states @ W_k.T, states @ W_v.T))
     context, weights = _attend(q @ k.mT, v, mask)
-    return _merge(context) @ W_o.T, weights
-
-
-def no_output_matrix(
-    query: Tensor, states: Tensor, mask: Tensor, heads: int, W_q: Tensor, W_k: Tensor, W_v: Tensor, W_o: Tensor
-) -> Seen:
-    q, k, v = (_split(one, heads) for one in (query @ W_q.T, states @ W_k.T, states @ W_v.T))
-    context, weights = scaled_dot(q, k, v, mask)
-    return _merge(context), weights
-
-
-def keys_as_values(
-    query: Tensor, states: Tensor, mask: Tensor, heads: int, W_q: Tensor, W_k: Tensor, W_v: Tensor, W_o: Tensor
-) -> Seen:
-    q, k, v = (_split(one, heads) for one in (query @ W_q.T, states @ W_k.T, states @ W_k.T))
-    context, weights = scaled_dot(q, k, v, mask)
     return _merge(context) @ W_o.T, weights

@@ -53,6 +53,14 @@ def any_sizes(sizes: Mapping[str, int], random: Generator) -> Arguments:
     }
 
 
+def very_low(sizes: Mapping[str, int], random: Generator) -> Arguments:
+    """Scores below every finite number that people mask with; those of the padding are the lowest."""
+    given = any_sizes(sizes, random)
+    lowered = {name: given[name].abs() for name in ("W_s", "W_h", "query", "states")}
+    lowered["states"] = lowered["states"] + 5.0 * ~given["real"][..., None]
+    return {**given, **lowered, "v": -1e31 * given["v"].abs()}
+
+
 def nothing(sizes: Mapping[str, int], random: Generator) -> Arguments:
     """The sentences are fixed."""
     return {}
@@ -62,7 +70,8 @@ def inside_the_translator(attempt: Attempt, given: Arguments) -> dict[str, Any]:
     """Shapes first, on a small example; then every sentence. A learner's attempt is drawn, right or wrong."""
     small = any_sizes({"batch": 2, "source": 3, "hidden": 4, "state": 5, "width": 6}, np.random.default_rng(0))
     answer = attempt.attend(**small)
-    if not isinstance(answer, tuple) or len(answer) != 2 or not all(isinstance(part, Tensor) for part in answer):
+    pair = isinstance(answer, tuple | list) and len(answer) == 2
+    if not pair or not all(isinstance(part, Tensor) for part in answer):
         raise Broken("attend() must return two tensors, the context and the weights.")
     shapes = [list(part.shape) for part in answer]
     found = [""] * len(replaced_attention.SENTENCES)
@@ -101,6 +110,7 @@ def alone_and_together(attempt: Attempt, check: Check, random: Generator) -> Non
         check.same(one.text, alone.text, f"“{sentence}” comes out otherwise alone than beside longer ones.")
 
 
+OUTPUTS = ("the context", "the weights")
 SIZES = {"batch": (1, 3), "source": (1, 4), "hidden": (1, 3), "state": (1, 3), "width": (1, 4)}
 
 FUNCTIONS = ("attend",)
@@ -117,8 +127,18 @@ EXERCISE = Exercise(
             describe=lambda given: ["eight sentences in one batch; heatmap.png shows where yours looked"],
             count=1,
             shrink=False,
+            diagnostic=False,
         ),
-        Family("small numbers", any_sizes, SIZES, outputs=("the context", "the weights"), count=8),
+        Family("small numbers", any_sizes, SIZES, outputs=OUTPUTS, causes=OUTPUTS[::-1], count=8),
+        Family(
+            "very negative scores",
+            very_low,
+            SIZES,
+            outputs=OUTPUTS,
+            causes=OUTPUTS[::-1],
+            kind="stability",
+            count=6,
+        ),
     ),
     laws=(
         Law("the same places", "your weights are the translator's own, for every word of every sentence", same_places),

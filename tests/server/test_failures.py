@@ -1,0 +1,31 @@
+"""A mistake of ours: the client gets the body of every error, the log the traceback, and the server goes on."""
+
+import json
+import logging
+from typing import Any
+
+import pytest
+
+from regard.server import answers
+from regard.server.routes import decoding
+from regard.server.settings import Settings
+
+from .conftest import running
+
+
+def test_a_failure_is_one_clear_body_and_a_traceback_in_the_log(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: Any) -> Any:
+        raise RuntimeError("a bug")
+
+    with running(Settings(bundles=("demo-en-fr",))) as (client, _, _):
+        logging.getLogger("regard.server").propagate = True
+        monkeypatch.setattr(decoding, "translate_answer", broken)
+        answer = client.post("/api/v1/translate", json={"text": "the cat"})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (500, "failed")
+        assert "a bug" not in answer.text
+        monkeypatch.setattr(decoding, "translate_answer", answers.translate_answer)
+        assert client.post("/api/v1/translate", json={"text": "the cat"}).status_code == 200
+    lines = [json.loads(line) for line in caplog.messages if '"failure"' in line]
+    assert "RuntimeError: a bug" in lines[0]["traceback"]
