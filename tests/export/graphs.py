@@ -1,19 +1,21 @@
 """Models as graphs in memory, run by onnxruntime as `regard.load` does, or by ONNX's own reference runtime."""
 
-from copy import deepcopy
 from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import onnx
+import onnxruntime
 import torch
 from onnx.reference import ReferenceEvaluator
 from torch import Tensor
 
 from models.zoo import EVERY, OWN, Config, Sentences, build, sentences
-from regard.attention import LuongConcat
 from regard.bundle.onnx_manifest import DECODER, ENCODER, NEW
-from regard.export.graph_weights import Weights, quantise
+from regard.export.graph import FLOAT, Graph
+from regard.export.graph_weights import Weights
 from regard.export.write_folder import build_graphs
 from regard.models import RecurrentConfig, Seq2Seq
 from regard.runtime.onnx_model import OnnxModel
@@ -42,24 +44,19 @@ def external(graph: onnx.ModelProto, weights: Weights) -> dict[str, np.ndarray]:
     return {name: np.ascontiguousarray(weights.arrays[name]) for name in stored}
 
 
-def rounded(model: Seq2Seq) -> Seq2Seq:
-    """A copy whose matrices are what int8 makes of them."""
-    copy = deepcopy(model)
-    with torch.no_grad():
-        for parameter in copy.parameters():
-            if parameter.ndim == 2:
-                for part in _scaled_together(copy, parameter):
-                    integers, scale = quantise(part.numpy())
-                    part.copy_(torch.from_numpy(integers * scale[:, None]))
-    return copy
-
-
-def _scaled_together(model: Seq2Seq, matrix: Tensor) -> list[Tensor]:
-    """Concat's matrix is stored as two, for the query and for the states, whose rows have scales of their own."""
-    attention = getattr(model.decoder, "attention", None)
-    if isinstance(attention, LuongConcat) and matrix is attention.W_a:
-        return [matrix[:, : attention.query_width], matrix[:, attention.query_width :]]
-    return [matrix]
+def product(x: np.ndarray, weight: Tensor) -> tuple[np.ndarray, set[str]]:
+    """`W x` in int8, and the operators that onnxruntime makes of its nodes."""
+    weights = Weights(int8=True)
+    graph = Graph("product", weights, {id(weight): "W"})
+    value = graph.linear(graph.input("x", FLOAT, x.shape), weight)
+    graph.output("y", value, FLOAT, None)
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+    with TemporaryDirectory() as folder:
+        options.optimized_model_filepath = str(Path(folder) / "optimised.onnx")
+        session = onnxruntime.InferenceSession(_whole(graph.model(), weights).SerializeToString(), options)
+        optimised = onnx.load(options.optimized_model_filepath)
+    return session.run(None, {"x": x})[0], {node.op_type for node in optimised.graph.node}
 
 
 def batches() -> list[Sentences]:

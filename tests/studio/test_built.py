@@ -62,7 +62,7 @@ def test_building_again_gives_the_same_page(tmp_path: Path) -> None:
     copy, out = tmp_path / "studio", tmp_path / "page"
     shutil.copytree(STUDIO, copy, ignore=shutil.ignore_patterns("node_modules"))
     run = {"cwd": copy, "check": True, "capture_output": True, "timeout": 600}
-    subprocess.run(["npm", "ci", "--no-audit", "--no-fund"], **run)
+    subprocess.run(["npm", "install", "--no-save", "--no-audit", "--no-fund"], **run)
     subprocess.run(["npm", "run", "build"], **run, env={**os.environ, "STUDIO_OUT": str(out)})
     again = {path.relative_to(out).as_posix(): path.read_bytes() for path in out.rglob("*") if path.is_file()}
     committed = {

@@ -15,10 +15,11 @@ from regard.bundle.onnx_manifest import DATA, OPSET
 OPERATORS = frozenset({
     "Abs", "Add", "And", "Cast", "Clip", "Concat", "Cos", "DequantizeLinear", "Div", "Exp", "Expand", "GRU", "Gather",
     "GatherND", "Gemm", "Greater", "Identity", "LSTM", "LayerNormalization", "Less", "LessOrEqual", "MatMul", "Max",
-    "Min", "Mul", "Not", "Range", "ReduceMax", "ReduceSum", "Relu", "Reshape", "ReverseSequence", "Shape", "Sigmoid",
-    "Sin", "Softmax", "Split", "Squeeze", "Sub", "Sum", "Tanh", "Transpose", "Unsqueeze", "Where",
+    "Min", "Mul", "Not", "QuantizeLinear", "Range", "ReduceMax", "ReduceSum", "Relu", "Reshape", "ReverseSequence",
+    "Scan", "Shape", "Sigmoid", "Sin", "Softmax", "Split", "Squeeze", "Sub", "Sum", "Tanh", "Transpose", "Unsqueeze",
+    "Where",
 })  # fmt: skip
-"""What the exporter writes; an operator that could run code, open a file or hold a graph is not among them."""
+"""What the exporter writes, now or before; none could run code or open a file. Scan repeats a graph of the others."""
 DTYPES: dict[int, np.dtype[Any]] = {onnx.TensorProto.FLOAT: np.dtype("<f4"), onnx.TensorProto.INT8: np.dtype("i1")}
 """What the weights file holds."""
 _PLAIN = (onnx.AttributeProto.INT, onnx.AttributeProto.INTS, onnx.AttributeProto.FLOAT)
@@ -47,11 +48,21 @@ def _check_nodes(path: Path, model: onnx.ModelProto) -> None:
     if model.functions or model.training_info or graph.sparse_initializer:
         raise _foreign(path, "it holds functions, training steps or sparse tensors")
     for node in graph.node:
-        if node.domain or node.op_type not in OPERATORS:
-            raise _foreign(path, f"its operator {excerpt(node.op_type)} is not one that regard writes")
-        for attribute in node.attribute:
-            if attribute.type not in _PLAIN:
-                raise _foreign(path, f"attribute {excerpt(attribute.name)} of {node.op_type} is not a number")
+        inner = [one.g for one in node.attribute if one.type == onnx.AttributeProto.GRAPH and node.op_type == "Scan"]
+        _check_node(path, node, OPERATORS, (*_PLAIN, onnx.AttributeProto.GRAPH) if inner else _PLAIN)
+        for body in inner:
+            if body.initializer or body.sparse_initializer:
+                raise _foreign(path, "the graph that its Scan repeats holds tensors")
+            for one in body.node:
+                _check_node(path, one, OPERATORS - {"Scan"}, _PLAIN)
+
+
+def _check_node(path: Path, node: onnx.NodeProto, operators: frozenset[str], kinds: tuple[int, ...]) -> None:
+    if node.domain or node.op_type not in operators:
+        raise _foreign(path, f"its operator {excerpt(node.op_type)} is not one that regard writes")
+    for attribute in node.attribute:
+        if attribute.type not in kinds:
+            raise _foreign(path, f"attribute {excerpt(attribute.name)} of {node.op_type} is not a number")
 
 
 def check_interface(path: Path, graph: onnx.GraphProto, inputs: set[str], outputs: set[str]) -> None:

@@ -47,7 +47,7 @@ def compare(
         int | None, number("Parallel runs, also on one GPU; one a core, or one, if left out.", MOST["threads"], 1)
     ] = None,
     out: Annotated[Path | None, value("DIR", "runs/compare-RECIPE if left out.")] = None,
-    resume: Annotated[bool, flag("--resume", "Go on with the comparison in the folder.")] = False,
+    resume: Annotated[bool, flag("--resume", "Continue the comparison in the folder.")] = False,
     as_json: Annotated[bool, flag("--json", "Print report.json instead of the table.")] = False,
     trust: Trust = None,
 ) -> None:
@@ -89,7 +89,7 @@ def compare(
     if stopped:
         given = {name: [str(one)] for name, one in options.items() if one is not None}
         again = ["regard", "compare", *recipe, *repeat(**axes, set=set_, trust=trust, **given), "--out", str(folder)]
-        warn(f"{stopped}. Go on with: {shlex.join([*again, '--resume'])}")
+        warn(f"{stopped}. Continue with: {shlex.join([*again, '--resume'])}")
     if stopped or failed:
         raise typer.Exit(130 if stopped else 1)
 

@@ -182,7 +182,7 @@ def _grade_class(directory: Path, exercise: str | None, report: Path | None, as_
         shown = [*table_lines(graded), *(["", "worth a look:", *noted] if noted else [])]
         typer.echo(plain(shown, sys.stdout.encoding))
     for name in passed_over(directory):
-        typer.echo(f"regard: no exercise was found in {visible(name)}, so it was passed over", err=True)
+        typer.echo(f"regard: no exercise was found in {visible(name)}, so it was skipped", err=True)
     if not all(verdict.passed for one in graded for verdict in one.verdicts.values()):
         raise typer.Exit(1)
 

@@ -69,7 +69,7 @@ class TrainingDisplay:
                 self._line(f"warning: {event.message}")
             case Finished():
                 if event.reason == "early":
-                    self._line(f"stopped early at step {event.step:,}: validation stood still")
+                    self._line(f"stopped early at step {event.step:,}: validation no longer improved")
 
     def _line(self, text: str) -> None:
         self.bar.console.print(text, soft_wrap=True)

@@ -37,8 +37,8 @@ def split_heads(graph: Graph, projected: str, heads: int) -> str:
 
 def prepare_multi_head(graph: Graph, attention: Any, states: str) -> tuple[str, str]:
     """Keys and values of all heads, [batch, head, source, part]."""
-    keys = graph.linear_sequence(states, graph.matrix(attention.W_k), attention.b_k)
-    values = graph.linear_sequence(states, graph.matrix(attention.W_v), attention.b_v)
+    keys = graph.linear(states, attention.W_k, attention.b_k)
+    values = graph.linear(states, attention.W_v, attention.b_v)
     return split_heads(graph, keys, attention.heads), split_heads(graph, values, attention.heads)
 
 
@@ -47,25 +47,25 @@ def multi_head_step(
 ) -> AttendedNames:
     """One step of all heads; `weigh` makes weights of the scores [rows, head, source]."""
     heads, part = attention.heads, attention.W_q.shape[0] // attention.heads
-    projected = graph.linear(query, graph.matrix(attention.W_q), attention.b_q)
+    projected = graph.linear(query, attention.W_q, attention.b_q)
     projected = graph("Div", projected, graph.constant(math.sqrt(part)))
     columns = graph("Reshape", projected, graph.integers(-1, heads, part, 1))
     scores = graph("Squeeze", graph("MatMul", keys, columns), graph.integers(3))
     weights = weigh(scores)
     mixed = graph("MatMul", graph("Unsqueeze", weights, graph.integers(2)), values)
     merged = graph("Reshape", mixed, graph.integers(-1, heads * part))
-    return AttendedNames(graph.linear(merged, graph.matrix(attention.W_o), attention.b_o), weights, scores, query)
+    return AttendedNames(graph.linear(merged, attention.W_o, attention.b_o), weights, scores, query)
 
 
 def prepare_keys(graph: Graph, score: str, attention: Any, states: str) -> str | None:
     """The keys of a single-head mechanism, [batch, source, width]; None where they are the states themselves."""
     if score == "additive":
-        return graph.linear_sequence(states, graph.matrix(attention.W_h), attention.b)
+        return graph.linear(states, attention.W_h, attention.b)
     if score == "general":
-        return graph.linear_sequence(states, graph.matrix(attention.W_a))
+        return graph.linear(states, attention.W_a)
     if score == "concat":
         name = "decoder.attention.W_a.states"
-        return graph.linear_sequence(states, graph.matrix(attention.W_a[:, attention.query_width :], name))
+        return graph.linear(states, attention.W_a[:, attention.query_width :], name=name)
     return None
 
 
@@ -75,10 +75,11 @@ def single_head_step(
     """One step of a mechanism with one head."""
     if score in ("additive", "concat"):
         if score == "additive":
-            W = graph.matrix(attention.W_s)
+            projected = graph.linear(query, attention.W_s)
         else:
-            W = graph.matrix(attention.W_a[:, : attention.query_width], "decoder.attention.W_a.query")
-        projected = graph("Unsqueeze", graph.linear(query, W), graph.integers(1))
+            W = attention.W_a[:, : attention.query_width]
+            projected = graph.linear(query, W, name="decoder.attention.W_a.query")
+        projected = graph("Unsqueeze", projected, graph.integers(1))
         scores = graph("MatMul", graph("Tanh", graph("Add", projected, keys)), graph.vector(attention.v))
     else:
         column = graph("Unsqueeze", query, graph.integers(2))
@@ -102,7 +103,7 @@ def look(graph: Graph, kind: str, window: Any, query: str, real: str, position: 
         last = graph("Max", graph("Sub", length, graph.constant(1.0)), graph.constant(0.0))
         center = graph("Min", step, last)
     else:
-        hidden = graph("Tanh", graph.linear(query, graph.matrix(window.W_p)))
+        hidden = graph("Tanh", graph.linear(query, window.W_p))
         share = graph("Sigmoid", graph("MatMul", hidden, graph.vector(window.v_p)))
         center = graph("Mul", graph("Unsqueeze", share, graph.integers(1)), length)
     places = graph("Cast", graph.count_up(graph.size(real, 1)), to=FLOAT)

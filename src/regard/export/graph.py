@@ -1,6 +1,6 @@
 """An ONNX graph under construction: nodes, small constants, weights in the shared file, typed inputs and outputs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,10 @@ from regard.export.graph_weights import Weights, numbers, quantise
 FLOAT, INTEGER, BOOLEAN = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 Dimensions = Sequence[int | str]
 """A size, or the name of an axis whose size is not fixed."""
+Values = Mapping[str, str]
+"""Names of values, by their names inside a step."""
+SMALLEST = 1e-30
+"""Divides a row of zeros."""
 
 
 class Graph:
@@ -22,36 +26,39 @@ class Graph:
     A tensor of the model is named after its parameter, so that tied parameters and those that two graphs use are one.
     """
 
-    def __init__(self, name: str, weights: Weights, names: dict[int, str]) -> None:
+    def __init__(self, name: str, weights: Weights, names: dict[int, str], outer: "Graph | None" = None) -> None:
         self.name, self.weights = name, weights
-        self._names = names
+        self._names, self._outer = names, outer
         self._nodes: list[NodeProto] = []
         self._inputs: list[ValueInfoProto] = []
         self._outputs: list[ValueInfoProto] = []
         self._initializers: dict[str, TensorProto] = {}
         self._constants: dict[tuple[str, tuple[int, ...], bytes], str] = {}
         self._values: dict[str, str] = {}
+        self._rounded: dict[str, tuple[str, str]] = {}
 
     def __call__(self, operator: str, *inputs: str, **attributes: Any) -> str:
         return self.several(operator, 1, *inputs, **attributes)[0]
 
     def several(self, operator: str, count: int, *inputs: str, **attributes: Any) -> list[str]:
         """A node with several outputs."""
-        number = len(self._nodes)
-        outputs = [f"{operator}_{number}" if count == 1 else f"{operator}_{number}_{one}" for one in range(count)]
-        self._nodes.append(helper.make_node(operator, inputs, outputs, name=f"{operator}_{number}", **attributes))
+        name = f"{operator}_{len(self._nodes)}" if self._outer is None else f"{self.name}_{operator}_{len(self._nodes)}"
+        outputs = [name if count == 1 else f"{name}_{one}" for one in range(count)]
+        self._nodes.append(helper.make_node(operator, inputs, outputs, name=name, **attributes))
         return outputs
 
-    def input(self, name: str, kind: int, dimensions: Dimensions) -> str:
+    def input(self, name: str, kind: int, dimensions: Dimensions | None) -> str:
         self._inputs.append(helper.make_tensor_value_info(name, kind, dimensions))
         return name
 
-    def output(self, name: str, value: str, kind: int, dimensions: Dimensions) -> None:
+    def output(self, name: str, value: str, kind: int, dimensions: Dimensions | None) -> None:
         self._nodes.append(helper.make_node("Identity", [value], [name], name=f"output {name}"))
         self._outputs.append(helper.make_tensor_value_info(name, kind, dimensions))
 
     def constant(self, value: Any, dtype: Any = np.float32) -> str:
         """A small constant, kept in the graph itself; equal ones are one."""
+        if self._outer is not None:
+            return self._outer.constant(value, dtype)
         array = np.asarray(value, dtype=dtype)
         key = str(array.dtype), array.shape, array.tobytes()
         if key not in self._constants:
@@ -68,13 +75,8 @@ class Graph:
         return self._stored(name or self._names[id(tensor)], numbers(tensor))
 
     def matrix(self, tensor: Tensor, name: str = "") -> str:
-        """A matrix of the model; as int8 it is stored by rows and dequantised here."""
-        name = name or self._names[id(tensor)]
-        if not self.weights.int8:
-            return self._stored(name, numbers(tensor))
-        if name not in self._values:
-            self._values[name] = self("DequantizeLinear", *self._quantised(name, tensor), axis=0)
-        return self._values[name]
+        """A matrix of the model in float32, for operators that take no integers."""
+        return self._stored(name or self._names[id(tensor)], numbers(tensor))
 
     def look_up(self, table: Tensor, rows: str) -> str:
         """Rows of an embedding."""
@@ -85,14 +87,30 @@ class Graph:
         scale = self("Unsqueeze", scale, self.integers(-1))
         return self("Mul", self("Cast", integers, to=FLOAT), scale)
 
-    def linear(self, x: str, weight: str, bias: Tensor | None = None) -> str:
-        """`W x + b` for rows x: [rows, in] → [rows, out]."""
-        return self("Gemm", x, weight, *([] if bias is None else [self.vector(bias)]), transB=1)
-
-    def linear_sequence(self, x: str, weight: str, bias: Tensor | None = None) -> str:
-        """The same for every position: [batch, length, in] → [batch, length, out]."""
-        product = self("MatMul", x, self("Transpose", weight, perm=[1, 0]))
+    def linear(self, x: str, weight: Tensor, bias: Tensor | None = None, name: str = "") -> str:
+        """`W x + b` for every row of x: [..., in] → [..., out]; `name` is for a weight that is no parameter."""
+        name = name or self._names[id(weight)]
+        if self.weights.int8:
+            product = self._int8_product(x, weight, name)
+        else:
+            product = self("MatMul", x, self._transposed(self._stored(name, numbers(weight))))
         return product if bias is None else self("Add", product, self.vector(bias))
+
+    def scan(self, name: str, build: Callable[["Graph"], Sequence[str]], first: Values, sequences: Values) -> list[str]:
+        """Runs a step for every position of `sequences` [time, ...]: the last states, and all states of the first one.
+
+        `build` adds the nodes of a step to an inner graph, whose inputs have the names in `first` (the states) and
+        `sequences`, and returns the new states.
+        """
+        inner = Graph(name, self.weights, self._names, outer=self)
+        for given in (*first, *sequences):
+            inner.input(given, FLOAT, None)
+        states = list(build(inner))
+        for number, state in enumerate([*states, states[0]]):
+            inner.output(f"{name}_output_{number}", state, FLOAT, None)
+        body = helper.make_graph(inner._nodes, name, inner._inputs, inner._outputs)
+        values = [*first.values(), *sequences.values()]
+        return self.several("Scan", len(states) + 1, *values, body=body, num_scan_inputs=len(sequences))
 
     def size(self, value: str, axis: int) -> str:
         """The size of an axis, as a vector of one integer."""
@@ -119,10 +137,38 @@ class Graph:
             producer_version=regard.__version__,
         )
 
+    def _int8_product(self, x: str, weight: Tensor, name: str) -> str:
+        """The product of integers, which onnxruntime makes one node (MatMulIntegerToFloat).
+
+        Each row of x is rounded by its own size, so that its result does not depend on the rows beside it.
+        """
+        if x not in self._rounded:
+            most = self("ReduceMax", self("Abs", x), self.integers(-1), keepdims=1)
+            size = self("Max", most, self.constant(SMALLEST))
+            self._rounded[x] = self("QuantizeLinear", self("Div", x, size), *self._levels()), size
+        levels, size = self._rounded[x]
+        integers, scale = self._quantised(name, weight)
+        W = self("DequantizeLinear", self._transposed(integers), scale, axis=1)
+        return self("Mul", self("MatMul", self("DequantizeLinear", levels, *self._levels()), W), size)
+
+    def _levels(self) -> tuple[str, str]:
+        """Scale and zero point of what lies between -1 and 1, in unsigned integers: signed ones have no fast kernel."""
+        return self.constant(1 / 127), self.constant(128, np.uint8)
+
+    def _transposed(self, matrix: str) -> str:
+        """Computed once, when a session is opened; a step that a graph repeats takes it from the graph around it."""
+        if self._outer is not None:
+            return self._outer._transposed(matrix)
+        if matrix not in self._values:
+            self._values[matrix] = self("Transpose", matrix, perm=[1, 0])
+        return self._values[matrix]
+
     def _quantised(self, name: str, tensor: Tensor) -> tuple[str, str]:
         integers, scale = quantise(numbers(tensor))
         return self._stored(f"{name}.int8", integers), self._stored(f"{name}.scale", scale)
 
     def _stored(self, name: str, array: np.ndarray) -> str:
+        if self._outer is not None:
+            return self._outer._stored(name, array)
         self._initializers[name] = self.weights.add(name, array)
         return name

@@ -72,7 +72,7 @@ def _read(
             )
             turn = partial(graph, "ReverseSequence", batch_axis=1, time_axis=0)
             read = turn(inputs, counted) if direction else inputs
-            seen, _, cell = recurrence.run(read, padding=padding)
+            seen, cell = recurrence.run(read, padding)
             by_row = graph("Transpose", seen, perm=[1, 0, 2])
             hidden = graph("GatherND", by_row, last, batch_dims=1)
             for ended, value in zip(finals.values(), (hidden, cell), strict=False):
@@ -109,7 +109,7 @@ def _first_states(
         return [graph("Concat", *layer, axis=1) for layer in finals]
     assert project is not None
     top = finals[-1][-1] if config.initial == "backward" else graph("Concat", *finals[-1], axis=1)
-    first = graph("Tanh", graph.linear(top, graph.matrix(project.weight), project.bias))
+    first = graph("Tanh", graph.linear(top, project.weight, project.bias))
     if config.decoder_layers == 1:
         return [first]
     return graph.several("Split", config.decoder_layers, first, axis=1, num_outputs=config.decoder_layers)
@@ -132,8 +132,7 @@ def build_step(graph: Graph, model: Seq2Seq, state: State, *, trace: bool) -> No
     new: dict[str, str] = {}
     for layer, before in enumerate(hidden):
         recurrence = Recurrence(graph, config.cell, decoder.recurrence, f"l{layer}", "decoder.recurrence")
-        x = graph("Unsqueeze", x, graph.integers(0))
-        _, x, after = recurrence.run(x, before, cell[layer] if cell else "")
+        x, after = recurrence.step(graph, recurrence.project(x), before, cell[layer] if cell else "")
         new[before] = x
         if cell:
             new[cell[layer]] = after
@@ -143,7 +142,7 @@ def build_step(graph: Graph, model: Seq2Seq, state: State, *, trace: bool) -> No
     if fed:
         new["feed"] = features
     output = decoder.readout.output
-    logits = graph.linear(features, graph.matrix(output.weight), output.bias)
+    logits = graph.linear(features, output.weight, output.bias)
     graph.output("logits", logits, FLOAT, ["rows", output.out_features])
     finish(graph, state, new, [attended] if config.score != "none" else [], trace=trace)
 
@@ -166,7 +165,7 @@ def _features(graph: Graph, config: RecurrentConfig, readout: Any, state: str, c
         return graph("Concat", state, context, axis=1)
     if config.readout == "state-context-embedding":
         return graph("Concat", state, context, embedded, axis=1)
-    weight = graph.matrix(readout.combine.weight)
+    weight = readout.combine.weight
     if config.readout == "attentional":
         return graph("Tanh", graph.linear(graph("Concat", context, state, axis=1), weight))
     pairs = graph.linear(graph("Concat", state, context, embedded, axis=1), weight, readout.combine.bias)

@@ -69,9 +69,9 @@ def build_step(graph: Graph, model: Seq2Seq, state: State, *, trace: bool) -> No
         looked = multi_head_step(graph, layer.cross_attention, query, f"keys_{number}", f"values_{number}", weigh)
         attended.append(looked)
         x = graph("Add", x, looked.context)
-        x = graph("Add", x, _feed_forward(graph, layer, x, graph.linear))
+        x = graph("Add", x, _feed_forward(graph, layer, x))
     output = decoder.readout.output
-    logits = graph.linear(_norm(graph, decoder.norm, x), graph.matrix(output.weight), output.bias)
+    logits = graph.linear(_norm(graph, decoder.norm, x), output.weight, output.bias)
     graph.output("logits", logits, FLOAT, ["rows", output.out_features])
     finish(graph, state, new, attended, trace=trace)
 
@@ -93,15 +93,15 @@ def _encoder_layer(graph: Graph, layer: Any, states: str, mask: str) -> str:
     attention = layer.attention
     normed = _norm(graph, layer.attention_norm, states)
     keys, values = prepare_multi_head(graph, attention, normed)
-    query = graph.linear_sequence(normed, graph.matrix(attention.W_q), attention.b_q)
+    query = graph.linear(normed, attention.W_q, attention.b_q)
     part = attention.W_q.shape[0] // attention.heads
     query = split_heads(graph, graph("Div", query, graph.constant(math.sqrt(part))), attention.heads)
     scores = graph("MatMul", query, graph("Transpose", keys, perm=[0, 1, 3, 2]))
     mixed = graph("MatMul", masked_softmax(graph, scores, mask), values)
     merged = graph("Reshape", graph("Transpose", mixed, perm=[0, 2, 1, 3]), graph.integers(0, 0, -1))
-    context = graph.linear_sequence(merged, graph.matrix(attention.W_o), attention.b_o)
+    context = graph.linear(merged, attention.W_o, attention.b_o)
     states = graph("Add", states, context)
-    return graph("Add", states, _feed_forward(graph, layer, states, graph.linear_sequence))
+    return graph("Add", states, _feed_forward(graph, layer, states))
 
 
 def _self_attention(graph: Graph, layer: Any, x: str, number: int, new: dict[str, str]) -> str:
@@ -117,12 +117,11 @@ def _self_attention(graph: Graph, layer: Any, x: str, number: int, new: dict[str
     ).context
 
 
-def _feed_forward(graph: Graph, layer: Any, x: str, linear: Any) -> str:
+def _feed_forward(graph: Graph, layer: Any, x: str) -> str:
     block = layer.feedforward
     normed = _norm(graph, layer.feedforward_norm, x)
-    hidden = graph("Relu", linear(normed, graph.matrix(block.expand.weight), block.expand.bias))
-    contracted: str = linear(hidden, graph.matrix(block.contract.weight), block.contract.bias)
-    return contracted
+    hidden = graph("Relu", graph.linear(normed, block.expand.weight, block.expand.bias))
+    return graph.linear(hidden, block.contract.weight, block.contract.bias)
 
 
 def _norm(graph: Graph, norm: Any, x: str) -> str:

@@ -96,6 +96,7 @@ def _session(graph: bytes, weights: Mapping[str, np.ndarray]) -> Any:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3  # errors, which are raised as well
     options.intra_op_num_threads = torch.get_num_threads()
+    options.add_session_config_entry("session.x64quantprecision", "1")  # else old CPUs saturate sums of int8 products
     tensors = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in weights.values()]
     options.add_external_initializers(list(weights), tensors)
     return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])

@@ -64,7 +64,7 @@ def check_posterior(model: Any, posterior: Posterior) -> None:
     prior = posterior.prior
     if kind := unaskable(model):
         raise InputError(
-            f"posterior asks the output layer about one source word at a time, which {kind} cannot be asked: use a "
+            f"posterior needs the output layer for one source word at a time, which is not defined for {kind}: use a "
             "recurrent model with one head, or leave posterior out"
         )
     if not 0 <= prior <= 10:

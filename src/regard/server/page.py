@@ -12,7 +12,7 @@ FOLDER = Path(__file__).parent / "page"
 INDEX = "index.html"
 NOT_BUILT = (
     "The page of the studio is not built: this checkout has no folder src/regard/server/page.\n"
-    "Build it from studio/ (npm ci && npm run build), or install a released wheel, which has it.\n"
+    "Build it with make studio (needs Node 20), or install a released wheel, which has it.\n"
     "The API answers: /api/v1/models, described by /api/v1/openapi.json.\n"
 )
 _TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".woff2": "font/woff2", ".json": "application/json"}

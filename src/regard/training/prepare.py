@@ -180,7 +180,10 @@ def _build_guide(
     links = None
     if config.weight:
         if recipe.text.source.dropout or recipe.text.target.dropout:
-            raise InputError("train.guide links pieces, which text.dropout cuts anew in every epoch: leave one out")
+            raise InputError(
+                "train.guide needs fixed pieces, but text.dropout segments words differently in every epoch: "
+                "leave one of them out"
+            )
         pairs = train.pairs if isinstance(train, Corpus) else train.pairs()
         known = known_links(pairs) if config.links is None else read_links(config.links, pairs)
         links = encode_links(known, encoded, source, target, spaces=config.words == "spaces", shift=config.shift)

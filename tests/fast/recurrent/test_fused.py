@@ -17,7 +17,7 @@ from regard.models import Seq2Seq
 from regard.models.model_config import RecurrentConfig
 
 interpreted = pytest.mark.skipif(not INTERPRETED, reason="on a GPU, test_gpu.py runs the kernels themselves")
-SOURCE, TARGET, UNITS = 9, 5, 12
+SOURCE, TARGET, UNITS = 9, 3, 12
 
 
 def sentences(*lengths: int) -> Sentences:

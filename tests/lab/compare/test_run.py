@@ -183,7 +183,7 @@ def test_what_a_run_notes_about_its_data_is_told(
 
 @pytest.mark.parametrize(
     ("code", "reason"),
-    [(1, "that was it"), (-9, "the process was killed by SIGKILL (memory that ends"), (-11, "killed by SIGSEGV")],
+    [(1, "that was it"), (-9, "the process was killed by SIGKILL (perhaps out of memory"), (-11, "killed by SIGSEGV")],
 )
 def test_a_process_that_was_killed_did_not_fail_of_what_it_said_before(
     comparison: Comparison, tmp_path: Path, code: int, reason: str

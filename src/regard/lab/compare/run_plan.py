@@ -247,7 +247,7 @@ def why_failed(slot: Slot, code: int) -> str:
     said = lines[-1] if lines and code > 0 else f"the process ended with code {code}"
     if code < 0:  # the log says nothing about the signal
         said = f"the process was killed by {signal.Signals(-code).name}"
-        said += " (memory that ends is one reason: --jobs 1)" if -code == signal.SIGKILL else ""
+        said += " (perhaps out of memory: try --jobs 1)" if -code == signal.SIGKILL else ""
     return said
 
 
