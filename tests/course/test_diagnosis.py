@@ -78,3 +78,12 @@ def test_an_unstable_mask_does_not_pass(tmp_path: Path) -> None:
     verdict = graded("masking", code, tmp_path)
     assert verdict.status == "unstable"
     assert "minus infinity" in verdict.advice
+
+
+def test_editors_get_line_and_column(tmp_path: Path) -> None:
+    raising = "def softmax(scores):\n    e = np.exp(scores)\n    return e / missing\n"
+    verdict = graded("softmax", raising, tmp_path)
+    assert (verdict.line, verdict.column) == (6, 16)
+    assert "missing import" in verdict.advice
+    wrong = graded("softmax", "def softmax(scores):\n    return scores * 2\n", tmp_path)
+    assert (wrong.line, wrong.column) == (4, 0)

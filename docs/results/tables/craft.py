@@ -146,7 +146,7 @@ def _span(values: Sequence[float]) -> str:
 
 def diagnosis() -> str:
     """How the course's grader judges the corpus of learners' files, half by half, at each stage that was recorded."""
-    stages = {"diagnosis-first": "first contact"}
+    stages = {"diagnosis-first": "first contact", "diagnosis": "after the work"}
     rows = [
         [
             f"{label}, {half} half",

@@ -6,7 +6,8 @@ import linecache
 import stat
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,14 +24,38 @@ def too_large(name: str, size: int) -> str:
     return f"{name} has {size / 1e6:.0f} MB, wanted a Python file of less than one."
 
 
+@contextmanager
+def default_dtype_of(arguments: Any) -> Iterator[None]:
+    """Where float64 tensors come in, torch.zeros(n) makes float64, so that a learner's own tensors fit."""
+    torch = sys.modules.get("torch")
+    if torch is None or not _holds_double(arguments):
+        yield
+        return
+    usual = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(usual)
+
+
+def _holds_double(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(_holds_double(one) for one in value)
+    return str(getattr(value, "dtype", "")) == "torch.float64"
+
+
 class Unready(Exception):
     """The file cannot be graded yet; `kind` says how bad that is, `details` where."""
 
-    def __init__(self, kind: str, headline: str, details: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, kind: str, headline: str, details: tuple[str, ...] = (), place: tuple[int, int] = (0, 0)
+    ) -> None:
         super().__init__(headline)
         self.kind = kind
         self.headline = headline
         self.details = details
+        self.place = place
 
 
 class Attempt:
@@ -50,13 +75,19 @@ class Attempt:
         """The same functions; an answer that is right in another type than the template's comes in its type."""
 
         def converted(function: Callable[..., Any], template: Any) -> Callable[..., Any]:
-            return lambda *given, **named: like_wanted(function(*given, **named), template)
+            def called(*given: Any, **named: Any) -> Any:
+                with default_dtype_of((*given, *named.values())):
+                    return like_wanted(function(*given, **named), template)
 
-        functions = {
-            name: converted(function, templates[name]) if name in templates else function
-            for name, function in self.functions.items()
-        }
+            return called
+
+        functions = {name: converted(function, templates.get(name)) for name, function in self.functions.items()}
         return Attempt(functions, self.path)
+
+    def line_of(self, name: str) -> int:
+        """The line on which one of the functions begins; 0 for what is not written in Python."""
+        code = getattr(self.functions.get(name), "__code__", None)
+        return int(code.co_firstlineno) if code is not None and self.path is not None else 0
 
     def replaced(self, functions: Mapping[str, Callable[..., Any]]) -> "Attempt":
         return Attempt({**self.functions, **functions})
@@ -77,8 +108,14 @@ def load_attempt(path: Path, functions: tuple[str, ...], reference: Mapping[str,
     try:
         exec(code, module.__dict__)
     except BaseException as error:
-        raise Unready("broken", _what(error, "Running your file"), where(error, path)) from None
+        raise Unready("broken", _what(error, "Running your file"), where(error, path), position(error, path)) from None
     return Attempt({name: _pick(module, name, reference[name]) for name in functions}, path)
+
+
+def position(error: BaseException, path: Path | None) -> tuple[int, int]:
+    """Line and column of the learner's code that raised, from 1; (0, 0) if none of it did."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if path and frame.filename == str(path)]
+    return (frames[-1].lineno or 0, (frames[-1].colno or 0) + 1) if frames else (0, 0)
 
 
 def where(error: BaseException, path: Path | None) -> tuple[str, ...]:
@@ -119,7 +156,7 @@ def _unparsable(error: SyntaxError | ValueError) -> Unready:
         if error.offset is not None:
             lines.append(" " * (len(lines[0]) - len(shown) + max(error.offset - 1 - (len(text) - len(shown)), 0)) + "^")
     headline = f"Python cannot read your file yet: {error.msg}. Still typing? I look again at the next save."
-    return Unready("half", headline, tuple(lines))
+    return Unready("half", headline, tuple(lines), (error.lineno or 0, error.offset or 0))
 
 
 def _what(error: BaseException, doing: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from regard.course.assertions import Broken, Check
-from regard.course.attempt import Attempt, Unready, raised, where
+from regard.course.attempt import Attempt, Unready, position, raised, where
 from regard.course.diagnose import diagnose
 from regard.course.exercise import Arguments, Exercise, Family, Kind, Law
 from regard.course.outcome import Difference, Outcome, difference_of, quiet, run
@@ -52,7 +52,9 @@ def grade(exercise: Exercise, attempt: Attempt, tell: Callable[[Verdict], None] 
 def unready(error: Unready) -> Verdict:
     """The verdict on a file that could not even be loaded."""
     half = error.kind == "half"
-    return Verdict("missing" if error.kind == "missing" else "broken", error.headline, error.details, half=half)
+    return Verdict("missing" if error.kind == "missing" else "broken", error.headline, error.details, half=half).with_(
+        line=error.place[0], column=error.place[1]
+    )
 
 
 def _examine(exercise: Exercise, attempt: Attempt, counts: dict[str, int]) -> _Found:
@@ -119,12 +121,15 @@ def _family_verdict(
     if yours.error is not None:
         name = family.function or next(iter(attempt.functions))
         lines = where(yours.error, attempt.path)
-        return Verdict("broken", raised(yours.error, name), (*lines, "", *shown), "error", family.name)
+        line, column = position(yours.error, attempt.path)
+        details = (*lines, "", *shown)
+        return Verdict("broken", raised(yours.error, name), details, "error", family.name, line=line, column=column)
     lines = () if found.yours is None or found.wanted is None else tuple(yours_and_wanted(found.yours, found.wanted))
     unstable = family.kind == "stability" and found.kind == "value"
     headline = f"Right for ordinary numbers, but unstable: {family.name}." if unstable else found.headline
     details = (*shown, "", *lines) if lines else tuple(shown)
-    return Verdict("unstable" if unstable else "failed", headline, details, found.kind, family.name)
+    line = attempt.line_of(family.function or next(iter(attempt.functions)))
+    return Verdict("unstable" if unstable else "failed", headline, details, found.kind, family.name, line=line)
 
 
 def _try_law(attempt: Attempt, law: Law, counts: dict[str, int]) -> Verdict | None:
@@ -166,10 +171,18 @@ def _trials(exercise: Exercise, attempt: Attempt, found: _Found) -> Iterator[Tri
     if found.family is not None and found.arguments is not None and found.family.diagnostic:
         yield _trial(attempt, reference, found.family, found.arguments)
     for family in exercise.families:
-        if family.diagnostic and (found.family is None or family.function == found.family.function):
+        if _tells(family, found):
             for index in range(min(DIAGNOSTIC_DRAWS, family.count)):
                 sizes = sizes_of(family, index)
                 yield _trial(attempt, reference, family, draw(family, sizes, index), sizes)
+
+
+def _tells(family: Family, found: _Found) -> bool:
+    """Whether a family's inputs help the diagnosis; extreme numbers only where nothing else is wrong."""
+    where_found = found.family or found.law
+    extreme = family.kind == "stability" and where_found is not None and where_found.kind == "spec"
+    about = found.family is None or family.function == found.family.function
+    return family.diagnostic and about and not extreme
 
 
 def _trial(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy import ndarray
 
 from regard.course.answer_parts import Leaf, flatten, like_wanted
-from regard.course.attempt import Attempt
+from regard.course.attempt import Attempt, default_dtype_of
 from regard.course.exercise import Arguments, Family
 
 
@@ -64,7 +64,7 @@ def run(attempt: Attempt, family: Family, arguments: Arguments) -> Outcome:
     """Call the attempt with copies of the arguments."""
     given = copy.deepcopy(arguments)
     try:
-        with quiet():
+        with quiet(), default_dtype_of(list(given.values())):
             if family.call is not None:
                 answer = family.call(attempt, given)
             else:
@@ -124,7 +124,7 @@ def first_difference(
     if causes and len(mine) == len(wanted):
         pairs.sort(key=lambda pair: causes.index(pair[1].name) if pair[1].name in causes else -1)
     for one, want in pairs:
-        found = _leaf_difference(one, want, tolerance, exact_dtype)
+        found = _leaf_difference(one, want, tolerance, exact_dtype, len(mine) == 1)
         if found is not None:
             return found
     return None
@@ -157,11 +157,14 @@ def _said(error: BaseException) -> tuple[str, str]:
         return type(error).__name__, ""
 
 
-def _leaf_difference(mine: Leaf, want: Leaf, tolerance: float | None, exact_dtype: bool) -> Difference | None:
+def _leaf_difference(
+    mine: Leaf, want: Leaf, tolerance: float | None, exact_dtype: bool, top: bool
+) -> Difference | None:
     name = f"{want.name[0].upper()}{want.name[1:]}"
     if mine.kind != want.kind:
         if mine.kind == "nothing":
-            return Difference("type", f"{name} is None: did you forget `return`?")
+            forgotten = "did you forget `return`?" if top else f"wanted {_article(want.kind)}."
+            return Difference("type", f"{name} is None: {forgotten}", mine, want)
         return Difference("type", _other_type(name, mine, want), mine, want)
     if not isinstance(want.value, ndarray):
         if equal(mine.value, want.value, tolerance):

@@ -37,6 +37,9 @@ class Verdict:
     printed: str = ""
     """What the learner's file printed, cut."""
     notes: tuple[str, ...] = ()
+    line: int = 0
+    """In the learner's file, from 1 as in editors: the line that raised, else the function's; 0 if unknown."""
+    column: int = 0
     seconds: float = 0.0
 
     @property

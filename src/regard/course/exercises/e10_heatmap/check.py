@@ -56,6 +56,17 @@ def unsure_map(sizes: Mapping[str, int], random: Generator) -> Arguments:
     return {"weights": weights / weights.sum(axis=1, keepdims=True), "source": source, "target": list(source)}
 
 
+def repeated_map(sizes: Mapping[str, int], random: Generator) -> Arguments:
+    """The same words several times on both sides, copied in their order or backwards."""
+    words = ["the", "black", "the", "bird", "sees", "the", "bird", "in", "the"][: sizes["source"]]
+    size = len(words)
+    sharp = np.eye(size)[:: -1 if sizes["back"] else 1] * 5 + random.normal(size=(size, size)) * 0.2
+    weights = np.pad(np.exp(sharp), ((0, 1), (0, 1)), constant_values=0.1)
+    weights[-1, -1] = 50.0
+    target = [*(words[::-1] if sizes["back"] else words), EOS]
+    return {"weights": weights / weights.sum(axis=1, keepdims=True), "source": [*words, EOS], "target": target}
+
+
 def look(attempt: Attempt, given: Arguments) -> dict[str, Any]:
     """Let the attempt draw, and look at what is there."""
     axes = Figure().add_subplot()
@@ -105,13 +116,13 @@ def _under(picture: Any, x: float, y: float) -> float:
     return float(array[row, column]) if inside else float("nan")
 
 
-def without(*names: str) -> Any:
+def without(*names: str, draw: Draw = some_map) -> Draw:
     """The same maps for a function that takes fewer arguments."""
 
-    def draw(sizes: Mapping[str, int], random: Generator) -> Arguments:
-        return {name: value for name, value in some_map(sizes, random).items() if name not in names}
+    def drawn(sizes: Mapping[str, int], random: Generator) -> Arguments:
+        return {name: value for name, value in draw(sizes, random).items() if name not in names}
 
-    return draw
+    return drawn
 
 
 def the_article(attempt: Attempt, check: Check, random: Generator) -> None:
@@ -143,6 +154,7 @@ def three_axes(attempt: Attempt, check: Check, random: Generator) -> None:
 
 
 SIZES = {"source": (1, 5), "target": (1, 5)}
+AGAIN = {"source": (5, 9), "back": (0, 1)}
 
 
 def square_map(sizes: Mapping[str, int], random: Generator) -> Arguments:
@@ -172,6 +184,10 @@ EXERCISE = Exercise(
         Family("looked_at", without("target"), SIZES, function="looked_at"),
         Family("swapped", without("source"), SIZES, function="swapped"),
         Family("copied", some_map, SIZES, function="copied", count=16),
+        *(
+            Family(f"{name}: the same words again", without(*left, draw=repeated_map), AGAIN, function=name, count=4)
+            for name, left in (("looked_at", ("target",)), ("swapped", ("source",)), ("copied", ()))
+        ),
         Family("copied: unsure looks", unsure_map, {"source": (2, 6)}, function="copied", count=4),
     ),
     laws=(
