@@ -154,7 +154,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 @cache
 def has_vnni() -> bool:
-    """Whether the CPU adds products of 8-bit integers without saturation (2.6 to 2.13); False where torch cannot tell."""
+    """Whether the CPU adds 8-bit products without saturation (2.6 to 2.13); False where torch cannot tell."""
     with suppress(AttributeError):
         return bool(torch.cpu._is_vnni_supported())
     return False

@@ -36,14 +36,16 @@ class OnnxState:
         tensors = {name: tensor.index_select(0, rows) for name, tensor in self.tensors.items()}
         if not self.shared:
             return OnnxState(tensors, {})
-        groups = len(next(iter(self.shared.values())))
-        owner = rows // (len(self.tensors["position"]) // groups)
-        kept, counts = owner.unique_consecutive(return_counts=True)
-        if not bool((counts == counts[0]).all()):
+        groups = next(iter(self.shared.values())).size(0)
+        owner = rows.numpy() // (self.tensors["position"].size(0) // groups)
+        first = np.flatnonzero(np.diff(owner, prepend=-1))
+        kept = owner[first]
+        if len(set(np.diff(first, append=len(owner)).tolist())) > 1:
             kept = owner
-        elif len(kept) == groups and torch.equal(kept, torch.arange(groups)):
+        elif np.array_equal(kept, np.arange(groups)):
             return OnnxState(tensors, self.shared)
-        return OnnxState(tensors, {name: tensor.index_select(0, kept) for name, tensor in self.shared.items()})
+        chosen = torch.from_numpy(kept)
+        return OnnxState(tensors, {name: tensor.index_select(0, chosen) for name, tensor in self.shared.items()})
 
 
 class OnnxModel:
