@@ -11,7 +11,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "regard needs Python 3.11 or newer: make demo PYTHON=python3.12")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[dev,gpu,data,onnx,studio]"
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[dev,gpu,data,onnx,studio,bulk]"
 	@touch $@
 
 demo: $(INSTALLED)  ## train, translate and look, in about three minutes

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from regard.cli.main import build_command
 from regard.lab.align_settings import AlignOptions
 
 from .conftest import Command
@@ -20,6 +21,12 @@ def data(tmp_path: Path) -> Path:
     path = tmp_path / "pairs.tsv"
     path.write_text(TSV, encoding="utf-8")
     return path
+
+
+def test_align_has_at_most_16_options() -> None:
+    """What a settings file can hold is a key of --set, not an option."""
+    _, align = build_command("align")
+    assert len([one for one in align.params if one.param_type_name == "option"]) <= 16
 
 
 def test_one_line_a_pair_blank_lines_kept(command: Command, run_folder: Path, data: Path) -> None:

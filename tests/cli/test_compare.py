@@ -117,7 +117,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(recipe: Path, tmp_path: Path) -> Non
         process.send_signal(signal.SIGINT)
         _, said = process.communicate()
     assert process.returncode == 130
-    assert b"interrupted; 1 of 1 runs are not done. Go on with: regard compare" in said
+    assert b"interrupted; 1 of 1 runs are not done. Continue with: regard compare" in said
     assert b"--resume" in said
     assert (journal.parent / "last" / "manifest.json").exists()
 

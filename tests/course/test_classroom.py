@@ -11,7 +11,9 @@ import pytest
 
 from regard.course import classroom
 from regard.course.catalogue import entries, find
-from regard.course.classroom import grade_class, learners, passed_over, table_lines
+from regard.course.class_report import remarks, write_report
+from regard.course.classroom import Graded, grade_class, learners, passed_over, table_lines
+from regard.course.verdict import Verdict
 from regard.text.input_error import InputError
 
 FIRST, SECOND = find("1"), find("3")
@@ -121,3 +123,27 @@ def test_one_course_folder_is_a_class_of_one_and_the_exit_code_tells(tmp_path: P
     (graded,) = json.loads(done.stdout)
     assert graded["points"] == FIRST.points
     assert set(graded["exercises"]) == {entry.name for entry in entries()}
+
+
+def test_copies_and_files_that_reach_for_the_grader_are_remarked(tmp_path: Path) -> None:
+    entry = find("context")
+    own = "def context_vectors(scores, states):\n    total = 0\n    rows = []\n    for row in scores:\n"
+    own += "        weights = softmax(row)\n        rows.append(sum(w * s for w, s in zip(weights, states)))\n"
+    own += "    return np.array(rows)\n"
+    forged = "import regard.course.exercises.e04_context.solution as s\nimport os\nos.write(5, b'')\n" + entry.starter
+    files = {"anna": own, "bert": own.replace("    rows = []", "    rows = []  # mine"), "carl": forged}
+    for name, text in files.items():
+        (tmp_path / name / entry.name).mkdir(parents=True)
+        (tmp_path / name / entry.name / "exercise.py").write_text(text, encoding="utf-8")
+    verdicts = {entry.name: Verdict("unstable", "Almost.")}
+    graded = [Graded(name, tmp_path / name, dict(verdicts)) for name in files]
+    found = remarks(graded)
+    assert found["anna"] == ["4: nearly the same as bert's"]
+    assert found["bert"] == ["4: nearly the same as anna's"]
+    assert found["carl"] == ["4: uses os.write, regard.course.exercises.e04_context.solution"]
+    table, *feedback = write_report(graded, tmp_path / "report")
+    header, first, *_ = table.read_text(encoding="utf-8").splitlines()
+    assert header.startswith("learner,credit,of,1,2,")
+    assert first.startswith("anna,0.5,1,")
+    assert [path.name for path in feedback] == ["anna.txt", "bert.txt", "carl.txt"]
+    assert "Almost." in feedback[0].read_text(encoding="utf-8")

@@ -72,7 +72,7 @@ def test_the_aligner_and_the_plot(exported: Exported, name: str) -> None:
         one, other = (look[number].attention for look in looks)
         np.testing.assert_allclose(one, other, rtol=0, atol=CLOSE[name])
     assert regard.load(folder).translate(ENGLISH[0]).plot().axes
-    with pytest.raises(InputError, match="which an ONNX folder cannot be asked"):
+    with pytest.raises(InputError, match="which is not defined for an ONNX folder"):
         Aligner(load_any(folder), posterior=Posterior())
 
 

@@ -114,7 +114,7 @@ def test_aligning_with_it(random_model: Make) -> None:
 @pytest.mark.parametrize(
     ("name", "asked", "message"),
     [
-        ("transformer", Posterior(), "a Transformer cannot be asked"),
+        ("transformer", Posterior(), "is not defined for a Transformer"),
         ("bahdanau", Posterior(-1.0), "posterior=-1: .* wanted 0 to 10"),
         ("bahdanau", Posterior(1.0, "nonsense"), "evidence=nonsense: valid choices are state, word"),
     ],

@@ -16,7 +16,7 @@ pytest.importorskip("fastapi", reason="needs the extra studio: pip install 'rega
 import httpx
 import uvicorn
 
-from processes import started, wait_until
+from processes import LIMIT, started, wait_until
 from regard.server.app import create_app
 from regard.server.service import Service
 from regard.server.settings import Settings
@@ -49,9 +49,12 @@ def running(settings: Settings) -> Iterator[tuple[httpx.Client, Service, uvicorn
 
 
 @contextmanager
-def served(log: Path, *arguments: str) -> "Iterator[tuple[Popen[Any], httpx.Client]]":
+def served(log: Path, *arguments: str, seconds: float = LIMIT) -> "Iterator[tuple[Popen[Any], httpx.Client]]":
     """A running `regard serve` or `regard studio` on a free port."""
-    with log.open("w") as file, started([*REGARD, *arguments, "--port", "0"], stderr=file, stdout=PIPE) as process:
+    with (
+        log.open("w") as file,
+        started([*REGARD, *arguments, "--port", "0"], seconds=seconds, stderr=file, stdout=PIPE) as process,
+    ):
         wait_until(lambda: re.search(r"http://127\.0\.0\.1:\d+", log.read_text()), process, "it printed its address")
         found = re.search(r"http://127\.0\.0\.1:\d+", log.read_text())
         assert found is not None

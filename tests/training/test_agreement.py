@@ -78,5 +78,5 @@ def test_a_run_with_it_ends_elsewhere(tmp_path: Path) -> None:
 
 
 def test_without_dropout_there_is_nothing_to_agree_about() -> None:
-    with pytest.raises(RecipeError, match=r"train.agreement = 2.0 compares two readings .*: set model.dropout"):
+    with pytest.raises(RecipeError, match=r"train.agreement = 2.0 compares two passes .*: set model.dropout"):
         tiny(train={"agreement": 2.0})

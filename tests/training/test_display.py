@@ -33,7 +33,7 @@ def test_a_log_gets_plain_lines() -> None:
         "25% padding",
         "warning: odd [bold]brackets[/] :smile:",
         "step 10: training loss 1.5000, validation loss 1.2500, exact match 87.5% *",
-        "stopped early at step 10: validation stood still",
+        "stopped early at step 10: validation no longer improved",
     ]
     assert "\x1b" not in text
 

@@ -26,9 +26,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_run_that_exists_is_neither_overwritten_nor_resumed_unasked(folder: Path) -> None:
-    with pytest.raises(
-        InputError, match=r"run exists already: --resume goes on with that run, --overwrite starts anew, "
-    ):
+    with pytest.raises(InputError, match=r"run exists already: --resume continues that run, --overwrite replaces it, "):
         train(SHORT, folder)
     with pytest.raises(InputError, match="choose one"):
         train(SHORT, folder, resume=True, overwrite=True)

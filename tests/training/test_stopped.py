@@ -69,8 +69,10 @@ def test_item_8_a_signal_saves_a_checkpoint_and_says_how_to_go_on(
     assert process.returncode == 130, errors
     step = journal(folder)[-1]["step"]
     last = errors.strip().splitlines()[-1]
-    assert last.startswith(f"interrupted at step {step}; saved. Go on with: regard train reverse --set data.train=200")
-    words = shlex.split(last.partition("Go on with: ")[2])
+    assert last.startswith(
+        f"interrupted at step {step}; saved. Continue with: regard train reverse --set data.train=200"
+    )
+    words = shlex.split(last.partition("Continue with: ")[2])
     assert words == ["regard", *command[3:], "--resume"]
     assert [entry["event"] for entry in journal(folder)][-2:] == ["step", "finished"]
     assert load_bundle(folder / "last").manifest.trained["steps"] == step

@@ -63,7 +63,7 @@ def test_torchrun_starts_a_killed_run_again_and_it_goes_on(command: list[str], t
         output, errors = process.communicate()
     assert process.returncode == 0, errors[-3000:]
     assert "worker 0 of 2" in errors
-    assert "lost another one, so the run ends here" in errors
+    assert "lost the connection to another worker, so the run ends here" in errors
     assert output == f"{folder}\n", "one worker speaks"
     starts = entries(folder, "started")
     assert [entry["workers"] for entry in starts] == [2, 2]
@@ -83,7 +83,7 @@ def test_ctrl_c_under_torchrun_saves_and_one_worker_says_how_to_go_on(command: l
     finished = read_journal(folder / "journal.jsonl")[-1]
     assert (finished["event"], finished["reason"]) == ("finished", "interrupted"), errors[-3000:]
     (line,) = [line for line in errors.splitlines() if line.startswith("interrupted at step")]
-    words = shlex.split(line.partition("Go on with: ")[2])
+    words = shlex.split(line.partition("Continue with: ")[2])
     assert words == ["torchrun", "--nproc-per-node=2", *longer[5:], "--resume"]
 
 

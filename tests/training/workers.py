@@ -194,7 +194,12 @@ def scene_a_killed_worker_ends_the_run_which_goes_on(root: Path) -> None:
         def work(rank: int, victim: int = victim, folder: Path = folder) -> int:
             if rank == victim:
                 die_at(8, lambda: os.kill(os.getpid(), signal.SIGKILL))
-            return caught(world.WorkerLost, "lost another one, so the run ends here (Connection", recipe, folder)
+            return caught(
+                world.WorkerLost,
+                "lost the connection to another worker, so the run ends here (Connection",
+                recipe,
+                folder,
+            )
 
         found = start(2, work)
         assert sorted(found) == [-9, 3], found
@@ -218,7 +223,7 @@ def scene_memory_that_runs_out_between_workers_is_said(root: Path) -> None:
                 kind = optimizer_step.OutOfMemory
                 text = "while workers wait for each other: go on with --resume and more workers"
             else:
-                kind, text = world.WorkerLost, "lost another one"
+                kind, text = world.WorkerLost, "lost the connection"
             if at == 4:
                 return caught(kind, text, recipe, root / "late")
             return ending(train(recipe, root / "early"))

@@ -47,7 +47,7 @@ def compare(
         int | None, number("Parallel runs, also on one GPU; one a core, or one, if left out.", MOST["threads"], 1)
     ] = None,
     out: Annotated[Path | None, value("DIR", "runs/compare-RECIPE if left out.")] = None,
-    resume: Annotated[bool, flag("--resume", "Go on with the comparison in the folder.")] = False,
+    resume: Annotated[bool, flag("--resume", "Continue the comparison in the folder.")] = False,
     as_json: Annotated[bool, flag("--json", "Print report.json instead of the table.")] = False,
     trust: Trust = None,
 ) -> None:
@@ -89,7 +89,7 @@ def compare(
     if stopped:
         given = {name: [str(one)] for name, one in options.items() if one is not None}
         again = ["regard", "compare", *recipe, *repeat(**axes, set=set_, trust=trust, **given), "--out", str(folder)]
-        warn(f"{stopped}. Go on with: {shlex.join([*again, '--resume'])}")
+        warn(f"{stopped}. Continue with: {shlex.join([*again, '--resume'])}")
     if stopped or failed:
         raise typer.Exit(130 if stopped else 1)
 
@@ -129,12 +129,12 @@ def _run(plan: "Plan", slots: "list[Slot]", jobs: int, folder: Path) -> tuple[di
     from regard.lab.compare.comparison_page import write_report
     from regard.lab.compare.run_plan import PlanState, Stopped, run_plan
 
-    told: set[str] = set()
+    shown: set[str] = set()
     clock = Clock()
     reported = sum(slot.result() is not None for slot in slots)
     with progress(f"{len(slots)} runs, {jobs} at a time, %", 100) as bar:
 
-        def tell(state: PlanState) -> None:
+        def show(state: PlanState) -> None:
             nonlocal reported
             bar(round(100 * state.steps))
             if state.done > reported:
@@ -142,13 +142,13 @@ def _run(plan: "Plan", slots: "list[Slot]", jobs: int, folder: Path) -> tuple[di
                 write_report(plan, slots, {}, jobs, folder)
             left = clock.left(state.steps)
             for name in state.running:
-                if name not in told:
-                    told.add(name)
+                if name not in shown:
+                    shown.add(name)
                     warn(f"training {name} ({state.done} of {state.total} done{left})")
             if not sys.stderr.isatty() and clock.due():
                 warn(f"{state.steps:.0%} of all steps{left}")
 
         try:
-            return run_plan(plan, slots, jobs, tell), ""
+            return run_plan(plan, slots, jobs, show), ""
         except Stopped as stop:
             return {}, str(stop)

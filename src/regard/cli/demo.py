@@ -23,7 +23,7 @@ def demo(
     out: Annotated[Path, value("DIR", "Run folder; runs/demo if left out. Replaces an earlier demo there.")] = Path(
         "runs/demo"
     ),
-    resume: Annotated[bool, flag("--resume", "Go on with an interrupted demo.")] = False,
+    resume: Annotated[bool, flag("--resume", "Continue an interrupted demo.")] = False,
 ) -> None:
     from regard.cli.screen import console, progress, show_map, show_measured, warn
     from regard.cli.training_display import TrainingDisplay
@@ -47,11 +47,11 @@ def demo(
     with TrainingDisplay() as display:
         result = train_demo(pair, out, seed=seed, resume=resume, listener=display)
     if result.reason == "interrupted":
-        warn(f"interrupted; go on with: regard demo --pair {pair} --seed {seed} --out {quote(str(out))} --resume")
+        warn(f"interrupted; continue with: regard demo --pair {pair} --seed {seed} --out {quote(str(out))} --resume")
         raise typer.Exit(130)
     seconds = result.progress.seconds
-    with progress("measuring", SENTENCES + SAMPLE * len(LONGER)) as tell:
-        done = show_demo(pair, out, seed=seed, train_seconds=seconds, progress=tell)
+    with progress("measuring", SENTENCES + SAMPLE * len(LONGER)) as advance:
+        done = show_demo(pair, out, seed=seed, train_seconds=seconds, progress=advance)
     screen.print()
     first = as_written(done.showcase[0].translation.source)
     screen.print(f"{first}  →  {done.showcase[0].translation.text}\n")

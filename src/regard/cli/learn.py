@@ -11,7 +11,8 @@ Actions:
   solution [N]      ours, once yours passes
   check [N]         for authors: does the course keep its own rules?
 
-For teachers: --grade DIR grades every learner's folder in DIR; --json for programs; exit code 1 unless all passed.
+For teachers: --grade DIR grades every learner's folder in DIR (N --grade DIR: exercise N only); --report OUT writes
+grades.csv and feedback files; --json for programs; exit code 1 unless all passed. --notebooks DIR: for Jupyter, Colab.
 """
 
 import os
@@ -40,6 +41,8 @@ def learn(
     tier: Annotated[int | None, typer.Argument(help="Which hint: 1, 2 or 3; the next one if left out.")] = None,
     folder: Annotated[Path | None, typer.Option(help="The exercises' folder; ./regard-course if left out.")] = None,
     grade: Annotated[Path | None, typer.Option(help="Grade the learners in this folder; runs their code.")] = None,
+    report: Annotated[Path | None, typer.Option(help="With --grade: write CSV and feedback files here.")] = None,
+    notebooks: Annotated[Path | None, typer.Option(help="Write a notebook for each exercise to this folder.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print results as JSON (run, list, --grade).")] = False,
 ) -> None:
     from regard.course.catalogue import entries, is_exercise
@@ -53,21 +56,24 @@ def learn(
     if action not in ACTIONS:
         hint = suggest(action, ACTIONS, "actions")
         raise InputError(f"there is no action {action!r}: {hint} (or an exercise's number, 1 to {len(entries())})")
+    if notebooks is not None:
+        _write_notebooks(notebooks)
+        return
     if grade is not None:
-        _grade_class(grade, as_json)
+        _grade_class(grade, exercise, report, as_json)
         return
     if action == "check":
         _check(exercise)
         return
     session = Session(folder)
-    said = session.notes
-    for note in said:
+    notes = session.notes
+    for note in notes:
         typer.echo(f"regard: {note}", err=True)
     try:
         _act(session, action, exercise, tier, as_json)
     finally:
         session.close()
-        for note in session.notes[len(said) :]:
+        for note in session.notes[len(notes) :]:
             typer.echo(f"regard: {note}", err=True)
 
 
@@ -149,21 +155,34 @@ def _list(session: "Session", as_json: bool) -> None:
     typer.echo(plain(lines, sys.stdout.encoding), file=bare(sys.stdout))
 
 
-def _grade_class(directory: Path, as_json: bool) -> None:
+def _write_notebooks(directory: Path) -> None:
+    from regard.course.notebooks import write_notebooks
+
+    written = write_notebooks(directory)
+    typer.echo(f"{len(written)} notebooks are in {directory}" if written else f"{directory} has them all already")
+
+
+def _grade_class(directory: Path, exercise: str | None, report: Path | None, as_json: bool) -> None:
+    from regard.course.catalogue import find
+    from regard.course.class_report import remarks, write_report
     from regard.course.classroom import grade_class, passed_over, table_lines
     from regard.course.verdict_text import plain, visible
 
-    def tell(learner: str, entry: "Entry", verdict: "Verdict") -> None:
+    def show(learner: str, entry: "Entry", verdict: "Verdict") -> None:
         if sys.stderr.isatty():
             typer.echo(f"{visible(learner)}: {entry.number} {verdict.status}", err=True)
 
-    graded = grade_class(directory, tell, _waiting)
+    graded = grade_class(directory, show, _waiting, None if exercise is None else find(exercise))
+    if report is not None:
+        write_report(graded, report)
     if as_json:
         print_json([one.json() for one in graded])
     else:
-        typer.echo(plain(table_lines(graded), sys.stdout.encoding))
+        noted = [f"  {visible(name)}, {line}" for name, lines in remarks(graded).items() for line in lines]
+        shown = [*table_lines(graded), *(["", "worth a look:", *noted] if noted else [])]
+        typer.echo(plain(shown, sys.stdout.encoding))
     for name in passed_over(directory):
-        typer.echo(f"regard: no exercise was found in {visible(name)}, so it was passed over", err=True)
+        typer.echo(f"regard: no exercise was found in {visible(name)}, so it was skipped", err=True)
     if not all(verdict.passed for one in graded for verdict in one.verdicts.values()):
         raise typer.Exit(1)
 

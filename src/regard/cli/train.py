@@ -29,7 +29,7 @@ def train(
     ] = None,
     set_: Set = None,
     out: Annotated[Path | None, value("DIR", "Run folder; runs/RECIPE if left out.")] = None,
-    resume: Annotated[bool, flag("--resume", "Go on with a run; its folder alone is enough.")] = False,
+    resume: Annotated[bool, flag("--resume", "Continue a run; its folder alone is enough.")] = False,
     overwrite: Annotated[bool, flag("--overwrite", "Replace the run in the folder.")] = False,
     deterministic: Annotated[bool, flag("--deterministic", "Bit-equal runs from equal seeds.")] = False,
     keys: Annotated[bool, flag("--keys", "List every recipe key: type, default, meaning.")] = False,
@@ -67,10 +67,12 @@ def train(
         changes = [*repeat(set=set_, trust=trust), *["--deterministic"] * deterministic]
         place = [recipe, *changes, "--out", str(result.folder)] if planned is recipe else [recipe, *changes]
         command = shlex.join([*start, "train", *place, "--resume"])
-        typer.echo(f"interrupted at step {progress.step:,}; saved. Go on with: {command}", err=True)
+        typer.echo(f"interrupted at step {progress.step:,}; saved. Continue with: {command}", err=True)
         raise typer.Exit(130)
     if not result.steps:
-        typer.echo(f"{result.folder} is finished already, at step {progress.step:,}; --overwrite starts anew", err=True)
+        typer.echo(
+            f"{result.folder} is finished already, at step {progress.step:,}; --overwrite trains it again", err=True
+        )
     if progress.best_score is not None:
         shown = show_score(result.metric, progress.best_score)
         typer.echo(f"best {shown} at step {progress.best_step:,}", err=True)

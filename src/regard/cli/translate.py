@@ -7,7 +7,8 @@ Examples:
     regard translate runs/demo "I love you." --target "Je t'aime." --alignment
     regard translate runs/demo "I love you." --temperature 0.8 --nbest 3
 
-A program that keeps the pipe open gets the translation of each line before it writes the next.
+A program that keeps the pipe open gets the translation of each line before it writes the next. With --engine, the
+files of a folder or a pattern go into a folder of parts; finished parts are not translated again.
 """
 
 import json
@@ -63,7 +64,7 @@ def translate(
     ] = None,
     length_penalty: LengthPenalty = None,
     temperature: Annotated[
-        float | None, value("X", "Sample: 1 as the model says, lower is surer; no beam then.")
+        float | None, value("X", "Sample; 1: the model's distribution, lower: sharper; not with a beam.")
     ] = None,
     target: Annotated[
         list[str] | None,
@@ -79,13 +80,25 @@ def translate(
     device: Device = "cpu",
     precision: Precision = "float32",
     trust: Trust = None,
+    engine: Annotated[str | None, value("NAME", "For folders: local, or ray (several processes or machines).")] = None,
+    workers: Annotated[int, number("Processes of the engine ray; 2 if left out.", MOST["threads"])] = 2,
+    gpus_per_worker: Annotated[float, value("X", "GPUs of each worker, also a fraction; 0 if left out.")] = 0.0,
+    column: Annotated[str | None, value("NAME", "Column of the text in TSV, JSON lines and Parquet.")] = None,
 ) -> None:
-    from regard.cli.output import open_output
-    from regard.cli.screen import Warnings, progress
+    from regard.cli.translate_folder import translate_folder
     from regard.runtime.decoding_precision import check_precision
     from regard.runtime.translator import load
     from regard.text.input_error import InputError
 
+    given = {"beam": beam, "nbest": nbest, "length_penalty": length_penalty, "temperature": temperature}
+    search: dict[str, Any] = {name: one for name, one in given.items() if one is not None}
+    chosen = check_precision(precision)
+    if engine is not None:
+        about = {"device": device, "precision": chosen, "trust": tuple(trust or ()), "column": column, "search": search}
+        others = {"TEXT": texts, "--nbest": nbest, "--target": target, "--html": html, "--ensemble": ensemble,
+                  "--walk": walk, "--in-place": in_place, "--longest-source": longest_source}  # fmt: skip
+        translate_folder(engine, workers, gpus_per_worker, (bundle, input_, output), about, others)
+        return
     if texts and input_ is not None:
         raise InputError("texts and --input were both given: leave one of them out")
     if as_json and (walk or alignment):
@@ -97,32 +110,44 @@ def translate(
     total = None if input_ is None else count_lines(input_)
     if targets is not None and total is not None and len(targets) != total:
         raise InputError(f"{total:,} lines in {input_}, but {len(targets):,} in --target: wanted one for each")
-    given = {"beam": beam, "nbest": nbest, "length_penalty": length_penalty, "temperature": temperature}
-    search: dict[str, Any] = {name: one for name, one in given.items() if one is not None}
     models = [bundle, *(ensemble or [])]
-    chosen = check_precision(precision)
     translator = load(models, device, longest_source=longest_source, trust=trust or (), precision=chosen)
     form = Form(as_json, alignment, walk, (nbest or 1) > 1)
-    shown: list[Translation] = []
     if not texts and input_ is None and output is None and sys.stdin.isatty() and sys.stdout.isatty():
         shown = _converse(translator, search, form)
     else:
-        _tell_files(texts or [])
-        warnings = Warnings()
-        done = 0
-        with open_output(output) as file, progress("translating", total, output is not None) as tell:
-            for batch in chunks(texts) if texts else read_batches(input_):
-                forced = None if targets is None else targets[done : done + len(batch)]
-                for number, one in enumerate(translator.translate(batch, target=forced, **search), start=done + 1):
-                    warnings.tell(one, number if len(texts or ()) != 1 else None)
-                    form.write(one, number, file)
-                    shown += [one] if html is not None and len(shown) <= PAGE else []
-                done += len(batch)
-                tell(done)
-                file.flush()
-        warnings.close()
+        shown = _translate_lines(translator, (texts, input_, output), targets, search, form, total)
     if html is not None:
         _write_page(html, shown)
+
+
+def _translate_lines(
+    translator: "Translator",
+    streams: tuple[list[str] | None, Path | None, Path | None],
+    targets: list[str] | None,
+    search: dict[str, Any],
+    form: "Form",
+    total: int | None,
+) -> "list[Translation]":
+    """Translate texts, or the lines of a file or of standard input, into a file; returns the first, for a page."""
+    from regard.cli.output import open_output
+    from regard.cli.screen import Warnings, progress
+
+    texts, input_, output = streams
+    _tell_files(texts or [])
+    warnings, shown, done = Warnings(), list["Translation"](), 0
+    with open_output(output) as file, progress("translating", total, output is not None) as advance:
+        for batch in chunks(texts) if texts else read_batches(input_):
+            forced = None if targets is None else targets[done : done + len(batch)]
+            for number, one in enumerate(translator.translate(batch, target=forced, **search), start=done + 1):
+                warnings.show(one, number if len(texts or ()) != 1 else None)
+                form.write(one, number, file)
+                shown += [one] if len(shown) <= PAGE else []
+            done += len(batch)
+            advance(done)
+            file.flush()
+    warnings.close()
+    return shown
 
 
 def _check_files(
@@ -208,7 +233,7 @@ def _converse(translator: "Translator", search: dict[str, Any], form: Form) -> "
         except InputError as error:
             warn(str(error))
             continue
-        Warnings().tell(translation)
+        Warnings().show(translation)
         form.write(translation, len(done) + 1, sys.stdout)
         if translation.source_words and not (form.json or form.alignment or form.walk):
             show_map(console(), translation)

@@ -1,1 +1,5 @@
-"""The course: exercises that teach attention by writing it, a grader that says which mistake was made, progress."""
+"""The course: exercises, the grader, progress. In a notebook: `from regard.course import check`."""
+
+from regard.course.notebook_feedback import check
+
+__all__ = ["check"]

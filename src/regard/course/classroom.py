@@ -31,21 +31,33 @@ class Graded:
 
     @property
     def points(self) -> int:
-        return sum(entry.points for entry in entries() if self.verdicts[entry.name].passed)
+        return sum(entry.points for entry in self.entries if self.verdicts[entry.name].passed)
+
+    @property
+    def entries(self) -> list[Entry]:
+        """The exercises that were graded."""
+        return [entry for entry in entries() if entry.name in self.verdicts]
+
+    @property
+    def credit(self) -> float:
+        """Points with partial credit: half of them for an answer that is right for ordinary numbers only."""
+        unstable = sum(entry.points for entry in self.entries if self.verdicts[entry.name].status == "unstable")
+        return self.points + unstable / 2
+
+    @property
+    def most(self) -> int:
+        """The points of a learner who passes everything that was graded."""
+        return sum(entry.points for entry in self.entries)
 
     def json(self) -> dict[str, Any]:
         return {
             "learner": self.learner,
             "folder": str(self.folder),
             "points": self.points,
-            "of": most_points(),
+            "credit": self.credit,
+            "of": self.most,
             "exercises": {name: verdict.json() for name, verdict in self.verdicts.items()},
         }
-
-
-def most_points() -> int:
-    """What a learner gets who passes everything."""
-    return sum(entry.points for entry in entries())
 
 
 def learners(directory: Path) -> dict[str, Path]:
@@ -70,14 +82,17 @@ def passed_over(directory: Path) -> list[str]:
 
 
 def grade_class(
-    directory: Path, tell: Callable[[str, Entry, Verdict], None] = lambda *_: None, waiting: Waiting = nobody
+    directory: Path,
+    tell: Callable[[str, Entry, Verdict], None] = lambda *_: None,
+    waiting: Waiting = nobody,
+    only: Entry | None = None,
 ) -> list[Graded]:
-    """Every exercise of every learner; `tell` hears each verdict, `waiting` what a check is busy with.
+    """Every exercise of every learner, or one; `tell` hears each verdict, `waiting` what a check is busy with.
 
     While one file is graded the next process loads.
     """
     folders = learners(directory)
-    jobs = [(name, entry) for name in folders for entry in entries()]
+    jobs = [(name, entry) for name in folders for entry in (entries() if only is None else [only])]
     verdicts: dict[str, dict[str, Verdict]] = {name: {} for name in folders}
     ahead: Grader | None = None
     try:
@@ -100,16 +115,17 @@ def grade_class(
 def table_lines(graded: list[Graded]) -> list[str]:
     """A row for each learner, a column for each exercise, and which mistakes were made most."""
     width = max(len("learner"), *(len(visible(one.learner)) for one in graded))
-    head = " ".join(f"{entry.number:>2}" for entry in entries())
+    shown = graded[0].entries
+    head = " ".join(f"{entry.number:>2}" for entry in shown)
     lines = [f"{'learner':<{width}}  {head}  points"]
     for one in graded:
-        marks = " ".join(f" {MARKS.get(one.verdicts[entry.name].status, '!')}" for entry in entries())
-        lines.append(f"{visible(one.learner):<{width}}  {marks}  {one.points:>3} of {most_points()}")
+        marks = " ".join(f" {MARKS.get(one.verdicts[entry.name].status, '!')}" for entry in shown)
+        lines.append(f"{visible(one.learner):<{width}}  {marks}  {one.points:>3} of {one.most}")
     lines += ["", "✓ passed  ≈ unstable  ✗ wrong  ! error, hung or crashed  · not begun  ? no file"]
     mistakes = Counter(
         f"{entry.number} {entry.title}: {mistake}"
         for one in graded
-        for entry in entries()
+        for entry in shown
         if (mistake := one.verdicts[entry.name].mistake)
     )
     if mistakes:
@@ -125,7 +141,7 @@ def table_lines(graded: list[Graded]) -> list[str]:
 
 def _troubles(one: Graded) -> Iterator[str]:
     """What the mark `!` was, and what a file left running although it passed."""
-    for entry in entries():
+    for entry in one.entries:
         verdict = one.verdicts[entry.name]
         if verdict.status in ("broken", "stopped") or (verdict.passed and verdict.notes):
             said = verdict.headline if not verdict.passed else verdict.notes[0]

@@ -10,6 +10,7 @@ from regard.course.assertions import Broken, Check
 from regard.course.attempt import Attempt
 from regard.course.exercise import Exercise, Law, Mistake
 from regard.course.outcome import quiet, run, same
+from regard.course.repair import repair
 from regard.course.second_line import properties
 from regard.course.slips import both
 from regard.course.trial import Trial
@@ -30,8 +31,9 @@ def diagnose(exercise: Exercise, attempt: Attempt, trials: list[Trial], law: Law
     found = named(exercise, attempt, trials, law)
     if found is not None:
         return found
-    sentences = properties(exercise, attempt, trials)
-    return Diagnosis(sentences) if sentences else None
+    sentences = [properties(exercise, attempt, trials), repair(exercise, attempt, trials)]
+    advice = " ".join(sentence for sentence in sentences if sentence)
+    return Diagnosis(advice) if advice else None
 
 
 def named(exercise: Exercise, attempt: Attempt, trials: list[Trial], law: Law | None) -> Diagnosis | None:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy import ndarray
 
 from regard.course.attempt import Attempt
-from regard.course.exercise import Arguments, Family
+from regard.course.exercise import Arguments
 from regard.course.outcome import run, same
 from regard.course.shrink import draw
 from regard.course.trial import Trial
@@ -104,12 +104,11 @@ def _real(arguments: Arguments) -> ndarray | None:
     return np.asarray(np.arange(scores.shape[1]) < np.asarray(lengths)[:, None])
 
 
-def unused_arguments(attempt: Attempt, reference: Attempt, trial: Trial, family: Family) -> list[str]:
-    """Arguments whose numbers may be anything without changing the learner's answer, though the right one changes."""
-    if not trial.sizes or trial.yours.error is not None:
-        return []
+def unused_arguments(attempt: Attempt, reference: Attempt, trial: Trial) -> tuple[set[str], set[str]]:
+    """(arguments that change the right answer but not the learner's, all arguments that change the right answer)."""
+    family = trial.family
     other = draw(family, trial.sizes, 99)
-    found = []
+    unused, telling = set(), set()
     for name, value in trial.arguments.items():
         changed = _other_value(value, other.get(name))
         if changed is None:
@@ -118,13 +117,11 @@ def unused_arguments(attempt: Attempt, reference: Attempt, trial: Trial, family:
         before, after = run(reference, family, trial.arguments), run(reference, family, arguments)
         if after.error is not None or same(before, after, family.tolerance):
             continue
+        telling.add(name)
         mine = run(attempt, family, arguments)
         if mine.error is None and same(trial.yours, mine, family.tolerance):
-            found.append(name)
-    if not found:
-        return []
-    names = " and ".join(f"`{name}`" for name in found)
-    return [f"Your answer does not depend on {names}: {'they are' if len(found) > 1 else 'it is'} not used."]
+            unused.add(name)
+    return unused, telling
 
 
 def _other_value(value: Any, other: Any) -> Any | None:

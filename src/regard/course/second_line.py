@@ -14,6 +14,8 @@ from regard.course.trial import Trial
 from regard.course.value_relations import value_relation
 
 MOST_SENTENCES = 3
+INPUTS = 4
+"""On so many inputs an argument must make no difference before it is called unused."""
 
 
 def properties(exercise: Exercise, attempt: Attempt, trials: list[Trial]) -> str:
@@ -44,10 +46,16 @@ def _of_errors(wrong: list[Trial]) -> list[str]:
 
 
 def _of_dependence(exercise: Exercise, attempt: Attempt, trials: list[Trial]) -> list[str]:
-    for trial in trials:
-        if trial.sizes and trial.wrong and trial.family.diagnostic:
-            return unused_arguments(attempt, Attempt(exercise.reference), trial, trial.family)
-    return []
+    some = [trial for trial in trials if trial.sizes and trial.yours.error is None][:INPUTS]
+    if not some or not any(trial.wrong for trial in some):
+        return []
+    unused = [unused_arguments(attempt, Attempt(exercise.reference), trial) for trial in some]
+    names = [name for name in some[0].arguments if all(name in found or name not in seen for found, seen in unused)]
+    names = [name for name in names if any(name in found for found, _ in unused)]
+    if not names:
+        return []
+    listed = " and ".join(f"`{name}`" for name in names)
+    return [f"Your answer does not depend on {listed}: {'they are' if len(names) > 1 else 'it is'} not used."]
 
 
 def _of_parts(exercise: Exercise, wrong: list[Trial]) -> list[str]:

@@ -115,7 +115,7 @@ def _field(row: Mapping[str, Any], name: str, where: str) -> str:
     if not value.isascii() and (lone := _SURROGATE.search(value)):
         raise InputError(
             f'{where}: character {lone.start()} of the field "{cut(name)}" is half of a surrogate pair: '
-            "the text was cut or decoded wrongly; mend or remove the record"
+            "the text was cut or decoded wrongly; fix or remove the record"
         )
     return value
 

@@ -53,8 +53,8 @@ class Recipe(BaseModel):
         drops = any(value for key, value in self.model if "dropout" in key)
         if self.train.agreement and not drops:
             raise ValueError(
-                f"train.agreement = {self.train.agreement} compares two readings with different dropout, but the model "
-                "has none and both are the same: set model.dropout, or leave agreement out"
+                f"train.agreement = {self.train.agreement} compares two passes with different dropout, but the model "
+                "has no dropout: set model.dropout, or leave agreement out"
             )
         return self
 

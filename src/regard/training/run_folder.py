@@ -47,7 +47,7 @@ def check_folder(folder: Path, recipe: Recipe, *, resume: bool, overwrite: bool)
 
 def _look(folder: Path, recipe: Recipe, *, resume: bool, overwrite: bool) -> Checked:
     if resume and overwrite:
-        raise InputError("--resume goes on with a run and --overwrite replaces it: choose one")
+        raise InputError("--resume continues a run and --overwrite replaces it: choose one")
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file: name a folder with --out")
     if resume:
@@ -60,7 +60,7 @@ def _look(folder: Path, recipe: Recipe, *, resume: bool, overwrite: bool) -> Che
             raise InputError(f"{folder} holds something else than a run, which is left alone: name another with --out")
         if not overwrite:
             raise InputError(
-                f"{folder} exists already: --resume goes on with that run, --overwrite starts anew, "
+                f"{folder} exists already: --resume continues that run, --overwrite replaces it, "
                 "--out names another folder"
             )
     state = tuple(identity(folder / name) for name in (RECIPE, JOURNAL, "last", "best"))

@@ -15,7 +15,7 @@ class GuideConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, use_attribute_docstrings=True, extra="forbid", allow_inf_nan=False)
 
-    weight: float = Field(0.0, ge=0, description="how much links count beside words; 0 is off")
+    weight: float = Field(0.0, ge=0, description="weight of guided alignment; 0 is off")
     links: Path | None = Field(None, description="a Pharaoh file, line i for training pair i; else those of the corpus")
     words: Literal["model", "spaces"] = Field("model", description="what the links count")
     layer: int | None = Field(
@@ -65,18 +65,20 @@ class TrainConfig(BaseModel):
     clip: float | None = Field(1.0, gt=0, description="largest gradient norm")
     label_smoothing: float = Field(0.0, ge=0, lt=1)
     """Share of probability spread over the whole vocabulary."""
-    agreement: float = Field(0.0, ge=0, description="R-Drop: price of two readings that disagree; its α = 5 is 2.5")
+    agreement: float = Field(0.0, ge=0, description="weight of R-Drop; α = 5 of the paper is 2.5")
     hide_words: float = Field(0.0, ge=0, lt=1, description="share of words equal on both sides that become unknown")
 
     guide: GuideConfig = Field(default_factory=lambda: GuideConfig.model_validate({}))
     """Guided alignment."""
-    coverage: float = Field(0.0, ge=0, description="price of pieces not looked at just once")
+    coverage: float = Field(
+        0.0, ge=0, description="weight of the coverage loss: each source piece gets attention of 1 in all"
+    )
 
     teacher_forcing: float = Field(1.0, ge=0, le=1, description="share of steps that read the true previous word")
     teacher_forcing_schedule: Literal["constant", "linear", "exponential", "inverse-sigmoid"] = "constant"
     """How teacher forcing falls during training."""
     teacher_forcing_end: float = Field(0.0, ge=0, le=1, description="where a falling schedule stops")
-    teacher_forcing_speed: float = Field(5.0, gt=0, le=100, description="how sharply the two curved ones fall")
+    teacher_forcing_speed: float = Field(5.0, gt=0, le=100, description="steepness of exponential and inverse-sigmoid")
 
     validate_every: int | None = Field(None, ge=1, le=MOST["steps"], description="steps; once an epoch if left out")
     validate_sentences: int = Field(500, ge=1, le=MOST["count"])

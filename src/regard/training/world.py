@@ -152,7 +152,7 @@ def join() -> Iterator[World]:
         if not _is_lost(error):
             raise
         raise WorkerLost(
-            f"{world.name} lost another one, so the run ends here ({_reason(error)}): "
+            f"{world.name} lost the connection to another worker, so the run ends here ({_reason(error)}): "
             "go on from its last checkpoint with --resume, with as many workers as you like"
         ) from error
     distributed.destroy_process_group()

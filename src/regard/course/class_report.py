@@ -1,0 +1,115 @@
+"""What a teacher takes home from --grade: a table as CSV, a feedback file for each learner, and files worth a look."""
+
+import ast
+import csv
+import difflib
+import io
+import tokenize
+from itertools import combinations
+from pathlib import Path
+
+from regard.course.catalogue import Entry, entries
+from regard.course.classroom import Graded
+from regard.course.learner_progress import load_progress
+from regard.course.verdict_text import Paint, verdict_lines, visible
+
+ALIKE = 0.97
+LEAST_LETTERS = 120
+"""Shorter answers are alike by themselves: there are not many ways to write a softmax."""
+GRADER_MODULES = ("regard.course",)
+REACHING_OUT = ("os.write", "os._exit", "os.dup2", "sys.modules", "ctypes", "gc.get_objects", "inspect.stack")
+"""What a file needs to reach into the process that grades it; no exercise needs any of them."""
+
+
+def own_lines(entry: Entry, text: str) -> str:
+    """A file without the starter's lines, comments, empty lines and spacing."""
+    starter = {line.strip() for line in entry.starter.splitlines()}
+    kept = "\n".join(line for line in text.splitlines() if line.strip() not in starter)
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(kept + "\n").readline))
+    except (tokenize.TokenError, SyntaxError, IndentationError):
+        return " ".join(kept.split())
+    return " ".join(one.string for one in tokens if one.type in (tokenize.NAME, tokenize.OP, tokenize.NUMBER))
+
+
+def reaches_for_the_grader(text: str) -> list[str]:
+    """Imports of the course's own code, and calls that reach into the grading process."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return []
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names if alias.name.startswith((*GRADER_MODULES, "ctypes"))]
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(GRADER_MODULES):
+            found.append(str(node.module))
+        if isinstance(node, ast.Attribute) and (name := ast.unparse(node)) in REACHING_OUT:
+            found.append(name)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith(GRADER_MODULES):
+            found.append(node.value)
+    return sorted(set(found))
+
+
+def remarks(graded: list[Graded]) -> dict[str, list[str]]:
+    """By learner: files that look into the grader, and files that are nearly another learner's."""
+    texts = {
+        one.learner: {entry.name: _text(one.folder / entry.name / "exercise.py") for entry in entries()}
+        for one in graded
+    }
+    found: dict[str, list[str]] = {one.learner: [] for one in graded}
+    for entry in entries():
+        own = {learner: own_lines(entry, files[entry.name]) for learner, files in texts.items()}
+        for learner, files in texts.items():
+            if names := reaches_for_the_grader(files[entry.name]):
+                found[learner].append(f"{entry.number}: uses {', '.join(names)}")
+        for one, other in combinations([name for name, text in own.items() if len(text) >= LEAST_LETTERS], 2):
+            if _alike(own[one], own[other]):
+                found[one].append(f"{entry.number}: nearly the same as {other}'s")
+                found[other].append(f"{entry.number}: nearly the same as {one}'s")
+    return {learner: lines for learner, lines in found.items() if lines}
+
+
+def _alike(one: str, other: str) -> bool:
+    matcher = difflib.SequenceMatcher(None, one, other, autojunk=False)
+    return matcher.quick_ratio() >= ALIKE and matcher.ratio() >= ALIKE
+
+
+def write_report(graded: list[Graded], directory: Path) -> list[Path]:
+    """grades.csv, and NAME.txt with the diagnosis of every exercise for each learner."""
+    directory.mkdir(parents=True, exist_ok=True)
+    said = remarks(graded)
+    table = directory / "grades.csv"
+    with table.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        numbers = [entry.number for entry in entries()]
+        writer.writerow(["learner", "credit", "of", *numbers, "tries", "hints", "remarks"])
+        for one in graded:
+            progress = load_progress(one.folder)
+            statuses = [one.verdicts[entry.name].status if entry.name in one.verdicts else "" for entry in entries()]
+            tries, hints = sum(progress.attempts.values()), sum(progress.hints.values())
+            row = [one.learner, one.credit, one.most, *statuses, tries, hints, "; ".join(said.get(one.learner, []))]
+            writer.writerow([_harmless(value) for value in row])
+    return [table, *(_feedback(one, directory) for one in graded)]
+
+
+def _feedback(one: Graded, directory: Path) -> Path:
+    lines = [f"{visible(one.learner)}: {one.credit:g} of {one.most} points", ""]
+    for entry in entries():
+        if entry.name in one.verdicts:
+            lines += [*verdict_lines(entry, one.verdicts[entry.name], Paint(False)), ""]
+    path = directory / f"{Path(one.learner).name}.txt"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def _harmless(value: object) -> object:
+    """A folder may be called =cmd(): a spreadsheet must not take it for a formula."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,236 @@
+"""Parts of files: which rows belong to one, reading them, and writing their translations under the part's own name.
+
+    in/news.jsonl   →   out/news.jsonl/part-00000.jsonl, part-00001.jsonl, … and part-00001.bad.jsonl
+
+A part is written whole or not at all, so what exists is finished. Text, TSV and JSON lines are cut at byte offsets,
+Parquet at its row groups; a compressed file is one part.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from regard.bounds import excerpt
+from regard.data.lines import COMPRESSED, decode_lines, open_bytes
+from regard.files import whole_file
+from regard.reading_files import open_regular, parse_json
+from regard.runtime.row_worker import WRITTEN
+from regard.text.input_error import InputError
+
+ROWS = 20_000
+"""Rows of a part, about: enough to outweigh its overhead, few enough to lose little when a worker dies."""
+TOGETHER = 1_024
+"""Rows that are translated by one call."""
+KINDS = {".jsonl": "jsonl", ".tsv": "tsv", ".parquet": "parquet"}
+BLOCK = 1 << 24
+
+Rows = dict[str, list[Any]]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows of one file: bytes `start` to `end` of its lines, or row groups `start` to `end` of Parquet."""
+
+    file: str
+    folder: str
+    kind: str
+    number: int
+    first: int
+    """The number of its first row in the file, from 0."""
+    start: int
+    end: int | None
+
+    @property
+    def place(self) -> Path:
+        """Where its translations go."""
+        return Path(self.folder) / f"part-{self.number:05d}.{'txt' if self.kind == 'text' else self.kind}"
+
+    @property
+    def bad(self) -> Path:
+        """Where the rows without a translation are listed."""
+        return Path(self.folder) / f"part-{self.number:05d}.bad.jsonl"
+
+
+def plan_parts(file: Path, folder: Path, rows: int = ROWS) -> list[Part]:
+    """The parts of a file, in order."""
+    ending = file.suffix if file.suffix not in COMPRESSED else Path(file.stem).suffix
+    kind = KINDS.get(ending, "text")
+    if kind == "parquet":
+        edges, firsts = _row_groups(file, rows)
+    elif file.suffix in COMPRESSED:
+        edges, firsts = [0, None], [0]
+    else:
+        edges, firsts = _offsets(file, rows)
+    spans = zip(edges, edges[1:], firsts, strict=False)
+    return [
+        Part(str(file), str(folder), kind, number, first, start or 0, end)
+        for number, (start, end, first) in enumerate(spans)
+    ]
+
+
+def _offsets(file: Path, rows: int) -> tuple[list[int | None], list[int]]:
+    """Byte offsets after every `rows` lines, from 0 to the end, and the number of the line that begins there."""
+    edges: list[int | None] = [0]
+    lines = position = 0
+    with open_regular(file) as stream:
+        while block := stream.read(BLOCK):
+            ends = np.flatnonzero(np.frombuffer(block, dtype=np.uint8) == ord("\n"))
+            wanted = np.arange(rows - lines % rows, len(ends) + 1, rows)
+            edges += [position + int(ends[count - 1]) + 1 for count in wanted]
+            lines, position = lines + len(ends), position + len(block)
+    if edges[-1] != position or position == 0:
+        edges.append(position)
+    return edges, [rows * number for number in range(len(edges) - 1)]
+
+
+def _row_groups(file: Path, rows: int) -> tuple[list[int | None], list[int]]:
+    meta = _parquet(file).metadata
+    edges, firsts, count = [0], [0], 0
+    for group in range(meta.num_row_groups):
+        count += meta.row_group(group).num_rows
+        if count - firsts[-1] >= rows or group == meta.num_row_groups - 1:
+            edges.append(group + 1)
+            firsts.append(count)
+    return list(edges), firsts[:-1]
+
+
+def _parquet(file: Path) -> Any:
+    try:
+        from pyarrow import lib, parquet
+    except ImportError:
+        raise InputError(f"{file} is Parquet, which needs pyarrow: pip install 'regard[bulk]'") from None
+    try:
+        return parquet.ParquetFile(file)
+    except (lib.ArrowException, OSError) as error:
+        raise InputError(f"{file} is no Parquet file that can be read ({str(error).splitlines()[0]})") from None
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Rows that are translated together: their columns, and for lines of text the lines as they stand in the file."""
+
+    columns: Rows
+    lines: Sequence[str] = ()
+
+    def texts(self, column: str) -> list[Any]:
+        """The values of a column, None where a row has none."""
+        rows = len(next(iter(self.columns.values()), self.lines))
+        return self.columns.get(column) or [None] * rows
+
+
+def read_part(part: Part) -> Iterator[Chunk]:
+    """The rows of a part, TOGETHER at a time."""
+    if part.kind == "parquet":
+        groups = list(range(part.start, part.end or 0))
+        for batch in _parquet(Path(part.file)).iter_batches(TOGETHER, row_groups=groups):
+            yield Chunk({name: batch[name].to_pylist() for name in batch.schema.names})
+        return
+    lines = _lines(part)
+    while few := list(islice(lines, TOGETHER)):
+        yield Chunk(_columns(part, few), few)
+
+
+def _lines(part: Part) -> Iterator[str]:
+    with open_bytes(Path(part.file)) as stream:
+        if part.start:
+            stream.seek(part.start)
+        source = stream if part.end is None else _Bounded(stream, part.end - part.start)
+        yield from decode_lines(source, f"{part.file}, rows from {part.first + 1:,} on")
+
+
+class _Bounded:
+    """The first bytes of a stream, line by line."""
+
+    def __init__(self, stream: Any, size: int) -> None:
+        self._stream, self._left = stream, size
+
+    def readline(self, size: int = -1, /) -> bytes:
+        most = self._left if size < 0 else min(size, self._left)
+        line: bytes = self._stream.readline(most) if most else b""
+        self._left -= len(line)
+        return line
+
+
+def _columns(part: Part, lines: Sequence[str]) -> Rows:
+    if part.kind == "text":
+        return {"text": list(lines)}
+    if part.kind == "tsv":
+        cells = [line.split("\t") for line in lines]
+        widest = max(map(len, cells))
+        return {str(n + 1): [row[n] if n < len(row) else None for row in cells] for n in range(widest)}
+    records = [_record(line) or {} for line in lines]
+    names = dict.fromkeys(name for record in records for name in record)
+    return {name: [record.get(name) for record in records] for name in names}
+
+
+def _record(line: str) -> dict[str, Any] | None:
+    """The JSON object of a line, None where it is none."""
+    try:
+        found = parse_json(line)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def write_part(part: Part, translated: Iterator[tuple[Chunk, Mapping[str, Any]]]) -> tuple[int, int]:
+    """Writes the translations and, beside them, the bad rows; returns how many rows there are and how many are bad.
+
+    `translated` gives the rows as they were read, and the columns that the worker added.
+    """
+    rows, complaints = 0, list[str]()
+    with ExitStack() as stack:
+        file = stack.enter_context(whole_file(part.place, parents=True))
+        write = _parquet_writer(stack, part, file) if part.kind == "parquet" else partial(_write_lines, part, file)
+        for chunk, added in translated:
+            if taken := sorted(chunk.columns.keys() & {*WRITTEN}):
+                raise InputError(f"{part.file} has a column '{taken[0]}' already, which is written: rename it")
+            write(chunk, added)
+            values = chunk.lines or next(iter(chunk.columns.values()), [])
+            for index in np.flatnonzero(added["error"] != "").tolist():
+                about = {"file": part.file, "row": part.first + rows + index + 1, "error": added["error"][index]}
+                complaints.append(json.dumps({**about, "value": excerpt(values[index])}, ensure_ascii=False))
+            rows += len(added["error"])
+        if complaints:
+            with whole_file(part.bad) as side:
+                side.write("".join(f"{line}\n" for line in complaints).encode())
+    return rows, len(complaints)
+
+
+def _write_lines(part: Part, file: Any, chunk: Chunk, added: Mapping[str, Any]) -> None:
+    lines = []
+    for index, (line, translation) in enumerate(zip(chunk.lines, added["translation"], strict=True)):
+        written = " ".join(translation.splitlines())
+        if part.kind == "jsonl":
+            more = {name: added[name][index] for name in WRITTEN} | {"score": _number(added["score"][index])}
+            written = json.dumps((_record(line) or {"line": line}) | more, ensure_ascii=False)
+        elif part.kind == "tsv":
+            written = line + "\t" + written.replace("\t", " ")
+        lines.append(written + "\n")
+    file.write("".join(lines).encode())
+
+
+def _number(score: float) -> float | None:
+    return None if np.isnan(score) else float(score)
+
+
+def _parquet_writer(stack: ExitStack, part: Part, file: Any) -> Callable[[Chunk, Mapping[str, Any]], None]:
+    import pyarrow
+    from pyarrow import parquet
+
+    schema = _parquet(Path(part.file)).schema_arrow
+    for name in WRITTEN:
+        schema = schema.append(pyarrow.field(name, pyarrow.float64() if name == "score" else pyarrow.string()))
+    table = stack.enter_context(parquet.ParquetWriter(file, schema))
+
+    def write(chunk: Chunk, added: Mapping[str, Any]) -> None:
+        new = {name: list(added[name]) for name in WRITTEN} | {"score": [_number(one) for one in added["score"]]}
+        table.write_table(pyarrow.Table.from_pydict({**chunk.columns, **new}, schema=schema))
+
+    return write

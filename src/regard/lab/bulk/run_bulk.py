@@ -1,0 +1,227 @@
+"""`regard translate --engine`: every file of a folder through one process or through Ray Data, resumable."""
+
+import hashlib
+import json
+import logging
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from regard.bundle.find import find_bundle
+from regard.bundle.manifest import NAME as MANIFEST
+from regard.files import locked, write_whole
+from regard.lab.bulk.parts import ROWS, Part, plan_parts, read_part, write_part
+from regard.reading_files import read_json
+from regard.registry import Precision
+from regard.runtime.row_worker import Worker
+from regard.text.input_error import InputError
+
+RECORD = "bulk.json"
+ENGINES = ("local", "ray")
+BLOCKS = 1_000
+"""Ray schedules blocks of parts; a part that was finished before a worker died is not translated again."""
+
+
+@dataclass(frozen=True)
+class Bulk:
+    """What is translated, by which model, into which folder."""
+
+    bundle: str
+    inputs: str
+    """A file, a folder or a pattern such as news/*.jsonl."""
+    output: str
+    column: str | None = None
+    """The column of the text; `text`, or 1 for TSV, if left out."""
+    device: str = "cpu"
+    precision: Precision = "float32"
+    trust: tuple[str, ...] = ()
+    search: dict[str, Any] = field(default_factory=dict)
+    rows: int = ROWS
+
+
+@dataclass(frozen=True)
+class Done:
+    """One finished part."""
+
+    rows: int
+    bad: int
+    seconds: float
+    process: int
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The metrics of a run; parts that were finished before are counted apart."""
+
+    files: int
+    parts: int
+    finished_before: int
+    rows: int
+    bad: int
+    seconds: float
+    workers: int
+
+    @property
+    def rows_per_second(self) -> float:
+        return self.rows / max(self.seconds, 1e-9)
+
+
+def translate_bulk(
+    bulk: Bulk,
+    engine: str = "local",
+    *,
+    workers: int = 1,
+    gpus: float = 0.0,
+    tell: Callable[[int], None] = lambda rows: None,
+) -> Summary:
+    """Translate what is not finished yet; `tell` is called with the number of rows done."""
+    if engine not in ENGINES:
+        raise InputError(f"no engine '{engine}': valid choices are {', '.join(ENGINES)}")
+    folder = Path(bulk.output)
+    files = find_inputs(bulk.inputs, folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder / f".{RECORD}.lock"):
+        _check_record(bulk, folder, files)
+        parts = [part for file, name in files.items() for part in plan_parts(file, folder / name, bulk.rows)]
+        left = [part for part in parts if not part.place.exists()]
+        _check_column(bulk, left)
+        start, rows, bad, processes = time.perf_counter(), 0, 0, set[int]()
+        run = partial(_by_ray, workers=workers, gpus=gpus) if engine == "ray" else _in_this_process
+        for done in run(bulk, left) if left else ():
+            rows, bad = rows + done.rows, bad + done.bad
+            processes.add(done.process)
+            tell(rows)
+        seconds = time.perf_counter() - start
+    return Summary(len(files), len(parts), len(parts) - len(left), rows, bad, round(seconds, 2), len(processes))
+
+
+def find_inputs(pattern: str, output: Path) -> dict[Path, str]:
+    """The files, each with the name of its folder below the output, so that two of one name do not meet."""
+    root = Path(pattern)
+    if root.is_file():
+        return {root: root.name}
+    base = root if root.is_dir() else Path(*_before_pattern(root))
+    wanted = "**/*" if root.is_dir() else str(root.relative_to(base))
+    found = base.glob(wanted) if base.is_dir() else ()
+    inside = output.resolve()
+    files = sorted(
+        path
+        for path in found
+        if path.is_file() and not path.name.startswith(".") and inside not in path.resolve().parents
+    )
+    if not files:
+        raise InputError(f"no file at {pattern}: name a file, a folder, or a pattern in quotes such as 'news/*.jsonl'")
+    return {path: str(path.relative_to(base)) for path in files}
+
+
+def _before_pattern(path: Path) -> Iterator[str]:
+    for part in path.parts[:-1]:
+        if any(mark in part for mark in "*?["):
+            return
+        yield part
+
+
+def _check_record(bulk: Bulk, folder: Path, files: dict[Path, str]) -> None:
+    """Keeps what the folder was made with; refuses to continue with another model, setting or changed files."""
+    model = hashlib.sha256((find_bundle(bulk.bundle) / MANIFEST).read_bytes()).hexdigest()
+    settings = {"column": bulk.column, "precision": bulk.precision, "search": bulk.search, "rows": bulk.rows}
+    about = {"model": model, **settings}
+    sizes = {name: path.stat().st_size for path, name in files.items()}
+    place = folder / RECORD
+    if place.exists():
+        before = read_json(place)
+        if before.get("made_with") != about:
+            raise InputError(f"{folder} holds translations by another model or other settings: name another --output")
+        changed = [name for name, size in sizes.items() if before["bytes"].get(name, size) != size]
+        if changed:
+            raise InputError(f"{changed[0]} has changed since {folder} was begun: name another --output")
+        sizes = before["bytes"] | sizes
+    elif any(folder.iterdir()) and {one.name for one in folder.iterdir()} != {f".{RECORD}.lock"}:
+        raise InputError(f"{folder} is not empty and holds no {RECORD}: name a new folder with --output")
+    write_whole(place, json.dumps({"made_with": about, "bytes": sizes}, indent=1) + "\n")
+
+
+def _check_column(bulk: Bulk, parts: list[Part]) -> None:
+    """Refuses a column that the first rows do not have, before anything is translated."""
+    for part in parts[:1]:
+        for chunk in read_part(part):
+            column = column_of(bulk, part)
+            if column not in chunk.columns:
+                names = ", ".join(map(repr, chunk.columns)) or "none"
+                raise InputError(f"{part.file} has no column '{column}', it has {names}: name one with --column")
+            return
+
+
+def column_of(bulk: Bulk, part: Part) -> str:
+    """The column of a part that is translated."""
+    if part.kind == "text":
+        return "text"
+    return bulk.column or ("1" if part.kind == "tsv" else "text")
+
+
+class PartWorker:
+    """Loads the model once and translates parts; Ray calls it with batches of their fields."""
+
+    def __init__(self, bulk: Bulk) -> None:
+        if bulk.device == "cpu":
+            torch.set_num_threads(1)
+        about: dict[str, Any] = {"device": bulk.device, "precision": bulk.precision, "trust": bulk.trust}
+        self.bulk, self.worker = bulk, Worker(bulk.bundle, **about, **bulk.search)
+
+    def translate(self, part: Part) -> Done:
+        start = time.perf_counter()
+        column = column_of(self.bulk, part)
+        translated = ((chunk, self.worker({"text": chunk.texts(column)})) for chunk in read_part(part))
+        rows, bad = write_part(part, translated)
+        return Done(rows, bad, time.perf_counter() - start, os.getpid())
+
+    def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
+        parts = [Part(**json.loads(one)) for one in batch["part"]]
+        done = [asdict(finished(part) if part.place.exists() else self.translate(part)) for part in parts]
+        return {name: [one[name] for one in done] for name in Done.__dataclass_fields__}
+
+
+def finished(part: Part) -> Done:
+    """A part that a worker wrote before it died, and before it could report it."""
+    rows = sum(len(chunk.texts("")) for chunk in read_part(part))
+    bad = len(part.bad.read_bytes().splitlines()) if part.bad.exists() else 0
+    return Done(rows, bad, 0.0, os.getpid())
+
+
+def _in_this_process(bulk: Bulk, parts: Iterable[Part]) -> Iterator[Done]:
+    worker = PartWorker(bulk)
+    yield from map(worker.translate, parts)
+
+
+def _by_ray(bulk: Bulk, parts: list[Part], *, workers: int, gpus: float) -> Iterator[Done]:
+    if find_spec("ray") is None:
+        raise InputError("the engine ray needs Ray: pip install 'regard[bulk]'")
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    import ray
+    import ray.data
+
+    started = not ray.is_initialized()
+    if started:
+        here = None if "RAY_ADDRESS" in os.environ else workers  # a cluster knows how many processors it has
+        ray.init(log_to_driver=False, logging_level=logging.ERROR, num_cpus=here)
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    try:
+        items = [{"part": json.dumps(asdict(part))} for part in parts]
+        pool = ray.data.ActorPoolStrategy(size=min(workers, len(parts)))
+        options: dict[str, Any] = {"num_gpus": gpus} if gpus else {"num_cpus": 1}
+        dataset = ray.data.from_items(items, override_num_blocks=min(len(items), BLOCKS)).map_batches(
+            PartWorker, fn_constructor_args=(bulk,), batch_size=1, compute=pool, **options
+        )
+        for row in dataset.iter_rows():
+            yield Done(**{name: row[name] for name in Done.__dataclass_fields__})
+    finally:
+        if started:
+            ray.shutdown()

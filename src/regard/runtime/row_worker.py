@@ -1,0 +1,94 @@
+"""`Worker` translates batches of rows, for any engine that maps dicts of arrays: Ray Data, Spark, datasets."""
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Shaped
+
+from regard.bounds import MOST, cut
+from regard.registry import Precision
+from regard.runtime.translation import Translation
+from regard.runtime.translator import load
+from regard.text.input_error import InputError
+
+WRITTEN = ("translation", "score", "alignment", "warning", "error")
+"""The columns that a worker adds."""
+
+Columns = dict[str, Shaped[np.ndarray, " rows"]]
+
+
+class Worker:
+    """Adds the translations of one column; a row that cannot be translated gets the reason in `error`.
+
+    Example:
+        worker = regard.runtime.Worker("en-fr")
+        worker({"text": np.array(["Good morning.", None], dtype=object)})["translation"]     # ['Bonjour.', '']
+
+    Rows keep their order and are decoded sorted by length. `alignment` holds word links as `0-0 1-2`, counted from 0.
+    """
+
+    def __init__(
+        self,
+        bundle: str | Path | Sequence[str | Path],
+        *,
+        column: str = "text",
+        device: str | torch.device = "cpu",
+        precision: Precision = "float32",
+        trust: Collection[str] = (),
+        **search: Any,
+    ) -> None:
+        self.column, self.search = column, search
+        self.translator = load(bundle, device, precision=precision, trust=trust)
+        self.translator.search_config(search)
+
+    def __call__(self, batch: Mapping[str, Any]) -> Columns:
+        if self.column not in batch:
+            raise InputError(f"no column '{self.column}': the batch has {', '.join(map(repr, batch)) or 'none'}")
+        if taken := [name for name in WRITTEN if name in batch]:
+            raise InputError(f"the batch has a column '{taken[0]}' already, which the worker writes: rename it")
+        rows = list(batch[self.column])
+        errors = [complain(row) for row in rows]
+        found = self._translate([row for row, error in zip(rows, errors, strict=True) if error is None])
+        done = [self._row(next(found)) if error is None else ("", np.nan, "", "", error) for error in errors]
+        kinds = (object, np.float64, object, object, object)
+        added = {
+            name: np.array([one[index] for one in done], dtype=kind)
+            for index, (name, kind) in enumerate(zip(WRITTEN, kinds, strict=True))
+        }
+        return {**{name: np.asarray(values) for name, values in batch.items()}, **added}
+
+    def _translate(self, texts: list[str]) -> Any:
+        """The translation of each text, or the reason why there is none."""
+        try:
+            return iter(self.translator.translate(texts, **self.search))
+        except InputError:
+            return (self._alone(text) for text in texts)
+
+    def _alone(self, text: str) -> Translation | str:
+        try:
+            found: Translation = self.translator.translate(text, **self.search)
+        except InputError as error:
+            return str(error)
+        return found
+
+    def _row(self, found: Translation | str) -> tuple[str, float, str, str, str]:
+        if isinstance(found, str):
+            return "", np.nan, "", "", found
+        links = " ".join(f"{source}-{target}" for source, target in sorted(found.alignment))
+        return found.text, found.score, links, "; ".join(found.warnings), ""
+
+
+def complain(row: object) -> str | None:
+    """Why this value cannot be translated, or None."""
+    if not isinstance(row, str):
+        return f"{'nothing' if row is None else type(row).__name__}, wanted text"
+    if len(row) > MOST["line"]:
+        return f"{len(row):,} characters, at most {MOST['line']:,} are read"
+    try:
+        row.encode()
+    except UnicodeEncodeError as error:
+        return f"not valid Unicode at character {error.start}: {cut(ascii(row), 60)}"
+    return None

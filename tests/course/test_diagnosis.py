@@ -1,0 +1,80 @@
+"""What a wrong answer is told: named slips, two at once, properties of the answers, errors explained, the repair."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from regard.course.attempt import load_attempt
+from regard.course.catalogue import find
+from regard.course.error_advice import advice_for
+from regard.course.grade import grade
+from regard.course.slips import slips
+from regard.course.verdict import Verdict
+
+
+def graded(exercise: str, code: str, folder: Path) -> Verdict:
+    """The verdict on a learner's file, in this process: these files are ours."""
+    path = folder / "exercise.py"
+    path.write_text(f"import numpy as np\n\n\n{code}", encoding="utf-8")
+    check = find(exercise).load()
+    return grade(check, load_attempt(path, check.functions, check.reference))
+
+
+def test_two_mistakes_at_once_are_both_named(tmp_path: Path) -> None:
+    code = (
+        "def additive_score(query, states, W_s, W_h, v):\n    return np.maximum(W_s @ query - states @ W_h.T, 0) @ v\n"
+    )
+    advice = graded("additive_score", code, tmp_path).advice
+    assert "ReLU" in advice
+    assert "subtracted" in advice
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("(np.tanh(W_s @ query + states @ W_h.T) @ v) * 3", "3 times the wanted one"),
+        ("-(np.tanh(W_s @ query + states @ W_h.T) @ v)", "sign"),
+        ("(np.tanh(W_s @ query + states @ W_h.T) @ v)[:, None]", "axis of size 1 too many"),
+        ("(np.tanh(W_s @ query + states @ W_h.T) @ v)[::-1]", "reverse order along `source`"),
+        ("(np.tanh(W_s @ query + states @ W_h.T) @ v)[:-1]", "missing at the end of `source`"),
+        ("np.tanh(W_s @ np.ones_like(query) * 0.3 + states @ W_h.T) @ v", "does not depend on `query`"),
+        ("np.tanh(W_s @ query + states @ W_h.T) @ v + 1", "differs by the same amount"),
+    ],
+)
+def test_properties_of_an_unnamed_mistake_are_reported(body: str, words: str, tmp_path: Path) -> None:
+    code = f"def additive_score(query, states, W_s, W_h, v):\n    return {body}\n"
+    verdict = graded("additive_score", code, tmp_path)
+    assert verdict.mistake is None
+    assert words in verdict.advice
+
+
+def test_the_one_change_that_makes_it_right_is_named_with_its_line(tmp_path: Path) -> None:
+    code = "def context_vectors(scores, states):\n    e = np.exp(scores - scores.max(axis=-1, keepdims=True))\n"
+    code += "    w = e / e.sum(axis=-1, keepdims=True) + 0.5 * len(states)\n    return w @ states\n"
+    verdict = graded("context", code, tmp_path)
+    assert "Line 6: without the part `0.5 * len(states)`" in verdict.advice
+
+
+def test_shapes_that_do_not_line_up_are_explained() -> None:
+    with pytest.raises(ValueError, match="broadcast") as caught:
+        np.zeros((2, 3)) - np.zeros(2)
+    assert "keepdims=True" in advice_for(caught.value)
+
+
+def test_a_slip_that_changes_nothing_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "solution.py").write_text("def double(x):\n    return x * 2\n", encoding="utf-8")
+    (tmp_path / "slips.toml").write_text('[a]\nmessage = "m"\nvariants = [[["x * 3", "x"]]]\n', encoding="utf-8")
+    with pytest.raises(ValueError, match="has no 'x \\* 3'"):
+        slips(str(tmp_path / "check.py"), ("double",))
+
+
+def test_an_unstable_mask_does_not_pass(tmp_path: Path) -> None:
+    code = (
+        "def masked_softmax(scores, lengths):\n"
+        "    s = np.where(np.arange(scores.shape[1]) < lengths[:, None], scores, -1e8)\n"
+        "    e = np.exp(s - s.max(axis=1, keepdims=True))\n    return e / e.sum(axis=1, keepdims=True)\n"
+    )
+    verdict = graded("masking", code, tmp_path)
+    assert verdict.status == "unstable"
+    assert "minus infinity" in verdict.advice

@@ -1,0 +1,45 @@
+"""`Worker`: dicts of arrays in, dicts of arrays out, bad rows reported."""
+
+import numpy as np
+import pytest
+
+import regard
+from regard.runtime.row_worker import WRITTEN, Worker
+from regard.text.input_error import InputError
+
+TEXTS = ["the black cat sat on the mat", "she sleeps", "he traveled to london"]
+
+
+@pytest.fixture(scope="module")
+def worker() -> Worker:
+    return Worker("demo-en-fr", beam=2)
+
+
+def test_rows_keep_their_order_and_their_other_columns(worker: Worker) -> None:
+    found = worker({"id": np.arange(3), "text": np.array(TEXTS, dtype=object)})
+    assert list(found) == ["id", "text", *WRITTEN]
+    wanted = regard.load("demo-en-fr").translate(TEXTS, beam=2)
+    assert found["translation"].tolist() == [one.text for one in wanted]
+    assert found["score"].tolist() == pytest.approx([one.score for one in wanted])
+    assert found["id"].tolist() == [0, 1, 2]
+    links = [tuple(map(int, link.split("-"))) for link in found["alignment"][0].split()]
+    assert links == sorted(wanted[0].alignment)
+
+
+def test_bad_rows_are_reported_and_the_others_translated(worker: Worker) -> None:
+    rows = [None, TEXTS[0], 3.5, "\ud800 broken", float("nan"), "", TEXTS[1]]
+    found = worker({"text": rows})
+    assert found["error"].tolist()[::2] == ["nothing, wanted text", "float, wanted text", "float, wanted text", ""]
+    assert found["error"][3].startswith("not valid Unicode at character 0")
+    assert [bool(text) for text in found["translation"]] == [False, True, False, False, False, False, True]
+    assert np.isnan(found["score"][0])
+    assert found["error"][5] == "", "a blank text is translated by a blank"
+
+
+def test_wrong_batches_and_options_get_one_message(worker: Worker) -> None:
+    with pytest.raises(InputError, match="no column 'text': the batch has 'sentence'"):
+        worker({"sentence": TEXTS})
+    with pytest.raises(InputError, match="has a column 'score' already"):
+        worker({"text": TEXTS, "score": [1, 2, 3]})
+    with pytest.raises(InputError, match="translate has no option 'beem'"):
+        Worker("demo-en-fr", beem=3)
