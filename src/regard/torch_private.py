@@ -150,3 +150,11 @@ def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, torch.OutOfMemoryError) or (
         isinstance(error, RuntimeError) and "DefaultCPUAllocator: " in str(error)
     )
+
+
+@cache
+def has_vnni() -> bool:
+    """Whether the CPU adds 8-bit products without saturation (2.6 to 2.13); False where torch cannot tell."""
+    with suppress(AttributeError):
+        return bool(torch.cpu._is_vnni_supported())
+    return False
