@@ -49,6 +49,12 @@ NEW = {
         "runtime/onnx_folder.py",
         "runtime/onnx_model.py",
     ),
+    "bulk translation and int8 products": (
+        "cli/translate_folder.py",
+        "lab/bulk",
+        "runtime/decoding_precision.py",
+        "runtime/row_worker.py",
+    ),
     "Trust, items 11 to 20": (
         "cli/arriving.py",
         "cli/completion.py",

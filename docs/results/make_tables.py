@@ -66,6 +66,8 @@ TABLES = {
     "faults": speed.faults,
     "kills": speed.kills,
     "fuzz": speed.fuzz,
+    "serving": speed.serving,
+    "serving-turns": speed.serving_turns,
     "gradients": evidence.gradients,
     "similarity": evidence.similarity,
     "parameters": evidence.parameters,

@@ -81,7 +81,7 @@ def give_graph_its_own_workspace() -> None:
 def end_broken_capture(device: int, pool: Any) -> None:
     """Ends the allocator's share of a capture that failed (2.6 to 2.12; a no-op where torch has done it).
 
-    Before 2.13 the allocator is not told that the capture is over: cached memory would never be returned.
+    Before 2.13 the allocator does not learn that the capture is over: cached memory would never be returned.
     """
     with suppress(RuntimeError, AttributeError):
         torch._C._cuda_endAllocateToPool(device, pool)
@@ -150,3 +150,11 @@ def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, torch.OutOfMemoryError) or (
         isinstance(error, RuntimeError) and "DefaultCPUAllocator: " in str(error)
     )
+
+
+@cache
+def has_vnni() -> bool:
+    """Whether the CPU adds 8-bit products without saturation (2.6 to 2.13); False where torch cannot tell."""
+    with suppress(AttributeError):
+        return bool(torch.cpu._is_vnni_supported())
+    return False

@@ -50,7 +50,7 @@ def test_item_15_tsv_with_a_header(tmp_path: Path) -> None:
         ("en,en,x\na,b,c\n", ["en", "x"], "the header names 2 columns 'en'"),
         ('en,fr\n"a,b\n', None, "line 2: not CSV"),
         ('en,fr\n"a"b,c\n', None, "line 2: not CSV"),
-        ("en,fr,x\na,b\n", ["en", "x"], r"line 2: 2 columns, but columns = \['en', 'x'\] was asked for"),
+        ("en,fr,x\na,b\n", ["en", "x"], r"line 2: 2 columns, but columns = \['en', 'x'\] was requested"),
         ("en,fr\n", None, "holds no pair"),
         ("", None, "holds no pair"),
     ],

@@ -15,6 +15,7 @@ from torch import Tensor
 from models.zoo import EVERY, OWN, Config, Sentences, build, sentences
 from regard.bundle.onnx_manifest import DECODER, ENCODER, NEW
 from regard.export.graph import FLOAT, Graph
+from regard.export.graph_state import is_shared
 from regard.export.graph_weights import Weights
 from regard.export.write_folder import build_graphs
 from regard.models import RecurrentConfig, Seq2Seq
@@ -36,7 +37,8 @@ def onnx_model(model: Seq2Seq, *, int8: bool = False) -> OnnxModel:
     graphs = build_graphs(model, weights)
     needed = {name: external(graph, weights) for name, graph in graphs.items()}
     written = {name: graph.SerializeToString() for name, graph in graphs.items()}
-    return OnnxModel(model.config, written, needed, model.parameters_count)
+    shared = [one.name for one in graphs[ENCODER].graph.output if is_shared(one.name)]
+    return OnnxModel(model.config, written, needed, model.parameters_count, shared)
 
 
 def external(graph: onnx.ModelProto, weights: Weights) -> dict[str, np.ndarray]:

@@ -69,6 +69,21 @@ def test_int8_is_close_and_does_not_depend_on_the_batch(config: Config) -> None:
         assert torch.equal(steps(exported, alone)[0][:, 0], logits[:, row])
 
 
+@some
+def test_hypotheses_of_a_sentence_share_its_memory(config: Config) -> None:
+    """Equally many for each sentence, and not; the torch model copies the memory for each."""
+    model, source = torch_model(config), batches()[3]
+    exported = onnx_model(model)
+    ours, theirs = exported.start(source), model.start(source)
+    for rows, shared in (([0, 0, 1, 1, 2, 2, 3, 3, 4, 4], 5), ([3, 2, 9, 8], 2), ([0, 2, 3, 3], 4), ([3, 0], 2)):
+        picked, tokens = torch.tensor(rows), torch.arange(len(rows)) % 5 + 4
+        ours, theirs = ours.select(picked), theirs.select(picked)
+        assert all(len(tensor) == shared for tensor in ours.shared.values())
+        one, other = exported.step(tokens, ours), model.step(tokens, theirs)
+        torch.testing.assert_close(one.logits, other.logits, atol=1e-5, rtol=1e-5)
+        ours, theirs = one.state, other.state
+
+
 @pytest.mark.parametrize("shape", [(5, 8), (2, 3, 8)], ids=["rows", "sequences"])
 def test_an_int8_product_is_a_product_of_integers(shape: tuple[int, ...]) -> None:
     random = np.random.default_rng(0)

@@ -78,7 +78,7 @@ def test_without_attention_there_is_no_alignment_error_and_it_is_said(
     assert measured.notes == ("no alignment error rate: one fixed vector, no alignment exists",)
     voting = measure(regard.load([vanilla.bundle.path, random_model.bundle.path]), pairs, longest=4)
     assert (voting.evaluation.aer, voting.notes) == (None, measured.notes)  # the first model aligns, and it cannot
-    page = report_page("vanilla", measured)
+    page, _, _ = report_page("vanilla", measured).partition("<script")  # whose components have the sentence, too
     assert page.count("one fixed vector, no alignment exists") == 1
     assert "One fixed vector, no alignment exists" in page
 

@@ -64,6 +64,27 @@ def test_a_newcomer_with_the_mouse(studio: Studio) -> None:
     )
     shot(page, "6-beam")
 
+    page.get_by_role("link", name="Translate").click()
+    page.get_by_role("button", name="Translate freely").click()
+    studio.says("Translation: le chat noir")
+    page.get_by_role("group", name="Written pieces").get_by_role("button", name="chat").click()
+    page.get_by_text("Edit this row of attention").click()
+    page.get_by_role("button", name="All weight on mat").click()
+    page.get_by_role("button", name="Decode on with this row").click()
+    page.get_by_text("Row 2 is edited").wait_for()
+    page.wait_for_function("() => document.querySelector('[data-cell=\"1,6\"]')?.dataset.value === '1'")
+    shot(page, "7-edited")
+    edited, address = studio.translation(), page.url
+    for kind in ("SVG", "PNG 2×"):
+        page.get_by_role("button", name="Export").click()
+        with page.expect_download() as waiting:
+            page.get_by_role("menuitem", name=kind).click()
+        assert Path(waiting.value.path()).stat().st_size > 2000
+    page.goto("about:blank")
+    page.goto(address)
+    page.get_by_text("Row 2 is edited").wait_for()
+    assert studio.translation() == edited
+
 
 def test_a_newcomer_with_the_keyboard_alone(studio: Studio) -> None:
     page = studio.page
@@ -93,7 +114,29 @@ def test_a_newcomer_with_the_keyboard_alone(studio: Studio) -> None:
     page.get_by_text("Row 2 is edited").wait_for()
     page.wait_for_function("() => document.querySelector('[data-cell=\"1,6\"]')?.dataset.value === '1'")
 
-    keys.press("Alt+ArrowLeft")
+    studio.tab_to("[aria-label='Source words to drop'] button")
+    studio.tab_to("[aria-label='Source words to drop'] button")
+    assert studio.focused() == "black"
+    keys.press("Space")
+    studio.says("Without black: le chat était assis sur le tapis")
+
+    page.reload()
+    page.get_by_test_id("without").wait_for()
+    studio.tab_to("[aria-haspopup=menu]")
+    keys.press("ArrowDown")
+    page.get_by_role("menuitem", name="SVG").and_(page.locator(":focus")).wait_for()
+    with page.expect_download() as waiting:
+        keys.press("Enter")
+    assert waiting.value.suggested_filename.endswith(".svg")
+
+    page.goto(f"{studio.base}/#/compare?text={CAT}&models=demo-en-fr")
+    page.get_by_role("checkbox", name="vanilla", exact=True).wait_for()
+    for name in ("vanilla", "transformer"):
+        while studio.page.evaluate("document.activeElement.parentElement.textContent.trim()") != name:
+            studio.tab_to("[type=checkbox]")
+        keys.press("Space")
+        page.get_by_role("region", name=name, exact=True).wait_for()
+
     page.goto(f"{studio.base}/#/walk?model=demo-en-fr&text={CAT}")
     page.get_by_test_id("place").wait_for()
     studio.tab_to(".target button")

@@ -180,6 +180,15 @@ def test_a_long_sentence_has_an_overview_and_a_window(studio: Studio) -> None:
     assert "Rows 19–48 of 48" in page.get_by_test_id("mass").text_content()
 
 
+def test_a_changed_option_keeps_the_unsent_text(studio: Studio) -> None:
+    page = studio.open("translate", model="demo-en-fr")
+    page.get_by_label("Source (en)").fill("i love you")
+    page.get_by_text("Options").click()
+    page.get_by_label("Beam").fill("3")
+    page.wait_for_url("**beam=3**")
+    assert page.get_by_label("Source (en)").input_value() == "i love you"
+
+
 def test_a_lesson_link_hides_and_locks_controls(studio: Studio) -> None:
     page = translated(studio, model="demo-en-fr", text=CAT, hide="scale,occlusion,second,nav", lock="model,rendering")
     assert page.get_by_text("Colour scale").count() == 0

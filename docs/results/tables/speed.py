@@ -1,4 +1,4 @@
-"""Tables of speed and memory: training steps, additive attention, scores, decoding, preparing a corpus, robustness."""
+"""Tables of speed and memory: training steps, additive attention, scores, decoding, preparing, robustness, serving."""
 
 from typing import Any
 
@@ -221,3 +221,32 @@ def fuzz() -> str:
         codes = [str(one["outcomes"].get(f"exit code {code}", 0)) for code in (0, 1, 2)]
         rows.append([name, str(one["cases"]), *codes, str(len(one["findings"])), f"{one['slowest_case']:.1f}"])
     return markdown(["file", "cases", "exit code 0", "1", "2", "findings", "slowest case, s"], rows)
+
+
+def serving() -> str:
+    rows = []
+    for name, one in record("serve_load")["cases"].items():
+        others = ", ".join(f"{count} × {status}" for status, count in one["statuses"].items() if status != "200")
+        memory = f"{one['memory_10s'] / 1e6:.0f} → {one['memory_end'] / 1e6:.0f} ({one['growth']:.3f} ×)"
+        times = [f"{one['per_second']:.1f}", f"{one['p50']:.2f}", f"{one['p95']:.2f}", f"{one['mean_batch']:.1f}"]
+        rows.append([name, *times, str(one["answers"]), others or "none", memory])
+    head = [
+        "",
+        "translations/s",
+        "median, s",
+        "p95, s",
+        "decoded together",
+        "answers",
+        "errors",
+        "memory, MB: 10 s → end",
+    ]
+    return markdown(head, rows)
+
+
+def serving_turns() -> str:
+    found = record("serve_load")["turns"]
+    rows = [
+        [name, f"{found[name]['per_second']:.1f}", f"{found[name]['processor_ms']:.0f}", ratio]
+        for name, ratio in (("together", f"{found['ratio']:.1f}"), ("one by one", ""))
+    ]
+    return markdown(["", "translations/s", "processor time for each, ms", "times the throughput"], rows)

@@ -25,6 +25,7 @@ class Graphs(BaseModel):
     int8: bool = Field(default=False, description="whether matrices are int8 with a scale for each row")
     trace: bool = Field(default=False, description="whether a step also gives query, scores and context")
     state: tuple[str, ...] = Field(description="outputs of the encoder, which are inputs of a step")
+    shared: tuple[str, ...] = Field(default=(), description="of these, the ones that the rows of a sentence may share")
 
 
 class OnnxManifest(Manifest):

@@ -87,8 +87,8 @@ def align(
         settings=settings, device=device, trust=tuple(trust or ()),
     )  # fmt: skip
     job = prepare(request)
-    with progress("aligning", len(job.text) * (1 if reverse is None else 2)) as tell:
-        outcome = run(job, tell)
+    with progress("aligning", len(job.text) * (1 if reverse is None else 2)) as advance:
+        outcome = run(job, advance)
     for note in outcome.notes:
         warn(note)
     if output is not None or not as_json:

@@ -129,12 +129,12 @@ def _run(plan: "Plan", slots: "list[Slot]", jobs: int, folder: Path) -> tuple[di
     from regard.lab.compare.comparison_page import write_report
     from regard.lab.compare.run_plan import PlanState, Stopped, run_plan
 
-    told: set[str] = set()
+    shown: set[str] = set()
     clock = Clock()
     reported = sum(slot.result() is not None for slot in slots)
     with progress(f"{len(slots)} runs, {jobs} at a time, %", 100) as bar:
 
-        def tell(state: PlanState) -> None:
+        def show(state: PlanState) -> None:
             nonlocal reported
             bar(round(100 * state.steps))
             if state.done > reported:
@@ -142,13 +142,13 @@ def _run(plan: "Plan", slots: "list[Slot]", jobs: int, folder: Path) -> tuple[di
                 write_report(plan, slots, {}, jobs, folder)
             left = clock.left(state.steps)
             for name in state.running:
-                if name not in told:
-                    told.add(name)
+                if name not in shown:
+                    shown.add(name)
                     warn(f"training {name} ({state.done} of {state.total} done{left})")
             if not sys.stderr.isatty() and clock.due():
                 warn(f"{state.steps:.0%} of all steps{left}")
 
         try:
-            return run_plan(plan, slots, jobs, tell), ""
+            return run_plan(plan, slots, jobs, show), ""
         except Stopped as stop:
             return {}, str(stop)

@@ -50,8 +50,8 @@ def demo(
         warn(f"interrupted; continue with: regard demo --pair {pair} --seed {seed} --out {quote(str(out))} --resume")
         raise typer.Exit(130)
     seconds = result.progress.seconds
-    with progress("measuring", SENTENCES + SAMPLE * len(LONGER)) as tell:
-        done = show_demo(pair, out, seed=seed, train_seconds=seconds, progress=tell)
+    with progress("measuring", SENTENCES + SAMPLE * len(LONGER)) as advance:
+        done = show_demo(pair, out, seed=seed, train_seconds=seconds, progress=advance)
     screen.print()
     first = as_written(done.showcase[0].translation.source)
     screen.print(f"{first}  →  {done.showcase[0].translation.text}\n")

@@ -38,8 +38,8 @@ def doctor(
         from regard.cli.screen import progress
         from regard.lab.examine import examine
 
-        with progress("looking", None, wanted=path is not None) as tell:
-            findings = [*examine(path, other, tell, trust or ()), *findings]
+        with progress("looking", None, wanted=path is not None) as advance:
+            findings = [*examine(path, other, advance, trust or ()), *findings]
     for finding in findings:
         typer.echo("\n".join(finding.lines()))
     if any(finding.bad for finding in findings):

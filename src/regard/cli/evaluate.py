@@ -139,5 +139,5 @@ def _measure(
     if systems[0].is_file():
         return measure_texts(evaluated.lines(systems[0], "translations"), pairs, more=more, scoring=scoring)
     translator = load_translator(systems, **load)
-    with progress(f"measuring {systems[0]}", len(pairs)) as tell:
-        return measure(translator, pairs, more=more, scoring=scoring, progress=tell, **search)
+    with progress(f"measuring {systems[0]}", len(pairs)) as advance:
+        return measure(translator, pairs, more=more, scoring=scoring, progress=advance, **search)

@@ -66,14 +66,14 @@ def learn(
         _check(exercise)
         return
     session = Session(folder)
-    said = session.notes
-    for note in said:
+    notes = session.notes
+    for note in notes:
         typer.echo(f"regard: {note}", err=True)
     try:
         _act(session, action, exercise, tier, as_json)
     finally:
         session.close()
-        for note in session.notes[len(said) :]:
+        for note in session.notes[len(notes) :]:
             typer.echo(f"regard: {note}", err=True)
 
 
@@ -168,11 +168,11 @@ def _grade_class(directory: Path, exercise: str | None, report: Path | None, as_
     from regard.course.classroom import grade_class, passed_over, table_lines
     from regard.course.verdict_text import plain, visible
 
-    def tell(learner: str, entry: "Entry", verdict: "Verdict") -> None:
+    def show(learner: str, entry: "Entry", verdict: "Verdict") -> None:
         if sys.stderr.isatty():
             typer.echo(f"{visible(learner)}: {entry.number} {verdict.status}", err=True)
 
-    graded = grade_class(directory, tell, _waiting, None if exercise is None else find(exercise))
+    graded = grade_class(directory, show, _waiting, None if exercise is None else find(exercise))
     if report is not None:
         write_report(graded, report)
     if as_json:

@@ -71,7 +71,7 @@ def _run(arguments: Sequence[str]) -> int:
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
-        return _say("interrupted", 130)
+        return _print_error("interrupted", 130)
     except BrokenPipeError:
         silence(sys.stdout)
         return 0  # the reader closed the pipe, e.g. `| head -1`
@@ -80,7 +80,7 @@ def _run(arguments: Sequence[str]) -> int:
             raise
         if isinstance(error, OSError):
             silence(sys.stdout)  # Python must not flush the rest again when it ends
-        return _say(*describe_failure(error, verb))
+        return _print_error(*describe_failure(error, verb))
 
 
 def build_command(verb: str) -> tuple[Any, Any]:
@@ -126,7 +126,7 @@ def _run_alone(arguments: Sequence[str]) -> int:
 
         typer.echo(regard.__version__)
         return 0
-    return _say(f"there is no 'regard {first}': {suggest(first, VERBS, 'commands')}", 2)
+    return _print_error(f"there is no 'regard {first}': {suggest(first, VERBS, 'commands')}", 2)
 
 
 def _prepare_streams() -> None:
@@ -145,10 +145,10 @@ def _prepare_streams() -> None:
 def _show_warning(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
     """Show our own warnings; those of libraries only with REGARD_DEBUG=1."""
     if category.__module__.startswith("regard.") or os.environ.get("REGARD_DEBUG"):
-        _say(str(message), 0)
+        _print_error(str(message), 0)
 
 
-def _say(message: str, code: int) -> int:
+def _print_error(message: str, code: int) -> int:
     if message:
         sys.stderr.write("regard: " + " ".join(message.split()) + "\n")
     return code

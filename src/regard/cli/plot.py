@@ -46,7 +46,7 @@ def plot(
         raise InputError(f"--target forces one translation, but {len(texts)} sentences were given")
     translations = load(bundle, trust=trust or ()).translate(texts, target=None if target is None else [target])
     for line, one in enumerate(translations, start=1):
-        Warnings().tell(one, line if len(texts) > 1 else None)
+        Warnings().show(one, line if len(texts) > 1 else None)
     drawn = [one for one in translations if one.source_words]
     if not drawn:
         raise InputError("nothing to draw: there is no word in what was given")

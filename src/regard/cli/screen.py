@@ -38,7 +38,7 @@ class Warnings:
     def __init__(self) -> None:
         self.count = 0
 
-    def tell(self, translation: Translation, number: int | None = None) -> None:
+    def show(self, translation: Translation, number: int | None = None) -> None:
         for warning in translation.warnings:
             self.count += 1
             if self.count <= SHOWN:
@@ -119,11 +119,11 @@ def show_against(name: str, against: OtherSystem) -> None:
         figures = (f"{one.first:{form}}", f"{one.second:{form}}", f"{one.difference:+{form}}", interval)
         lines.append((metric.replace("_", " "), *figures, f"{one.p_value:.3f}", verdict(one)))
     samples = next(iter(against.comparisons.values())).samples
-    said = [f"paired bootstrap, {samples:,} resampled test sets; p is how often chance alone does as much"]
-    said += [f"{against.name}: {note}" for note in against.measured.notes]
+    notes = [f"paired bootstrap, {samples:,} resampled test sets; p is how often chance alone does as much"]
+    notes += [f"{against.name}: {note}" for note in against.measured.notes]
     typer.echo("")
     show_table(lines)
-    typer.echo("\n".join(said))
+    typer.echo("\n".join(notes))
 
 
 def plain_table(rows: Sequence[Sequence[str]]) -> list[str]:

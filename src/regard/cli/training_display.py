@@ -38,7 +38,7 @@ class TrainingDisplay:
         self.loss = self.speed = 0.0
         self.score = self.stage = ""
         self.pairs = self.all_pairs = 0
-        self.began = self.told = time.monotonic()
+        self.began = self.reported = time.monotonic()
 
     def __enter__(self) -> "TrainingDisplay":
         self.bar.start()
@@ -84,8 +84,8 @@ class TrainingDisplay:
         self.pairs = event.pairs
         self.bar.update(self.task, completed=event.pairs)
         now = time.monotonic()
-        if not self.console.is_terminal and (begins or now - self.told >= LOG_SECONDS):
-            self.told = now
+        if not self.console.is_terminal and (begins or now - self.reported >= LOG_SECONDS):
+            self.reported = now
             of = f" of {self.all_pairs:,}" if self.all_pairs > event.pairs else ""
             self._line(f"preparing: {event.what}{f', {event.pairs:,}{of} pairs' if event.pairs else ''}")
 
@@ -105,7 +105,7 @@ class TrainingDisplay:
             steps = event.total_steps - event.first_step + 1
             self._line(f"{steps:,} steps: about {show_time(event.estimate)} at most, validation not counted")
         self.first, self.total = event.first_step, event.total_steps
-        self.began = self.told = time.monotonic()
+        self.began = self.reported = time.monotonic()
         done = event.first_step - 1
         self.bar.reset(self.task, description="training", total=event.total_steps, completed=done, figures="")
 
@@ -117,8 +117,8 @@ class TrainingDisplay:
         figures = f"loss {self.loss:.3f} · {self.speed:,.0f} tokens/s{self.score}"
         self.bar.update(self.task, completed=event.step, figures=figures)
         now = time.monotonic()
-        if not self.console.is_terminal and now - self.told >= LOG_SECONDS:
-            self.told = now
+        if not self.console.is_terminal and now - self.reported >= LOG_SECONDS:
+            self.reported = now
             left = (now - self.began) / (event.step - self.first + 1) * (self.total - event.step)
             self._line(f"step {event.step:,} of {self.total:,} · {figures} · {show_time(left)} left")
 
@@ -141,7 +141,7 @@ class Clock:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
-        self.began = self.told = clock()
+        self.began = self.reported = clock()
         self.first: float | None = None
 
     def left(self, share: float) -> str:
@@ -155,8 +155,8 @@ class Clock:
     def due(self) -> bool:
         """Whether it is time for another line in a log."""
         now = self.clock()
-        due = now - self.told >= 4 * LOG_SECONDS
-        self.told = now if due else self.told
+        due = now - self.reported >= 4 * LOG_SECONDS
+        self.reported = now if due else self.reported
         return due
 
 

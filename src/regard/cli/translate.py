@@ -136,15 +136,15 @@ def _translate_lines(
     texts, input_, output = streams
     _tell_files(texts or [])
     warnings, shown, done = Warnings(), list["Translation"](), 0
-    with open_output(output) as file, progress("translating", total, output is not None) as tell:
+    with open_output(output) as file, progress("translating", total, output is not None) as advance:
         for batch in chunks(texts) if texts else read_batches(input_):
             forced = None if targets is None else targets[done : done + len(batch)]
             for number, one in enumerate(translator.translate(batch, target=forced, **search), start=done + 1):
-                warnings.tell(one, number if len(texts or ()) != 1 else None)
+                warnings.show(one, number if len(texts or ()) != 1 else None)
                 form.write(one, number, file)
                 shown += [one] if len(shown) <= PAGE else []
             done += len(batch)
-            tell(done)
+            advance(done)
             file.flush()
     warnings.close()
     return shown
@@ -233,7 +233,7 @@ def _converse(translator: "Translator", search: dict[str, Any], form: Form) -> "
         except InputError as error:
             warn(str(error))
             continue
-        Warnings().tell(translation)
+        Warnings().show(translation)
         form.write(translation, len(done) + 1, sys.stdout)
         if translation.source_words and not (form.json or form.alignment or form.walk):
             show_map(console(), translation)

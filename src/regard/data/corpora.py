@@ -75,8 +75,8 @@ def _pairs(
         if fields and columns is None and len(fields) != 2:
             raise InputError(f"{path}, line {number}: {wrong(len(fields), path)}")
         if fields and len(fields) < max(first, second):
-            asked = ", ".join(map(repr, columns or ()))
-            raise InputError(f"{path}, line {number}: {len(fields)} columns, but columns = [{asked}] was asked for")
+            wanted = ", ".join(map(repr, columns or ()))
+            raise InputError(f"{path}, line {number}: {len(fields)} columns, but columns = [{wanted}] was requested")
         source, target = (fields[first - 1], fields[second - 1]) if fields else ("", "")
         if source.strip() and target.strip():
             found += 1

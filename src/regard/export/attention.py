@@ -42,17 +42,31 @@ def prepare_multi_head(graph: Graph, attention: Any, states: str) -> tuple[str, 
     return split_heads(graph, keys, attention.heads), split_heads(graph, values, attention.heads)
 
 
+def by_sentence(graph: Graph, value: str, keys: str, *sizes: str) -> str:
+    """[rows, ...] → [sentence, rows of a sentence, *sizes]: rows of one sentence follow each other and share its keys.
+
+    A key for each row is the case of one row a sentence.
+    """
+    return graph("Reshape", value, graph("Concat", graph.size(keys, 0), graph.integers(-1), *sizes, axis=0))
+
+
+def by_row(graph: Graph, value: str, *sizes: str) -> str:
+    """The way back: [sentence, rows of a sentence, ...] → [rows, *sizes]."""
+    return graph("Reshape", value, graph("Concat", graph.integers(-1), *sizes, axis=0))
+
+
 def multi_head_step(
     graph: Graph, attention: Any, query: str, keys: str, values: str, weigh: Callable[[str], str]
 ) -> AttendedNames:
     """One step of all heads; `weigh` makes weights of the scores [rows, head, source]."""
     heads, part = attention.heads, attention.W_q.shape[0] // attention.heads
-    projected = graph.linear(query, attention.W_q, attention.b_q)
-    projected = graph("Div", projected, graph.constant(math.sqrt(part)))
-    columns = graph("Reshape", projected, graph.integers(-1, heads, part, 1))
-    scores = graph("Squeeze", graph("MatMul", keys, columns), graph.integers(3))
+    across = graph.integers(heads), graph.size(keys, 2)
+    projected = graph("Div", graph.linear(query, attention.W_q, attention.b_q), graph.constant(math.sqrt(part)))
+    columns = graph("Transpose", by_sentence(graph, projected, keys, graph.integers(heads, part)), perm=[0, 2, 3, 1])
+    scores = by_row(graph, graph("Transpose", graph("MatMul", keys, columns), perm=[0, 3, 1, 2]), *across)
     weights = weigh(scores)
-    mixed = graph("MatMul", graph("Unsqueeze", weights, graph.integers(2)), values)
+    lines = graph("Transpose", by_sentence(graph, weights, keys, *across), perm=[0, 2, 1, 3])
+    mixed = graph("Transpose", graph("MatMul", lines, values), perm=[0, 2, 1, 3])
     merged = graph("Reshape", mixed, graph.integers(-1, heads * part))
     return AttendedNames(graph.linear(merged, attention.W_o, attention.b_o), weights, scores, query)
 
@@ -75,21 +89,25 @@ def single_head_step(
     """One step of a mechanism with one head."""
     if score in ("additive", "concat"):
         if score == "additive":
-            projected = graph.linear(query, attention.W_s)
+            W = attention.W_s
+            projected = graph.linear(query, W)
         else:
             W = attention.W_a[:, : attention.query_width]
             projected = graph.linear(query, W, name="decoder.attention.W_a.query")
-        projected = graph("Unsqueeze", projected, graph.integers(1))
-        scores = graph("MatMul", graph("Tanh", graph("Add", projected, keys)), graph.vector(attention.v))
+        projected = by_sentence(graph, projected, keys, graph.integers(1, len(W)))
+        sums = graph("Add", projected, graph("Unsqueeze", keys, graph.integers(1)))
+        lines = graph("Reshape", graph("Tanh", sums), graph.integers(-1, len(W)))
+        scores = graph("MatMul", lines, graph("Unsqueeze", graph.vector(attention.v), graph.integers(1)))
     else:
-        column = graph("Unsqueeze", query, graph.integers(2))
+        columns = by_sentence(graph, query, keys, graph.integers(attention.query_width))
         if score == "scaled-dot":
-            column = graph("Div", column, graph.constant(math.sqrt(attention.query_width)))
-        scores = graph("Squeeze", graph("MatMul", keys, column), graph.integers(2))
-    scores = graph("Unsqueeze", scores, graph.integers(1))
+            columns = graph("Div", columns, graph.constant(math.sqrt(attention.query_width)))
+        products = graph("MatMul", keys, graph("Transpose", columns, perm=[0, 2, 1]))
+        scores = graph("Transpose", products, perm=[0, 2, 1])
+    scores = by_row(graph, scores, graph.integers(1), graph.size(keys, 1))
     weights = weigh(scores)
-    context = graph("Squeeze", graph("MatMul", weights, values), graph.integers(1))
-    return AttendedNames(context, weights, scores, query)
+    mixed = graph("MatMul", by_sentence(graph, weights, keys, graph.size(keys, 1)), values)
+    return AttendedNames(by_row(graph, mixed, graph.size(values, 2)), weights, scores, query)
 
 
 def look(graph: Graph, kind: str, window: Any, query: str, real: str, position: str) -> tuple[str, str | None]:

@@ -36,6 +36,7 @@ class Graph:
         self._constants: dict[tuple[str, tuple[int, ...], bytes], str] = {}
         self._values: dict[str, str] = {}
         self._rounded: dict[str, tuple[str, str]] = {}
+        self._sizes: dict[tuple[str, int], str] = {}
 
     def __call__(self, operator: str, *inputs: str, **attributes: Any) -> str:
         return self.several(operator, 1, *inputs, **attributes)[0]
@@ -114,7 +115,9 @@ class Graph:
 
     def size(self, value: str, axis: int) -> str:
         """The size of an axis, as a vector of one integer."""
-        return self("Gather", self("Shape", value), self.integers(axis), axis=0)
+        if (value, axis) not in self._sizes:
+            self._sizes[value, axis] = self("Shape", value, start=axis, end=axis + 1)
+        return self._sizes[value, axis]
 
     def zeros(self, rows: str, *sizes: int) -> str:
         """Zeros of shape [rows, *sizes]; `rows` is a vector of one integer."""

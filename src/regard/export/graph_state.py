@@ -21,9 +21,14 @@ def write_state(graph: Graph, state: State) -> None:
 
 
 def read_state(graph: Graph, state: State) -> None:
-    """The same as inputs of a step."""
+    """The same as inputs of a step; those that several rows may share have an axis of their own."""
     for name, (_, kind, dimensions) in state.items():
-        graph.input(name, kind, ["rows", *dimensions])
+        graph.input(name, kind, ["sentences" if is_shared(name) else "rows", *dimensions])
+
+
+def is_shared(name: str) -> bool:
+    """Whether the rows of a sentence may share one row of this tensor: they read it, and no step replaces it."""
+    return name.startswith(("keys", "values"))
 
 
 def begin(graph: Graph, rows: str, *, weighs: bool) -> State:

@@ -13,6 +13,7 @@ from regard.bundle.onnx_manifest import DATA, DECODER, ENCODER, Graphs, OnnxMani
 from regard.bundle.store import SOURCE, TARGET, Bundle, load_bundle
 from regard.export import recurrent, transformer
 from regard.export.graph import Graph
+from regard.export.graph_state import is_shared
 from regard.export.graph_weights import Weights
 from regard.models.model_config import RecurrentConfig, TransformerConfig
 from regard.models.seq2seq import Seq2Seq
@@ -49,7 +50,7 @@ def write_onnx(bundle: Bundle, folder: Path, *, int8: bool = False, trace: bool 
             torch=torch.__version__,
             **given,
             files={path.name: FileEntry.of(path) for path in sorted(draft.iterdir())},
-            onnx=Graphs(int8=int8, trace=trace, state=state),
+            onnx=Graphs(int8=int8, trace=trace, state=state, shared=tuple(filter(is_shared, state))),
         )
         return write_manifest(draft / NAME, manifest)
 

@@ -190,7 +190,9 @@ def _with_settings(
     def changed(direction: Direction, *rules: Extraction | None) -> Direction:
         bundle = direction.aligner.bundle
         rule, joined = settings.rules_for(bundle, rules, path)
-        return Direction(Aligner(bundle, spaces=request.spaces, posterior=settings.ask()), rule or LinkRule(), joined)
+        return Direction(
+            Aligner(bundle, spaces=request.spaces, posterior=settings.to_posterior()), rule or LinkRule(), joined
+        )
 
     other = None if backward is None else changed(backward, settings.backward, settings.backward_joined)
     return changed(forward, settings.forward, settings.forward_joined), other
@@ -257,7 +259,7 @@ def _tune(job: AlignJob) -> tuple[AlignJob, Tuning | None, list[str]]:
         notes.append(f"tuned together: {best.symmetrise} of {rules}: {error}")
 
     def tuned(direction: Direction, rule: LinkRule, joined: LinkRule | None) -> Direction:
-        aligner = direction.aligner.asking(best.posterior)
+        aligner = direction.aligner.with_posterior(best.posterior)
         return Direction(aligner, rule, joined)
 
     joined = best.joined or (None, None)

@@ -17,7 +17,7 @@ from regard.bundle.bundle_folder import write_whole
 from regard.bundle.store import Bundle
 from regard.data.lines import find_file
 from regard.reading_files import read_json
-from regard.runtime.posterior import Evidence, Posterior, unaskable
+from regard.runtime.posterior import Evidence, Posterior, undefined_for
 from regard.text.complaint import complain
 from regard.text.input_error import InputError
 
@@ -246,13 +246,13 @@ class AlignSettings(BaseModel):
         except ValidationError as error:
             raise InputError(f"{path}: {complain(error, cls)}") from None
 
-    def ask(self) -> Posterior | None:
+    def to_posterior(self) -> Posterior | None:
         return None if self.posterior is None else Posterior(self.posterior.prior, self.posterior.evidence)
 
     def rules_for(self, bundle: Bundle, rules: Iterable[Extraction | None], path: Path) -> list[LinkRule | None]:
         """`rules` as link rules; refuses heads or a posterior that the model of `bundle` does not have."""
-        posterior = self.ask()
-        if posterior is not None and (kind := unaskable(bundle.model)):
+        posterior = self.to_posterior()
+        if posterior is not None and (kind := undefined_for(bundle.model)):
             raise InputError(
                 f"{path} was not made for {bundle.path}: it says {posterior.describe()}, "
                 f"which is not defined for {kind}"

@@ -16,35 +16,35 @@ from regard.lab.survey import Survey, check_overlap
 from regard.lab.table_check import TableFindings, check_table
 from regard.text.input_error import InputError
 
-Tell = Callable[[int], None]
+Advance = Callable[[int], None]
 _RECORDS = (".jsonl", ".parquet")
 
 
-def check_file(path: Path, tell: Tell | None = None) -> list[Finding]:
+def check_file(path: Path, advance: Advance | None = None) -> list[Finding]:
     """A file of pairs, or one side of a parallel corpus."""
     if bare_suffix(path) in _RECORDS:
         source, target = guess_fields(path)
         note = f'source and target were taken from the fields "{source}" and "{target}"; name them in a recipe'
-        return [*_survey((path,), tell)[1], Finding("·", note)]
+        return [*_survey((path,), advance)[1], Finding("·", note)]
     first = next((line for line in read_lines(path) if line.strip()), None)
     if first is None:
         return [Finding("✗", f"{path} is empty: wanted lines of source TAB target")]
     if "\t" not in first and check_table(path).readable:
         return _check_side(path)
-    return _survey((path,), tell)[1]
+    return _survey((path,), advance)[1]
 
 
-def check_parallel(source: Path, target: Path, tell: Tell | None = None) -> list[Finding]:
+def check_parallel(source: Path, target: Path, advance: Advance | None = None) -> list[Finding]:
     """Two files whose lines translate each other."""
-    return _survey((source, target), tell)[1]
+    return _survey((source, target), advance)[1]
 
 
-def _survey(paths: tuple[Path, ...], tell: Tell | None) -> tuple[Survey, list[Finding]]:
+def _survey(paths: tuple[Path, ...], advance: Advance | None) -> tuple[Survey, list[Finding]]:
     table = _table(paths)
     if not table.readable:
         return Survey(()), list(table.findings)
     skipped: list[int] = []
-    survey = Survey(located(_read(paths, skipped), skipped), tell)
+    survey = Survey(located(_read(paths, skipped), skipped), advance)
     findings = [*survey.findings(), *table.findings]
     if skipped:
         lines = tuple(f"line {number}" for number in skipped[:3])
@@ -53,24 +53,24 @@ def _survey(paths: tuple[Path, ...], tell: Tell | None) -> tuple[Survey, list[Fi
     return survey, findings
 
 
-def check_corpus(entry: CatalogueEntry, tell: Tell | None = None) -> list[Finding]:
+def check_corpus(entry: CatalogueEntry, advance: Advance | None = None) -> list[Finding]:
     """A corpus of the catalogue, from its first side to each other one: training text, the other splits against it."""
     folder = corpus_folder(entry)
     source, first, *others = entry.sides
     targets = [first, *(one for one in others if folder is not None and _is_here(entry, folder, entry.train, one))]
-    return [finding for target in targets for finding in _check_direction(entry, folder, (source, target), tell)]
+    return [finding for target in targets for finding in _check_direction(entry, folder, (source, target), advance)]
 
 
 def _check_direction(
-    entry: CatalogueEntry, folder: Path | None, sides: tuple[str, str], tell: Tell | None
+    entry: CatalogueEntry, folder: Path | None, sides: tuple[str, str], advance: Advance | None
 ) -> list[Finding]:
     source, target = sides
     part = entry.parts[0] if entry.parts else None
     table = CatalogueData(kind="catalogue", name=entry.name, source=source, target=target, part=part)
     notes: list[str] = []
-    train = Survey(((f"pair {n}", pair) for n, pair in enumerate(open_split(table, "train").pairs(notes), 1)), tell)
-    said = f"{entry.name} in {folder}: {source} → {target}{f', {part}' if part else ''}; licence: {entry.licence}"
-    findings = [Finding("✓", said), *(Finding("·", note) for note in notes), *train.findings()]
+    train = Survey(((f"pair {n}", pair) for n, pair in enumerate(open_split(table, "train").pairs(notes), 1)), advance)
+    summary = f"{entry.name} in {folder}: {source} → {target}{f', {part}' if part else ''}; licence: {entry.licence}"
+    findings = [Finding("✓", summary), *(Finding("·", note) for note in notes), *train.findings()]
     for split in ("dev", "test"):
         findings += check_overlap(train, load_split(table, split).pairs, split)
     further = set(entry.splits()) - {entry.train, entry.dev, entry.test} if not entry.parts else set()
@@ -90,7 +90,7 @@ def _is_here(entry: CatalogueEntry, folder: Path, split: str, target: str) -> bo
     )
 
 
-def check_folder(folder: Path, tell: Tell | None = None) -> list[Finding]:
+def check_folder(folder: Path, advance: Advance | None = None) -> list[Finding]:
     """A folder of data files: the split that looks like training text, and the others against it."""
     splits = find_splits(folder)
     if not splits:
@@ -99,7 +99,7 @@ def check_folder(folder: Path, tell: Tell | None = None) -> list[Finding]:
             "(.tsv, .jsonl, .parquet), or parallel files such as train.en and train.fr"
         )
     name = next((name for name in splits if "train" in name), max(splits, key=lambda name: _size(splits[name])))
-    train, found = _survey(splits[name], tell)
+    train, found = _survey(splits[name], advance)
     findings = [Finding("✓", f"{name}: {' and '.join(path.name for path in splits[name])}"), *found]
     for other, paths in splits.items():
         if other != name and not (table := _table(paths)).readable:

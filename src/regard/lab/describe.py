@@ -69,12 +69,16 @@ def describe_model(config: RecurrentConfig | TransformerConfig) -> str:
 
 def _describe_tokenizer(tokenizer: Tokenizer) -> str:
     chosen = tokenizer.config.normalise
-    said = [
+    choices = [
         (chosen.lowercase, "lower case"),
         (chosen.drop_final_stop, "no final stop"),
         (tokenizer.config.words == "spaces", "split at spaces"),
     ]
-    names = [f"{tokenizer.config.kind} pieces", f"vocabulary {len(tokenizer):,}", *(name for yes, name in said if yes)]
+    names = [
+        f"{tokenizer.config.kind} pieces",
+        f"vocabulary {len(tokenizer):,}",
+        *(name for yes, name in choices if yes),
+    ]
     return ", ".join(names)
 
 

@@ -16,7 +16,7 @@ from regard.data.pair import Pair
 from regard.data.pipeline import open_training, train_tokenizers
 from regard.data.splits import Corpus, StoredSplit, load_split
 from regard.data.tables import TsvData
-from regard.lab.data_check import Tell, check_corpus, check_file, check_folder, check_parallel
+from regard.lab.data_check import Advance, check_corpus, check_file, check_folder, check_parallel
 from regard.lab.describe import describe, describe_model
 from regard.lab.finding import Finding
 from regard.lab.survey import Survey, check_overlap
@@ -37,25 +37,25 @@ EXTRAS = {
 
 
 def examine(
-    path: Path | None, other: Path | None = None, tell: Tell | None = None, trust: Collection[str] = ()
+    path: Path | None, other: Path | None = None, advance: Advance | None = None, trust: Collection[str] = ()
 ) -> list[Finding]:
     """Check whatever `path` is, two parallel files, or the machine; `trust` names classes that a bundle may import."""
     if path is None:
         return _machine()
     try:
         if other is not None:
-            return check_parallel(path, other, tell)
+            return check_parallel(path, other, advance)
         if path.is_dir():
-            return _bundle(path, trust) if _holds_run(path) else check_folder(path, tell)
+            return _bundle(path, trust) if _holds_run(path) else check_folder(path, advance)
         if str(path) in pretrained_names() and not path.exists():
             return _bundle(path, trust)
         if path.suffix == ".toml" or not path.exists():
             known = catalogue()
             corpus = str(path) in known and str(path) not in recipe_names()  # a recipe tells of its corpus too
-            return check_corpus(known[str(path)], tell) if corpus else _recipe(path, tell, trust)
+            return check_corpus(known[str(path)], advance) if corpus else _recipe(path, advance, trust)
         if not path.is_file():
             raise InputError(f"{path} is neither a file nor a folder: there is nothing to look at")
-        return check_file(path, tell)
+        return check_file(path, advance)
     except InputError as error:
         return [Finding("✗", str(error))]
 
@@ -113,7 +113,7 @@ def _nothing(path: Path) -> str:
     return f"no file or folder {path}: {suggest(path.name, beside, otherwise=f'nothing like it in {path.parent}')}"
 
 
-def _recipe(path: Path, tell: Tell | None, trust: Collection[str]) -> list[Finding]:
+def _recipe(path: Path, advance: Advance | None, trust: Collection[str]) -> list[Finding]:
     if not path.exists() and str(path) not in recipe_names():
         raise InputError(_nothing(path))
     recipe = load_recipe(find_recipe(str(path)))
@@ -121,7 +121,7 @@ def _recipe(path: Path, tell: Tell | None, trust: Collection[str]) -> list[Findi
     made_up = isinstance(train, Corpus)
     notes = list(train.notes) if isinstance(train, Corpus) else []
     pairs = train.pairs if isinstance(train, Corpus) else train.pairs(notes)
-    survey = Survey(((f"pair {number}", pair) for number, pair in enumerate(pairs, 1)), tell)
+    survey = Survey(((f"pair {number}", pair) for number, pair in enumerate(pairs, 1)), advance)
     findings = [
         Finding("✓", f"a valid recipe{': ' + recipe.description if recipe.description else ''}"),
         Finding("✓", f"model: {describe_model(recipe.model)}"),

@@ -37,16 +37,23 @@ def go_together(source: Lengths, target: Lengths) -> list[Finding]:
         return []
     here = _correlation(source, target)
     if here <= 0.3:
-        said, best = f"the lengths of the two sides hardly go together (correlation {here:.2f})", _best(source, target)
+        problem, best = (
+            f"the lengths of the two sides hardly go together (correlation {here:.2f})",
+            _best(source, target),
+        )
         if best.correlation > max(0.3, here + 0.2):
-            return [Finding("!", f"{said}, but they do {best.describe()}", remedy=_SHIFTED)]
-        return [Finding("!", said, remedy="do the lines translate each other? Look at a few in the middle of the file")]
+            return [Finding("!", f"{problem}, but they do {best.describe()}", remedy=_SHIFTED)]
+        return [
+            Finding("!", problem, remedy="do the lines translate each other? Look at a few in the middle of the file")
+        ]
     parts = list(_shifted_parts(source, target))
     if not parts:
         return [Finding("✓", f"long sources have long targets (correlation of lengths {here:.2f})")]
     first, last, shift = parts[0][0], parts[-1][1], parts[0][2]
-    said = f"from about pair {first + 1:,} to {last:,} lengths do not go together line by line, but {shift.describe()}"
-    return [Finding("!", said, remedy=_SHIFTED)]
+    problem = (
+        f"from about pair {first + 1:,} to {last:,} lengths do not go together line by line, but {shift.describe()}"
+    )
+    return [Finding("!", problem, remedy=_SHIFTED)]
 
 
 def _shifted_parts(source: Lengths, target: Lengths) -> Iterator[tuple[int, int, _Shift]]:

@@ -61,7 +61,7 @@ class _OddLines:
 class Survey:
     """Statistics and problems of a split; each pair comes with its place, e.g. `line 7`."""
 
-    def __init__(self, located: Iterable[tuple[str, Pair]], tell: Callable[[int], None] | None = None) -> None:
+    def __init__(self, located: Iterable[tuple[str, Pair]], advance: Callable[[int], None] | None = None) -> None:
         self.source, self.target = Side("source"), Side("target")
         self.sources: set[int] = set()
         """Keys of the source texts, letters and digits alone."""
@@ -81,8 +81,8 @@ class Survey:
         """How much longer targets usually are."""
         for number, (place, pair) in enumerate(chain(sample, stream), 1):
             self._look(pair, place)
-            if tell is not None and number % SAMPLE == 0:
-                tell(number)
+            if advance is not None and number % SAMPLE == 0:
+                advance(number)
 
     def __len__(self) -> int:
         return len(self.source.lengths)
@@ -123,7 +123,7 @@ class Survey:
         found += [Finding("✓", side.describe()) for side in (self.source, self.target)]
         short = [side.shortlist() for side in (self.source, self.target)]
         remedy = 'kind = "bpe" or "unigram" in [text] spells rare words'
-        return found + [Finding("·", said, remedy=remedy) for said in short if said is not None]
+        return found + [Finding("·", summary, remedy=remedy) for summary in short if summary is not None]
 
     def findings(self) -> list[Finding]:
         """The sizes and the problems."""
@@ -157,8 +157,8 @@ def check_overlap(train: Survey, held_out: Iterable[Pair], name: str) -> list[Fi
         unknown = 0  # a dictionary is tested with new words
     found = [Finding("·", f"{name}: {unknown:.1%} of its source words never occur in training")] if unknown else []
     if not same:
-        said = "1 pair, its source not" if len(pairs) == 1 else f"{len(pairs):,} pairs, none of their sources"
-        return [Finding("✓", f"{name}: {said} in training"), *found]
+        summary = "1 pair, its source not" if len(pairs) == 1 else f"{len(pairs):,} pairs, none of their sources"
+        return [Finding("✓", f"{name}: {summary} in training"), *found]
     return [
         Finding(
             "!",

@@ -93,7 +93,7 @@ class Aligner:
         self.spaces, self.characters = spaces, characters
         self.posterior = posterior
 
-    def asking(self, posterior: Posterior | None) -> "Aligner":
+    def with_posterior(self, posterior: Posterior | None) -> "Aligner":
         """The same with another posterior."""
         return Aligner(self.bundle, spaces=self.spaces, characters=self.characters, posterior=posterior)
 

@@ -69,7 +69,7 @@ def _read(folder: Path) -> Bundle["OnnxModel"]:
         tensors[name] = external_tensors(folder / name, graph, weights)
     count = outline(manifest.model, manifest.source_vocabulary, manifest.target_vocabulary).parameters_count
     try:
-        model = OnnxModel(manifest.model, graphs, tensors, count)
+        model = OnnxModel(manifest.model, graphs, tensors, count, manifest.onnx.shared)
     except Exception as error:  # onnxruntime has its own classes
         raise BundleError(
             f"onnxruntime cannot run the graphs in {folder} ({cut(str(error))}): export the bundle again"

@@ -1,6 +1,6 @@
 """A model in onnxruntime behind the interface of `Seq2Seq`: start, step, and the weights of given targets."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,18 +16,36 @@ from regard.bundle.onnx_manifest import DECODER, ENCODER, NEW
 from regard.models.model_config import RecurrentConfig, TransformerConfig
 from regard.models.seq2seq import Source
 from regard.models.step import Decoded, Step
+from regard.torch_private import has_vnni
 
 GIVEN = "given_weights"
 
 
 @dataclass(frozen=True)
 class OnnxState:
-    """The tensors that pass from step to step, by the names of the graphs; every one has a row for each hypothesis."""
+    """What passes from step to step, by the names of the graphs.
+
+    `tensors` have a row for each hypothesis. `shared`, the large ones, have a row for each group of hypotheses that
+    follow each other and are equally many: those of one sentence.
+    """
 
     tensors: dict[str, Tensor]
+    shared: dict[str, Tensor]
 
     def select(self, rows: Int[Tensor, " rows"]) -> "OnnxState":
-        return OnnxState({name: tensor.index_select(0, rows) for name, tensor in self.tensors.items()})
+        tensors = {name: tensor.index_select(0, rows) for name, tensor in self.tensors.items()}
+        if not self.shared:
+            return OnnxState(tensors, {})
+        groups = next(iter(self.shared.values())).size(0)
+        owner = rows.numpy() // (self.tensors["position"].size(0) // groups)
+        first = np.flatnonzero(np.diff(owner, prepend=-1))
+        kept = owner[first]
+        if len(set(np.diff(first, append=len(owner)).tolist())) > 1:
+            kept = owner
+        elif np.array_equal(kept, np.arange(groups)):
+            return OnnxState(tensors, self.shared)
+        chosen = torch.from_numpy(kept)
+        return OnnxState(tensors, {name: tensor.index_select(0, chosen) for name, tensor in self.shared.items()})
 
 
 class OnnxModel:
@@ -39,9 +57,13 @@ class OnnxModel:
         graphs: Mapping[str, bytes],
         weights: Mapping[str, Mapping[str, np.ndarray]],
         parameters_count: int,
+        shared: Collection[str] = (),
     ) -> None:
-        """`graphs` are ENCODER and DECODER, `weights` the external tensors of each; no session opens a file."""
-        self.config, self.parameters_count = config, parameters_count
+        """`graphs` are ENCODER and DECODER, `weights` the external tensors of each; no session opens a file.
+
+        `shared` names what the hypotheses of a sentence share in the state.
+        """
+        self.config, self.parameters_count, self._shared = config, parameters_count, frozenset(shared)
         self.device = torch.device("cpu")
         self._weights = weights  # the sessions use this memory
         self._encoder = _session(graphs[ENCODER], weights[ENCODER])
@@ -50,7 +72,9 @@ class OnnxModel:
     def start(self, source: Source) -> OnnxState:
         """Read the sentences; the returned state is all that a step needs."""
         given = {"source": source.source, "source_lengths": source.source_lengths}
-        return OnnxState(_run(self._encoder, given))
+        found = _run(self._encoder, given)
+        shared = {name: found.pop(name) for name in self._shared}
+        return OnnxState(found, shared)
 
     def step(
         self,
@@ -60,12 +84,12 @@ class OnnxModel:
         weights: Float[Tensor, "rows layer head source"] | None = None,
     ) -> Step:
         """One word further; `weights` replaces the computed ones, where it is not negative."""
-        given = {"tokens": tokens, **state.tensors}
+        given = {"tokens": tokens, **state.tensors, **state.shared}
         if weights is not None:
             given[GIVEN] = self._checked(weights, state)
         found = _run(self._decoder, given)
         new = {name.removeprefix(NEW): tensor for name, tensor in found.items() if name.startswith(NEW)}
-        return Step(found["logits"], OnnxState({**state.tensors, **new}), found.get("weights"))
+        return Step(found["logits"], OnnxState({**state.tensors, **new}, state.shared), found.get("weights"))
 
     def __call__(self, source: Source, tokens: Int[Tensor, "batch target"], *, want_weights: bool = False) -> Decoded:
         """All steps of given targets, one after the other; features stay inside the graphs, their width here is 0."""
@@ -96,7 +120,8 @@ def _session(graph: bytes, weights: Mapping[str, np.ndarray]) -> Any:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3  # errors, which are raised as well
     options.intra_op_num_threads = torch.get_num_threads()
-    options.add_session_config_entry("session.x64quantprecision", "1")  # else old CPUs saturate sums of int8 products
+    if not has_vnni():  # the fast int8 product of such CPUs saturates; this one is exact and slower
+        options.add_session_config_entry("session.x64quantprecision", "1")
     tensors = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in weights.values()]
     options.add_external_initializers(list(weights), tensors)
     return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])

@@ -50,7 +50,7 @@ class Posterior:
         return f"posterior={self.prior:g} evidence={self.evidence}"
 
 
-def unaskable(model: Any) -> str:
+def undefined_for(model: Any) -> str:
     """Why no posterior is defined for this model; empty where one is."""
     if not isinstance(model, Seq2Seq):
         return "an ONNX folder"
@@ -62,7 +62,7 @@ def unaskable(model: Any) -> str:
 def check_posterior(model: Any, posterior: Posterior) -> None:
     """Refuse models whose context is not a mean of annotations, and settings that do not fit the model."""
     prior = posterior.prior
-    if kind := unaskable(model):
+    if kind := undefined_for(model):
         raise InputError(
             f"posterior needs the output layer for one source word at a time, which is not defined for {kind}: use a "
             "recurrent model with one head, or leave posterior out"
@@ -162,8 +162,8 @@ def _word_evidence(
     places, vocabulary = values.size(1), decoder.readout.output.out_features
     rows = max(1, NUMBERS // (places * vocabulary))
     evidence = []
-    for some, asked in zip(torch.split(values, rows), torch.split(wanted, rows), strict=True):
+    for some, words in zip(torch.split(values, rows), torch.split(wanted, rows), strict=True):
         nothing = [some.new_zeros(*some.shape[:2], width) for width in (state_width, decoder.embedding.embedding_dim)]
         chances = decoder.readout(decoder.readout.features(nothing[0], some, nothing[1])).float().log_softmax(dim=2)
-        evidence.append(chances.gather(2, asked[:, None].expand(-1, places, -1)).transpose(1, 2))
+        evidence.append(chances.gather(2, words[:, None].expand(-1, places, -1)).transpose(1, 2))
     return torch.cat(evidence)

@@ -70,10 +70,10 @@ def _digest(parts: Iterable[bytes | memoryview]) -> str:
 def prepare(recipe: Recipe, known: Bundle | None = None, watch: Watch | None = None) -> Prepared:
     """Read and encode the data; a run that resumes or fine-tunes takes its tokenizers from the bundle `known`."""
     train, dev = open_training(recipe.data), load_split(recipe.data, "dev")
-    told = {} if watch is None else {"watch": watch}
-    source, target = (known.source, known.target) if known else train_tokenizers(train, recipe.text, **told)
+    given = {} if watch is None else {"watch": watch}
+    source, target = (known.source, known.target) if known else train_tokenizers(train, recipe.text, **given)
     _check_shared(recipe, source, target, known)
-    encoded, notes = _encode(recipe, train, source, target, epoch=0, **told)
+    encoded, notes = _encode(recipe, train, source, target, epoch=0, **given)
     text = recipe.text
     chosen = dev.pairs[: recipe.train.validate_sentences]
     dev_encoded = encode_pairs(chosen, source, target, Limits(text.longest_source, text.longest_target, "truncate"))
@@ -128,7 +128,7 @@ def _check_positions(pairs: EncodedPairs, recipe: Recipe) -> None:
 
 
 def _encode(
-    recipe: Recipe, train: Corpus | StoredSplit, source: Tokenizer, target: Tokenizer, epoch: int, **told: Watch
+    recipe: Recipe, train: Corpus | StoredSplit, source: Tokenizer, target: Tokenizer, epoch: int, **given: Watch
 ) -> tuple[EncodedPairs, tuple[str, ...]]:
     text, config = recipe.text, recipe.train
     longest_source, longest_target = text.longest_source, text.longest_target
@@ -139,7 +139,7 @@ def _encode(
         fits = [bound - 1 for bound in (config.batch_tokens, recipe.model.most_pieces) if bound is not None]
         longest_source = min((*fits, *([longest_source] if longest_source else [])), default=None)
         longest_target = min((*fits, *([longest_target] if longest_target else [])), default=None)
-    encoded, notes = encode_corpus(train, source, target, Limits(longest_source, longest_target), seed, **told)
+    encoded, notes = encode_corpus(train, source, target, Limits(longest_source, longest_target), seed, **given)
     return hide_words(encoded, source, target, config.hide_words, config.seed), notes
 
 

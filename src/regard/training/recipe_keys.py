@@ -34,7 +34,7 @@ class Key:
 
 @dataclass(frozen=True)
 class KeyTable:
-    """A table of a recipe; of [data] and [model] there are several, told apart by `kind` and `architecture`."""
+    """A table of a recipe; of [data] and [model] there are several, distinguished by `kind` and `architecture`."""
 
     name: str
     about: str
@@ -86,18 +86,18 @@ def _tables(model: type[BaseModel], path: str) -> Iterator[KeyTable]:
         place = f"{path}{name}"
         for inner in _models(field.annotation):
             tags = {tag: inner.model_fields[tag].annotation for tag in _TAGS if tag in inner.model_fields}
-            told = [
+            tag = [
                 f"{tag} = {' or '.join(_choices(one))}"
                 for tag, one in tags.items()
                 if get_origin(one) is Literal and not path
             ]
-            keys = list(_keys(inner, skip=_TAGS if told else ()))
+            keys = list(_keys(inner, skip=_TAGS if tag else ()))
             if place == "model":
                 presets = " or ".join(f'"{one}"' for one in PRESETS)
                 keys.insert(0, Key("size", "text", "the preset's own", "the size of the preset, as in tiny"))
                 keys.insert(0, Key("preset", presets, "not set", "a published model, which the other keys change"))
             about = " ".join((inner.__doc__ or "").split())
-            yield KeyTable(f"[{place}]{' with ' + told[0] if told else ''}", about, tuple(keys))
+            yield KeyTable(f"[{place}]{' with ' + tag[0] if tag else ''}", about, tuple(keys))
             yield from _tables(inner, f"{place}.")
 
 

@@ -125,8 +125,8 @@ def _rewind(folder: Path, recipe: Recipe, journal: Journal, progress: Progress) 
     best = folder / "best"
     if progress.best_step is None or best.exists():
         return ()
-    told = f"{best}, the best model so far (step {progress.best_step:,}), is missing"
-    return (f"{told}: last/ takes its place until there is a better one",)
+    missing = f"{best}, the best model so far (step {progress.best_step:,}), is missing"
+    return (f"{missing}: last/ takes its place until there is a better one",)
 
 
 def _other_bits(checkpoint: Checkpoint | None, job: TrainingJob) -> tuple[str, ...]:

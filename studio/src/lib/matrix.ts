@@ -55,7 +55,7 @@ export function spoken(one: Token): string {
 const mean = (matrices: number[][][]): number[][] =>
   matrices[0].map((row, i) => row.map((_, j) => matrices.reduce((sum, one) => sum + one[i][j], 0) / matrices.length));
 
-/** layer and head: an index into `attention.data`, or null for the mean. */
+/** layer and head: numbers from 0, or null for the mean of what was sent. */
 export function toMatrix(
   document: Document,
   unit: Unit,
@@ -73,7 +73,8 @@ export function toMatrix(
   }
   if (!document.attention) return null;
   const layers = document.attention.data;
-  const chosen = layer === null ? layers : [layers[Math.min(layer, layers.length - 1)]];
+  const place = layer === null ? -1 : document.attention.layers.indexOf(layer);
+  const chosen = place < 0 ? layers : [layers[place]];
   const heads = chosen.flatMap((one) => (head === null ? one : [one[Math.min(head, one.length - 1)]]));
   const values = heads.length === 1 ? heads[0] : mean(heads);
   const missing = values.map((row) => Math.max(0, 1 - row.reduce((sum, value) => sum + value, 0)));

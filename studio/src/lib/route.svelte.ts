@@ -67,7 +67,7 @@ export function href(view: string, query: URLSearchParams | Record<string, strin
 }
 
 /** Keys that mean the same in every view: a change of view keeps the sentence. */
-const SHARED = ["model", "text", "mode", "target", "prefix", "beam", "hide", "lock"];
+const SHARED = ["model", "text", "mode", "target", "prefix", "prefix_ids", "beam", "hide", "lock"];
 
 export function shared(query: URLSearchParams): URLSearchParams {
   return new URLSearchParams(SHARED.flatMap((key) => (query.has(key) ? [[key, query.get(key)!]] : [])));

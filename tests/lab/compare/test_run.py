@@ -76,7 +76,7 @@ def test_processes_side_by_side_and_one_that_fails(recipe: Path, tmp_path: Path)
     (slots[1].folder / "run").mkdir(parents=True)
     (slots[1].folder / "run" / "precious").write_text("mine", encoding="utf-8")
     states: list[PlanState] = []
-    failed = run_plan(plan, slots, jobs=2, tell=states.append)
+    failed = run_plan(plan, slots, jobs=2, show=states.append)
     assert list(failed) == ["general, seed 0"]
     assert "holds something else than a run" in failed["general, seed 0"]
     assert slots[0].result() is not None
@@ -106,7 +106,7 @@ def test_a_run_that_another_process_finishes_has_not_failed(recipe: Path, tmp_pa
         if slot.name in state.running and "another process" in "".join(slot.log()):
             (slot.folder / RESULT).write_text("{}", encoding="utf-8")
 
-    assert run_plan(plan, slots, jobs=1, tell=finish_meanwhile) == {}
+    assert run_plan(plan, slots, jobs=1, show=finish_meanwhile) == {}
     if lock is not None:
         os.close(lock)
 

@@ -16,23 +16,23 @@ def trees(pair: str) -> tuple[tree.Sentence, ...]:
     if pair == "en-hi":
         tasted = Nominal("mango", "dish", "a")
     return (
-        _say(
+        _sentence(
             Nominal("cat", "animal", "the", after="black"),
             _act("sit", "past", goal=PrepositionalPhrase("on", mat)),
         ),
-        _say(Pronoun("i"), _act("love", object=Pronoun("you"))),
-        _say(Name("jane"), _act("visit", object=ProperNoun("africa", "country"), modifiers=(_in("september"),))),
-        _say(None, _act("turn off", "command", object=Nominal("light", "device", "the", plural=True))),
-        _say(
+        _sentence(Pronoun("i"), _act("love", object=Pronoun("you"))),
+        _sentence(Name("jane"), _act("visit", object=ProperNoun("africa", "country"), modifiers=(_in("september"),))),
+        _sentence(None, _act("turn off", "command", object=Nominal("light", "device", "the", plural=True))),
+        _sentence(
             Pronoun("she"),
             _act("go", "want", negated=True, goal=_to("united states"), modifiers=(tree.TimeAdverb("tomorrow"),)),
         ),
-        _say(Pronoun("they"), _act("buy", "past", negated=True, object=Nominal("bread", "food", "none"))),
-        _say(
+        _sentence(Pronoun("they"), _act("buy", "past", negated=True, object=Nominal("bread", "food", "none"))),
+        _sentence(
             Nominal("girl", "person", "the", before="small", relative=asleep),
             _act("see", negated=True, object=Nominal("horse", "animal", "the", after="white")),
         ),
-        _say(
+        _sentence(
             Name("michael"),
             _act("travel", "past", goal=_to("japan"), modifiers=(_in("april"),)),
             _act("explore", "past", object=Nominal("temple", "place", "the", plural=True)),
@@ -43,7 +43,7 @@ def trees(pair: str) -> tuple[tree.Sentence, ...]:
     )
 
 
-def _say(subject: tree.NounPhrase | None, *actions: tree.VerbPhrase) -> tree.Sentence:
+def _sentence(subject: tree.NounPhrase | None, *actions: tree.VerbPhrase) -> tree.Sentence:
     return tree.Sentence((tree.Clause(subject, actions),))
 
 

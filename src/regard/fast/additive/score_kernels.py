@@ -74,7 +74,7 @@ def exponential(x, seen):
 def span_kernel(query, keys, real, wide, target, source, width, ROWS: tl.constexpr):
     """wide[batch, span] = 1 where a span of widths holds a query or a real key too large to be factored.
 
-    The grid has one axis: it is asked about a whole batch at once, and CUDA's other axes end at 65535.
+    The grid has one axis: it covers a whole batch at once, and CUDA's other axes end at 65535.
     """
     index, spans = tl.program_id(0), (width + SPAN - 1) // SPAN
     span, batch = index % spans, (index // spans).to(tl.int64)

@@ -149,11 +149,11 @@ def _chances(pairs: Sequence[Pairing]) -> list[str]:
 
 def _notes(rows: Sequence[Row]) -> list[str]:
     """Notes of the evaluations, e.g. about sources that were cut."""
-    said: dict[str, list[str]] = {}
+    notes: dict[str, list[str]] = {}
     for row in rows:
         for note in dict.fromkeys(note for run in row.runs for note in run["evaluation"].get("notes", ())):
-            said.setdefault(note, []).append(row.label)
-    return [f"{', '.join(names)}: {note}" for note, names in said.items()]
+            notes.setdefault(note, []).append(row.label)
+    return [f"{', '.join(names)}: {note}" for note, names in notes.items()]
 
 
 def _budgets(plan: Plan) -> str:
@@ -208,9 +208,9 @@ def _examples(rows: Sequence[Row], count: int) -> list[str]:
             break
         first = several[0][1]
         wrote = [[row.label, one["said"]] for row, one in several]
-        said = table_html("translations", ["variant", "wrote"], wrote, words=["wrote"])
+        table = table_html("translations", ["variant", "wrote"], wrote, words=["wrote"])
         maps = side_by_side_html([(row.label, _map(one)) for row, one in several])
-        parts.append(f'<h3 dir="auto">{escape(first["source"])} → {escape(first["target"])}</h3>{maps}{said}')
+        parts.append(f'<h3 dir="auto">{escape(first["source"])} → {escape(first["target"])}</h3>{maps}{table}')
     if not parts:
         return []
     about = "Where each looks while it is made to write the reference; rows written, columns read."

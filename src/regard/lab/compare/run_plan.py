@@ -179,7 +179,7 @@ def together(messages: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 
 
 def run_plan(
-    plan: Plan, slots: list[Slot], jobs: int, tell: Callable[[PlanState], None] = lambda state: None
+    plan: Plan, slots: list[Slot], jobs: int, show: Callable[[PlanState], None] = lambda state: None
 ) -> dict[str, str]:
     """Train and evaluate every run without a result; returns the reasons of failed runs, by name."""
     waiting = [slot for slot in slots if slot.result() is None]
@@ -190,7 +190,7 @@ def run_plan(
             while waiting and len(running) < jobs:
                 slot = waiting.pop(0)
                 running[slot.name] = (slot, _start(plan, slot, alone=jobs == 1))
-            tell(_state(slots, running, failed))
+            show(_state(slots, running, failed))
             time.sleep(PAUSE)
             for name, (slot, process) in list(running.items()):
                 code = process.poll()
@@ -205,7 +205,7 @@ def run_plan(
             if interrupt.requested and (waiting or running):
                 _stop([process for _, process in running.values()])
                 raise Stopped(f"interrupted; {len(waiting) + len(running)} of {len(slots)} runs are not done")
-    tell(_state(slots, running, failed))
+    show(_state(slots, running, failed))
     # In the plan's order, whichever ended first; another process may have been at it meanwhile.
     return {slot.name: failed[slot.name] for slot in slots if slot.name in failed and slot.result() is None}
 
@@ -220,8 +220,8 @@ def _start(plan: Plan, slot: Slot, *, alone: bool) -> "subprocess.Popen[bytes]":
         if recipe["train"]["threads"] is None and one_thread:
             recipe["train"]["threads"] = 1
         slot.folder.mkdir(parents=True, exist_ok=True)
-        asked = plan.comparison
-        task = Task(slot.variant.name, slot.seed, recipe, asked.sentences, asked.shown, asked.protocol)
+        comparison = plan.comparison
+        task = Task(slot.variant.name, slot.seed, recipe, comparison.sentences, comparison.shown, comparison.protocol)
         task.write(slot.folder)
     threads = {"OMP_NUM_THREADS": "1"} if one_thread else {}
     with (slot.folder / LOG).open("ab") as log:
@@ -244,11 +244,11 @@ def _stop(processes: "list[subprocess.Popen[bytes]]") -> None:
 def why_failed(slot: Slot, code: int) -> str:
     """The reason in one line; the log has more."""
     lines = slot.log()
-    said = lines[-1] if lines and code > 0 else f"the process ended with code {code}"
+    reason = lines[-1] if lines and code > 0 else f"the process ended with code {code}"
     if code < 0:  # the log says nothing about the signal
-        said = f"the process was killed by {signal.Signals(-code).name}"
-        said += " (perhaps out of memory: try --jobs 1)" if -code == signal.SIGKILL else ""
-    return said
+        reason = f"the process was killed by {signal.Signals(-code).name}"
+        reason += " (perhaps out of memory: try --jobs 1)" if -code == signal.SIGKILL else ""
+    return reason
 
 
 def _state(slots: list[Slot], running: "dict[str, Any]", failed: dict[str, str]) -> PlanState:
