@@ -202,7 +202,7 @@ def test_verbs(tmp_path: Path) -> None:
             ["99"],
             "there is no action '99': valid actions are watch, list, run, hint, reset, solution, check (or an",
         ),
-        (["hnt"], "there is no action 'hnt': did you mean 'hint'? (or an exercise's number, 1 to 17)"),
+        (["hnt"], "there is no action 'hnt': did you mean 'hint'? (or an exercise's number, 1 to 20)"),
         (["--grade", "nowhere"], "nowhere is not a folder"),
     ],
 )
