@@ -8,13 +8,13 @@ References, comparison and verdict stay in the grader's process.
 
 import ast
 import faulthandler
-import importlib
 import io
 import os
 import socket
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext, redirect_stderr, redirect_stdout, suppress
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -92,7 +92,7 @@ class Server:
         given, named = request.value("given"), request.value("named")
         if request.value("beside"):
             module, _, name = request.value("name").partition(":")
-            function = getattr(importlib.import_module(module), name)
+            function = getattr(import_module(module), name)
             given = (attempt, *given)
         else:
             function = attempt.functions[request.value("name")]
@@ -170,7 +170,7 @@ def main() -> None:
     """Load what the exercise needs, say so, then serve."""
     channel, trace, needs = socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), sys.argv[3]
     die_with_parent()
-    importlib.import_module(needs)
+    import_module(needs)
     channel.sendall(Writer(objects=False).message({"ready": True}))
     sys.modules["exercise"] = ModuleType("exercise")
     with suppress(ConnectionError, Corrupt):

@@ -30,6 +30,8 @@ class Progress:
     attempts: dict[str, int] = field(default_factory=dict)
     hints: dict[str, int] = field(default_factory=dict)
     """How many tiers of its hint were seen."""
+    advised: dict[str, int] = field(default_factory=dict)
+    """Which tier of its hint fits the last verdict."""
     notes: tuple[str, ...] = ()
 
     def record(self, entry: Entry, verdict: Verdict) -> None:
@@ -37,6 +39,7 @@ class Progress:
         if verdict.status in ("unfinished", "missing"):
             return
         self.attempts[entry.name] = self.attempts.get(entry.name, 0) + 1
+        self.advised[entry.name] = tier_for(verdict)
         if verdict.passed:
             self.passed.setdefault(entry.name, datetime.now(UTC).isoformat(timespec="seconds"))
 
@@ -75,6 +78,11 @@ class Progress:
     def _text(self) -> str:
         state = {key: value for key, value in asdict(self).items() if key not in ("place", "notes")}
         return json.dumps({"version": VERSION, **state}, indent=1) + "\n"
+
+
+def tier_for(verdict: Verdict) -> int:
+    """The hint that fits: the concept where the values are wrong, the shape of the code where it does not run."""
+    return 3 if verdict.kind in ("error", "type", "shape", "dtype") or verdict.status == "broken" else 2
 
 
 def load_progress(folder: Path) -> Progress:

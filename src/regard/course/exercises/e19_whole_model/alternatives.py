@@ -5,7 +5,7 @@
 import torch
 from torch import Tensor
 
-from regard.course.exercises.e19_whole_model.parts import BOS, EOS, Parts
+from regard.course.exercises.e19_whole_model.model_parts import BOS, EOS, Parts
 
 
 def encode_one_by_one(parts: Parts, source: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:

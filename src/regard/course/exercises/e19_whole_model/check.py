@@ -12,8 +12,8 @@ from regard.attention.additive.functional import additive_attention
 from regard.course.assertions import Check
 from regard.course.attempt import Attempt
 from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
-from regard.course.exercises.e19_whole_model import alternatives, mistakes, parts
-from regard.course.exercises.e19_whole_model.parts import EOS, Parts
+from regard.course.exercises.e19_whole_model import alternatives, mistakes, model_parts
+from regard.course.exercises.e19_whole_model.model_parts import EOS, Parts
 from regard.course.slips import slips
 
 ENOUGH = 0.9
@@ -108,15 +108,15 @@ def gradients(attempt: Attempt, check: Check, random: Generator) -> None:
 
 
 def learns(attempt: Attempt, check: Check, random: Generator) -> None:
-    exam = parts.numbers_for("exam")
-    written = attempt.beside(f"{parts.__name__}:trained_and_translated", exam)
-    digits = ["".join(parts.TARGET[word] for word in row if word > EOS) for row in written]
+    exam = model_parts.numbers_for("exam")
+    written = attempt.beside(f"{model_parts.__name__}:trained_and_translated", exam)
+    digits = ["".join(model_parts.TARGET[word] for word in row if word > EOS) for row in written]
     right = sum(mine == str(number) for mine, number in zip(digits, exam, strict=True)) / len(exam)
     wrong: list[Any] = [(number, mine) for mine, number in zip(digits, exam, strict=True) if mine != str(number)]
     check.that(
         right >= ENOUGH,
         f"After the training {right:.0%} of unseen numbers are translated right; wanted at least {ENOUGH:.0%}.",
-        *(f"{' '.join(parts.in_words(number))} → {mine or '(nothing)'}" for number, mine in wrong[:4]),
+        *(f"{' '.join(model_parts.in_words(number))} → {mine or '(nothing)'}" for number, mine in wrong[:4]),
     )
 
 

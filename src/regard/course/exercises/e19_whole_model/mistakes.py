@@ -5,7 +5,7 @@
 import torch
 from torch import Tensor
 
-from regard.course.exercises.e19_whole_model.parts import Parts
+from regard.course.exercises.e19_whole_model.model_parts import Parts
 
 
 def not_packed(parts: Parts, source: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:

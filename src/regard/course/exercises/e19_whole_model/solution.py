@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from regard.course.exercises.e19_whole_model.parts import Parts
+from regard.course.exercises.e19_whole_model.model_parts import Parts
 
 PAD, BOS, EOS = 0, 2, 3
 
