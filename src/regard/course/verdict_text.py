@@ -82,8 +82,14 @@ def verdict_lines(entry: Entry, verdict: Verdict, paint: Paint, width: int = 80)
     if verdict.passed:
         lines.append(paint(f"  {verdict.checks} assertions in {verdict.seconds:.1f} s", "faint"))
     if len(lines) > LONG and not verdict.passed:
-        lines += ["", paint(title, shade, "bold"), *_wrapped(verdict.headline, width, "  ")]
+        lines += ["", *headline_lines(verdict, paint, width)]
     return lines
+
+
+def headline_lines(verdict: Verdict, paint: Paint, width: int) -> list[str]:
+    """The headline alone, for the end of a long output."""
+    shade = SHADES.get(verdict.status, "red")
+    return [paint(line, shade) for line in _wrapped(f"{MARKS[verdict.status]} {verdict.headline}", width, "")]
 
 
 def progress_line(progress: Progress, paint: Paint, width: int = 80) -> str:

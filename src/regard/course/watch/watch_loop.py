@@ -6,7 +6,7 @@ from types import FrameType
 from regard.course.catalogue import Entry, entries
 from regard.course.session import Session
 from regard.course.verdict import Verdict
-from regard.course.verdict_text import fold, list_lines, progress_line, verdict_lines
+from regard.course.verdict_text import fold, headline_lines, list_lines, progress_line, verdict_lines
 from regard.course.waiting import bar
 from regard.course.watch.key_presses import REDRAW, Keys
 from regard.course.watch.saved_files import Files
@@ -123,7 +123,10 @@ class Watcher:
             lines = [*self.title(entry), "", *self.below, "", *lines[len(self.title(entry)) + 1 :]]
         below = [progress_line(self.session.progress, paint, width), self.offers()]
         if self.screen.height is not None and len(lines) + len(below) >= self.screen.height:
-            lines = self.one_page(lines, len(below) + 2)
+            if self.verdict is not None:
+                below = [*headline_lines(self.verdict, paint, width), *below]
+            head = self.title(entry)
+            lines = [*head, *self.one_page(lines[len(head) :], len(head) + len(below) + 2)]
         self.screen.draw([*lines, *below])
 
     def one_page(self, lines: list[str], taken: int) -> list[str]:
@@ -131,8 +134,8 @@ class Watcher:
         assert self.screen.height is not None
         room = max(4, self.screen.height - taken)
         last = max(0, len(lines) - room)
-        self.top = 0 if self.top > last + room - 1 else min(self.top, last)
-        where = f"lines {self.top + 1} to {min(self.top + room, len(lines))} of {len(lines)}"
+        self.top = min(self.top, last)
+        where = f"{self.top + 1}–{min(self.top + room, len(lines))} of {len(lines)}"
         keys = "space: next page" if self.top < last else "b: page before"
         return [*lines[self.top : self.top + room], self.screen.paint(f"-- {where} -- {keys} --", "yellow")]
 
