@@ -24,6 +24,12 @@ _TABLE: Final = (
     ("factor", 100, "`search.longest.factor`"),
     ("penalty", 10, "`search.length_penalty`, `search.coverage_penalty`"),
     ("beam", 1_000, "`--beam`, `--nbest`, `search.beam`, `search.nbest`"),
+    ("search", 1_000_000, "pieces of all hypotheses of one text: beam × `longest`, or a forced translation"),
+    (
+        "weights",
+        500_000_000,
+        "attention weights that a search keeps: hypotheses × pieces written × layers × heads × pieces read",
+    ),
     ("count", 1_000_000_000, "pairs, sentences and occurrences that are counted or limited"),
     ("sentences", 10_000_000, "the number of a sentence in a file of links"),
     ("generated", 10_000_000, "pairs that a synthetic task makes for one split"),
