@@ -270,7 +270,7 @@ def inject(scenario: Scenario, root: Path, whole: Path, moment: int, kind: str) 
 def check_message(ended: Ended, what: str, *, doctor: bool = False) -> None:
     """Refuse anything but success or one message; `regard doctor` prints its findings instead."""
     last = (ended.said.strip().splitlines() or [""])[-1]
-    wrong = [word for word in ("Traceback", "unexpected") if word in ended.said]
+    wrong = [words for words in ("Traceback", "regard: unexpected ") if words in ended.said]
     clear = ended.code == 0 or (ended.code in (1, 2) and (doctor or last.startswith("regard: ")))
     if wrong or not clear:
         raise BrokenPromise(f"{what}: exit code {ended.code}: {ended.said[-1500:]}")
