@@ -140,8 +140,9 @@ def _checked(name: str, values: Any) -> AttentionTensor:
 
 def _weights(given: Any) -> Float32[np.ndarray, "layer head target source"]:
     try:
-        weights = np.asarray(given, dtype=np.float32)
-    except (TypeError, ValueError):
+        with np.errstate(over="ignore"):  # becomes inf, which is refused
+            weights = np.asarray(given, dtype=np.float32)
+    except (TypeError, ValueError, OverflowError):
         raise ValueError("'weights' are not numbers in rows of one length") from None
     if not 2 <= weights.ndim <= 4:
         raise ValueError(f"'weights' have the shape {list(weights.shape)}, wanted [layer, head, target, source]")
