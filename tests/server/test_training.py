@@ -148,7 +148,7 @@ def test_item_3_a_journal_in_the_runs_folder_may_be_anything(tmp_path: Path) -> 
     tables = ("data", "text", "model", "train", "search")
     for name in ("pipe", "huge"):
         (tmp_path / name).mkdir()
-        (tmp_path / name / "recipe.json").write_text(json.dumps(dict.fromkeys(tables, {})))
+        (tmp_path / name / "recipe.json").write_text(json.dumps({key: {} for key in tables}))
     os.mkfifo(tmp_path / "pipe" / "journal.jsonl")
     huge = [
         {"event": "step", "step": 10**400},
