@@ -128,7 +128,8 @@ def test_a_run_is_drawn_and_replayed(studio: Studio) -> None:
     data = re.findall(r"^event: validated\ndata: (.*)$", stream, re.MULTILINE)[-1]
     source, reference, output = json.loads(data)["sample"]
     assert reference != output, "three steps are too few to learn it"
-    assert f"{source} → {output or '∅'} (wanted: {reference})" in " ".join(page.locator(".sample").text_content().split())
+    shown = " ".join(page.locator(".sample").text_content().split())
+    assert f"{source} → {output or '∅'} (wanted: {reference})" in shown
     page.locator("figure svg").nth(3).wait_for()
     slider = page.get_by_role("slider")
     slider.wait_for()
