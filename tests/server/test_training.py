@@ -98,6 +98,8 @@ def test_a_run_from_elsewhere_shows_its_present_checkpoint(trained: tuple[httpx.
     assert (run["state"], run["ours"], run["step"]) == ("finished", False, 2)
     found = client.get("/api/v1/runs/mine/replay").json()
     assert ("only its present checkpoint" in found["reason"], len(found["snapshots"])) == (True, 1)
+    for sentence in found["sentences"]:
+        assert sentence["target"]["text"].split() == sentence["source"]["text"].split()[::-1], "the reference is forced"
     assert _events(client, "mine")[-1][1] == "end"
     answer = client.delete("/api/v1/runs/mine")
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "unsupported")

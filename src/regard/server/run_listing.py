@@ -164,7 +164,7 @@ def _summary(entries: list[dict[str, Any]]) -> Summary:
     seconds = last.get("finished", last.get("step", {})).get("seconds")
     samples = [one.get("sample") for one in kinds.get("validated", [])]
     whole = [one for one in samples if isinstance(one, list) and len(one) == 3]
-    pairs = dict.fromkeys((str(source)[:1000], str(reference)[:1000]) for source, _, reference in whole)
+    pairs = dict.fromkeys((str(source)[:1000], str(reference)[:1000]) for source, reference, _ in whole)
     return Summary(
         step=int(step),
         total_steps=_integer(last.get("started", {}).get("total_steps")),
