@@ -7,6 +7,7 @@ from pathlib import Path
 from time import time
 from typing import Any
 
+from regard.bounds import MOST
 from regard.bundle.manifest import NAME as MANIFEST
 from regard.bundle.store import identity
 from regard.files import hold
@@ -177,8 +178,10 @@ def _summary(entries: list[dict[str, Any]]) -> Summary:
 
 
 def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) < MOST["seed"]:
+        return None
+    return float(value)
 
 
 def _integer(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return value if isinstance(value, int) and _number(value) is not None else None
