@@ -1,6 +1,7 @@
 """The models of a server: found in the package, on the command line and in the runs folder; loaded on first use."""
 
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
@@ -25,7 +26,10 @@ from regard.suggest import suggest
 from regard.text.input_error import InputError
 
 Origin = Literal["package", "run", "bundle"]
+FRESH = 1.0
+"""Seconds for which a model in memory is used without a look at its folder."""
 _PAIR = re.compile(r"([a-z]{2,3})-([a-z]{2,3})")
+_PACKAGED = re.compile(r"(?:demo-)?([a-z]{2,3}-[a-z]{2,3})")
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
 
 
@@ -59,6 +63,7 @@ class Catalogue:
         self._named = _named(settings)
         self._loaded: dict[str, tuple[object, Loaded]] = {}
         self._abouts: dict[str, tuple[object, Model, str | None]] = {}
+        self._looked: dict[str, float] = {}
         self._lock = Lock()
         if settings.bundles:
             for entry in self._named:
@@ -98,6 +103,12 @@ class Catalogue:
             raise not_found("model", name, suggest(name, ids, "models"))
         return name
 
+    def ready(self, name: str) -> Loaded | None:
+        """The model with this id, if `get` looked at its folder within the last second."""
+        if time.monotonic() - self._looked.get(name, -FRESH) >= FRESH:
+            return None
+        return self._loaded[name][1]
+
     def get(self, name: str) -> Loaded:
         """The model with this id, loaded again where a training run wrote a newer one."""
         with self._lock:
@@ -106,12 +117,12 @@ class Catalogue:
                 raise not_found("model", name, "GET /api/v1/models lists them")
             state = identity(find_bundle(entry.path) / NAME)
             before = self._loaded.get(name)
-            if before is not None and before[0] == state:
-                return before[1]
-            translator = load(entry.path, self._settings.device, trust=self._settings.trust)
-            loaded = Loaded(name, translator, *self._about(entry), translator.bundle.target.pieces)
-            self._loaded[name] = state, loaded
-            return loaded
+            if before is None or before[0] != state:
+                translator = load(entry.path, self._settings.device, trust=self._settings.trust)
+                loaded = Loaded(name, translator, *self._about(entry), translator.bundle.target.pieces)
+                before = self._loaded[name] = state, loaded
+            self._looked[name] = time.monotonic()
+            return before[1]
 
     def _about(self, entry: Entry) -> tuple[Model, str | None]:
         folder = find_bundle(entry.path)
@@ -138,7 +149,8 @@ class Catalogue:
 def _named(settings: Settings) -> list[Entry]:
     """The models of the command line; without any, those of the package."""
     if not settings.bundles:
-        return [Entry(name, "package", find_bundle(name)) for name in pretrained_names()] if settings.studio else []
+        names = sorted(pretrained_names(), key=lambda name: name.startswith("demo-"))  # everyday text first
+        return [Entry(name, "package", find_bundle(name)) for name in names] if settings.studio else []
     entries: list[Entry] = []
     for given in settings.bundles:
         path = find_bundle(given)
@@ -164,7 +176,8 @@ def _describe(
     attends = recurrent is None or recurrent.score != "none"
     layers, heads = config.attention_shape
     card = read_cards().get(entry.id) if entry.origin == "package" else None
-    source, target = _languages(manifest, pair)
+    named = _PACKAGED.fullmatch(entry.id) if entry.origin == "package" else None
+    source, target = _languages(manifest, named[1] if named else pair)
     description = card.description if card else str(manifest.recipe.get("description") or "")
     beam = manifest.search.get("beam", 1)
     return Model(
