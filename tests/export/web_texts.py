@@ -29,7 +29,13 @@ SENTENCES = (
     "O'Neil's rendez-vous at 5 o'clock: 1,234.56 km/h (approx.) [sic] {x} a_b @home #tag 50%",
     "👩‍👩‍👧 🇫🇷🇮🇳 👍🏽 café cafe\u0301 ﬁne Å Å ① ２０２６ ½ x² ™ … ‽",
     "a\u00adb\u200bc\u200dd\u200ce\ufefff\u202ag ▁h ⁇ <s> </s> <unk> <pad> \t\x1cq\x85r\u2028s\u3000t",
-    "   ", "", ".", "...", "'", "''' l' d'' dogs' 'tis", "𝒜𝓁𝓅𝒽𝒶 𐍈𐌰 𠀀𠀁 नि\u200dत्य क्\u200cष ज़",
+    "   ",
+    "",
+    ".",
+    "...",
+    "'",
+    "''' l' d'' dogs' 'tis",
+    "𝒜𝓁𝓅𝒽𝒶 𐍈𐌰 𠀀𠀁 नि\u200dत्य क्\u200cष ज़",
 )
 _BLOCKS = (
     (0x20, 0x7E), (0x20, 0x7E), (0xA0, 0x24F), (0x300, 0x36F), (0x370, 0x3FF), (0x400, 0x4FF), (0x590, 0x5FF),

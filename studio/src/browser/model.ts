@@ -16,11 +16,12 @@ export interface State {
   rows: number;
 }
 
-export interface Step {
+/** What a step computed for all rows. */
+export interface Outputs {
+  rows: number;
   logits: Float32Array;
   /** [row, layer · head · source]; null without attention. */
   weights: Float32Array | null;
-  state: State;
   /** query, scores, context and, with local-p, center: [row, …]. */
   trace: Record<string, Float32Array>;
 }
@@ -61,7 +62,7 @@ export class Model {
   }
 
   /** `given` are weights [source] that replace those of all layers and heads. */
-  async step(tokens: number[], state: State, given: number[] | null = null, traced = false): Promise<Step> {
+  async step(tokens: number[], state: State, given: number[] | null = null, traced = false): Promise<{ outputs: Outputs; state: State }> {
     const feeds: Tensors = { tokens: this.#tensor("int64", BigInt64Array.from(tokens, BigInt), [tokens.length]), ...state.tensors, ...state.shared };
     if (given) {
       const rows = Float32Array.from({ length: tokens.length * given.length }, (_, i) => given[i % given.length]);
@@ -69,17 +70,14 @@ export class Model {
     }
     const found = await this.decoder.run(feeds, traced ? [...this.decoder.outputNames] : this.#outputs);
     const tensors = { ...state.tensors };
-    const trace: Step["trace"] = {};
+    const trace: Outputs["trace"] = {};
     for (const name of Object.keys(found)) {
       if (name.startsWith(NEW)) tensors[name.slice(NEW.length)] = found[name];
       else if (TRACE.includes(name)) trace[name] = found[name].data as Float32Array;
     }
-    return {
-      logits: found.logits.data as Float32Array,
-      weights: (found.weights?.data as Float32Array | undefined) ?? null,
-      state: { ...state, tensors },
-      trace,
-    };
+    const logits = found.logits.data as Float32Array;
+    const weights = (found.weights?.data as Float32Array | undefined) ?? null;
+    return { outputs: { rows: tokens.length, logits, weights, trace }, state: { ...state, tensors } };
   }
 
   /** The state of chosen rows, in their order. */
@@ -96,7 +94,8 @@ export class Model {
     const groups = first.dims[0];
     const owners = rows.map((row) => Math.floor(row / (state.rows / groups)));
     const kept = owners.filter((owner, i) => owner !== owners[i - 1]);
-    const equal = owners.every((owner, i) => owner === kept[Math.floor((i * kept.length) / owners.length)]);
+    const size = owners.length / kept.length;
+    const equal = Number.isInteger(size) && owners.every((owner, i) => owner === kept[Math.floor(i / size)]);
     const chosen = equal ? kept : owners;
     return chosen.length === groups && chosen.every((owner, i) => owner === i) ? state.shared : pick(state.shared, chosen);
   }

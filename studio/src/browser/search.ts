@@ -1,5 +1,5 @@
 // Greedy, beam and sampled search: the rules of src/regard/search, one loop for all of them.
-import type { Model, Step } from "./model";
+import type { Model, Outputs } from "./model";
 import { sampler, type Sampling } from "./sampling";
 import { BOS, EOS, PAD, UNK } from "./subwords";
 
@@ -20,7 +20,7 @@ export interface SearchConfig {
 
 /** One step of a hypothesis: the place of its row in what the model gave. */
 interface Place {
-  step: Step;
+  step: Outputs;
   row: number;
 }
 
@@ -43,12 +43,13 @@ export interface Options {
   traced?: boolean;
   /** Called before every step, with the live hypotheses. May wait; throws to end the search. */
   progress?: (live: Hypothesis[], ended: Hypothesis[][]) => Promise<void> | void;
-  /** Only tokens and scores are wanted: no attention, no distributions. */
+  /** Distributions are not wanted: logits are not kept. */
   lean?: boolean;
 }
 
 const LONGEST = 100_000;
 const UNSEEN = 1e-3;
+const NONE = new Float32Array(0);
 
 export function limitOf(config: SearchConfig, length: number, most: number | null): number {
   const { longest } = config;
@@ -118,6 +119,7 @@ export async function search(
   let rows = limits.flatMap((limit, i) => (limit > 0 ? Array<number>(sampling ? config.nbest : 1).fill(i) : []));
   limits.forEach((limit, i) => limit <= 0 && ended[i].push(begin(i)));
   if (!rows.length) return ended;
+  const padded = Math.max(...sources.map((ids) => ids.length));
   let live = rows.map(begin);
   let state = model.select(await model.start(sources), rows);
   const forbidden = config.forbid_unk ? [PAD, BOS, UNK] : [PAD, BOS];
@@ -125,7 +127,7 @@ export async function search(
     await options.progress?.(live, ended);
     const tokens = live.map((one) => one.tokens.at(-1) ?? BOS);
     const given = options.edit?.step === position ? options.edit.weights : null;
-    const step = await model.step(tokens, state, given, options.traced);
+    const { outputs: step, state: after } = await model.step(tokens, state, given, options.traced);
     const candidates = live.map((one, row): Candidate[] => {
       const start = row * model.vocabulary;
       const norm = logSum(step.logits, start, model.vocabulary);
@@ -140,21 +142,22 @@ export async function search(
         : best(step.logits, start, model.vocabulary, config.beam, banned);
       return ids.map((token) => ({ parent: row, token, value: value(token) }));
     });
+    const kept = options.lean ? { ...step, logits: NONE } : step;
     const chosen = sampling || config.beam === 1 ? candidates.flat() : prune(candidates, live, config.beam);
     const going: [Hypothesis, number][] = [];
     for (const { parent, token, value } of chosen) {
-      const grown = extend(live[parent], token, value, { step, row: parent }, options.lean ?? false);
-      if (config.coverage_penalty && config.beam > 1) cover(grown, live.length, sources[grown.sentence].length);
+      const grown = extend(live[parent], token, value, { step: kept, row: parent });
+      if (config.coverage_penalty && config.beam > 1) cover(grown, { step, row: parent }, sources[grown.sentence].length, padded);
       if (token === EOS || grown.tokens.length >= limits[grown.sentence]) {
         grown.finished = token === EOS;
         grown.merit = grown.score / divisor(config, grown.tokens.length) + coverage(grown, config.coverage_penalty);
         ended[grown.sentence].push(grown);
       } else going.push([grown, parent]);
     }
-    const kept = sampling || config.beam === 1 ? going : going.filter(([one]) => hopeful(one, ended[one.sentence], limits[one.sentence], config));
-    live = kept.map(([one]) => one);
-    rows = kept.map(([, parent]) => parent);
-    if (live.length) state = model.select(step.state, rows);
+    const rest = sampling || config.beam === 1 ? going : going.filter(([one]) => hopeful(one, ended[one.sentence], limits[one.sentence], config));
+    live = rest.map(([one]) => one);
+    rows = rest.map(([, parent]) => parent);
+    if (live.length) state = model.select(after, rows);
   }
   if (sampling) return ended;
   return ended.map((group) =>
@@ -162,12 +165,12 @@ export async function search(
   );
 }
 
-function extend(one: Hypothesis, token: number, value: number, place: Place, lean: boolean): Hypothesis {
+function extend(one: Hypothesis, token: number, value: number, place: Place): Hypothesis {
   return {
     ...one,
     tokens: [...one.tokens, token],
     values: [...one.values, value],
-    places: lean ? one.places : [...one.places, place],
+    places: [...one.places, place],
     score: one.score + value,
   };
 }
@@ -193,14 +196,12 @@ function hopeful(one: Hypothesis, ended: Hypothesis[], limit: number, config: Se
   return one.score / divisor(config, limit) > merits.sort((a, b) => b - a)[config.nbest - 1];
 }
 
-function cover(grown: Hypothesis, rows: number, length: number): void {
-  const { step, row } = grown.places.at(-1)!;
+function cover(grown: Hypothesis, { step, row }: Place, length: number, padded: number): void {
   if (!step.weights) return;
-  const width = step.weights.length / rows; // layer · head · padded source
-  const source = Number(step.state.tensors.real.dims[1]);
+  const width = step.weights.length / step.rows; // layer · head · padded
   const seen = Float64Array.from(grown.seen ?? new Float64Array(length));
   for (let i = 0; i < width; i++) {
-    if (i % source < length) seen[i % source] += (step.weights[row * width + i] * source) / width;
+    if (i % padded < length) seen[i % padded] += (step.weights[row * width + i] * padded) / width;
   }
   grown.seen = seen;
 }
