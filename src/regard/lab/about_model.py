@@ -15,6 +15,7 @@ from regard.lab.describe import describe_model
 from regard.models.model_config import RecurrentConfig
 
 _PAIR = re.compile(r"([a-z]{2,3})-([a-z]{2,3})")
+_PACKAGED = re.compile(r"(?:demo-)?([a-z]{2,3}-[a-z]{2,3})")
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
 
 
@@ -47,7 +48,8 @@ def about_model(manifest: Manifest, folder: Path, packaged: str | None, trust: C
     attends = recurrent is None or recurrent.score != "none"
     layers, heads = config.attention_shape
     card = read_cards().get(packaged) if packaged else None
-    source, target = _languages(manifest, pair)
+    named = _PACKAGED.fullmatch(packaged or "")
+    source, target = _languages(manifest, named[1] if named else pair)
     description = card.description if card else str(manifest.recipe.get("description") or "")
     beam = manifest.search.get("beam", 1)
     return {

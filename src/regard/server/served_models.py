@@ -136,5 +136,6 @@ class Catalogue:
 def _named(settings: Settings) -> list[Entry]:
     """The models of the command line; without any, those of the package."""
     if not settings.bundles:
-        return [Entry(name, "package", find_bundle(name)) for name in pretrained_names()] if settings.studio else []
+        names = sorted(pretrained_names(), key=lambda name: name.startswith("demo-"))  # everyday text first
+        return [Entry(name, "package", find_bundle(name)) for name in names] if settings.studio else []
     return [Entry(*one) for one in name_models(settings.bundles)]

@@ -1,1 +1,0 @@
-import{G as e,nt as t,rt as n}from"./route.svelte-h2FMfJe0.js";var r=new class{#e=n(``);get text(){return e(this.#e)}set text(e){t(this.#e,e,!0)}};function i(e){r.text=e}export{i as n,r as t};
