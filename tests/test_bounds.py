@@ -66,7 +66,7 @@ def test_item_3_every_whole_number_of_a_file_has_a_most(model: type[BaseModel]) 
 @pytest.mark.parametrize("key", ["train.learning_rate", "train.weight_decay", "train.clip", "search.temperature"])
 @pytest.mark.parametrize("value", ["inf", "nan"])
 def test_item_3_numbers_are_finite(key: str, value: str) -> None:
-    with pytest.raises(RecipeError, match=f"{key} = {value}: wanted a finite number"):
+    with pytest.raises(RecipeError, match=f"{key} = {value}: expected a finite number"):
         parse_recipe(RAW, overrides=[f"{key}={value}"])
 
 
@@ -156,7 +156,7 @@ def test_item_3_a_message_keeps_its_beginning_and_its_remedy() -> None:
 def test_item_3_deep_toml_is_a_message(text: str, tmp_path: Path) -> None:
     path = tmp_path / "deep.toml"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(RecipeError, match=r"train.steps = .*: wanted a whole number") as caught:
+    with pytest.raises(RecipeError, match=r"train.steps = .*: expected a whole number") as caught:
         load_recipe("demo", [f"train.steps={text.removeprefix('x = ')}"])
     assert len(str(caught.value)) < 600
     with pytest.raises(RecipeError, match=r"deep.toml is not valid TOML") as caught:
@@ -186,5 +186,5 @@ def test_complain_takes_numbers_that_python_does_not_write() -> None:
 
     with pytest.raises(ValidationError) as caught:
         AlignSettings.model_validate({"forward": {"shift": 10**5000}})
-    assert "forward.shift = a number of about 5,000 digits: wanted at most" in complain(caught.value, AlignSettings)
+    assert "forward.shift = a number of about 5,000 digits: expected at most" in complain(caught.value, AlignSettings)
     json.dumps(complain(caught.value, AlignSettings))

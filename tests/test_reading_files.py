@@ -49,7 +49,7 @@ def test_item_3_json_of_too_many_values_is_refused_before_it_is_read() -> None:
 
 def test_item_3_a_key_twice_is_refused_where_two_readers_could_differ() -> None:
     assert parse_json('{"a": 1, "a": 2}') == {"a": 2}
-    with pytest.raises(ValueError, match="the key 'a' stands twice in one object"):
+    with pytest.raises(ValueError, match="the key 'a' occurs twice in one object"):
         parse_json('{"b": {"a": 1, "a": 2}}', unique=True)
 
 
@@ -65,7 +65,7 @@ def test_item_3_what_is_no_regular_file_is_refused_without_waiting(
     make: Callable[[Path], None], tmp_path: Path
 ) -> None:
     make(tmp_path / "special")
-    with pytest.raises(OSError, match="this is a device, a pipe or a socket, wanted a regular file"):
+    with pytest.raises(OSError, match="this is a device, a pipe or a socket, expected a regular file"):
         open_regular(tmp_path / "special")
 
 
@@ -175,6 +175,6 @@ def test_item_3_files_of_links_count_so_far() -> None:
     with pytest.raises(ValueError, match="sentence 999,999,999, at most 10,000,000 are read"):
         parse_naacl(["1 1 1 S", "999999999 1 1 S"])
     assert len(parse_naacl(["1 1 1 S", "3000000 1 1 S"])) == 3_000_000
-    with pytest.raises(ValueError, match="is no link") as caught:
+    with pytest.raises(ValueError, match="is not a link") as caught:
         parse_pharaoh("x" * 10_000_000)
     assert len(str(caught.value)) < 200

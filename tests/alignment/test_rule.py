@@ -65,7 +65,7 @@ def test_heads_by_name() -> None:
     assert parse_heads(format_heads(heads), 2, 3) == heads
     with pytest.raises(ValueError, match=r"there is no head 2\.0: this model has layers 0 to 1, heads 0 to 2"):
         parse_heads("2.0", 2, 3)
-    with pytest.raises(ValueError, match="'x' names no head: wanted layer"):
+    with pytest.raises(ValueError, match="'x' is not a head: expected layer"):
         parse_heads("0.0,x", 2, 3)
 
 
@@ -78,7 +78,7 @@ def test_a_rule_says_the_options_that_repeat_it() -> None:
 def test_what_cannot_be_a_rule() -> None:
     with pytest.raises(ValueError, match="method 'threshold' needs a threshold"):
         LinkRule(method="threshold")
-    with pytest.raises(ValueError, match=r"threshold 2\.0 is no attention weight"):
+    with pytest.raises(ValueError, match=r"threshold 2\.0 is not an attention weight"):
         LinkRule(threshold=2.0)
     with pytest.raises(ValueError, match=r"shift 9: links are in the row before \(-1\)"):
         LinkRule(shift=9)

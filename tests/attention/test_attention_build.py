@@ -72,7 +72,7 @@ def test_width_is_the_query_width_by_default_and_reach_is_luongs() -> None:
             {"score": "no_such_package:Thing"},
             'module "no_such_package", which cannot be imported .* PYTHONPATH, not in the current folder',
         ),
-        ({"score": ":Thing"}, "wanted package.module:Class"),
+        ({"score": ":Thing"}, "expected package.module:Class"),
         ({"score": "torch.nn:Liner"}, r"module \"torch.nn\" has no class \"Liner\": did you mean 'Linear'\?"),
         ({"score": "torch.nn:Linear"}, r'"torch.nn:Linear" could not be built .*in_features.*may take query_width'),
         (

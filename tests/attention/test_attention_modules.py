@@ -66,7 +66,7 @@ def test_a_query_of_another_width_or_batch_is_refused(score: str, example: Examp
     name = type(module).__name__
     with pytest.raises(ValueError, match=f"{name}: the query is 5 wide, but query_width is 6"):
         module(example.query[..., :5], memory)
-    with pytest.raises(ValueError, match=f"{name}: 4 queries for a memory of 1 sentences; memory.select"):
+    with pytest.raises(ValueError, match=f"{name}: a batch of 4 queries for a memory of 1 sentences; memory.select"):
         module(example.query, memory.select(torch.tensor([0])))
 
 

@@ -98,9 +98,7 @@ def test_a_file_in_the_way(tmp_path: Path, model: Seq2Seq, save: Save) -> None:
 def test_somebody_s_other_folder_is_not_replaced(tmp_path: Path, model: Seq2Seq, save: Save) -> None:
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter.tex").write_text("mine")
-    with pytest.raises(
-        InputError, match=r"holds something else than a bundle, which would be lost: name another folder"
-    ):
+    with pytest.raises(InputError, match=r"holds files that are not a bundle and would be lost: name another folder"):
         save(tmp_path / "thesis", model)
     assert names(tmp_path / "thesis") == ["chapter.tex"]
     (tmp_path / "empty").mkdir()
@@ -115,7 +113,7 @@ def test_item_6_files_that_appear_while_a_bundle_is_written_are_not_replaced(tmp
             (tmp_path / "thesis").mkdir()
             (tmp_path / "thesis" / "chapter.tex").write_text("mine")
 
-    with pytest.raises(InputError, match=r"holds something else than a bundle, which would be lost: name another"):
+    with pytest.raises(InputError, match=r"holds files that are not a bundle and would be lost: name another"):
         write()
     assert names(tmp_path) == ["thesis"]
     assert names(tmp_path / "thesis") == ["chapter.tex"]

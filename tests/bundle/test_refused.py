@@ -62,7 +62,7 @@ def test_a_missing_file(folder: Path, name: str) -> None:
 def test_a_truncated_file(folder: Path, name: str, keep: int) -> None:
     data = (folder / name).read_bytes()
     (folder / name).write_bytes(data[:keep])
-    wanted = f"{folder / name} has {keep} bytes instead of {len(data)}: it was cut short, {AGAIN}"
+    wanted = f"{folder / name} has {keep} bytes instead of {len(data)}: it is truncated, {AGAIN}"
     assert refusal(folder) == wanted
 
 
@@ -99,7 +99,7 @@ def test_another_model_s_tokenizer_is_told_by_its_size(folder: Path) -> None:
 def test_a_tokenizer_that_is_none(folder: Path) -> None:
     (folder / FILES[1]).write_text("{}")
     accept(folder, FILES[1])
-    assert refusal(folder).startswith(f"{folder / FILES[1]} is no tokenizer file")
+    assert refusal(folder).startswith(f"{folder / FILES[1]} is not a tokenizer file")
 
 
 @pytest.mark.parametrize("data", [b"", b'{"format"', b"\xff\xfe", b"[" * 100_000, b"9" * 5000], ids=range(5))

@@ -138,7 +138,7 @@ def test_what_was_tuned_is_repeated_on_other_text(
     assert command(*both, "--settings", path, "--save-settings", path).code == 2
     for option, named in (("--tune", "--tune"), ("--set=shift=0", "shift"), ("--set=symmetrise=union", "symmetrise")):
         refused = command(*both, "--settings", path, option)
-        said = f"--settings {path} says how links are extracted: leave {named} out"
+        said = f"--settings {path} already sets how links are extracted: leave {named} out"
         assert (refused.code, refused.complaint) == (2, said)
     assert path.read_bytes() == before
 
@@ -182,7 +182,7 @@ def test_long_text_is_read_as_far_as_asked(command: Command, run_folder: Path, t
         long = command("align", run_folder, tmp_path / "long", "--set", "longest_source=30", *more)
         assert (long.code, "longer than" in long.err) == (0, False)
     refused = command("align", run_folder, tmp_path / "long", "--set", "longest_source=0")
-    assert (refused.code, refused.complaint) == (2, "--set: longest_source = '0': wanted at least 1")
+    assert (refused.code, refused.complaint) == (2, "--set: longest_source = '0': expected at least 1")
 
 
 @pytest.mark.parametrize(
@@ -190,16 +190,16 @@ def test_long_text_is_read_as_far_as_asked(command: Command, run_folder: Path, t
     [
         (["--set", "posterior=tune"], "posterior=tune is chosen on a development set: add --tune, or give a number"),
         (["--set", "posterior=1", "--set", "evidence=all"], "--set: evidence = 'all': valid choices are state, word"),
-        (["--set", "posterior=much"], "--set: posterior = 'much': wanted a number"),
+        (["--set", "posterior=much"], "--set: posterior = 'much': expected a number"),
         (["--split", "dev"], "pairs.tsv and --split were both given: leave one of them out"),
         (["--settings", "nowhere"], "no file nowhere"),
         (["--words", "tokens"], "'tokens' is not one of 'model', 'spaces'"),
         (["--set", "format=giza"], "--set: format = 'giza': valid choices are pharaoh, naacl"),
-        (["--set", "base=2"], "--set: base = '2': wanted at most 1"),
+        (["--set", "base=2"], "--set: base = '2': expected at most 1"),
         (["--set", "method=threshold"], "method 'threshold' needs a threshold, for instance 0.2"),
-        (["--set", "threshold=7"], "--set: threshold = '7': wanted at most 1"),
+        (["--set", "threshold=7"], "--set: threshold = '7': expected at most 1"),
         (["--gold", "nowhere"], "no file nowhere"),
-        (["--gold", "."], ". is a folder, wanted a file"),
+        (["--gold", "."], ". is a folder, expected a file"),
         (["--set", "shift=9"], "shift 9: links are in the row before"),
         (["--set", "heads=3.1"], "--set heads=3.1: there is no head 3.1: this model has layers 0 to 0, heads 0 to 0"),
         (["--set", "symmetrise=union"], "symmetrise needs two directions"),
@@ -222,7 +222,7 @@ def test_what_is_read_is_never_written_over(command: Command, run_folder: Path, 
 def test_one_file_is_not_written_twice(command: Command, run_folder: Path, data: Path, tmp_path: Path) -> None:
     outcome = command("align", run_folder, data, "--output", tmp_path / "x", "--html", tmp_path / "x")
     assert outcome.code == 2
-    assert f"--output and --html name one file, {tmp_path / 'x'}: name two" in outcome.complaint
+    assert f"--output and --html name the same file, {tmp_path / 'x'}: name two" in outcome.complaint
     assert command("align", run_folder, data, "--output", "/dev/null", "--html", "/dev/null").code == 0
     assert command("translate", run_folder, "3 4", "--output", tmp_path / "x", "--html", tmp_path / "x").code == 2
 

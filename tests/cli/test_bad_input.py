@@ -70,7 +70,7 @@ class TestWarned:
         assert outcome.code == 0
         assert outcome.out.splitlines()[:2] == ["4 3", "5 4"]
         assert outcome.err.splitlines()[0] == (
-            "regard: '3 4' was taken as text, but is a file: --input '3 4' translates its lines"
+            "regard: '3 4' was translated as text, but is a file: --input '3 4' translates its lines"
         )
 
     def test_a_pipe_in_the_place_of_a_file(self, command: Command, run_folder: Path, tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ class TestFiles:
     def test_a_folder_instead_of_a_file(self, command: Command, run_folder: Path, tmp_path: Path) -> None:
         outcome = command("translate", run_folder, "--input", tmp_path)
         assert outcome.code == 2
-        assert outcome.complaint == f"{tmp_path} is a folder, wanted a file"
+        assert outcome.complaint == f"{tmp_path} is a folder, expected a file"
 
     def test_unequal_line_counts(self, command: Command, run_folder: Path, tmp_path: Path) -> None:
         source, target = write(tmp_path / "s", "3 4\n5 6\n7 8\n"), write(tmp_path / "t", "4 3\n6 5\n")
@@ -153,7 +153,7 @@ class TestFiles:
     def test_an_empty_corpus(self, command: Command, run_folder: Path, tmp_path: Path) -> None:
         outcome = command("evaluate", run_folder, write(tmp_path / "empty.tsv", ""))
         assert outcome.code == 2
-        assert outcome.complaint == f"{tmp_path / 'empty.tsv'} holds no pair; wanted lines of source TAB target"
+        assert outcome.complaint == f"{tmp_path / 'empty.tsv'} holds no pair; expected lines of source TAB target"
 
     def test_an_empty_training_corpus(self, command: Command, tmp_path: Path) -> None:
         write(tmp_path / "train.tsv", "\n\n")
@@ -236,7 +236,7 @@ class TestBundles:
         ("damage", "message"),
         [
             (_flip, "model.safetensors is damaged (its checksum is not the manifest's): copy the whole bundle again"),
-            (_truncate, "it was cut short, copy the whole bundle again"),
+            (_truncate, "it is truncated, copy the whole bundle again"),
             (lambda folder: (folder / "target.tokenizer.json").unlink(), "target.tokenizer.json is missing"),
             (lambda folder: write(folder / "manifest.json", '{"format": "regard-bu'), "manifest.json is damaged"),
             (lambda folder: write(folder / "manifest.json", "[1, 2]"), "manifest.json is not a regard manifest"),
@@ -325,7 +325,7 @@ class TestDisks:
         assert outcome.code == 1
         *stages, complaint = outcome.err.splitlines()
         assert all(line.startswith("preparing: ") for line in stages)
-        assert "the disk is full; nothing half done is left there" in complaint
+        assert "the disk is full; no partial files are left there" in complaint
         assert not (tmp_path / "run").exists()
         assert not [one for one in (small_disk / "pairs").glob("*") if one.is_dir()]
         monkeypatch.setenv("REGARD_CACHE", str(tmp_path / "cache"))
@@ -335,7 +335,7 @@ class TestDisks:
                 write(ids, ids.read_bytes()[:1000])
             trained = command("train", recipe, "--out", tmp_path / f"run-{damaged}", "--set", "text.kind=character")
             assert trained.code == 0, trained.err
-            assert ("was damaged or only half written: it was built anew" in trained.err) == damaged
+            assert ("was damaged or incomplete: it was rebuilt" in trained.err) == damaged
 
     @pytest.mark.parametrize("what", ["output", "html", "plot", "train"])
     def test_a_full_disk(self, command: Command, run_folder: Path, small_disk: Path, tmp_path: Path, what: str) -> None:

@@ -25,7 +25,7 @@ QUICK = ("bench", "--work", "tutorial", "--repeats", 1)
         (["--json", "."], "--json: . is a folder; name a file in it"),
         (
             ["--json", "both.png", "--picture", "./both.png"],
-            "--picture and --json name one file, both.png: name two",
+            "--picture and --json name the same file, both.png: name two",
         ),
         (
             ["--picture", "nowhere/x.png"],

@@ -31,7 +31,7 @@ def test_a_compiled_file_that_a_full_disk_cut_short_is_named(tmp_path: Path, mon
         importlib.import_module("cut_short_module")
     message, code = describe_failure(caught.value)
     assert (message, code) == (
-        f"{compiled} is cut short, as by a full disk: free some space and delete it, Python writes it anew;"
+        f"{compiled} is truncated, for example by a full disk: free some space and delete it (Python rewrites it);"
         " `regard doctor` finds others",
         1,
     )
@@ -48,10 +48,10 @@ def test_the_doctor_finds_compiled_files_that_are_cut_short(tmp_path: Path) -> N
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert (done.returncode, done.stderr) == (1, "")
     first, *examples, remedy = done.stdout.splitlines()
-    assert first.startswith("✗ 2 compiled files (.pyc) cut short, as by a full disk: imports fail with")
+    assert first.startswith("✗ 2 compiled files (.pyc) truncated, for example by a full disk: imports fail with")
     assert examples == [f"    {path}" for path in damaged]
     assert remedy.startswith(
-        "    → free some disk space, then delete them (Python writes them anew), or compile all of"
+        "    → free some disk space, then delete them (Python compiles them again), or compile all of"
     )
     subprocess.run(shlex.split(remedy.partition(": ")[2]), check=True)
     assert not any(map(is_damaged, damaged))

@@ -41,7 +41,7 @@ def test_a_comparison_and_going_on_with_it(command: Command, recipe: Path, tmp_p
     assert "training additive, seed 0 (0 of 2 done)" in outcome.err
     again = command("compare", recipe, *options)
     assert again.code == 2
-    assert "--resume goes on with it" in again.complaint
+    assert "--resume continues it" in again.complaint
     other = command("compare", recipe, *options, "--protocol", "raw", "--resume")
     assert "was started with another comparison" in other.complaint
     resumed = command("compare", recipe, *options, "--resume", "--json")
@@ -165,8 +165,8 @@ def test_the_report_follows_every_run_that_is_done(recipe: Path, tmp_path: Path)
     [
         (["revers"], "no recipe 'revers': did you mean 'reverse'?"),
         (["reverse", "--score", "additiv"], "score 'additiv': did you mean 'additive'?"),
-        (["reverse", "--score", ""], "--score names nothing: name some, e.g. --score additive, or leave it out"),
-        (["reverse", "--also", " , "], "--also names nothing: name some, e.g. --also transformer, or leave it out"),
+        (["reverse", "--score", ""], "--score is empty: name some, e.g. --score additive, or leave it out"),
+        (["reverse", "--also", " , "], "--also is empty: name some, e.g. --also transformer, or leave it out"),
         (["reverse", "--score", "dot,additive,dot"], "--score names 'dot' twice: once is enough"),
         (["reverse", "--set", "train.step=3"], "unknown key train.step"),
         (["reverse", "sort", "--score", "dot"], "--score varies one recipe, and 2 were given"),

@@ -107,8 +107,8 @@ def test_the_folder_in_the_environment_is_used_as_it_is(
     ("arguments", "message"),
     [
         (["gett", "multi30k"], "there is no action 'gett'; there are list, get, show"),
-        (["get"], "get wants the name of a corpus"),
-        (["show", "multi30k", "g2p-cmudict"], "show wants the name of one corpus"),
+        (["get"], "get needs the name of a corpus"),
+        (["show", "multi30k", "g2p-cmudict"], "show needs the name of one corpus"),
         (["list", "multi30k"], "list takes no name; `regard data show multi30k`"),
         (["show", "multi30k", "--from", "x"], "--from belongs to get, not to show"),
         (["get", "mutli30k"], "no corpus 'mutli30k' in the catalogue: did you mean 'multi30k'?"),
@@ -137,7 +137,7 @@ def test_a_disk_that_fills_while_a_corpus_is_prepared(process: Command, tmp_path
     *stages, complaint = outcome.err.splitlines()
     assert all(line.startswith("preparing: ") for line in stages)
     assert "cannot keep prepared data in" in complaint
-    assert "nothing half done is left there" in complaint
+    assert "no partial files are left there" in complaint
     assert not (tmp_path / "runs").exists()
     again = process("train", "own.toml")
     assert again.code == 0, again.err

@@ -151,7 +151,7 @@ def test_the_length_penalty_reaches_the_search(command: Command, run_folder: Pat
     assert command("evaluate", run_folder, data, "--beam", "3", "--length-penalty", "0.5", "--json").code == 0
     refused = command("evaluate", run_folder, data, "--length-penalty", "-1")
     assert refused.code == 2
-    assert refused.complaint == "length_penalty = -1.0: wanted at least 0.0"
+    assert refused.complaint == "length_penalty = -1.0: expected at least 0.0"
 
 
 def test_gold_links_in_either_format_and_from_either_base(command: Command, run_folder: Path, tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ def test_gold_links_in_either_format_and_from_either_base(command: Command, run_
             "so read them with index base 1 (read with gold_base = 0 ",
         ),
         ([*files, tmp_path / "0", "--gold-base", 2], "'--gold-base': Input should be less than or equal to 1"),
-        ([*files[:-1], "--flip-gold"], "--gold-base and --flip-gold say how --links is read: name that file too"),
+        ([*files[:-1], "--flip-gold"], "--gold-base and --flip-gold apply to --links: name that file too"),
     ):
         outcome = command("evaluate", run_folder, *wrong)
         assert outcome.code == 2
@@ -189,7 +189,7 @@ def test_gold_of_other_words_and_sentences_without_gold(command: Command, run_fo
     plain = command("evaluate", run_folder, *files, tmp_path / "s", "--json")
     assert (json.loads(plain.out)["aer"], plain.err) == (0.0, "")  # as `regard align` counts: no gold, no error
     remarked = command("evaluate", run_folder, *files, tmp_path / "s'")
-    assert "1 pair of 2 has other words for this model than what white space separates" in remarked.err
+    assert "1 pair of 2 has words that this model splits differently from white space" in remarked.err
 
 
 def test_sources_that_are_cut_are_counted(command: Command, run_folder: Path, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def test_help_lists_every_verb(command: Command) -> None:
         outcome = command(*arguments)
         assert outcome.code == 0
         assert all(f"\n  {verb} " in outcome.out for verb in VERBS)
-        assert "New here? Begin with regard demo." in outcome.out
+        assert "New here? Start with regard demo." in outcome.out
     alone = command()
     assert (alone.code, alone.err) == (2, "")
     assert "Verbs:" in alone.out
@@ -106,7 +106,7 @@ def test_wrong_use_is_answered_in_one_line(command: Command, arguments: list[str
         (
             ModuleNotFoundError("No module named 'sacrebleu.metrics'", name="sacrebleu.metrics"),
             1,
-            "the package 'sacrebleu' is missing: pip install regard brings everything that it needs",
+            "the package 'sacrebleu' is missing: pip install regard installs everything that it needs",
         ),
         (ModuleNotFoundError("No module named 'regard.x'", name="regard.x"), 1, "unexpected ModuleNotFoundError"),
         (FailedElsewhere("worker 0 of 2 reported the error"), 2, ""),

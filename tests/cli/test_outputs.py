@@ -249,7 +249,7 @@ def test_7_in_place_wants_a_plain_file_and_no_other_output(
         (["--input", "-"], "--in-place replaces the file of --input: name one"),
         (["--input", source, "--output", tmp_path / "x"], f"--in-place replaces {source}: leave --output out"),
         (["--input", packed], f"--in-place: {packed} is compressed; unpack it, or name a file with --output"),
-        (["--input", pipe], f"{pipe} is a device or a pipe, wanted a file that can be read twice"),
+        (["--input", pipe], f"{pipe} is a device or a pipe, expected a file that can be read twice"),
     ):
         outcome = command("translate", run_folder, *arguments, "--in-place")
         assert (outcome.code, outcome.complaint) == (2, message)
@@ -364,4 +364,4 @@ def test_7_one_file_by_two_names_is_not_written_twice(command: Command, run_fold
     _, hard, soft, other = spellings(source)
     for name in (hard, soft, other):
         outcome = command("translate", run_folder, "3 4", "--output", source, "--html", name)
-        assert (outcome.code, outcome.complaint) == (2, f"--output and --html name one file, {name}: name two")
+        assert (outcome.code, outcome.complaint) == (2, f"--output and --html name the same file, {name}: name two")

@@ -159,8 +159,8 @@ def test_many_warnings_are_counted_not_printed(command: Command, run_folder: Pat
     [
         (["--input", "x", "3 4"], "texts and --input were both given: leave one of them out"),
         (["--json", "--walk", "3 4"], "--json holds alignment and attention already"),
-        (["--beam", "-1", "3 4"], "beam = -1: wanted at least 1"),
-        (["--nbest", "0", "3 4"], "nbest = 0: wanted at least 1"),
+        (["--beam", "-1", "3 4"], "beam = -1: expected at least 1"),
+        (["--nbest", "0", "3 4"], "nbest = 0: expected at least 1"),
         (["--beam", "2", "--nbest", "3", "3 4"], "nbest 3 is more than beam 2 can find; raise beam to 3"),
         (["--device", "gpu7", "3 4"], "device 'gpu7' cannot be used here"),
         (["caf\udce9"], "half of a surrogate pair"),

@@ -83,7 +83,7 @@ class TestEvaluate:
     def test_a_bundle_that_does_not_know_its_data(self, command: Command, vanilla: Path) -> None:
         outcome = command("evaluate", vanilla)
         assert outcome.code == 2
-        assert outcome.complaint == f"{vanilla} does not know its recipe: name the data to use"
+        assert outcome.complaint == f"{vanilla} has no recipe: name the data to use"
 
 
 class TestInfo:
@@ -147,7 +147,7 @@ class TestPlot:
         assert nowhere.complaint.startswith(f"no bundle at {run_folder.with_name('nowhere')}: there is no such folder")
         blank = command("plot", run_folder, " ", "--out", tmp_path / "x.png")
         assert (blank.code, blank.err.splitlines()[-1]) == (
-            2, "regard: nothing to draw: there is no word in what was given"
+            2, "regard: nothing to draw: the given texts have no words"
         )  # fmt: skip
         assert "no curve to draw" in command("plot", vanilla, "--out", tmp_path / "x.png").complaint
 
@@ -231,14 +231,14 @@ class TestDemo:
         monkeypatch.setattr(demo_module, "SAMPLE", 1)
         outcome = command("demo", "--out", tmp_path / "demo")
         assert outcome.code == 0
-        package, _, own = outcome.out.partition("Now one of your own is trained")
+        package, _, own = outcome.out.partition("Now a new model is trained")
         assert package.startswith(
             "en-fr, a model of the package: Where have you hidden my car keys?  →  Où as-tu caché"
         )
         assert "rows: written, columns: read" in package
         assert "\nThe black cat sat on the mat.  →  " in own
         for part in (
-            "rows: written, columns: read", "✗  wanted: je t'aime", "5 sentences that the model never saw:",
+            "rows: written, columns: read", "✗  expected: je t'aime", "5 sentences that the model never saw:",
             "41–60*", "* longer than any training sentence", "report.html", "--walk",
         ):  # fmt: skip
             assert part in outcome.out

@@ -74,7 +74,7 @@ def test_what_is_not_whole_is_built_anew_and_said(damage: Callable[[Path], None]
     notes: list[str] = []
     assert cached_folder("pairs", "k", builder(calls), notes) == place
     assert len(calls) == 2
-    assert notes == [f"the cache in {place} was damaged or only half written: it was built anew"]
+    assert notes == [f"the cache in {place} was damaged or incomplete: it was rebuilt"]
     assert (place / "a").read_text() == "x" * 5000
     cached_folder("pairs", "k", builder(calls), notes)
     assert len(calls) == 2
@@ -125,7 +125,7 @@ def test_a_full_disk_is_an_error_and_no_poison(tiny_disk: Path, monkeypatch: pyt
     with pytest.raises(InputError) as caught:
         cached_folder("pairs", "k", builder([], "x" * 200_000))
     assert str(caught.value) == (
-        f"cannot keep prepared data in {tiny_disk / 'pairs'}: the disk is full; nothing half done is left there. "
+        f"cannot keep prepared data in {tiny_disk / 'pairs'}: the disk is full; no partial files are left there. "
         "Free some space, or name another folder with the environment variable REGARD_CACHE"
     )
     assert names(tiny_disk / "pairs") == []
@@ -141,7 +141,7 @@ def test_a_cache_that_is_read_only_is_used_where_it_is_whole(tiny_disk: Path, mo
     calls: list[Path] = []
     assert (cached_folder("pairs", "k", builder(calls)), calls) == (built, [])
     for kind, key in (("pairs", "other"), ("tokenizers", "k")):
-        with pytest.raises(InputError, match="Read-only file system; nothing half done is left there"):
+        with pytest.raises(InputError, match="Read-only file system; no partial files are left there"):
             cached_folder(kind, key, builder([]))
 
 

@@ -44,8 +44,8 @@ def test_item_15_tsv_with_a_header(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "columns", "message"),
     [
-        ("en,fr,x\na,b,c\n", None, "line 2: 3 values, wanted 2; name two columns"),
-        ("en;fr\na;b\n", None, "line 2: no delimiter; wanted two values, or set delimiter"),
+        ("en,fr,x\na,b,c\n", None, "line 2: 3 values, expected 2; name two columns"),
+        ("en;fr\na;b\n", None, "line 2: no delimiter; expected two values, or set delimiter"),
         ("en,fr,x\na,b,c\n", ["en", "de"], "no column 'de' in the header: "),
         ("en,en,x\na,b,c\n", ["en", "x"], "the header names 2 columns 'en'"),
         ('en,fr\n"a,b\n', None, "line 2: not CSV"),

@@ -114,7 +114,7 @@ def test_a_broken_connection_is_gone_on_with(server: Server, tmp_path: Path) -> 
 
 def test_what_came_is_kept_for_the_next_attempt(server: Server, tmp_path: Path) -> None:
     server.breaks = [10, 5, 5]
-    with pytest.raises(InputError, match=r"train.en.gz broke off 3 times \(.*\); 20 bytes are kept: the same command"):
+    with pytest.raises(InputError, match=r"train.en.gz failed 3 times \(.*\); 20 bytes are kept: run the same command"):
         get(entry(server.address), home=tmp_path)
     assert [path.name for path in (tmp_path / "tiny").iterdir()] == [".train.en.gz.part"]
     get(entry(server.address), home=tmp_path)
@@ -148,7 +148,7 @@ def test_a_link_in_the_place_of_an_earlier_attempt_is_not_followed(server: Serve
 
 def test_another_file_than_the_catalogue_knows_is_not_kept(server: Server, tmp_path: Path) -> None:
     server.files["/train.fr.gz"] = gzip.compress(b"autre\n")
-    with pytest.raises(InputError, match=r"train.fr.gz is not the file that the catalogue knows .* is not kept"):
+    with pytest.raises(InputError, match=r"train.fr.gz differs from the file in the catalogue .* is not kept"):
         get(entry(server.address), home=tmp_path)
     assert sorted(path.name for path in (tmp_path / "tiny").iterdir()) == ["train.en.gz"]
     assert damaged(entry(), tmp_path / "tiny") == ["train.fr", "LICENSE"]
@@ -164,7 +164,7 @@ def test_item_3_a_download_ends_at_the_size_that_the_catalogue_knows(
     with pytest.raises(InputError) as caught:
         get(entry(server.address), home=tmp_path)
     wanted = "train.en.gz" if length else "train.fr.gz"
-    assert f"{wanted} is larger than the catalogue knows it (" in str(caught.value)
+    assert f"{wanted} is larger than in the catalogue (" in str(caught.value)
     assert "nothing of it is kept" in str(caught.value)
     assert not [path.name for path in (tmp_path / "tiny").iterdir() if "part" in path.name or "fr" in path.name]
 
@@ -182,7 +182,7 @@ def test_item_3_what_unpacks_to_more_than_the_catalogue_knows_is_not_kept(
     pack: Callable[[bytes], bytes], server: Server, tmp_path: Path
 ) -> None:
     server.files["/train.fr.gz"] = pack(bytes(30_000_000))
-    with pytest.raises(InputError, match=r"train.fr.gz is not the file that the catalogue knows .* is not kept"):
+    with pytest.raises(InputError, match=r"train.fr.gz differs from the file in the catalogue .* is not kept"):
         get(entry(server.address), home=tmp_path)
     assert sorted(path.name for path in (tmp_path / "tiny").iterdir()) == ["train.en.gz"]
 
@@ -195,7 +195,7 @@ def test_a_file_that_is_gone(server: Server, tmp_path: Path) -> None:
 
 def test_a_server_in_trouble(server: Server, tmp_path: Path) -> None:
     server.status = 503
-    with pytest.raises(InputError, match=r"broke off 3 times \(the server answered 503"):
+    with pytest.raises(InputError, match=r"failed 3 times \(the server answered 503"):
         get(entry(server.address), home=tmp_path)
 
 
@@ -295,13 +295,13 @@ def test_a_length_that_is_no_number_is_no_length(server: Server, tmp_path: Path,
 
 def test_a_copy_of_another_edition_is_refused(copy: Path, tmp_path: Path) -> None:
     (copy / "train.en").write_text("other\n")
-    with pytest.raises(InputError, match=r"train.en is not the file that the catalogue knows: .* 20,000 lines"):
+    with pytest.raises(InputError, match=r"train.en differs from the file in the catalogue: .* 20,000 lines"):
         get(entry(), copy, tmp_path / "home")
 
 
 def test_a_copy_that_lacks_something(copy: Path, tmp_path: Path) -> None:
     (copy / "train.en").unlink()
-    with pytest.raises(InputError, match=r"no whole copy of tiny there, .* missing: train.en$"):
+    with pytest.raises(InputError, match=r"no complete copy of tiny in it .* missing: train.en$"):
         get(entry(), copy.parent, tmp_path / "home")
     with pytest.raises(InputError, match=r"--from .*nowhere: there is no such folder"):
         get(entry(), tmp_path / "nowhere", tmp_path / "home")

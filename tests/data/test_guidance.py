@@ -97,8 +97,8 @@ def test_a_file_of_links(tmp_path: Path) -> None:
     assert [links for _, links in read_links(path, PAIRS)] == [PAIRS[0].links, Links.of([]), Links.of([(0, 0), (1, 1)])]
     for text, message in (
         ("0-0\n", "ends at line 1, but training pair 2 needs links too"),
-        ("\n\n\n\n", "goes on after line 3, but there are no more training pairs"),
-        ("\n0:0\n\n", "line 2: '0:0' is no link"),
+        ("\n\n\n\n", "has more than 3 lines, but there are no more training pairs"),
+        ("\n0:0\n\n", "line 2: '0:0' is not a link"),
     ):
         path.write_text(text, encoding="utf-8")
         with pytest.raises(InputError, match=message):

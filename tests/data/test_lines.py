@@ -33,7 +33,7 @@ def test_a_wrong_byte_is_counted_from_the_beginning(data: bytes, line: int, byte
 @pytest.mark.parametrize("data", [b"\x7fELF\x02\x01\x00\xff", b"a\tb\n\x89PNG\x00\x00", b"\x98\x1d5\n"])
 def test_what_is_no_text_is_not_to_be_converted(data: bytes) -> None:
     with pytest.raises(
-        InputError, match=r"the stream, line .*is not UTF-8; this is no text file \(it holds the byte 0x[01]"
+        InputError, match=r"the stream, line .*is not UTF-8; not a text file \(it holds the byte 0x[01]"
     ):
         lines(data)
 

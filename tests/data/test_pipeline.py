@@ -133,7 +133,7 @@ def test_a_damaged_cache_is_built_anew(corpus: Path, home: Path) -> None:
     with file.open("r+b") as cut:
         cut.truncate(100)
     after, notes = encode_corpus(stored, source, target, Limits())
-    assert "was damaged or only half written: it was built anew" in notes[-1]
+    assert "was damaged or incomplete: it was rebuilt" in notes[-1]
     assert same(after, encode_corpus(load_split(table(corpus), "train"), source, target, Limits())[0])
     assert len(before) == len(after)
 
@@ -141,7 +141,7 @@ def test_a_damaged_cache_is_built_anew(corpus: Path, home: Path) -> None:
 def test_a_disk_that_fills_while_caching(corpus: Path, home: Path) -> None:
     stored = open_training(table(corpus))
     source, target = train_tokenizers(stored, TEXTS["words"])
-    with small_files(2_000), pytest.raises(InputError, match=r"cannot keep prepared data in .* nothing half done"):
+    with small_files(2_000), pytest.raises(InputError, match=r"cannot keep prepared data in .* no partial files"):
         encode_corpus(stored, source, target, Limits())
     assert not [path for path in (home / "pairs").iterdir() if path.suffix != ".lock"]
     assert len(encode_corpus(stored, source, target, Limits())[0]) == LINES - BLANK
@@ -171,7 +171,7 @@ def test_only_so_many_and_so_long_pairs_are_trained_on(corpus: Path) -> None:
     assert len(pairs) == 50
     assert all(len(pair.source.split()) <= 5 for pair in pairs)
     assert any("pairs left out, a side has more than 5 words" in note for note in notes)
-    assert notes[-1] == "train.tsv: only the first 50 training pairs, as data.limit says"
+    assert notes[-1] == "train.tsv: only the first 50 training pairs are used (data.limit)"
     assert len(load_split(config, "dev").pairs) == LINES - BLANK
 
 

@@ -69,16 +69,16 @@ def test_a_dataset_of_many_splits(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("{", r"t.jsonl, line 2 is not JSON \(.*\); wanted one object a line"),
-        ('["a", "b"]', r't.jsonl, line 2: a list, wanted an object such as \{"source"'),
+        ("{", r"t.jsonl, line 2 is not JSON \(.*\); expected one object a line"),
+        ('["a", "b"]', r't.jsonl, line 2: a list, expected an object such as \{"source"'),
         ('{"sourc": "a", "target": "b"}', r"t.jsonl, record 2: no field \"source\": did you mean 'sourc'\?"),
         ('{"zzz": "a"}', r'no field "source": valid fields are zzz'),
         (
             '{"source": "a \\ud800", "target": "b"}',
             r'character 2 of the field "source" is half of a surrogate',
         ),
-        ('{"source": 3, "target": "b"}', r'record 2: the field "source" is int, wanted text'),
-        ('{"source": {"en": "a"}, "target": "b"}', r"\"source\" is dict, wanted text; did you mean 'source.en'\?"),
+        ('{"source": 3, "target": "b"}', r'record 2: the field "source" is int, expected text'),
+        ('{"source": {"en": "a"}, "target": "b"}', r"\"source\" is dict, expected text; did you mean 'source.en'\?"),
     ],
 )
 def test_wrong_records_are_refused_with_their_place(line: str, message: str, tmp_path: Path) -> None:

@@ -73,10 +73,10 @@ def test_a_missing_or_damaged_file(folder: Path, name: str) -> None:
 def test_devices_and_pipes_are_not_opened(folder: Path, name: str) -> None:
     (folder / name).unlink()
     os.mkfifo(folder / name)
-    assert "this is a device, a pipe or a socket, wanted a regular file" in refusal(folder)
+    assert "this is a device, a pipe or a socket, expected a regular file" in refusal(folder)
     (folder / name).unlink()
     (folder / name).symlink_to("/dev/zero")
-    assert "this is a device, a pipe or a socket, wanted a regular file" in refusal(folder)
+    assert "this is a device, a pipe or a socket, expected a regular file" in refusal(folder)
 
 
 def test_a_file_that_is_not_onnx(folder: Path) -> None:
@@ -97,18 +97,18 @@ def test_another_opset(folder: Path, domain: str) -> None:
 def test_weights_in_another_file_are_not_read(folder: Path, place: str) -> None:
     (folder / "other.bin").write_bytes(bytes(100_000))
     forge(folder, relocate("location", place))
-    assert f"lies in {place!r}, and no file but weights.bin is read" in refusal(folder)
+    assert f"is stored in {place!r}, but only weights.bin is read" in refusal(folder)
 
 
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
         ("offset", "1000000000000", "do not fit"),
-        ("offset", "-8", "it does not say which bytes of weights.bin are"),
-        ("offset", "9" * 5000, "it does not say which bytes of weights.bin are"),
+        ("offset", "-8", "it has no byte range in weights.bin for"),
+        ("offset", "9" * 5000, "it has no byte range in weights.bin for"),
         ("offset", "2", "do not fit"),
         ("length", "4", "do not fit"),
-        ("length", "many", "it does not say which bytes of weights.bin are"),
+        ("length", "many", "it has no byte range in weights.bin for"),
     ],
 )
 def test_weights_outside_the_file(folder: Path, key: str, value: str, message: str) -> None:

@@ -129,8 +129,8 @@ def test_a_mechanism_of_somebody_s_own_cannot_be_exported(tmp_path: Path) -> Non
     with pytest.raises(InputError) as caught:
         export_onnx(bundle, tmp_path / "onnx")
     assert str(caught.value) == (
-        f"{bundle} cannot be exported: score = '{MINE}' is a class outside regard, and only what regard itself "
-        "computes becomes ONNX nodes: train with one of the scores that `regard explain` lists"
+        f"{bundle} cannot be exported: score = '{MINE}' is a class outside regard, which has no ONNX "
+        "graph: train with one of the scores that `regard explain` lists"
     )
 
 
@@ -141,7 +141,7 @@ class TestWriting:
             export_onnx(bundle, bundle)
         (tmp_path / "other").mkdir()
         (tmp_path / "other" / "thesis.txt").write_text("mine", encoding="utf-8")
-        with pytest.raises(InputError, match="this folder holds something else than a bundle, which would be lost"):
+        with pytest.raises(InputError, match="this folder holds files that are not a bundle and would be lost"):
             export_onnx(bundle, tmp_path / "other")
         export_onnx(bundle, tmp_path / "onnx")
         assert export_onnx(bundle, tmp_path / "onnx", int8=True).onnx.int8, "an earlier export is"

@@ -104,7 +104,7 @@ def test_without_a_target_the_model_translates(run_folder: Path, tmp_path: Path)
 def test_the_other_direction_must_be_the_other(tmp_path: Path) -> None:
     forward = regard.load(untrained(tmp_path / "enfr")).bundle
     sides = ParallelText(["the black cat sat on the mat"], ["le chat noir était assis sur le tapis"])
-    with pytest.raises(InputError, match=r"reads the same language as .*: --reverse wants"):
+    with pytest.raises(InputError, match=r"reads the same language as .*: --reverse needs"):
         check_opposite(forward, forward, sides)
     check_opposite(forward, forward, ParallelText(["x y"], ["y x"]))  # unknown words say nothing
     data = {"kind": "catalogue", "name": "multi30k", "source": "en", "target": "de"}
@@ -113,7 +113,7 @@ def test_the_other_direction_must_be_the_other(tmp_path: Path) -> None:
         for one in (data, {**data, "source": "de", "target": "en"})
     )
     check_opposite(german, back, ParallelText(["x y"], ["y x"]))
-    with pytest.raises(InputError, match=r"reads the same language as .*: --reverse wants"):
+    with pytest.raises(InputError, match=r"reads the same language as .*: --reverse needs"):
         check_opposite(german, german, ParallelText(["x y"], ["y x"]))  # but their recipes do
 
 
@@ -121,7 +121,7 @@ def test_a_remark_where_words_are_not_what_white_space_separates(random_model: r
     sides = ParallelText(["the cat", "don't, please"], ["le chat", "non"])
     remark = word_note(sides, random_model.bundle)
     assert len(remark) == 1
-    assert "1 pair of 2 has other words" in remark[0]
+    assert "1 pair of 2 has words that this model splits differently" in remark[0]
     assert "first: line 2" in remark[0]
     assert word_note(ParallelText(["the cat"], ["le chat"]), random_model.bundle) == []
 
@@ -179,14 +179,14 @@ class TestGold:
 
     def test_other_words(self, tmp_path: Path) -> None:
         (tmp_path / "gold").write_text("0-9\n", encoding="utf-8")
-        with pytest.raises(InputError, match="want --words spaces"):
+        with pytest.raises(InputError, match="need --words spaces"):
             GoldFile(tmp_path / "gold").read([(2, 4)])
 
     @pytest.mark.parametrize(
         ("text", "message"),
         [
             ("0-0\n", "1 lines of links for 4 sentence pairs"),
-            ("0:0\n\n\n\n", "'0:0' is no link"),
+            ("0:0\n\n\n\n", "'0:0' is not a link"),
             ("5 1 1 S\n", "sentence 5, but there are only 4 sentences"),
             ("1 1 1 X\n", "'X' is neither S"),
         ],
@@ -214,7 +214,7 @@ class TestParallelText:
             (tmp_path / name).write_text(text, encoding="utf-8")
         with pytest.raises(InputError, match=r"unequal line counts: .*a has 2, .*b has 1"):
             read_parallel_text(tmp_path / "a", tmp_path / "b")
-        with pytest.raises(InputError, match="line 1: no tab; wanted source TAB target"):
+        with pytest.raises(InputError, match="line 1: no tab; expected source TAB target"):
             read_parallel_text(tmp_path / "t")
         with pytest.raises(InputError, match="e is empty: nothing to align"):
             read_parallel_text(tmp_path / "e", tmp_path / "a")
@@ -240,9 +240,9 @@ def test_contradictory_options_are_refused(random_model: regard.Translator, run_
         (AlignRequest(bundle, target=a), "--target needs --source"),
         (AlignRequest(run_folder, split="tset"), "there is no split 'tset': its recipe has train, dev and test"),
         (AlignRequest(bundle, AlignOptions(symmetrise="union")), "name the model of the other one with --reverse"),
-        (AlignRequest(bundle, AlignOptions(gold_base=1)), "name the file with --gold"),
+        (AlignRequest(bundle, AlignOptions(gold_base=1)), "name it with --gold"),
         (AlignRequest(bundle, source=a, gold=a), "--gold needs a given translation"),
-        (AlignRequest(bundle), "does not know its recipe: name the data to use"),
+        (AlignRequest(bundle), "has no recipe: name the data to use"),
         (AlignRequest(run_folder, AlignOptions(heads="0.1")), r"--set heads=0\.1: there is no head 0\.1"),
     ):
         with pytest.raises(InputError, match=message):
@@ -260,7 +260,7 @@ def test_contradictory_options_are_refused(random_model: regard.Translator, run_
         (["method=max"], "--set: method = 'max': did you mean 'argmax'"),
         (["head=1.0"], "--set: unknown key head: did you mean 'heads'"),
         (["dev_gold=x"], "--set: dev_source, dev_target and dev_gold go together"),
-        (["base=2"], "--set: base = '2': wanted at most 1"),
+        (["base=2"], "--set: base = '2': expected at most 1"),
     ],
 )
 def test_wrong_keys_of_set_are_refused(pairs: list[str], message: str) -> None:

@@ -45,7 +45,7 @@ def test_a_run_that_somebody_trained_is_not_taken_for_an_old_demo(run_folder: Pa
 
 def test_a_folder_with_other_things_is_not_touched(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("years of work", encoding="utf-8")
-    with pytest.raises(InputError, match="holds something else than a run, which is left alone"):
+    with pytest.raises(InputError, match="holds files that are not a run, and is left unchanged"):
         train_demo("en-fr", tmp_path)
     assert (tmp_path / "thesis.txt").read_text(encoding="utf-8") == "years of work"
 

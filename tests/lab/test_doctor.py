@@ -215,10 +215,10 @@ def test_a_recipe_is_taken_before_the_corpus_of_its_name(tmp_path: Path, monkeyp
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("empty.tsv", b"", "is empty: wanted lines of source TAB target"),
+        ("empty.tsv", b"", "is empty: expected lines of source TAB target"),
         ("binary.tsv", b"a\tb\n\xff\xfe\x00", "line 2: byte 4 of the file (0xff) is not UTF-8"),
         ("ragged.tsv", b"a\tb\nc\n", "line 2: no tab"),
-        ("empty.jsonl", b"", "is empty: wanted records with a source and a target"),
+        ("empty.jsonl", b"", "is empty: expected records with a source and a target"),
     ],
 )
 def test_files_that_cannot_be_used(tmp_path: Path, name: str, content: bytes, message: str) -> None:

@@ -18,13 +18,13 @@ def test_none_and_the_end_mark_become_a_chip_and_a_word_called_eos_stays_a_word(
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        (np.ones((1, 2, 3)), r"3 axes \(1, 2, 3\); wanted two, \[target, source\]: choose a layer and a head first"),
+        (np.ones((1, 2, 3)), r"3 axes \(1, 2, 3\); expected two, \[target, source\]: choose a layer and a head first"),
         (np.ones((3, 2)) / 3, "3 × 2 .* 2 target and 3 source labels; they look transposed: pass weights.T"),
         (
             np.ones((2, 4)) / 4,
             "2 × 4 .* 2 target and 3 source labels; every row and column needs a label, EOS",
         ),
-        (np.zeros((0, 3)), r"weights are empty \(0, 3\); wanted at least one"),
+        (np.zeros((0, 3)), r"weights are empty \(0, 3\); expected at least one"),
         (np.array([[1.0, 0, 0], [0, np.nan, 1]]), r"weights\[1, 1\] \(y → b\) is nan; attention weights lie between"),
         (np.array([[1.0, 0, 0], [0, -3, 1]]), "is -3; .* pass weights after the softmax, not scores"),
         (np.array([[1.0, 0, np.inf], [0, 0, 1]]), "is inf"),

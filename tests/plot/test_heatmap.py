@@ -161,7 +161,7 @@ def test_rows_that_lack_mass_say_so() -> None:
     ("call", "message"),
     [
         (lambda cat: heatmaps([]), "no sentences to draw"),
-        (lambda cat: heatmaps([cat], columns=0), "columns is 0; wanted 1 or more"),
+        (lambda cat: heatmaps([cat], columns=0), "columns is 0; expected 1 or more"),
         (lambda cat: heatmap(AttentionMap(None, ["a"], ["b"])), "one fixed vector"),
         (lambda cat: picture(heatmap(cat), "bmp"), "cannot draw the format 'bmp'; choose one of png, svg, pdf"),
         (lambda cat: save(heatmap(cat), "map.jpeg"), "map.jpeg ends in .jpeg; pictures end in .png, .svg or .pdf"),

@@ -105,7 +105,7 @@ def test_layers_heads_and_words_arrive() -> None:
         "shape": [1, 1], "unit": "word", "data": [[0.675]], "elsewhere": [0.3], "missing": [0.025]
     }  # fmt: skip
     assert "▁ begins a word" in page[: page.index("<script")]
-    with pytest.raises(ValueError, match=r"the tensor is \(1, 2, 3\); wanted \[layer, head, target, source\]"):
+    with pytest.raises(ValueError, match=r"the tensor is \(1, 2, 3\); expected \[layer, head, target, source\]"):
         AttentionMap(np.eye(1), ["a"], ["b"], tensor=np.zeros((1, 2, 3)))
 
 

@@ -148,7 +148,7 @@ def test_missing_mass_is_told() -> None:
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"top": 0}, "top is 0; wanted at least 1"), ({"probabilities": [0.5]}, "1 probabilities for 6 target words")],
+    [({"top": 0}, "top is 0; expected at least 1"), ({"probabilities": [0.5]}, "1 probabilities for 6 target words")],
 )
 def test_walk_refuses_what_does_not_fit(cat: AttentionMap, options: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):

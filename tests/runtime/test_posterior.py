@@ -115,7 +115,7 @@ def test_aligning_with_it(random_model: Make) -> None:
     ("name", "asked", "message"),
     [
         ("transformer", Posterior(), "is not defined for a Transformer"),
-        ("bahdanau", Posterior(-1.0), "posterior=-1: .* wanted 0 to 10"),
+        ("bahdanau", Posterior(-1.0), "posterior=-1: .* expected 0 to 10"),
         ("bahdanau", Posterior(1.0, "nonsense"), "evidence=nonsense: valid choices are state, word"),
     ],
 )
@@ -130,7 +130,7 @@ def test_posteriors_of_the_align_options() -> None:
     assert AlignOptions.parse(["posterior=0.3", "evidence=word"]).posteriors == (Posterior(0.3, "word"),)
     for pair, message in (
         ("evidence=word", "evidence belongs to posterior: set posterior too"),
-        ("posterior=much", "posterior = 'much': wanted a number"),
+        ("posterior=much", "posterior = 'much': expected a number"),
     ):
         with pytest.raises(InputError, match=message):
             AlignOptions.parse([pair])

@@ -139,7 +139,7 @@ def test_a_prefix_as_text_or_as_ids_begins_the_translation(translator: Translato
 
 @pytest.mark.parametrize("ids", [(0,), (2,), (3, 6), (-1,), (10**6,)])
 def test_prefix_ids_that_are_no_pieces_are_refused(ids: tuple[int, ...]) -> None:
-    with pytest.raises(InputError, match=r"prefix_ids: .* at place 0 is no piece that may stand there"):
+    with pytest.raises(InputError, match=r"prefix_ids: .* at position 0 is not valid"):
         translate_traced(regard.load("demo-en-fr"), [Sentence("she sleeps", prefix=ids)], {}, Tracing())
 
 

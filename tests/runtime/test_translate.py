@@ -263,7 +263,7 @@ def test_more_can_be_read_than_training_was_shown(tmp_path: Path) -> None:
     assert not any(warning.startswith("too long") for warning in whole.warnings)
     (said,) = [one for one in regard.load(folder, longest_source=79).translate(long).warnings if "too long" in one]
     assert said == "too long: only the first 79 of 80 pieces were read"
-    with pytest.raises(InputError, match="longest_source = 0: wanted 1 to 100,000 pieces"):
+    with pytest.raises(InputError, match="longest_source = 0: expected 1 to 100,000 pieces"):
         regard.load(folder, longest_source=0)
 
 
@@ -289,9 +289,9 @@ def test_an_empty_list_is_an_empty_list_and_a_generator_will_do(random_model: Ma
     [
         ({"bem": 3}, "translate has no option 'bem': did you mean 'beam'?"),
         ({"quality": 1}, "translate has no option 'quality': valid options are beam, nbest"),
-        ({"beam": 0}, "beam = 0: wanted at least 1"),
-        ({"beam": "many"}, "beam = 'many': wanted a whole number"),
-        ({"nbest": "3x"}, "nbest = '3x': wanted a whole number"),
+        ({"beam": 0}, "beam = 0: expected at least 1"),
+        ({"beam": "many"}, "beam = 'many': expected a whole number"),
+        ({"nbest": "3x"}, "nbest = '3x': expected a whole number"),
         ({"beam": 2, "nbest": 3}, "nbest 3 is more than beam 2 can find; raise beam to 3"),
         ({"temperature": 1.0, "beam": 2}, "leave one of them out"),
         ({"top_k": 3}, "top_k and top_p need a temperature"),
@@ -310,7 +310,7 @@ def test_wrong_options_are_refused_with_what_was_given(
 
 
 def test_what_is_not_text_is_refused(random_model: Make) -> None:
-    with pytest.raises(InputError, match=r"text 1 \(0-based\) is bytes, wanted str"):
+    with pytest.raises(InputError, match=r"text 1 \(0-based\) is bytes, expected str"):
         random_model().translate(iter(["a", b"b"]))  # type: ignore[list-item]
     with pytest.raises(InputError, match="half of a surrogate pair"):
         random_model().translate("caf\udce9")

@@ -86,7 +86,7 @@ def test_item_1_one_name_needs_no_list(tmp_path: Path, strange: Path) -> None:
 
 @pytest.mark.parametrize("score", [":Thing", "os:", "..os:abort", "a b:C", "x:y; rm -rf ~", "x:\x1b[2J", "a:b:c", ":"])
 def test_item_1_what_is_no_name_of_a_class_is_refused_as_such(score: str) -> None:
-    with pytest.raises(ValueError, match=r"wanted package\.module:Class") as refused:
+    with pytest.raises(ValueError, match=r"expected package\.module:Class") as refused:
         build_attention(score, **SIZES, trust=[score])
     assert "--trust" not in str(refused.value)
 

@@ -213,7 +213,7 @@ def test_positions_that_matter_can_be_declared() -> None:
     report.raise_if_broken()
     finding = next(finding for finding in report.findings if finding.law == "permutation")
     assert finding.verdict == "skipped"
-    assert finding.note == "the window depends on where a position stands"
+    assert finding.note == "the window depends on the order of the positions"
 
 
 def test_a_module_without_the_protocol_gets_one_finding() -> None:
@@ -250,7 +250,7 @@ def test_the_report_reads_well() -> None:
     text = str(report)
     assert text.splitlines()[0].startswith("Unmasked: ")
     assert "padded positions get weight 0" in text
-    assert "→ the largest deviation may be 1e-09" in text
+    assert "→ the largest allowed deviation is 1e-09" in text
     with pytest.raises(AssertionError, match=r"Unmasked: .*BROKEN"):
         report.raise_if_broken()
     assert str(LawReport("Nothing", ())) == "Nothing: nothing tried"

@@ -313,12 +313,12 @@ def test_the_same_texts_give_the_same_tokenizer_in_another_process() -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"{", "not JSON.*cut short"),
-        (b"[]", "format is None, wanted 'regard-tokenizer-1'"),
+        (b"{", "not JSON.*truncated"),
+        (b"[]", "format is None, expected 'regard-tokenizer-1'"),
         (b'{"format": "regard-tokenizer-9"}', "format is 'regard-tokenizer-9'"),
         (b'{"format": "regard-tokenizer-1"}', "'config' is missing"),
         (b'{"format": "regard-tokenizer-1", "config": {"kinds": 1}}', "kinds: Extra inputs.*newer version"),
-        (b'{"format": "regard-tokenizer-1", "config": {}, "tokenizer": {}}', "its model is None, wanted 'WordLevel'"),
+        (b'{"format": "regard-tokenizer-1", "config": {}, "tokenizer": {}}', "its model is None, expected 'WordLevel'"),
     ],
 )
 def test_foreign_and_damaged_files_are_refused(content: bytes, message: str, tmp_path: Path) -> None:

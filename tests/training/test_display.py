@@ -29,7 +29,7 @@ def test_a_log_gets_plain_lines() -> None:
     text = show(START, STEP, Warned(1, "odd [bold]brackets[/] :smile:"), CHECK, Finished(10, "early", 0.875, 10, 3.0))
     assert text.splitlines() == [
         "note: 1 pair left out: a side is blank",
-        "48 pairs to learn from, 6 to check with; vocabulary 13 → 14; 1,955 parameters; cpu, float32, 1 thread; "
+        "48 training pairs, 6 development pairs; vocabulary 13 → 14; 1,955 parameters; cpu, float32, 1 thread; "
         "25% padding",
         "warning: odd [bold]brackets[/] :smile:",
         "step 10: training loss 1.5000, validation loss 1.2500, exact match 87.5% *",
@@ -94,7 +94,7 @@ def test_a_resumed_run_and_an_average_are_told() -> None:
     text = show(replace(START, first_step=8, threads=2), Averaged(20, 3, 1.0, "bleu", 41.5, False))
     assert "2 threads" in text
     assert "resumed at step 8 of 20" in text
-    assert "mean of the last 3 weights: bleu 41.50 (not better: left aside)" in text
+    assert "mean of the last 3 weights: bleu 41.50 (not better: not used)" in text
     assert "mean of the last 3 weights: validation loss 0.5000 *" in show(
         START, Averaged(20, 3, 0.5, "loss", 0.5, True)
     )

@@ -51,7 +51,7 @@ def test_a_folder_that_is_no_run_is_never_touched(content: str | None, overwrite
     (folder / "best" / "chocolate").write_text("mine")
     if content is not None:
         (folder / "recipe.json").write_text(content)
-    with pytest.raises(InputError, match=r"cakes holds something else than a run, which is left alone: name another"):
+    with pytest.raises(InputError, match=r"cakes holds files that are not a run, and is left unchanged: name another"):
         train(SHORT, folder, overwrite=overwrite)
     assert (folder / "best" / "chocolate").read_text() == "mine"
 

@@ -110,9 +110,9 @@ def test_item_5_a_missing_checkpoint_beside_a_good_model_is_refused(folder: Path
         with pytest.raises(InputError) as caught:
             train(RECIPE, folder, resume=True)
         assert str(caught.value) == (
-            f"cannot resume in {folder}: its checkpoint last/ is missing, and a new start would replace what is there "
+            f"cannot resume in {folder}: its checkpoint last/ is missing, and a new start would replace its files "
             f"(best/ of step {load_bundle(folder / 'best').manifest.trained['steps']}, average/, journal.jsonl): put "
-            f"last/ back, begin a new run with these weights (--out NEW --set train.start_from={folder}), or replace "
+            f"last/ back, start a new run with these weights (--out NEW --set train.start_from={folder}), or replace "
             "them with --overwrite"
         )
     assert contents(folder) == before
@@ -185,7 +185,7 @@ def test_item_5_a_missing_best_model_is_told(tmp_path: Path) -> None:
     folder = stopped(recipe, tmp_path / "run", step=4)
     shutil.rmtree(folder / "best")
     told = f"{folder / 'best'}, the best model so far (step 2), is missing"
-    assert notes(recipe, folder) == (f"{told}: last/ takes its place until there is a better one",)
+    assert notes(recipe, folder) == (f"{told}: last/ is used instead until there is a better one",)
 
 
 def test_item_5_a_missing_average_is_told_and_never_replaced_by_other_weights(tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_item_5_resuming_with_other_versions_warns_and_goes_on(
     (said,) = notes(RECIPE, folder)
     assert re.fullmatch(
         r"the checkpoint was written with regard \S+ \(now 9\.9\), torch \S+ \(now 1\.2\.3\): "
-        r"the run goes on, but not to bit-equal weights",
+        r"the run continues, but not with bit-equal weights",
         said,
     )
     assert equal(weights(folder), weights(tmp_path / "same")), "nothing else was changed"
@@ -253,7 +253,7 @@ def test_item_5_resuming_needs_the_data_that_the_run_was_started_with(
         train(own_data, folder, resume=True)
     assert str(caught.value) == (
         f"the {what} are not those that {folder} was started with: put the old data back, or start a new run with "
-        f"--out (train.start_from={folder} begins with its weights)"
+        f"--out (train.start_from={folder} starts from its weights)"
     )
     assert contents(folder) == before
     (tmp_path / file).write_text(text)
@@ -310,7 +310,7 @@ def test_item_6_what_another_process_trained_meanwhile_is_neither_replaced_nor_r
 
     interleave(monkeypatch, go_on)
     with pytest.raises(
-        InputError, match=r"another process trained in .*run while this one got ready: look at what it left there"
+        InputError, match=r"another process trained in .*run while this one was starting: check its results there"
     ):
         train(RECIPE, folder, **options)
     assert contents(folder) == found != {}
@@ -324,6 +324,6 @@ def test_item_6_files_that_appear_meanwhile_are_left_alone(tmp_path: Path, monke
         (folder / "best").write_text("a chapter")
 
     interleave(monkeypatch, write)
-    with pytest.raises(InputError, match="holds something else than a run, which is left alone"):
+    with pytest.raises(InputError, match="holds files that are not a run, and is left unchanged"):
         train(RECIPE, folder)
     assert contents(folder) == {"best": b"a chapter"}

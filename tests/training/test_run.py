@@ -316,7 +316,7 @@ def test_a_step_without_a_finite_gradient_is_left_out_with_a_warning(
     heard = Listener()
     train(tiny(train={"steps": 6}), tmp_path / "run", listener=heard)
     assert [event.message for event in heard.of(Warned)] == [
-        "step 3: the gradient is not finite; this update was left out"
+        "step 3: the gradient is not finite; this update was skipped"
     ]
     assert all(torch.isfinite(value).all() for value in weights(tmp_path / "run").values())
     assert heard.of(Validated)[-1].train_loss == heard.of(Validated)[-1].train_loss, "the mean leaves them out"

@@ -1,4 +1,4 @@
-"""Write a trained model for other places: as ONNX graphs for any runtime, or as an int8 bundle for regard itself.
+"""Export a trained model: as ONNX graphs for any runtime, or as an int8 bundle for regard itself.
 
 Examples:
     regard export onnx runs/demo --out demo-onnx

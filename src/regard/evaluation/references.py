@@ -9,7 +9,7 @@ References = Sequence[str | Sequence[str]]
 def reference_lists(hypotheses: Sequence[str], references: References) -> list[list[str]]:
     """Every sentence's references as a list; raises if a sentence has none."""
     if isinstance(hypotheses, str) or isinstance(references, str):
-        raise ValueError("one string was given where a list of sentences is wanted; put it into a list")
+        raise ValueError("one string was given where a list of sentences is expected; put it into a list")
     if len(hypotheses) != len(references):
         raise ValueError(f"{len(hypotheses)} hypotheses for {len(references)} references; give one for each sentence")
     if not hypotheses:

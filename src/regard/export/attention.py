@@ -45,13 +45,13 @@ def prepare_multi_head(graph: Graph, attention: Any, states: str) -> tuple[str, 
 def by_sentence(graph: Graph, value: str, keys: str, *sizes: str) -> str:
     """[rows, ...] → [sentence, rows of a sentence, *sizes]: rows of one sentence follow each other and share its keys.
 
-    A key for each row is the case of one row a sentence.
+    Keys with one row for each row of `value` are the case of one row a sentence.
     """
     return graph("Reshape", value, graph("Concat", graph.size(keys, 0), graph.integers(-1), *sizes, axis=0))
 
 
 def by_row(graph: Graph, value: str, *sizes: str) -> str:
-    """The way back: [sentence, rows of a sentence, ...] → [rows, *sizes]."""
+    """The inverse: [sentence, rows of a sentence, ...] → [rows, *sizes]."""
     return graph("Reshape", value, graph("Concat", graph.integers(-1), *sizes, axis=0))
 
 
@@ -111,7 +111,7 @@ def single_head_step(
 
 
 def look(graph: Graph, kind: str, window: Any, query: str, real: str, position: str) -> tuple[str, str | None]:
-    """Where a window lets a step look: the mask [rows, 1, source], and the Gaussian that local-p multiplies with."""
+    """The positions that a window lets a step see: the mask [rows, 1, source], and local-p's Gaussian factor."""
     mask = graph("Unsqueeze", real, graph.integers(1))
     if kind == "global":
         return mask, None
@@ -135,7 +135,7 @@ def look(graph: Graph, kind: str, window: Any, query: str, real: str, position: 
 
 
 def choose_weights(graph: Graph, scores: str, mask: str, gaussian: str | None, given: str) -> str:
-    """The softmax over what the mask shows; a given weight that is not negative replaces the computed one."""
+    """The softmax over the mask; a given weight that is not negative replaces the computed one."""
     weights = masked_softmax(graph, scores, mask)
     if gaussian is not None:
         weights = graph("Mul", weights, gaussian)

@@ -14,7 +14,7 @@ from regard.text.words import word_spans
 WORDS = 2
 """A side of fewer words on average is a list of words: its lengths are counted in letters."""
 SHORTLIST = 30_000
-"""Words of a usual vocabulary of the kind word (Bahdanau et al. 2014)."""
+"""Size of a usual word vocabulary (Bahdanau et al. 2014)."""
 _DAMAGED = re.compile(
     "�"
     "|Ã[\u0080-\u00bf]|Â[\u00a0-\u00bf]|â€|à[¤¥]|(?:[ÐÑ][^\x00-\x7fÐÑ]){2}"  # UTF-8 read as Latin-1 or Windows-1252
@@ -35,7 +35,7 @@ class Chunk:
 
 @dataclass(frozen=True)
 class CheckedSentence:
-    """The lengths of a sentence and its problems, each with the first place where it occurs."""
+    """The lengths of a sentence and its problems, each with the text where it first occurs."""
 
     words: int
     letters: int
@@ -54,7 +54,7 @@ class Side:
         self._counts: Counter[str] = Counter()
 
     def expect(self, texts: list[str]) -> None:
-        """Set the script from a sample; none if two share it."""
+        """Set the script from a sample; none if no script has more than 70 % of the letters."""
         found = scripts(" ".join(texts))
         letters = sum(found.values())
         if letters and found.most_common(1)[0][1] > 0.7 * letters:

@@ -118,7 +118,7 @@ class Survey:
         yield from source.problems | target.problems
 
     def sizes(self) -> list[Finding]:
-        """How many pairs, how long, of how many words."""
+        """The number of pairs, their lengths and vocabularies."""
         found = [Finding("✓", "1 pair" if len(self) == 1 else f"{len(self):,} pairs")]
         found += [Finding("✓", side.describe()) for side in (self.source, self.target)]
         short = [side.shortlist() for side in (self.source, self.target)]
@@ -140,7 +140,7 @@ class Survey:
 
 
 def _visible(text: str) -> bool:
-    """Whether a character shows; zero-width ones are of the categories Cf and Cc."""
+    """Whether a character is visible; zero-width ones have the categories Cf and Cc."""
     return any(unicodedata.category(one)[0] not in "CZ" for one in text)
 
 

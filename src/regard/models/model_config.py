@@ -39,13 +39,13 @@ class RecurrentConfig(BaseModel):
         "additive", max_length=200, description=f"{', '.join(SCORES)}, or your own as package.module:Class"
     )
     attention_width: int | None = Field(
-        None, ge=1, le=MOST["width"], description="of the scoring network; decoder_units if left out"
+        None, ge=1, le=MOST["width"], description="of the scoring network (default: decoder_units)"
     )
     attention_bias: bool = Field(False, description="additive: v · tanh(W_s s + W_h h + b)")
     heads: int = Field(1, ge=1, le=MOST["heads"])
     """Attention heads; more than one needs score multi-head."""
     window: Literal["global", "local-m", "local-p"] = "global"
-    """Source positions that are attended to: all, or a window at a monotonic (m) or predicted (p) place."""
+    """Source positions that are attended to: all, or a window around a monotonic (m) or predicted (p) position."""
     reach: int = Field(10, ge=1, le=MOST["longest"], description="Luong's D: a local window is 2D + 1 words wide")
     placement: Placement = "input"
     """Whether the context enters before (Bahdanau) or after (Luong) the recurrent step."""
@@ -57,7 +57,7 @@ class RecurrentConfig(BaseModel):
     readout: Readout = "state-context-embedding"
     """What the output layer reads."""
     readout_width: int | None = Field(
-        None, ge=1, le=MOST["width"], description="of attentional and maxout; decoder_units if left out"
+        None, ge=1, le=MOST["width"], description="of attentional and maxout (default: decoder_units)"
     )
     readout_state: ReadoutState = Field("new", description="previous: maxout of s_{t-1}, as in the paper's appendix")
     tie: Tie = "none"
@@ -165,7 +165,7 @@ class TransformerConfig(BaseModel):
     dropout: float = Field(0.1, ge=0, lt=1)
     """On embeddings and on what each block adds."""
     inner_dropout: float | None = Field(
-        None, ge=0, lt=1, description="on attention weights and inside feed-forward blocks; dropout if left out"
+        None, ge=0, lt=1, description="on attention weights and inside feed-forward blocks (default: dropout)"
     )
 
     @property

@@ -45,11 +45,11 @@ class SearchConfig(BaseModel):
     length_form: Literal["power", "gnmt"] = "power"
     """Form of the length penalty: length^x, or that of GNMT."""
     coverage_penalty: float = Field(default=0.0, ge=0, le=MOST["penalty"])
-    """How much beam search ranks down source positions that nothing looked at."""
+    """How much beam search penalises source positions that received little attention."""
     no_repeat_ngram: int = Field(default=0, ge=0, le=MOST["longest"])
     """No n-gram of this size occurs twice; 0 allows all."""
     forbid_unk: bool = False
-    """Whether the unknown word is never written."""
+    """Whether the unknown word is forbidden in translations."""
     temperature: float | None = Field(default=None, gt=0)
     """Samples instead of searching; 1.0 leaves the distribution as it is."""
     top_k: int | None = Field(default=None, ge=1, le=MOST["vocabulary"])

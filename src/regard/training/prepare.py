@@ -37,7 +37,7 @@ class Prepared:
     dev: Sequence[Pair]
     dev_batcher: Batcher
     longest_source: int
-    """Source pieces that the model reads: the recipe's limit, or the longest source that training was shown."""
+    """The most source pieces that the model reads: the recipe's limit, or the longest training source."""
     notes: tuple[str, ...]
 
     def batcher_for(self, epoch: int) -> Batcher:
@@ -93,13 +93,13 @@ def prepare(recipe: Recipe, known: Bundle | None = None, watch: Watch | None = N
 
 
 def _longest_shown(encoded: EncodedPairs, recipe: Recipe, known: Bundle | None) -> int:
-    """Pieces of the longest training source; a fine-tuned model was shown the sources of its first training, too."""
+    """Pieces of the longest training source, including those of the model that is fine-tuned."""
     longest = int(encoded.source.lengths.max())
     return longest if known is None or not recipe.train.start_from else max(longest, known.longest_source)
 
 
 def _check_shared(recipe: Recipe, source: Tokenizer, target: Tokenizer, known: Bundle | None) -> None:
-    """Refuse two vocabularies where the recipe needs one: a shared embedding gives each id one meaning."""
+    """Raise for two vocabularies where the recipe needs one: with a shared embedding, an id has one meaning."""
     tied = recipe.model.tie == "all"
     if not tied and not recipe.text.joint:
         return
@@ -113,7 +113,7 @@ def _check_shared(recipe: Recipe, source: Tokenizer, target: Tokenizer, known: B
 
 
 def _check_positions(pairs: EncodedPairs, recipe: Recipe) -> None:
-    """Refuse sentences longer than the positions that the model learns, before the first epoch."""
+    """Raise, before the first epoch, for sentences longer than the positions that the model learns."""
     most = recipe.model.most_pieces
     if most is None:
         return
@@ -135,7 +135,7 @@ def _encode(
     seed = None
     if _drops_merges(recipe):
         seed = f"{config.seed} {epoch}"
-        # A sentence has other pieces in every epoch, but must fit in all of them.
+        # With BPE dropout a sentence has other pieces in every epoch, and must fit in all of them.
         fits = [bound - 1 for bound in (config.batch_tokens, recipe.model.most_pieces) if bound is not None]
         longest_source = min((*fits, *([longest_source] if longest_source else [])), default=None)
         longest_target = min((*fits, *([longest_target] if longest_target else [])), default=None)

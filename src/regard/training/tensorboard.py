@@ -26,7 +26,7 @@ class TensorBoard:
     def __call__(self, event: Event) -> None:
         match event:
             case Started():
-                # TensorBoard hides what a killed run wrote after its last checkpoint.
+                # Makes TensorBoard hide the events that a killed run wrote after its last checkpoint.
                 self.writer = self.new_writer(str(self.folder), purge_step=event.first_step)
             case Stepped():
                 self._add(event.step, "loss/training", event.loss)

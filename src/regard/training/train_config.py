@@ -19,7 +19,7 @@ class GuideConfig(BaseModel):
     links: Path | None = Field(None, description="a Pharaoh file, line i for training pair i; else those of the corpus")
     words: Literal["model", "spaces"] = Field("model", description="what the links count")
     layer: int | None = Field(
-        None, ge=0, le=MOST["layers"], description="of a Transformer, from 0; the last but one if left out"
+        None, ge=0, le=MOST["layers"], description="of a Transformer, from 0 (default: the last but one)"
     )
     head: int = Field(0, ge=0, le=MOST["heads"], description="of that layer, from 0")
     shift: Literal[0, 1] = Field(0, description="0 teaches the step that writes a word, 1 the next, which has read it")
@@ -38,19 +38,19 @@ class TrainConfig(BaseModel):
     batch_sentences: int | None = Field(None, ge=1, le=MOST["batch_sentences"])
     """Pairs in a batch; or batch_tokens."""
     batch_tokens: int | None = Field(None, ge=1, le=MOST["batch_tokens"], description="on each side, padding counted")
-    bucket: bool = Field(True, description="batches of similar length; without, every batch is a fair sample")
+    bucket: bool = Field(True, description="batches of similar length; false: every batch is a random sample")
     pad_to: int = Field(
-        1, ge=1, le=MOST["repeats"], description="batches are padded to multiples: 8 lets a GPU replay few shapes"
+        1, ge=1, le=MOST["repeats"], description="pad batches to multiples of it; 8 gives few shapes, for CUDA graphs"
     )
     accumulate: int = Field(1, ge=1, le=MOST["repeats"], description="batches for each optimizer step")
 
     optimizer: Literal["adam", "adamw", "adadelta"] = "adam"
-    """How gradients become updates."""
+    """The optimizer."""
     learning_rate: float = Field(1e-3, gt=0, description="adadelta usually takes 1.0")
     betas: tuple[float, float] = (0.9, 0.999)
     """Of adam and adamw."""
     rho: float = Field(0.95, gt=0, lt=1, description="of adadelta")
-    epsilon: float | None = Field(None, gt=0, description="1e-8, adadelta 1e-6, if left out")
+    epsilon: float | None = Field(None, gt=0, description="default: 1e-8, adadelta 1e-6")
     weight_decay: float = Field(0.0, ge=0)
     """Of the optimizer."""
     schedule: Literal["constant", "cosine", "inverse-sqrt", "plateau"] = "constant"
@@ -58,7 +58,7 @@ class TrainConfig(BaseModel):
     warmup: int = Field(0, ge=0, le=MOST["steps"], description="steps of linear warm-up")
     final_rate: float = Field(0.0, ge=0, le=1, description="cosine ends at this share of the learning rate")
     plateau_factor: float = Field(0.5, gt=0, lt=1)
-    """The rate is multiplied by it at a plateau."""
+    """Factor of the learning rate at a plateau."""
     plateau_patience: int = Field(
         2, ge=0, le=MOST["epochs"], description="validations without improvement before the rate falls"
     )
@@ -80,7 +80,7 @@ class TrainConfig(BaseModel):
     teacher_forcing_end: float = Field(0.0, ge=0, le=1, description="where a falling schedule stops")
     teacher_forcing_speed: float = Field(5.0, gt=0, le=100, description="steepness of exponential and inverse-sigmoid")
 
-    validate_every: int | None = Field(None, ge=1, le=MOST["steps"], description="steps; once an epoch if left out")
+    validate_every: int | None = Field(None, ge=1, le=MOST["steps"], description="steps (default: once an epoch)")
     validate_sentences: int = Field(500, ge=1, le=MOST["count"])
     """Development pairs that are decoded at each validation."""
     metric: Metric = Field("bleu", description="chooses the best model; equal scores: the lower validation loss")
@@ -108,7 +108,7 @@ class TrainConfig(BaseModel):
         None,
         ge=1,
         le=MOST["threads"],
-        description="CPU threads; OMP_NUM_THREADS if left out, else measured; 1 if deterministic",
+        description="CPU threads (default: OMP_NUM_THREADS, else measured; 1 if deterministic)",
     )
     tensorboard: bool = False
     """Whether events are written for TensorBoard."""
@@ -116,7 +116,7 @@ class TrainConfig(BaseModel):
     @model_validator(mode="after")
     def _possible(self) -> "TrainConfig":
         if self.epochs is None and self.steps is None:
-            raise ValueError("neither epochs nor steps is set: say how long to train")
+            raise ValueError("neither epochs nor steps is set: set one of them")
         if (self.batch_sentences is None) == (self.batch_tokens is None):
             raise ValueError("set exactly one of batch_sentences and batch_tokens")
         if self.start_from is not None and (self.source_vectors is not None or self.target_vectors is not None):

@@ -68,7 +68,7 @@ def run_loop(job: TrainingJob, progress: Progress) -> Progress:
             progress = replace(progress, finished="early")
         if progress.finished and config.average:
             progress = job.world.broadcast(try_average(job, progress) if job.world.writer else progress)
-        interrupted = job.world.any(job.interrupt.requested)  # read once: a run that ends here must have saved first
+        interrupted = job.world.any(job.interrupt.requested)  # read once: saving and ending must agree
         saving = validating or interrupted or _is_due(step, config.checkpoint_every, False)
         if saving and job.world.writer:
             save_checkpoint(job, progress)
@@ -133,7 +133,7 @@ def _is_due(step: int, every: int | None, otherwise: bool) -> bool:
 def _count_skipped(job: TrainingJob, step: int, skipped: int) -> int:
     """Warn about the first skipped update in a row; raise after too many."""
     if skipped == 0:
-        job.warn(step, f"step {step}: the gradient is not finite; this update was left out")
+        job.warn(step, f"step {step}: the gradient is not finite; this update was skipped")
     if skipped + 1 == MOST_SKIPPED:
         if not job.world.writer:
             raise FailedElsewhere(f"no finite gradient in {MOST_SKIPPED} steps, which worker 0 reports")

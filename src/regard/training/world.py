@@ -140,7 +140,7 @@ def find_world() -> World:
 
 @contextmanager
 def join() -> Iterator[World]:
-    """Connect this process with the other workers that torchrun started, for the length of the block."""
+    """Connect this process with the other workers that torchrun started, while the block runs."""
     world = find_world()
     if world.size == 1 or distributed.is_initialized():
         yield world
@@ -153,7 +153,7 @@ def join() -> Iterator[World]:
             raise
         raise WorkerLost(
             f"{world.name} lost the connection to another worker, so the run ends here ({_reason(error)}): "
-            "go on from its last checkpoint with --resume, with as many workers as you like"
+            "resume from its last checkpoint with --resume, with any number of workers"
         ) from error
     distributed.destroy_process_group()
 

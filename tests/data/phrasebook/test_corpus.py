@@ -129,7 +129,7 @@ def test_nothing_asked_nothing_given() -> None:
     [
         (("en-de", "train", 5), "no pair 'en-de'; valid pairs are en-fr, fr-en, en-hi"),
         (("en-fr", "valid", 5), "no split 'valid'; valid splits are train, dev, test"),
-        (("en-fr", "train", -1), "-1 sentences were asked for; ask for 0 or more"),
+        (("en-fr", "train", -1), "-1 sentences were requested; request 0 or more"),
         (("en-fr", "train", 5, 0, 2, 20), "no sentences of 2 to 20 words: choose 3 <= shortest <= longest <= 120"),
         (("en-fr", "train", 5, 0, 9, 8), "no sentences of 9 to 8 words: choose 3 <= shortest <= longest <= 120"),
         (("en-fr", "train", 5, 0, 9, 121), "no sentences of 9 to 121 words: choose 3 <= shortest <= longest <= 120"),
@@ -143,7 +143,7 @@ def test_what_cannot_be_had_is_refused(arguments: Any, message: str) -> None:
 def test_more_than_there_is_is_refused(samples: Sample) -> None:
     message = samples["exhausted"]
     assert "the phrasebook's test split of en-fr seems to have no more than" in message
-    assert "of 3 to 3 words, 10000 were asked for; ask for fewer, or for a wider range of lengths" in message
+    assert "of 3 to 3 words, 10000 were requested; request fewer, or a wider range of lengths" in message
 
 
 def test_showcase_of_unknown_pair_is_refused() -> None:

@@ -22,7 +22,7 @@ def test_item_6_a_comparison_that_began_meanwhile_keeps_its_plan(
         open_folder(first, folder, resume=False)
 
     monkeypatch.setattr(run_plan, "check_readable", check_slowly)
-    with pytest.raises(InputError, match="out holds a comparison: --resume goes on with it, --out names another"):
+    with pytest.raises(InputError, match="out holds a comparison: --resume continues it, --out names another"):
         open_folder(second, folder, resume=False)
     written = (folder / PLAN).read_bytes()
     assert len(open_folder(first, folder, resume=True)) > 0

@@ -88,12 +88,12 @@ def test_a_file_of_its_own(tmp_path: Path, recipe: Path) -> None:
     ("text", "message"),
     [
         ('recipe = "reverse"\nseedz = 2\n', "unknown key seedz: did you mean 'seeds'"),
-        ('recipe = "reverse"\nseeds = 0\n', "seeds = 0: wanted at least 1"),
-        (f'recipe = "reverse"\nseeds = {10**20}\n', "wanted at most 1000"),
+        ('recipe = "reverse"\nseeds = 0\n', "seeds = 0: expected at least 1"),
+        (f'recipe = "reverse"\nseeds = {10**20}\n', "expected at most 1000"),
         ('recipe = "revers"\n', "no recipe 'revers': did you mean 'reverse'"),
         ('recipe = "reverse"\n[grid]\nscore = ["aditive"]\n', "score 'aditive': did you mean 'additive'"),
         ('recipe = "reverse"\n[grid]\nalso = ["bert"]\n', "also 'bert': valid choices are transformer, vanilla"),
-        ('recipe = "reverse"\n[variants.a]\nmodel = 3\n', "wanted tables of a recipe, as in"),
+        ('recipe = "reverse"\n[variants.a]\nmodel = 3\n', "expected tables of a recipe, as in"),
         (
             'recipe = "reverse"\n[variants."a b".model]\n[variants."a-b".model]\n',
             "two variants would share the folder a-b",
@@ -103,7 +103,7 @@ def test_a_file_of_its_own(tmp_path: Path, recipe: Path) -> None:
             "no variant can be built: a: variant 'a': model.cell",
         ),
         ("recipe = \n", "is not valid TOML"),
-        ('[grid]\nscore = ["dot"]\n', "wrong.toml has no recipe: a comparison says where every variant starts from"),
+        ('[grid]\nscore = ["dot"]\n', "wrong.toml has no recipe: set the one that every variant starts from"),
         ("seeds = 2\n", "wrong.toml has no recipe"),
     ],
 )

@@ -78,14 +78,14 @@ def test_processes_side_by_side_and_one_that_fails(recipe: Path, tmp_path: Path)
     states: list[PlanState] = []
     failed = run_plan(plan, slots, jobs=2, show=states.append)
     assert list(failed) == ["general, seed 0"]
-    assert "holds something else than a run" in failed["general, seed 0"]
+    assert "holds files that are not a run" in failed["general, seed 0"]
     assert slots[0].result() is not None
     assert states[0].running == ("additive, seed 0", "general, seed 0")
     assert (states[-1].done, states[-1].total, states[-1].steps) == (2, 2, 1.0)
     rows = gather(plan, slots, failed)
     page = comparison_page(plan, rows, {})
     assert "Not run" in page
-    assert "holds something else than a run" in page
+    assert "holds files that are not a run" in page
     # Mended, it goes on where it failed and leaves the other alone.
     (slots[1].folder / "run" / "precious").unlink()
     before = (slots[0].folder / RESULT).stat().st_mtime_ns
@@ -207,14 +207,14 @@ def test_folders_are_never_mixed_up(comparison: Comparison, tmp_path: Path) -> N
     with pytest.raises(InputError, match="nothing to resume"):
         open_folder(plan, folder, resume=True)
     open_folder(plan, folder, resume=False)
-    with pytest.raises(InputError, match="holds a comparison: --resume goes on with it"):
+    with pytest.raises(InputError, match="holds a comparison: --resume continues it"):
         open_folder(plan, folder, resume=False)
     other = make_plan(comparison.model_copy(update={"seeds": 1}))
     with pytest.raises(InputError, match="was started with another comparison"):
         open_folder(other, folder, resume=True)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.txt").write_text("precious", encoding="utf-8")
-    with pytest.raises(InputError, match="holds something else than a comparison"):
+    with pytest.raises(InputError, match="holds files that are not a comparison"):
         open_folder(plan, tmp_path / "full", resume=False)
     with pytest.raises(InputError, match="is a file: name a folder"):
         open_folder(plan, tmp_path / "full" / "thesis.txt", resume=False)

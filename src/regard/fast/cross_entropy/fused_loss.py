@@ -22,7 +22,7 @@ PIECE = 256 * 2**20
 CACHED = 2**21
 """Bytes of logits that a CPU differentiates at a time: they should stay in its cache for the second pass."""
 MANY, MANY_ON_GPU = 2**22, 2**25
-"""Logits (rows × vocabulary) from which on it is faster than plain torch."""
+"""The number of logits (rows × vocabulary) above which it is faster than plain torch."""
 MOST_PROGRAMS = 1024
 """The largest grid of `multiply_kernel`, which does nothing where the factor is one."""
 

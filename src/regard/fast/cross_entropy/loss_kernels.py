@@ -15,7 +15,7 @@ def cross_entropy_kernel(
     logits, wanted, objective, plain, vocabulary, columns, smoothing, scale,
     WITH_GRADIENT: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """One row: -log p(wanted); with smoothing and scale what is minimised; and, in the logits' place, its gradient
+    """One row: -log p(wanted), and the loss with smoothing and scale; the logits are overwritten with its gradient
     δ = p - (1 - ε) [wanted] - ε / V, scaled."""
     row = tl.program_id(0).to(tl.int64)
     logits += row * columns
@@ -77,7 +77,7 @@ def pad_kernel(
     x, last, y, rows, columns: tl.constexpr, x_stride: tl.constexpr, y_stride: tl.constexpr,
     ONES: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """A row of y: that of x in y's precision, one number more (its of `last`, or 1), zeros; below x only zeros."""
+    """A row of y: the row of x in y's precision, one more number (from `last`, or 1), zeros; below x only zeros."""
     row = tl.program_id(0).to(tl.int64)
     column = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     end = tl.where(row < rows, columns, -1)

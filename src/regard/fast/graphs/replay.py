@@ -30,11 +30,11 @@ from regard.torch_private import copy_all
 MOST = 96
 """Shapes a function keeps."""
 WORTH = 8
-"""Runs that pay for a capture; a graph dropped before was wasted."""
+"""Runs after which a capture has paid off; a graph dropped earlier counts as wasted."""
 IDLE = 1000
 """Calls after which an unused shape may be dropped for others."""
 PATIENCE = 16
-"""After so many wasted graphs there are more shapes than can be kept: no further one is captured."""
+"""After this many wasted graphs no further shape is captured: there are more shapes than can be kept."""
 
 Given = Tensor | None
 Tensors = tuple[Tensor, ...]
@@ -84,7 +84,7 @@ class Replay:
 
     def __init__(self, forward: Forward, backward: Backward, *, random: bool = False, shared: bool = False) -> None:
         self._plain_forward, self._plain_backward = forward, backward
-        self._random, self._shared, self._turns, self._hopeless = random, shared, 0, 0
+        self._random, self._shared, self._turns, self._retry_at = random, shared, 0, 0
         self.shelf = GraphCache()
         self._turn = RLock()
         with _listing:
@@ -199,12 +199,12 @@ class Replay:
         """
         if _roomy(device):
             return True
-        if not self.shelf.drop_idle() and self.shelf.calls < self._hopeless:
+        if not self.shelf.drop_idle() and self.shelf.calls < self._retry_at:
             return False
         empty_cache()
         if _roomy(device):
             return True
-        self._hopeless = self.shelf.calls + IDLE
+        self._retry_at = self.shelf.calls + IDLE
         return False
 
 

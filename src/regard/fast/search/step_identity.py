@@ -21,7 +21,7 @@ def step_key(stepper: Any) -> object | None:
 
 @step_key.register
 def _(stepper: Seq2Seq) -> object | None:
-    """A recurrent decoder's steps are alike unless its window moves; a Transformer's look at more words each time."""
+    """A recurrent decoder's steps are alike unless its window moves; a Transformer's attend to more words each time."""
     decoder = stepper.decoder
     if not isinstance(decoder, RecurrentDecoder) or not steps_alike(decoder):
         return None

@@ -1,4 +1,4 @@
-"""One training step, forward and backward: ours beside the textbook loop, its compiled form and JoeyNMT."""
+"""One training step, forward and backward: ours against the textbook loop, its compiled form and JoeyNMT."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -81,7 +81,7 @@ def _compiled(textbook: Textbook, batch: Batch) -> Callable[[Batch], Tensor]:
 
     torch's compiler leaves its own GRU and LSTM as they are and compiles the operations before and after.
     """
-    torch.compiler.reset()  # what was compiled for another size counts against the number of compilations
+    torch.compiler.reset()  # compilations for other sizes count towards torch's recompile limit
     call = partial(textbook, step=torch.compile(textbook.step, dynamic=False))
     with exact_float32():
         losses = [float(_step(textbook, each, batch, None)) for each in (textbook, call)]
@@ -106,7 +106,7 @@ def _within(name: str, difference: float, work: Work) -> float:
     if not difference <= AGREE:
         raise Disagreement(
             f"{name} and the textbook loop differ by {difference:.1e} in loss or gradients ({work.name}); "
-            f"{AGREE:.0e} is allowed: no time is given for what does not agree"
+            f"{AGREE:.0e} is allowed: systems that do not agree are not timed"
         )
     return difference
 

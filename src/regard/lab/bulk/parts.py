@@ -2,7 +2,7 @@
 
     in/news.jsonl   →   out/news.jsonl/part-00000.jsonl, part-00001.jsonl, … and part-00001.bad.jsonl
 
-A part is written whole or not at all, so what exists is finished. Text, TSV and JSON lines are cut at byte offsets,
+A part is written atomically, so a part that exists is finished. Text, TSV and JSON lines are cut at byte offsets,
 Parquet at its row groups; a compressed file is one part.
 """
 
@@ -25,7 +25,7 @@ from regard.runtime.row_worker import WRITTEN
 from regard.text.input_error import InputError
 
 ROWS = 20_000
-"""Rows of a part, about: enough to outweigh its overhead, few enough to lose little when a worker dies."""
+"""Approximate rows of a part: enough to outweigh its overhead, few enough to lose little when a worker dies."""
 TOGETHER = 1_024
 """Rows that are translated by one call."""
 KINDS = {".jsonl": "jsonl", ".tsv": "tsv", ".parquet": "parquet"}
@@ -109,12 +109,12 @@ def _parquet(file: Path) -> Any:
     try:
         return parquet.ParquetFile(file)
     except (lib.ArrowException, OSError) as error:
-        raise InputError(f"{file} is no Parquet file that can be read ({str(error).splitlines()[0]})") from None
+        raise InputError(f"{file} is not a readable Parquet file ({str(error).splitlines()[0]})") from None
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Rows that are translated together: their columns, and for lines of text the lines as they stand in the file."""
+    """Rows that are translated together: their columns, and for text files the unchanged lines."""
 
     columns: Rows
     lines: Sequence[str] = ()
@@ -171,7 +171,7 @@ def _columns(part: Part, lines: Sequence[str]) -> Rows:
 
 
 def _record(line: str) -> dict[str, Any] | None:
-    """The JSON object of a line, None where it is none."""
+    """The JSON object of a line; None if the line is not one."""
     try:
         found = parse_json(line)
     except ValueError:
@@ -190,7 +190,9 @@ def write_part(part: Part, translated: Iterator[tuple[Chunk, Mapping[str, Any]]]
         write = _parquet_writer(stack, part, file) if part.kind == "parquet" else partial(_write_lines, part, file)
         for chunk, added in translated:
             if taken := sorted(chunk.columns.keys() & {*WRITTEN}):
-                raise InputError(f"{part.file} has a column '{taken[0]}' already, which is written: rename it")
+                raise InputError(
+                    f"{part.file} already has a column '{taken[0]}', which would be overwritten: rename it"
+                )
             write(chunk, added)
             values = chunk.lines or next(iter(chunk.columns.values()), [])
             for index in np.flatnonzero(added["error"] != "").tolist():

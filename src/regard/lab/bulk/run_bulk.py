@@ -1,4 +1,4 @@
-"""`regard translate --engine`: every file of a folder through one process or through Ray Data, resumable."""
+"""`regard translate --engine`: translates the files of a folder in one process or with Ray Data, resumable."""
 
 import hashlib
 import json
@@ -31,14 +31,14 @@ BLOCKS = 1_000
 
 @dataclass(frozen=True)
 class Bulk:
-    """What is translated, by which model, into which folder."""
+    """The request: input, model, output folder and options."""
 
     bundle: str
     inputs: str
     """A file, a folder or a pattern such as news/*.jsonl."""
     output: str
     column: str | None = None
-    """The column of the text; `text`, or 1 for TSV, if left out."""
+    """The column of the text (default: `text`, or 1 for TSV)."""
     device: str = "cpu"
     precision: Precision = "float32"
     trust: tuple[str, ...] = ()
@@ -103,7 +103,7 @@ def translate_bulk(
 
 
 def find_inputs(pattern: str, output: Path) -> dict[Path, str]:
-    """The files, each with the name of its folder below the output, so that two of one name do not meet."""
+    """The files, each with its own folder name below the output, so that files of the same name do not collide."""
     root = Path(pattern)
     if root.is_file():
         return {root: root.name}
@@ -129,7 +129,7 @@ def _before_pattern(path: Path) -> Iterator[str]:
 
 
 def _check_record(bulk: Bulk, folder: Path, files: dict[Path, str]) -> None:
-    """Keeps what the folder was made with; refuses to continue with another model, setting or changed files."""
+    """Record the model, settings and files of an output folder; raise if an existing record differs."""
     model = hashlib.sha256((find_bundle(bulk.bundle) / MANIFEST).read_bytes()).hexdigest()
     settings = {"column": bulk.column, "precision": bulk.precision, "search": bulk.search, "rows": bulk.rows}
     about = {"model": model, **settings}
@@ -141,7 +141,7 @@ def _check_record(bulk: Bulk, folder: Path, files: dict[Path, str]) -> None:
             raise InputError(f"{folder} holds translations by another model or other settings: name another --output")
         changed = [name for name, size in sizes.items() if before["bytes"].get(name, size) != size]
         if changed:
-            raise InputError(f"{changed[0]} has changed since {folder} was begun: name another --output")
+            raise InputError(f"{changed[0]} has changed since {folder} was started: name another --output")
         sizes = before["bytes"] | sizes
     elif any(folder.iterdir()) and {one.name for one in folder.iterdir()} != {f".{RECORD}.lock"}:
         raise InputError(f"{folder} is not empty and holds no {RECORD}: name a new folder with --output")
@@ -149,7 +149,7 @@ def _check_record(bulk: Bulk, folder: Path, files: dict[Path, str]) -> None:
 
 
 def _check_column(bulk: Bulk, parts: list[Part]) -> None:
-    """Refuses a column that the first rows do not have, before anything is translated."""
+    """Raise, before anything is translated, for a column that the first rows do not have."""
     for part in parts[:1]:
         for chunk in read_part(part):
             column = column_of(bulk, part)
@@ -189,7 +189,7 @@ class PartWorker:
 
 
 def finished(part: Part) -> Done:
-    """A part that a worker wrote before it died, and before it could report it."""
+    """The record of a part that a worker wrote but, because it died, did not report."""
     rows = sum(len(chunk.texts("")) for chunk in read_part(part))
     bad = len(part.bad.read_bytes().splitlines()) if part.bad.exists() else 0
     return Done(rows, bad, 0.0, os.getpid())

@@ -15,7 +15,7 @@ from regard.models.rnn.bridge import Bridge
 from regard.models.rnn.cells import advance_cells
 from regard.models.rnn.encoder import RECURRENCES, Encoded
 from regard.models.rnn.readout import Readout
-from regard.models.rnn.state import Advanced, RecurrentState
+from regard.models.rnn.state import AdvancedStep, RecurrentState
 from regard.models.step import Decoded, Step, given_weights
 from regard.registry import replaceable
 
@@ -118,7 +118,7 @@ class RecurrentDecoder(nn.Module):
         *,
         weights: Float[Tensor, "rows head 1 source"] | None = None,
         trace: bool = False,
-    ) -> Advanced:
+    ) -> AdvancedStep:
         """One step of the equations above; `mask` is the dropout between layers."""
         inputs, attended = [embedded], None
         if self.context_width:
@@ -135,7 +135,7 @@ class RecurrentDecoder(nn.Module):
         features = self.readout.features(shown, attended.context[:, 0], embedded)
         feed = features if self.feed_width else None
         after = replace(state, hidden=hidden, cell=cell, feed=feed, position=state.position + 1)
-        return Advanced(hidden[-1], attended, features, after)
+        return AdvancedStep(hidden[-1], attended, features, after)
 
     def embed(self, tokens: Int[Tensor, "*rows"]) -> Float[Tensor, "*rows embedding"]:
         embedded: Tensor = self.embedding_dropout(self.embedding(tokens))
@@ -169,7 +169,7 @@ def decode(
 ) -> Decoded:
     """The step loop; at the steps in `own` the decoder reads its own best word."""
     words = list(decoder.embed(tokens.T).unbind(0))
-    steps: list[Advanced] = []
+    steps: list[AdvancedStep] = []
     for t, mask in enumerate(decoder.layer_masks(len(words), state)):
         if t in own:
             with torch.no_grad():
@@ -186,7 +186,10 @@ def decode(
 
 
 def decode_parallel(decoder: RecurrentDecoder, tokens: Int[Tensor, "batch target"], state: RecurrentState) -> Decoded:
-    """All steps in one call of torch's recurrence, which no context, or one fixed vector, enters; then attention."""
+    """All steps in one call of torch's recurrence, then attention: for recurrences without a context in their input.
+
+    A context that is the same at every step (one fixed vector) is allowed.
+    """
     inputs = embedded = decoder.embed(tokens)
     if decoder.context_width:
         inputs = torch.cat([embedded, state.memory.values.expand(-1, embedded.size(1), -1)], dim=-1)

@@ -117,7 +117,7 @@ class TransformerDecoder(nn.Module):
         trace: bool = False,
     ) -> Step:
         """One step; `weights` replaces the cross-attention of every layer."""
-        states, done = self._through(self.positions.embedding(tokens[:, None]), state, weights, trace)
+        states, done = self._run_layers(self.positions.embedding(tokens[:, None]), state, weights, trace)
         after = replace(state, written=tuple(layer.written for layer in done), position=state.position + 1)
         return Step(
             logits=self.readout(states[:, 0]),
@@ -140,16 +140,16 @@ class TransformerDecoder(nn.Module):
                 "the Transformer trains on all steps at once and cannot read its own words in between: "
                 "set [train] teacher_forcing to 1, or use an rnn model"
             )
-        states, done = self._through(self.positions.embedding(tokens), state)
+        states, done = self._run_layers(self.positions.embedding(tokens), state)
         return Decoded(states, _stacked([layer.source for layer in done]) if want_weights else None)
 
     def write(
         self, embedded: Float[Tensor, "batch target width"], state: TransformerState
     ) -> Float[Tensor, "batch target width"]:
         """The features of all steps, from the words' embeddings."""
-        return self._through(embedded, state)[0]
+        return self._run_layers(embedded, state)[0]
 
-    def _through(
+    def _run_layers(
         self, embedded: Tensor, state: TransformerState, weights: Tensor | None = None, trace: bool = False
     ) -> tuple[Tensor, list[_Layer]]:
         """Normed states of the words that follow those in `state`, and the result of every layer."""
