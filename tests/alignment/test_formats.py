@@ -1,4 +1,4 @@
-"""Alignment files: round trips, the real gold files, and what is wrong with a wrong one."""
+"""Alignment files: round trips, the real gold files, and messages about invalid files."""
 
 import os
 from pathlib import Path
@@ -33,7 +33,7 @@ def test_naacl_lines_survive_the_round_trip(drawn, base: int) -> None:
     assert parse_naacl(text.split("\n"), base=base, sentences=len(corpus)) == corpus
 
 
-def test_what_the_lines_say() -> None:
+def test_lines_are_parsed_and_formatted() -> None:
     assert format_pharaoh(Links.of([(2, 0), (0, 1)], [(1, 1)])) == "0-1 1?1 2-0"
     first, second, third = parse_naacl(["1 1 2 S", "0001 2 2 P", "3 1 1", "3 2 1 P 0.5", ""])
     assert first == Links.of([(0, 1)], [(1, 1)])
@@ -93,7 +93,7 @@ def test_links_outside_their_sentence_are_named() -> None:
         check_links([Links.of([])], [(1, 1), (1, 1)])
 
 
-def test_a_remedy_that_was_taken_already_is_not_named_again() -> None:
+def test_a_remedy_that_is_already_applied_is_not_suggested() -> None:
     with pytest.raises(ValueError, match=r"link 3-3 lies outside the sentence of 2 source and 2 target words$"):
         check_links([Links.of([(1, 1), (2, 2)])], [(2, 2)], base=1)
 
@@ -117,7 +117,7 @@ def test_the_two_gold_files_of_the_hansards_agree(split: str) -> None:
         check_links(parse_naacl(naacl, base=0), list(zip(sources, targets, strict=True)))
 
 
-def test_numbers_and_words_without_end_are_refused_in_one_short_line() -> None:
+def test_very_long_numbers_and_tokens_raise_one_short_message() -> None:
     endless = "9" * 5000
     for token in ("x" * 1_000_000, f"0-{endless}", f"{endless}?1"):
         with pytest.raises(ValueError, match=r"line: '.{29}…' is not a link; expected i-j") as caught:

@@ -1,4 +1,4 @@
-"""Tuning finds the head and the row that align, whatever the others do."""
+"""Tuning finds the head and the row that align."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ LAYERS, HEADS = 2, 3
 
 
 def stuck(words: int, random: np.random.Generator) -> np.ndarray:
-    """Every head looks at a word of its own choice, whatever is written."""
+    """Each head attends to one random word at every step."""
     attention = np.full((LAYERS, HEADS, words + 1, words + 1), 0.1 / words)
     for layer in range(LAYERS):
         for head in range(HEADS):
@@ -31,7 +31,7 @@ def stuck(words: int, random: np.random.Generator) -> np.ndarray:
 def sentences(
     count: int, head: tuple[int, int], shift: int, seed: int = 0
 ) -> tuple[list[ShiftedAttention], list[Links]]:
-    """Heads that look at one word all the time but for one, which looks right `shift` rows after a word was written."""
+    """All heads attend to one fixed word, except one, which aligns correctly `shift` rows after a word was written."""
     random = np.random.default_rng(seed)
     taken, gold = [], []
     for _ in range(count):
@@ -60,7 +60,7 @@ def test_it_finds_the_head_and_the_shift(shift: int) -> None:
     assert score_alignment(links, gold).aer == pytest.approx(tuned.aer)
 
 
-def test_the_mean_of_all_is_never_better_than_what_was_found() -> None:
+def test_the_tuned_rule_is_never_worse_than_the_mean_of_all_heads() -> None:
     taken, gold = sentences(12, (0, 1), 0)
     plain = [LinkRule().links(one[0]) for one in taken]
     assert tune(taken, gold).aer < score_alignment(plain, gold).aer
@@ -82,7 +82,7 @@ def test_heads_are_added_while_they_help() -> None:
     assert tuned.aer == pytest.approx(0.0)
 
 
-def test_a_threshold_is_taken_where_gold_leaves_words_out() -> None:
+def test_a_threshold_is_chosen_if_gold_leaves_words_unlinked() -> None:
     taken, gold = sentences(12, (0, 0), 0)
     sparse = []
     for one, links in zip(taken, gold, strict=True):
@@ -96,7 +96,7 @@ def test_a_threshold_is_taken_where_gold_leaves_words_out() -> None:
     assert tuned.aer < 0.05
 
 
-def test_two_directions_find_their_heads_by_agreeing() -> None:
+def test_two_directions_find_their_heads_by_agreement() -> None:
     forward, gold = sentences(20, (1, 2), 0)
     backward: list[ShiftedAttention] = []
     random = np.random.default_rng(5)
@@ -120,8 +120,8 @@ def test_tuning_needs_gold_for_each_sentence() -> None:
         tune(taken, gold[:2])
 
 
-def test_together_thresholds_serve_the_symmetrised_links() -> None:
-    """Each direction alone wants one link a word; a noisy partner is better cut where only both count."""
+def test_joint_thresholds_are_tuned_for_symmetrised_links() -> None:
+    """Alone, each direction is best with one link a word; intersected with a noisy one, a threshold is better."""
     forward, gold = sentences(30, (0, 0), 0)
     backward: list[ShiftedAttention] = []
     random = np.random.default_rng(1)

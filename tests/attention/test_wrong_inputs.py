@@ -1,4 +1,4 @@
-"""Wrong inputs of attention modules are answered with a sentence, not with an error from inside torch."""
+"""Wrong inputs of attention modules raise a clear message, not an error from inside torch."""
 
 import json
 import re
@@ -30,8 +30,8 @@ WANTED = {
 }
 
 
-def test_item_18_wrong_widths_missing_axes_and_integer_masks_are_sentences() -> None:
-    """In a process of its own: here the tests' type checks would answer first."""
+def test_item_18_wrong_widths_missing_axes_and_integer_masks_raise_clear_messages() -> None:
+    """In its own process: here the tests' type checks would raise first."""
     command = [sys.executable, "-P", str(Path(__file__).parent / "wrong_inputs.py"), *SCORES]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr

@@ -150,7 +150,7 @@ class _Injector:
 
 
 def contents(folder: Path) -> Contents:
-    """Every file, and every folder as an empty one with a slash; locks, which stay, are not told."""
+    """The content of every file, and every folder as an empty one with a slash; lock files are left out."""
     found = {f"{path.relative_to(folder)}/": b"" for path in folder.rglob("*") if path.is_dir()}
     files = [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".lock"]
     return {**found, **{str(path.relative_to(folder)): path.read_bytes() for path in files}}
@@ -214,7 +214,7 @@ def _know_corpus() -> None:
 
 
 def _resumed(recipe: str) -> Callable[[Path], Sequence[str]]:
-    """Training goes on where there is a run."""
+    """Training continues if there is a run."""
 
     def command(folder: Path) -> Sequence[str]:
         begun = (folder / "run" / "recipe.json").exists()
@@ -231,7 +231,7 @@ def _same_run(folder: Path, whole: Path, what: str) -> None:
 
 
 def inject(scenario: Scenario, root: Path, whole: Path, moment: int, kind: str) -> str:
-    """Let one operation fail; how the command ended: it refused, or went on. Raises BrokenPromise."""
+    """Let one operation fail; returns how the command ended: refused or continued. Raises BrokenPromise."""
     folder = root / "case"
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(scenario.start, folder)
@@ -303,7 +303,7 @@ def run_here(command: Sequence[str], folder: Path) -> Ended:
 
 
 def inject_all(root: Path, faults: int, seconds: float = float("inf"), seed: int = 7) -> dict[str, object]:
-    """Spread so many faults over the operations of all scenarios, in turn; the figures, with every broken promise."""
+    """Spread `count` faults over the operations of all scenarios; the figures, with every broken promise."""
     torch.set_num_threads(1)  # a forked process cannot use the threads of its parent
     random, deadline = Random(seed), time.monotonic() + seconds
     untouched = [(one, *_run_untouched(one, root, number)) for number, one in enumerate(scenarios(root))]

@@ -1,4 +1,4 @@
-"""`regard data`: what is listed, fetched and shown, and what is answered to wrong wishes."""
+"""`regard data`: list, get, show, and wrong use."""
 
 import gzip
 import json
@@ -65,7 +65,7 @@ def test_a_public_corpus_can_be_fetched(command: Command) -> None:
     assert "here        no: `regard data get multi30k`\n" in command("data", "show", "multi30k").out
 
 
-def test_who_waits_for_another_process_is_told_without_a_terminal(command: Command, origin: Path, home: Path) -> None:
+def test_waiting_is_reported_without_a_terminal(command: Command, origin: Path, home: Path) -> None:
     home.mkdir(parents=True)
     with ExitStack() as other:
         other.enter_context(locked(home / ".little.lock"))
@@ -116,7 +116,7 @@ def test_the_folder_in_the_environment_is_used_as_it_is(
         (["get", "tatoeba-en-fr"], "tatoeba-en-fr has no public address for dev.tsv and others"),
     ],
 )
-def test_wrong_wishes(command: Command, arguments: list[str], message: str) -> None:
+def test_wrong_use(command: Command, arguments: list[str], message: str) -> None:
     outcome = command("data", *arguments)
     assert outcome.code == 2
     assert message in outcome.complaint

@@ -50,7 +50,7 @@ def test_against_another_system(command: Command, run_folder: Path, data: Path, 
     assert found["against"]["scores"]["chrf"] > found["chrf"]
 
 
-def test_two_systems_stand_in_one_line_for_each_metric(command: Command, data: Path, tmp_path: Path) -> None:
+def test_two_systems_have_one_line_for_each_metric(command: Command, data: Path, tmp_path: Path) -> None:
     names = [tmp_path / f"{name}-of-a-name-that-is-longer-than-a-column" for name in ("one", "other")]
     for name, text in zip(names, ("5 4 9\n8 7 6\n5 4 3\n", "1\n1\n1\n"), strict=True):
         name.write_text(text, encoding="utf-8")
@@ -62,7 +62,7 @@ def test_two_systems_stand_in_one_line_for_each_metric(command: Command, data: P
     assert all(line.endswith(("better", "may be chance")) for line in compared)
 
 
-def test_scores_are_printed_though_their_page_cannot_be_written(command: Command, run_folder: Path, data: Path) -> None:
+def test_scores_are_printed_even_if_the_page_cannot_be_written(command: Command, run_folder: Path, data: Path) -> None:
     for option, wanted in (([], "BLEU "), (["--json"], '"bleu": ')):
         outcome = command("evaluate", run_folder, data, "--html", "/dev/full", *option)
         assert outcome.code != 0
@@ -70,9 +70,7 @@ def test_scores_are_printed_though_their_page_cannot_be_written(command: Command
         assert outcome.err.startswith("regard: cannot write /dev/full: the disk is full: free some space")
 
 
-def test_what_only_a_model_can_do_is_refused_for_files(
-    command: Command, run_folder: Path, data: Path, tmp_path: Path
-) -> None:
+def test_model_options_are_refused_for_files(command: Command, run_folder: Path, data: Path, tmp_path: Path) -> None:
     (tmp_path / "out").write_text("1\n1\n1\n", encoding="utf-8")
     for name, value in (("--beam", "3"), ("--length-penalty", "1.0"), ("--longest-source", "9")):
         refused = command("evaluate", tmp_path / "out", data, name, value)
@@ -120,7 +118,7 @@ def test_bad_input(command: Command, run_folder: Path, data: Path, tmp_path: Pat
         assert message in outcome.complaint
 
 
-def test_what_is_read_is_never_written_over(command: Command, run_folder: Path, data: Path) -> None:
+def test_an_input_is_never_overwritten(command: Command, run_folder: Path, data: Path) -> None:
     before = data.read_bytes()
     outcome = command("evaluate", run_folder, data, "--html", data)
     assert (outcome.code, outcome.err) == (2, f"regard: --html {data} is also an input: name another file\n")
@@ -205,7 +203,7 @@ def test_sources_that_are_cut_are_counted(command: Command, run_folder: Path, tm
     assert "1 of 2 sources were too long" in page.read_text(encoding="utf-8")
 
 
-def test_item_11_evaluate_and_info_say_that_a_run_ended_early(
+def test_item_11_evaluate_and_info_report_that_a_run_ended_early(
     command: Command, run_folder: Path, tmp_path: Path
 ) -> None:
     run = tmp_path / "run"

@@ -93,8 +93,6 @@ def test_item_16_search_options_change_the_search(command: Command, run_folder: 
     assert scores[0] != scores[1]
 
 
-def test_item_16_a_number_that_was_never_learned_is_answered_with_those_that_were(
-    command: Command, run_folder: Path
-) -> None:
+def test_item_16_an_unknown_number_is_reported_with_the_known_ones(command: Command, run_folder: Path) -> None:
     outcome = command("translate", run_folder, "3 4 777")
     assert "unknown to this model: '777' (it reads the numbers from 3 to " in outcome.err

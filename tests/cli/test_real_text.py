@@ -1,4 +1,4 @@
-"""The guide to real text as it is written, on the real corpus where there is a copy of it."""
+"""The commands of the guide to real text, on the real corpus if there is a local copy."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Batches: each item once an epoch, never more slots than asked for, the same again from the same (seed, epoch)."""
+"""Batches: each item once an epoch, never more slots than the limit, deterministic for (seed, epoch)."""
 
 import numpy as np
 import pytest
@@ -67,7 +67,7 @@ def test_rows_are_the_items_with_their_special_ids(lengths: list[tuple[int, int]
 
 
 @given(LENGTHS, st.integers(0, 2**40), st.integers(0, 5))
-def test_seed_and_epoch_decide_the_order_and_a_resumed_epoch_goes_on(
+def test_seed_and_epoch_determine_the_order_and_a_resumed_epoch_continues(
     lengths: list[tuple[int, int]], seed: int, epoch: int
 ) -> None:
     first = Batcher(encoded(lengths), tokens=64, seed=seed)
@@ -118,7 +118,7 @@ def test_halves_are_the_same_rows_with_no_more_padding_than_needed() -> None:
         top.halves()
 
 
-def test_a_batch_moves_whole() -> None:
+def test_all_tensors_of_a_batch_are_moved() -> None:
     batch = next(Batcher(encoded([(2, 3)]), sentences=1).batches())
     assert {tensor.device.type for tensor in vars(batch.to("meta")).values() if tensor is not None} == {"meta"}
 
@@ -132,7 +132,7 @@ def test_a_batch_moves_whole() -> None:
         ({"tokens": 20}, "a sentence of 31 tokens .* raise batch_tokens to 31"),
     ],
 )
-def test_sizes_that_cannot_work_are_refused(sizes: dict[str, int], message: str) -> None:
+def test_invalid_sizes_raise(sizes: dict[str, int], message: str) -> None:
     with pytest.raises(InputError, match=message):
         Batcher(encoded([(3, 30)]), **sizes)
 
@@ -173,7 +173,7 @@ def test_padded_buckets_come_in_few_shapes() -> None:
     assert len(shapes[8]) < len(shapes[1]) / 4
 
 
-def test_no_length_leaves_a_batch_of_a_few_rows_behind() -> None:
+def test_no_length_ends_in_a_batch_of_a_few_rows() -> None:
     random = np.random.RandomState(0)
     lengths = [(s, max(1, s + d)) for s, d in random.randint((1, -3), (50, 4), (4000, 2)).tolist()]
     batches = list(Batcher(encoded(lengths), tokens=4000, multiple=8).batches())

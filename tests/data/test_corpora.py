@@ -1,4 +1,4 @@
-"""Files of pairs: what is read, and what is said about files that cannot be."""
+"""Files of pairs: what is read, and the messages about invalid files."""
 
 import gzip
 import lzma
@@ -118,7 +118,7 @@ def test_a_wrong_tsv_is_refused_with_its_place(
         list(read_tsv(path, columns))
 
 
-def test_a_missing_file_is_answered_with_the_nearest_name(tmp_path: Path) -> None:
+def test_a_missing_file_raises_with_the_nearest_name(tmp_path: Path) -> None:
     write(tmp_path / "train.tsv", "a\tb")
     with pytest.raises(InputError, match=r"no file .*trian.tsv: did you mean 'train.tsv'\?"):
         list(read_tsv(tmp_path / "trian.tsv"))
@@ -171,7 +171,7 @@ def test_several_zstd_frames_are_one_file(tmp_path: Path) -> None:
     assert list(read_lines(path)) == ["a", "bc"]
 
 
-def test_without_the_extra_a_zstd_file_is_answered_with_the_line_that_installs_it(
+def test_a_zstd_file_without_the_extra_raises_with_the_install_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write(tmp_path / "t.tsv.zst", zstd(b"a\tb\n"))

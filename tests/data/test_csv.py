@@ -1,4 +1,4 @@
-"""CSV and TSV files with a header: quotes, names of columns, and what is wrong with them."""
+"""CSV and TSV files with a header: quotes, names of columns, and invalid files."""
 
 from pathlib import Path
 
@@ -55,7 +55,7 @@ def test_item_15_tsv_with_a_header(tmp_path: Path) -> None:
         ("", None, "holds no pair"),
     ],
 )
-def test_item_15_what_is_wrong_is_said(tmp_path: Path, text: str, columns: list[str] | None, message: str) -> None:
+def test_item_15_invalid_csv_raises(tmp_path: Path, text: str, columns: list[str] | None, message: str) -> None:
     with pytest.raises(InputError, match=message):
         list(read_csv(write(tmp_path / "a.csv", text), columns))
 

@@ -79,7 +79,7 @@ def test_words_that_white_space_separates() -> None:
     assert (links.sources.tolist(), links.targets.tolist()) == ([3], [2])  # vite, quick
 
 
-def test_the_step_after_a_word_can_be_taught() -> None:
+def test_the_step_after_a_word_can_be_guided() -> None:
     source, target = tokenizer("source"), tokenizer("target")
     encoded = encode_pairs(PAIRS, source, target)
     plain, after = (encode_links(known_links(PAIRS), encoded, source, target, shift=shift) for shift in (0, 1))
@@ -105,7 +105,7 @@ def test_a_file_of_links(tmp_path: Path) -> None:
             list(read_links(path, PAIRS))
 
 
-def test_what_cannot_be_links() -> None:
+def test_invalid_links_raise() -> None:
     source, target = tokenizer("source"), tokenizer("target")
     with pytest.raises(InputError, match="training pair 2 has no word links: name a file of them"):
         list(known_links([PAIRS[0], Pair("a", "b")]))

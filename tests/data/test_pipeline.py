@@ -100,7 +100,7 @@ def test_batches_from_the_cache_are_those_from_memory(corpus: Path) -> None:
 
 
 def ready(config: TsvData, text: TextConfig = TEXTS["words"], limits: Limits = Limits()) -> list[str]:  # noqa: B008
-    """What had to be done to prepare a corpus."""
+    """The steps that preparing a corpus ran."""
     done: list[str] = []
     stored = open_training(config)
     source, target = train_tokenizers(stored, text, lambda what, pairs: done.append(what))
@@ -108,7 +108,7 @@ def ready(config: TsvData, text: TextConfig = TEXTS["words"], limits: Limits = L
     return sorted(set(done))
 
 
-def test_the_cache_goes_by_content_not_by_place(corpus: Path, tmp_path: Path) -> None:
+def test_the_cache_key_is_the_content_not_the_path(corpus: Path, tmp_path: Path) -> None:
     everything = ["building the vocabulary", "counting words", "encoding"]
     assert ready(table(corpus)) == everything
     assert ready(table(corpus)) == []
@@ -125,7 +125,7 @@ def test_the_cache_goes_by_content_not_by_place(corpus: Path, tmp_path: Path) ->
     assert ready(table(moved)) == everything
 
 
-def test_a_damaged_cache_is_built_anew(corpus: Path, home: Path) -> None:
+def test_a_damaged_cache_is_rebuilt(corpus: Path, home: Path) -> None:
     stored = open_training(table(corpus))
     source, target = train_tokenizers(stored, TEXTS["words"])
     before, _ = encode_corpus(stored, source, target, Limits())
@@ -164,7 +164,7 @@ def test_a_mismatched_pair_of_files_is_found_while_preparing(tmp_path: Path) -> 
         train_tokenizers(open_training(config), TEXTS["words"])
 
 
-def test_only_so_many_and_so_long_pairs_are_trained_on(corpus: Path) -> None:
+def test_limit_and_longest_words_filter_training_pairs(corpus: Path) -> None:
     config = table(corpus, limit=50, longest_words=5)
     notes: list[str] = []
     pairs = list(open_split(config, "train").pairs(notes))
@@ -176,7 +176,7 @@ def test_only_so_many_and_so_long_pairs_are_trained_on(corpus: Path) -> None:
 
 
 @given(st.text(st.sampled_from("ab l'1.,-! é漢か\u200b🙂हि\t"), max_size=40), st.integers(1, 20))
-def test_what_is_too_long_is_decided_by_its_words(text: str, longest: int) -> None:
+def test_long_texts_are_detected_by_their_words(text: str, longest: int) -> None:
     assert splits._fits(text, longest) == (len(word_spans(text)) <= longest)
 
 

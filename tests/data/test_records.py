@@ -1,4 +1,4 @@
-"""Records as pairs: JSON lines, Parquet and Hugging Face datasets give the same pairs, and say what is wrong alike."""
+"""Records as pairs: JSON lines, Parquet and Hugging Face datasets give the same pairs and the same messages."""
 
 import json
 import sys
@@ -94,7 +94,7 @@ def test_a_name_with_a_point_in_it(tmp_path: Path) -> None:
     assert list(read_jsonl(path, "text.en", "text.fr")) == [Pair("a", "b")]
 
 
-def test_nothing_to_read_and_nothing_like_parquet(tmp_path: Path) -> None:
+def test_empty_and_damaged_parquet_files_raise(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"t.jsonl holds no pair"):
         list(read_jsonl(jsonl(tmp_path / "t.jsonl", [{"source": "", "target": "b"}]), "source", "target"))
     (tmp_path / "t.parquet").write_text("not really")
@@ -116,7 +116,7 @@ def test_texts_that_are_not_utf_8_are_refused(tmp_path: Path) -> None:
         list(read_dataset(datasets.Dataset(table), "source", "target"))
 
 
-def test_a_first_record_that_is_blank_still_tells_the_fields(tmp_path: Path) -> None:
+def test_fields_are_guessed_from_a_blank_first_record(tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").write_text('{"source": "a", "target": null}\n{"source": "a", "target": "b"}\n')
     assert guess_fields(tmp_path / "t.jsonl") == ("source", "target")
     (tmp_path / "t.jsonl").write_text('{"source": 1, "target": "b"}\n')
@@ -124,9 +124,7 @@ def test_a_first_record_that_is_blank_still_tells_the_fields(tmp_path: Path) -> 
         guess_fields(tmp_path / "t.jsonl")
 
 
-def test_a_missing_extra_is_answered_with_the_line_that_installs_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_extra_raises_with_the_install_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "t.parquet").write_text("x")
     for package in ("pyarrow", "datasets"):
         monkeypatch.setitem(sys.modules, package, None)
@@ -147,7 +145,7 @@ def test_item_1_a_dataset_s_script_is_not_run(tmp_path: Path, monkeypatch: pytes
     assert not (tmp_path / "ran").exists()
 
 
-def test_item_1_older_versions_of_datasets_are_told_to_run_no_script(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_item_1_older_versions_of_datasets_get_trust_remote_code_false(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: dict[str, object] = {}
     monkeypatch.setattr(datasets, "load_dataset", lambda *given, **options: asked.update(options))
     open_dataset("somebody/corpus", None, None, "train")

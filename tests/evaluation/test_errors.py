@@ -40,7 +40,7 @@ def test_worked_by_hand() -> None:
     assert wer(["x", "a"], ["", "a"]) == 1.0
 
 
-def test_what_has_no_rate_is_refused() -> None:
+def test_empty_references_raise() -> None:
     with pytest.raises(ValueError, match="all references are empty"):
         wer(["a"], [""])
     with pytest.raises(ValueError, match="list of hypotheses is empty"):

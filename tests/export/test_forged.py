@@ -35,7 +35,7 @@ def refusal(folder: Path) -> str:
 
 
 def forge(folder: Path, change: Forge, name: str = "decoder.onnx") -> None:
-    """Change a graph and the manifest with it, as somebody would who means harm."""
+    """Change a graph and its entry in the manifest, as an attacker would."""
     model = onnx.load(folder / name, load_external_data=False)
     change(model)
     (folder / name).write_bytes(model.SerializeToString())
@@ -205,12 +205,12 @@ def test_a_manifest_that_was_changed(folder: Path) -> None:
     assert json.loads(text)["onnx"]["int8"] is False
 
 
-def test_what_needs_the_model_itself_says_so(folder: Path) -> None:
+def test_operations_that_need_the_bundle_raise(folder: Path) -> None:
     with pytest.raises(InputError, match="belongs to an ONNX folder, which can translate, align and plot"):
         load_bundle(folder)
 
 
-def test_the_operators_that_are_accepted_are_those_that_are_written() -> None:
+def test_accepted_operators_are_those_that_the_exporter_writes() -> None:
     written = set()
     for config in EXPORTED.values():
         graphs = build_graphs(torch_model(config), Weights(int8=config in PRESETS.values()), trace=True)

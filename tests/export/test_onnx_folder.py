@@ -83,7 +83,7 @@ def test_longest_source_and_device(exported: Exported) -> None:
         regard.load(folder, "meta")
 
 
-def test_the_manifest_keeps_what_the_bundle_says(tmp_path: Path) -> None:
+def test_the_manifest_keeps_the_bundles_entries(tmp_path: Path) -> None:
     bundle = untrained(tmp_path / "bundle", eos=False, beam=3)
     manifest = export_onnx(bundle, tmp_path / "onnx", int8=True, trace=True)
     before = load_bundle(bundle).manifest
@@ -124,7 +124,7 @@ class TestCommand:
             assert message in capsys.readouterr().err
 
 
-def test_a_mechanism_of_somebody_s_own_cannot_be_exported(tmp_path: Path) -> None:
+def test_a_custom_mechanism_cannot_be_exported(tmp_path: Path) -> None:
     bundle = forge(tmp_path / "foreign")
     with pytest.raises(InputError) as caught:
         export_onnx(bundle, tmp_path / "onnx")

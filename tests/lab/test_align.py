@@ -1,4 +1,4 @@
-"""Aligning with one model or two: links, symmetrisation, tuning, scores, gold files and what is wrong with them."""
+"""Aligning with one model or two: links, symmetrisation, tuning, scores, valid and invalid gold files."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -82,7 +82,7 @@ def test_entropy_is_kept_word_by_word() -> None:
     assert [word for word, _, _ in entropy.ranked(least=1)] == ["chat", "chien", "le"]
 
 
-def test_the_recipe_brings_text_and_gold(run_folder: Path) -> None:
+def test_the_recipe_provides_text_and_gold(run_folder: Path) -> None:
     outcome = run(prepare(AlignRequest(run_folder, AlignOptions(entropy=True), tune=True)))
     assert len(outcome.job.text) == 60
     assert outcome.scores is not None
@@ -101,7 +101,7 @@ def test_without_a_target_the_model_translates(run_folder: Path, tmp_path: Path)
     assert outcome.aligned.links == [GOLD[0].sure, frozenset(), GOLD[0].sure]
 
 
-def test_the_other_direction_must_be_the_other(tmp_path: Path) -> None:
+def test_both_models_of_the_same_direction_are_refused(tmp_path: Path) -> None:
     forward = regard.load(untrained(tmp_path / "enfr")).bundle
     sides = ParallelText(["the black cat sat on the mat"], ["le chat noir était assis sur le tapis"])
     with pytest.raises(InputError, match=r"reads the same language as .*: --reverse needs"):
@@ -117,7 +117,7 @@ def test_the_other_direction_must_be_the_other(tmp_path: Path) -> None:
         check_opposite(german, german, ParallelText(["x y"], ["y x"]))  # but their recipes do
 
 
-def test_a_remark_where_words_are_not_what_white_space_separates(random_model: regard.Translator) -> None:
+def test_a_note_if_the_model_splits_words_differently_from_white_space(random_model: regard.Translator) -> None:
     sides = ParallelText(["the cat", "don't, please"], ["le chat", "non"])
     remark = word_note(sides, random_model.bundle)
     assert len(remark) == 1
@@ -143,7 +143,7 @@ class TestGold:
         (tmp_path / "gold").write_text(text, encoding="utf-8")
         return GoldFile(tmp_path / "gold", base, flip).read(self.LENGTHS)[0]
 
-    def test_both_formats_say_the_same(self, tmp_path: Path) -> None:
+    def test_both_formats_give_the_same_links(self, tmp_path: Path) -> None:
         pharaoh = self.read(tmp_path, "0-2 1-1 2-0\n0-3 1?2 2-1 3-0\n\n0-2 1-1 2-0\n")
         lines = [(1, 1, 3, "S"), (1, 2, 2, "S"), (1, 3, 1, "S"), (2, 1, 4, "S"), (2, 2, 3, "P"), (2, 3, 2, "S")]
         lines += [(2, 4, 1, "S"), (4, 1, 3, "S"), (4, 2, 2, "S"), (4, 3, 1, "S")]
@@ -151,7 +151,7 @@ class TestGold:
         assert pharaoh == naacl
         assert pharaoh[1].possible - pharaoh[1].sure == {(1, 2)}
 
-    def test_a_file_that_counts_from_1_is_found_out(self, tmp_path: Path) -> None:
+    def test_a_file_that_counts_from_1_is_detected(self, tmp_path: Path) -> None:
         from_one = "1-3 2-2 3-1\n1-4\n\n1-1\n"
         with pytest.raises(
             InputError,
@@ -160,7 +160,7 @@ class TestGold:
             self.read(tmp_path, from_one)
         assert self.read(tmp_path, from_one, base=1)[0] == GOLD[0]
 
-    def test_a_file_that_counts_from_1_but_fits_is_suspected(self, tmp_path: Path) -> None:
+    def test_a_file_that_may_count_from_1_gets_a_note(self, tmp_path: Path) -> None:
         (tmp_path / "gold").write_text("1-1 2-2\n" * 12, encoding="utf-8")
         _, notes = GoldFile(tmp_path / "gold").read([(4, 4)] * 12)
         assert "no link touches a first word on either side: if it counts from 1, set gold_base = 1" in notes[0]
@@ -195,7 +195,7 @@ class TestGold:
         with pytest.raises(InputError, match=message):
             self.read(tmp_path, text)
 
-    def test_formats_are_told_apart(self) -> None:
+    def test_formats_are_detected(self) -> None:
         assert is_naacl(["", "0001 3 4 S"])
         assert not is_naacl(["", "0-1 2-3 4-5"])
         assert not is_naacl([])
@@ -209,7 +209,7 @@ class TestParallelText:
         (tmp_path / "t").write_text("x\tX\n\nz\tZ\n", encoding="utf-8")
         assert read_parallel_text(tmp_path / "t") == ParallelText(["x", "", "z"], ["X", "", "Z"])
 
-    def test_what_does_not_match_is_refused(self, tmp_path: Path) -> None:
+    def test_unequal_files_are_refused(self, tmp_path: Path) -> None:
         for name, text in (("a", "x\ny\n"), ("b", "X\n"), ("t", "x\n"), ("e", "")):
             (tmp_path / name).write_text(text, encoding="utf-8")
         with pytest.raises(InputError, match=r"unequal line counts: .*a has 2, .*b has 1"):

@@ -21,7 +21,7 @@ def written(path: Path, content: Any) -> Path:
     return path
 
 
-def test_it_survives_the_file(tmp_path: Path) -> None:
+def test_settings_survive_the_file(tmp_path: Path) -> None:
     settings = AlignSettings.model_validate(
         {
             **TWO,
@@ -89,7 +89,7 @@ def test_wrong_settings_are_refused_with_one_line(run_folder: Path, tmp_path: Pa
     assert "\n" not in str(caught.value)
 
 
-def test_a_model_that_cannot_be_asked_is_refused_for_what_the_file_says(tmp_path: Path) -> None:
+def test_settings_that_do_not_fit_the_model_are_refused(tmp_path: Path) -> None:
     bundle = untrained(tmp_path / "transformer", "transformer")
     path = written(tmp_path / "tuned.json", {**ONE, "posterior": {"prior": 1.0}})
     with pytest.raises(
@@ -105,13 +105,13 @@ def test_settings_for_one_direction_are_refused_for_two(run_folder: Path, tmp_pa
 
 
 @pytest.mark.parametrize("content", [b"\xff\x00", b"", b"{", b"[" * 100_000])
-def test_what_is_no_json_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_invalid_json_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "tuned.json").write_bytes(content)
     with pytest.raises(InputError, match="holds no alignment settings"):
         AlignSettings.load(tmp_path / "tuned.json")
 
 
-def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
+def test_unreadable_files_are_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path, message in (
         (tmp_path / "nowhere", "no file .*nowhere: nothing like it"),

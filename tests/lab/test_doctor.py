@@ -1,4 +1,4 @@
-"""The doctor looks at machines, recipes, data and bundles, and finds what is wrong with them."""
+"""The doctor checks machines, recipes, data and bundles, and reports their problems."""
 
 import gzip
 import shutil
@@ -70,7 +70,7 @@ def test_a_published_recipe_by_its_name() -> None:
     assert "parameters" in report
 
 
-def test_a_recipe_of_ones_own_with_its_data(tmp_path: Path) -> None:
+def test_a_users_recipe_with_its_data(tmp_path: Path) -> None:
     lines = [f"{i} a\tA {i}\n" for i in range(60)]
     write(tmp_path / "train.tsv", "".join([*lines, "0 a\tA 0\n"]))
     write(tmp_path / "test.tsv", "0 a\tA 0\n77 a\tA 77\n")
@@ -101,7 +101,7 @@ def test_a_recipe_that_cannot_be_used(tmp_path: Path, text: str, message: str) -
     assert message in finding.text
 
 
-def test_what_a_recipe_s_vocabulary_does_not_know(tmp_path: Path) -> None:
+def test_the_share_of_unknown_words_is_reported(tmp_path: Path) -> None:
     write(tmp_path / "train.tsv", "a b\tc d\n" * 5)
     write(tmp_path / "dev.tsv", "a x\tc y\n")
     recipe = write(
@@ -112,7 +112,7 @@ def test_what_a_recipe_s_vocabulary_does_not_know(tmp_path: Path) -> None:
     assert "! dev: 50.00% of the source is unknown to it\n! dev: 50.00% of the target is unknown to it" in said(recipe)
 
 
-def test_oddities_of_a_data_file_come_with_their_lines(tmp_path: Path) -> None:
+def test_problems_of_a_data_file_have_line_numbers(tmp_path: Path) -> None:
     lines = ["a b\tc d", "a b\tc d", "\tx", "same\tSame", "Ã© &amp;\tb"]
     report = said(write(tmp_path / "d.tsv", "\n".join(lines) + "\n"))
     assert "✓ 4 pairs" in report
@@ -199,7 +199,7 @@ def test_a_corpus_of_the_catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "! test_2017_flickr: 1 of 1 sources are in training too" in french
 
 
-def test_a_recipe_is_taken_before_the_corpus_of_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_recipe_comes_before_the_corpus_of_the_same_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REGARD_DATA", str(tmp_path))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     missing = said(Path("tatoeba-en-fr"))
@@ -228,7 +228,7 @@ def test_files_that_cannot_be_used(tmp_path: Path, name: str, content: bytes, me
     assert message in finding.text
 
 
-def test_what_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert f"no file or folder {tmp_path / 'nothing'}" in said(tmp_path / "nothing")
     assert "no file, folder, corpus, recipe or model 'revers': did you mean 'reverse'?" in said(Path("revers"))
     assert "no file, folder, corpus, recipe or model 'multi30': did you mean 'multi30k'?" in said(Path("multi30"))

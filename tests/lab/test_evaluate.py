@@ -40,7 +40,7 @@ def test_a_model_that_learned_its_task_scores_well_on_its_test_split(reverser: r
     assert [one["sentences"] for one in data["by_length"]] == [one.sentences for one in known]
 
 
-def test_alignment_error_does_not_depend_on_what_the_model_would_have_said(reverser: regard.Translator) -> None:
+def test_alignment_error_does_not_depend_on_the_models_own_translation(reverser: regard.Translator) -> None:
     pairs = [Pair("3 4 5", "5 4 3", Links.of([(0, 2), (1, 1), (2, 0)])), Pair("6 7 8", "8 7 6")]
     wrong = [Pair("3 4 5", "5 4 3", Links.of([(0, 0), (1, 2), (2, 1)])), Pair("6 7 8", "8 7 6")]
     assert measure(reverser, pairs).evaluation.aer == pytest.approx(0.0)
@@ -69,7 +69,7 @@ def test_gold_links_are_framed_where_the_translation_is_right(reverser: regard.T
     assert wrong.attention_map().facts[-1] == ("reference", "5 4 4")
 
 
-def test_without_attention_there_is_no_alignment_error_and_it_is_said(
+def test_without_attention_the_missing_alignment_error_is_noted(
     vanilla: regard.Translator, random_model: regard.Translator
 ) -> None:
     pairs = [Pair("the black cat", "le chat noir", Links.of([(0, 0)])), Pair("jane", "jane")]
@@ -117,7 +117,7 @@ def test_data_comes_from_a_tsv_file_or_parallel_files_and_blank_lines_are_counte
         assert [pair.links for pair in pairs] == [Links.of([(0, 1), (1, 0)]), Links.of([(0, 0)])]
 
 
-def test_what_cannot_be_measured_is_refused(reverser: regard.Translator, random_model: regard.Translator) -> None:
+def test_invalid_data_of_an_evaluation_is_refused(reverser: regard.Translator, random_model: regard.Translator) -> None:
     with pytest.raises(InputError, match="nothing to measure"):
         measure(reverser, [])
     with pytest.raises(InputError, match="sacrebleu has no tokenizer 'spm9000': did you mean 'spm'"):
@@ -156,7 +156,7 @@ class TestEvaluationData:
             grouped.lines(tmp_path / "other", "translations")
 
 
-def test_any_reference_will_do(reverser: regard.Translator) -> None:
+def test_a_match_with_any_reference_counts(reverser: regard.Translator) -> None:
     wrong = [Pair(pair.source, "7 7 7") for pair in PAIRS]
     more = [[pair.target] for pair in PAIRS]
     measured = measure(reverser, wrong, more=more, scoring=Scoring(with_ter=True))

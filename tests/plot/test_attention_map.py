@@ -1,4 +1,4 @@
-"""What goes into every picture: labels, shapes, weights, links, and the messages for what is wrong."""
+"""The input of every picture: labels, shapes, weights, links, and messages for invalid input."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from regard.plot import EOS, AttentionMap, Label
 from regard.plot.attention_map import clusters, shortened, visible
 
 
-def test_none_and_the_end_mark_become_a_chip_and_a_word_called_eos_stays_a_word() -> None:
+def test_none_and_eos_become_chips_and_a_word_eos_stays_a_word() -> None:
     made = AttentionMap(np.ones((1, 5)) / 5, ["a", None, "</s>", "<unk>", "EOS"], [Label("x")])
     assert made.source == (Label("a"), EOS, EOS, Label("UNK", special=True), Label("EOS"))
 
@@ -54,7 +54,7 @@ def test_weights_are_copied_and_cannot_be_changed() -> None:
         made.drawn()[0, 0] = 1
 
 
-def test_missing_attention_is_what_the_lowest_row_lacks() -> None:
+def test_missing_is_one_minus_the_smallest_row_sum() -> None:
     made = AttentionMap(np.array([[0.5, 0.5], [0.3, 0.1]]), ["a", "b"], ["x", "y"])
     assert made.missing == "up to 60% of a row's attention is missing"
     assert AttentionMap(np.array([[0.5, 0.49]]), ["a", "b"], ["x"]).missing == ""
@@ -71,7 +71,7 @@ def test_visible_text_never_moves_the_cursor(text: str) -> None:
     assert "\n" not in visible(text)
 
 
-def test_blanks_and_controls_are_seen() -> None:
+def test_blanks_and_control_characters_are_visible() -> None:
     assert visible("a b\tc\x1b[31m") == "a␣b␣c␛[31m"
     assert visible("\u202eabc") == "abc"
     assert Label("").shown == "∅"

@@ -20,7 +20,7 @@ DROPOUT = {"dropout": 0.3, "embedding_dropout": 0.1}
 
 @pytest.mark.parametrize("precision", ["float32", "bf16"])
 @pytest.mark.parametrize("cell", ["gru", "lstm"])
-def test_runs_repeat_and_go_on_to_the_same_bits(cell: str, precision: str, tmp_path: Path) -> None:
+def test_runs_are_repeatable_and_resumable_to_the_bit(cell: str, precision: str, tmp_path: Path) -> None:
     keys = {**CUDA, "precision": precision, "teacher_forcing": 0.5, "steps": 12, "checkpoint_every": 5}
     recipe = tiny(model={**DROPOUT, "cell": cell}, train=keys)
     train(recipe, tmp_path / "one")
@@ -49,7 +49,7 @@ def test_auto_means_the_gpu_and_bf16(tmp_path: Path) -> None:
     assert (started.device, started.precision) == ("cuda:0", "bf16")
 
 
-def test_the_cpu_and_the_gpu_learn_alike(tmp_path: Path) -> None:
+def test_cpu_and_gpu_follow_the_same_curve(tmp_path: Path) -> None:
     for device in ("cpu", "cuda"):
         train(tiny(train={**CUDA, "device": device, "steps": 5}), tmp_path / device)
     here, there = weights(tmp_path / "cpu"), weights(tmp_path / "cuda")

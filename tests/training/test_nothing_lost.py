@@ -1,4 +1,4 @@
-"""Items 5 and 6: no run goes on with damaged or other parts, and none is replaced unless somebody asks for it."""
+"""Items 5 and 6: no run continues with damaged or changed files, and none is replaced without --overwrite."""
 
 import json
 import re
@@ -57,7 +57,7 @@ def test_item_5_a_flipped_bit_in_any_file_of_a_checkpoint_is_noticed(folder: Pat
     assert train(RECIPE, folder, resume=True).steps == 4
 
 
-def test_item_5_damage_beside_the_model_says_that_the_model_can_still_be_used(folder: Path) -> None:
+def test_item_5_with_a_damaged_checkpoint_the_model_is_offered_for_start_from(folder: Path) -> None:
     path = folder / "last" / "training.json"
     path.write_bytes(flip_bit(path.read_bytes(), Random(0)))
     with pytest.raises(BundleError) as caught:
@@ -70,7 +70,7 @@ def test_item_5_damage_beside_the_model_says_that_the_model_can_still_be_used(fo
 
 
 def test_item_5_a_checkpoint_of_version_1_still_resumes(folder: Path, tmp_path: Path) -> None:
-    """Written before anything but the bundle's own files had a checksum."""
+    """In version 1 only the bundle's own files had checksums."""
     last = folder / "last"
     manifest = json.loads((last / "manifest.json").read_text())
     del manifest["sha256"], manifest["files"]["training.json"], manifest["files"]["training.safetensors"]
@@ -137,7 +137,7 @@ def test_item_5_a_missing_checkpoint_of_a_finished_run_is_refused(tmp_path: Path
 def test_item_5_the_first_checkpoint_comes_before_the_first_best_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Best without last is then never what a kill leaves, and the best model is made up for from the checkpoint."""
+    """So a killed run never has best/ without last/, and a missing best/ is restored from the checkpoint."""
     train(RECIPE, tmp_path / "whole")
 
     def killed(*given: object, **more: object) -> None:
@@ -172,15 +172,15 @@ def test_item_5_a_finished_run_of_one_checkpoint_gets_its_best_model_back(tmp_pa
 
 
 def notes(recipe: Recipe, folder: Path) -> tuple[str, ...]:
-    """What a resumed run says before its first step."""
+    """The warnings of a resumed run before its first step."""
     heard = Listener()
     train(recipe, folder, resume=True, listener=heard)
     (started,) = heard.of(Started)
     return tuple(started.notes)
 
 
-def test_item_5_a_missing_best_model_is_told(tmp_path: Path) -> None:
-    """The checkpoint is of a step after the best: what was best in its own step could be made again."""
+def test_item_5_a_missing_best_model_is_reported(tmp_path: Path) -> None:
+    """The checkpoint is of a later step than the best one, so best/ cannot be restored from it."""
     recipe = tiny(train={"steps": 6, "validate_every": 2, "checkpoint_every": 1})
     folder = stopped(recipe, tmp_path / "run", step=4)
     shutil.rmtree(folder / "best")
@@ -188,7 +188,7 @@ def test_item_5_a_missing_best_model_is_told(tmp_path: Path) -> None:
     assert notes(recipe, folder) == (f"{told}: last/ is used instead until there is a better one",)
 
 
-def test_item_5_a_missing_average_is_told_and_never_replaced_by_other_weights(tmp_path: Path) -> None:
+def test_item_5_a_missing_average_is_reported_and_never_replaced_by_other_weights(tmp_path: Path) -> None:
     keys = {"metric": "loss", "validate_every": 2, "average": 3, "learning_rate": 0.2, "clip": None, "steps": 20}
     recipe, heard = tiny(train=keys), []
     train(recipe, tmp_path / "run")
@@ -200,7 +200,7 @@ def test_item_5_a_missing_average_is_told_and_never_replaced_by_other_weights(tm
     assert "the best model so far (step 20), is missing" in heard[0].message
 
 
-def test_item_5_resuming_with_other_versions_warns_and_goes_on(
+def test_item_5_resuming_with_other_versions_warns_and_continues(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(folder, tmp_path / "same")
@@ -260,8 +260,8 @@ def test_item_5_resuming_needs_the_data_that_the_run_was_started_with(
     assert train(own_data, folder, resume=True).steps == 4
 
 
-def test_item_5_development_pairs_are_told_apart_by_their_text(own_data: Recipe, tmp_path: Path) -> None:
-    """Words that the vocabulary does not know have one id, but not one score."""
+def test_item_5_development_pairs_are_compared_by_their_text(own_data: Recipe, tmp_path: Path) -> None:
+    """Unknown words have the same id but different scores."""
     (tmp_path / "dev.tsv").write_text("0 1\tunknown\n")
     folder = stopped(own_data, tmp_path / "run", 5)
     (tmp_path / "dev.tsv").write_text("0 1\tunheard\n")
@@ -270,7 +270,7 @@ def test_item_5_development_pairs_are_told_apart_by_their_text(own_data: Recipe,
 
 
 def interleave(monkeypatch: pytest.MonkeyPatch, other: Callable[[], object]) -> None:
-    """While a run prepares its data, between its check of the folder and its lock, another one does something."""
+    """Run a function while a run prepares its data, between its check of the folder and its lock."""
     prepare, calls = setup.prepare, []
 
     def prepare_slowly(*given: Any) -> Any:
@@ -299,7 +299,7 @@ def test_item_6_a_second_run_never_erases_one_that_finished_while_it_prepared(
 
 @pytest.mark.parametrize("options", [{"overwrite": True}, {"resume": True}])
 @pytest.mark.parametrize("other", [{"overwrite": True}, {"resume": True}])
-def test_item_6_what_another_process_trained_meanwhile_is_neither_replaced_nor_rewound(
+def test_item_6_a_run_that_another_process_trained_meanwhile_is_neither_replaced_nor_rewound(
     folder: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, bool], other: dict[str, bool]
 ) -> None:
     found = {}
@@ -316,7 +316,7 @@ def test_item_6_what_another_process_trained_meanwhile_is_neither_replaced_nor_r
     assert contents(folder) == found != {}
 
 
-def test_item_6_files_that_appear_meanwhile_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_item_6_files_that_appear_meanwhile_are_not_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "thesis"
 
     def write() -> None:

@@ -27,7 +27,7 @@ from regard.training.training_loop import Diverged
 from .tiny import TABLES, Listener, entries, equal, stopped, tiny, weights
 
 
-def test_two_deterministic_runs_are_equal_to_the_bit_whatever_happened_before(tmp_path: Path) -> None:
+def test_two_deterministic_runs_are_bit_equal(tmp_path: Path) -> None:
     recipe = tiny(model={"dropout": 0.3}, train={"teacher_forcing": 0.5, "label_smoothing": 0.1})
     train(recipe, tmp_path / "one")
     torch.manual_seed(99)
@@ -40,7 +40,7 @@ def test_two_deterministic_runs_are_equal_to_the_bit_whatever_happened_before(tm
     assert torch.equal(torch.rand(3), drawn)
 
 
-def test_training_leaves_torch_as_it_was(tmp_path: Path) -> None:
+def test_training_restores_torchs_settings(tmp_path: Path) -> None:
     torch.manual_seed(5)
     expected = torch.rand(4)
     torch.manual_seed(5)
@@ -51,7 +51,7 @@ def test_training_leaves_torch_as_it_was(tmp_path: Path) -> None:
     assert not torch.are_deterministic_algorithms_enabled()
 
 
-def test_a_run_tells_what_happens_and_leaves_what_it_found(tmp_path: Path) -> None:
+def test_a_run_writes_its_events_and_files(tmp_path: Path) -> None:
     heard = Listener()
     result = train(tiny(train={"steps": 7, "validate_every": 3}), tmp_path / "run", listener=heard)
     (started,) = heard.of(Started)
@@ -84,7 +84,7 @@ def test_steps_and_epochs_whichever_comes_first(tmp_path: Path) -> None:
     assert train(tiny(train={"steps": 99, "epochs": 1}), tmp_path / "b").progress.step == 6
 
 
-def test_epochs_of_few_steps_are_said_at_once(tmp_path: Path) -> None:
+def test_epochs_of_few_steps_are_reported_before_training(tmp_path: Path) -> None:
     heard = Listener()
     train(tiny(train={"steps": None, "epochs": 2}), tmp_path / "a", listener=heard)
     assert heard.of(Started)[0].notes == (
@@ -94,7 +94,7 @@ def test_epochs_of_few_steps_are_said_at_once(tmp_path: Path) -> None:
     assert chosen.of(Started)[0].notes == (), "whoever names the steps knows how many they are"
 
 
-def test_a_note_is_told_once(tmp_path: Path) -> None:
+def test_a_note_is_reported_once(tmp_path: Path) -> None:
     (tmp_path / "pairs.tsv").write_text("".join(f"{word}\t{word}\n" for word in map(str, range(100))))
     table = {"kind": "tsv", "train": "pairs.tsv", "base": str(tmp_path), "held_out": 0.1}
     recipe = parse_recipe({**tiny().model_dump(mode="json"), "data": table}, overrides=["train.steps=1"])
@@ -104,7 +104,7 @@ def test_a_note_is_told_once(tmp_path: Path) -> None:
     assert [note.split(":")[0] for note in notes] == ["no dev file", "no test file"]
 
 
-def test_token_batches_count_padding_and_mixed_lengths_may_be_asked_for(tmp_path: Path) -> None:
+def test_token_batches_count_padding_and_bucket_can_be_off(tmp_path: Path) -> None:
     heard = Listener()
     keys = {"batch_sentences": None, "batch_tokens": 24, "bucket": False, "steps": None, "epochs": 3}
     result = train(tiny(train=keys), tmp_path / "run", listener=heard)
@@ -112,7 +112,7 @@ def test_token_batches_count_padding_and_mixed_lengths_may_be_asked_for(tmp_path
     assert heard.of(Started)[0].padding > 0
 
 
-def test_validation_that_stands_still_ends_the_run_early_and_stays_ended(tmp_path: Path) -> None:
+def test_no_improvement_ends_the_run_early_for_good(tmp_path: Path) -> None:
     keys = {"metric": "loss", "learning_rate": 5.0, "validate_every": 1, "patience": 3, "clip": None, "steps": 60}
     heard = Listener()
     result = train(tiny(train=keys), tmp_path / "run", listener=heard)
@@ -130,8 +130,8 @@ def test_the_rate_falls_on_a_plateau(tmp_path: Path) -> None:
     assert [1e12 * event.rate for event in heard.of(Stepped)] == pytest.approx([1] * 4 + [0.5] * 2 + [0.25] * 2)
 
 
-def test_item_9_a_falling_loss_is_progress_while_the_score_stands_still(tmp_path: Path) -> None:
-    """Most scores are 0 at first: the run must not stop early, nor keep its first and worst weights."""
+def test_item_9_a_falling_loss_is_progress_while_the_score_is_constant(tmp_path: Path) -> None:
+    """Most scores are 0 at first: the run must not stop early, nor keep its first weights as the best."""
     keys = {"validate_every": 2, "patience": 1, "average": 2, "learning_rate": 1e-4, "steps": 8}
     recipe, heard = tiny(train={**keys, "schedule": "plateau", "plateau_patience": 0}), Listener()
     result = train(recipe, tmp_path / "run", listener=heard)
@@ -175,7 +175,7 @@ def test_averaged_weights_become_the_bundle_where_they_are_better(tmp_path: Path
     assert manifest.trained == {"steps": 20, "averaged": 3, "loss": event.score}
 
 
-def test_the_mean_of_weights_is_their_mean() -> None:
+def test_mean_weights() -> None:
     parts = [{"a": torch.tensor([value, 2 * value])} for value in (1.0, 2.0, 6.0)]
     assert torch.equal(mean_weights(parts)["a"], torch.tensor([3.0, 6.0]))
 
@@ -282,7 +282,7 @@ def test_item_10_start_from_brings_vocabularies_that_the_recipe_can_share(
     assert not (tmp_path / "run").exists()
 
 
-def test_item_12_a_model_reads_as_many_pieces_as_training_was_shown(tmp_path: Path) -> None:
+def test_item_12_longest_source_is_the_longest_training_source(tmp_path: Path) -> None:
     keys: dict[str, Any] = {"steps": 1, "validate_every": 1}
     pairs = "a b\tx\na b a b a b\tx y\na\ty\n"
     first = train(own_pairs(tmp_path, pairs, train=keys), tmp_path / "first").folder
@@ -298,7 +298,7 @@ def test_item_12_a_model_reads_as_many_pieces_as_training_was_shown(tmp_path: Pa
 
 
 def spoil(monkeypatch: pytest.MonkeyPatch, steps: range) -> None:
-    """The loss of these steps is not a number."""
+    """Make the loss of these steps NaN."""
     calls = itertools.count(-1)  # the dry run is calls -1 and 0: it fits, and it is timed
     real = optimizer_step.batch_loss
 
@@ -309,7 +309,7 @@ def spoil(monkeypatch: pytest.MonkeyPatch, steps: range) -> None:
     monkeypatch.setattr(optimizer_step, "batch_loss", loss)
 
 
-def test_a_step_without_a_finite_gradient_is_left_out_with_a_warning(
+def test_a_step_without_a_finite_gradient_is_skipped_with_a_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spoil(monkeypatch, range(3, 5))
@@ -330,7 +330,7 @@ def test_a_step_without_a_finite_gradient_is_left_out_with_a_warning(
     ]
 
 
-def test_a_run_without_hope_ends_and_keeps_its_last_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_diverged_run_ends_and_keeps_its_last_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spoil(monkeypatch, range(5, 99))
     with pytest.raises(
         Diverged, match=r"no finite gradient in 20 steps up to step 24: lower train.learning_rate .*is kept"
@@ -415,7 +415,7 @@ def test_a_sentence_beyond_the_learned_positions_is_refused_before_anything_is_w
     assert train(parse_recipe({**tables, **fits}), tmp_path / "run").steps == 12
 
 
-def test_bpe_merges_drop_out_anew_in_every_epoch(tmp_path: Path) -> None:
+def test_bpe_dropout_differs_in_every_epoch(tmp_path: Path) -> None:
     text = {"kind": "bpe", "vocabulary": 40, "dropout": 0.4, "source_eos": False}
     data = prepare(tiny(data={"vocabulary": 90}, text=text))
     epochs = [data.batcher_for(epoch).data.source.ids.tolist() for epoch in (0, 1, 2, 1)]

@@ -1,4 +1,4 @@
-"""Pretrained vectors: which pieces they become, that they are only a beginning, and files that cannot be used."""
+"""Pretrained vectors: which pieces get them, that they are trained further, and invalid files."""
 
 import gzip
 from pathlib import Path
@@ -49,7 +49,7 @@ def test_a_piece_that_opens_a_word_is_that_word(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("tie", ["none", "target"])
-def test_rows_are_filled_at_their_usual_length_and_the_rest_is_left(tie: str, tmp_path: Path) -> None:
+def test_rows_are_scaled_to_the_usual_length_and_others_are_unchanged(tie: str, tmp_path: Path) -> None:
     config = RecurrentConfig(
         embedding=2,
         encoder_units=3,
@@ -75,7 +75,7 @@ def test_rows_are_filled_at_their_usual_length_and_the_rest_is_left(tie: str, tm
     assert torch.all(after[: EOS + 1] == before[: EOS + 1])
 
 
-def test_a_transformer_takes_them_too(tmp_path: Path) -> None:
+def test_a_transformer_accepts_vectors(tmp_path: Path) -> None:
     model = Seq2Seq(TransformerConfig(width=4, heads=2, feedforward=4), len(WORDS), len(WORDS))
     path = write(tmp_path / "v.txt", "the 0 0 0 5\n")
     assert len(start_vectors(model, WORDS, WORDS, (str(path), str(path)))) == 2
@@ -105,7 +105,7 @@ def test_files_that_cannot_be_used(text: str, message: str, tmp_path: Path) -> N
         read_vectors(tmp_path / "gone", WORDS, 2)
 
 
-def test_a_run_begins_with_them_and_says_so(tmp_path: Path) -> None:
+def test_a_run_starts_from_vectors_and_reports_it(tmp_path: Path) -> None:
     random = np.random.RandomState(0)
     lines = [f"{word} {' '.join(f'{value:.3f}' for value in random.randn(6))}" for word in range(3, 12)]
     path = write(tmp_path / "v.txt", "\n".join(lines))

@@ -1,4 +1,4 @@
-"""What `additive_attention` says to tensors that do not fit: on a GPU they would be read past their ends."""
+"""`additive_attention` raises for wrong shapes, which kernels on a GPU would read out of bounds."""
 
 from collections.abc import Callable
 from inspect import unwrap
@@ -32,7 +32,7 @@ def given() -> Given:
         (lambda q, k, v, h, m: (q[0, 0], k, v, h, m), r"must be \[\.\.\., target, width\]"),
     ],
 )
-def test_shapes_that_do_not_fit_are_named(change: Callable[..., Given], said: str) -> None:
+def test_wrong_shapes_raise(change: Callable[..., Given], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         unwrap(additive_attention)(*change(*given()))
 
@@ -45,7 +45,7 @@ def test_shapes_that_do_not_fit_are_named(change: Callable[..., Given], said: st
         (lambda q, k, v, h, m: (q.numpy(), k, v, h, m), "query_projected is a ndarray"),
     ],
 )
-def test_other_things_than_tensors_are_named(change: Callable[..., Given], said: str) -> None:
+def test_arguments_that_are_not_tensors_raise(change: Callable[..., Given], said: str) -> None:
     with pytest.raises(TypeError, match=said):
         unwrap(additive_attention)(*change(*given()))
 

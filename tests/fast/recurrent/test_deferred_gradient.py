@@ -76,7 +76,7 @@ def test_a_frozen_weight_gets_no_gradient(tensors: tuple[Tensor, ...]) -> None:
     same(torch.autograd.grad(fast(tensors), tensors[1:]), wanted)
 
 
-def test_a_weight_s_gradient_comes_once_and_in_one_product(
+def test_a_weights_gradient_is_computed_once_in_one_product(
     tensors: tuple[Tensor, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Gradient hooks, as distributed training uses them, run once for each weight."""

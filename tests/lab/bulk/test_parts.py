@@ -1,4 +1,4 @@
-"""Files cut into parts: together they are the file, whatever its lines hold."""
+"""Files cut into parts: all parts together are the file, for any content."""
 
 import gzip
 import json
@@ -20,7 +20,7 @@ LINES = st.lists(
 
 
 def fake(chunk: Chunk, column: str) -> dict[str, np.ndarray]:
-    """What a worker adds, without a model: capitals; a text with an x is bad."""
+    """A worker without a model: adds the text in capitals; a text with an x is bad."""
     texts = chunk.texts(column)
     bad = ["no text" if text is None or "x" in text else "" for text in texts]
     return {

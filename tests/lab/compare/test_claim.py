@@ -10,7 +10,7 @@ from regard.lab.compare.run_plan import PLAN, claimed, open_folder
 from regard.text.input_error import InputError
 
 
-def test_item_6_a_comparison_that_began_meanwhile_keeps_its_plan(
+def test_item_6_a_comparison_started_meanwhile_keeps_its_plan(
     comparison: Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between the check of an empty folder and the plan that is written there, another process opens the folder."""
