@@ -28,7 +28,7 @@ test: check  ## everything that must hold after each change
 	PYTHONDONTWRITEBYTECODE=1 $(BIN)/pytest -n 2 -m "not long"
 
 test-long: check  ## the same and the tests that take long: before a release
-	PYTHONDONTWRITEBYTECODE=1 $(BIN)/pytest -n 2
+	PYTHONDONTWRITEBYTECODE=1 REGARD_CHECK_ALL_SHAPES=1 $(BIN)/pytest -n 2
 
 quick: $(INSTALLED)  ## the tests that train nothing
 	PYTHONDONTWRITEBYTECODE=1 $(BIN)/pytest -n 2 -m "not slow and not long"

@@ -174,6 +174,11 @@ def scenarios(root: Path) -> list[Scenario]:
     assert done.code == 0, done.said
     for name in ("out.txt", "links.txt", "rule.json", "page.html", "cat.png", "cat.svg"):
         (trained / name).write_text("what was there before\n", encoding="utf-8")
+    (trained / "texts").mkdir()
+    for name in ("one.txt", "two.tsv"):
+        (trained / "texts" / name).write_text(PAIRS, encoding="utf-8")
+    done = fork(["export", "int8", "run", "--out", "int8"], trained)
+    assert done.code == 0, done.said
     fetched = root / "start" / "fetched"
     shutil.copytree(plain, fetched)
     (fetched / "data" / "chaos").mkdir(parents=True)
@@ -189,13 +194,16 @@ def scenarios(root: Path) -> list[Scenario]:
         "--html",
         "page.html",
     ]
+    bulk = ["translate", "run", "--engine", "local", "--input", "texts", "--output", "parts"]
     return [
         Scenario("train", ["train", "recipe.toml", "--out", "run"], plain, _resumed("recipe.toml"), _same_run),
         Scenario("cache", ["train", "stored.toml", "--out", "run"], plain, _resumed("stored.toml"), _same_run),
         Scenario("translate", ["translate", "run", "--input", "dev.tsv", "--output", "out.txt"], trained),
+        Scenario("translate a folder", bulk, trained),
         Scenario("align", align, trained),
         Scenario("plot", ["plot", "run", "3 4 5", "--out", "cat.svg"], trained),
         Scenario("plot a curve", ["plot", "run", "--out", "cat.png"], trained),
+        Scenario("export", ["export", "int8", "run", "--out", "int8"], trained),
         Scenario("data get", ["data", "get", "chaos", "--from", "corpora"], fetched),
     ]
 
@@ -262,7 +270,7 @@ def inject(scenario: Scenario, root: Path, whole: Path, moment: int, kind: str) 
 def check_message(ended: Ended, what: str, *, doctor: bool = False) -> None:
     """Refuse anything but success or one message; `regard doctor` prints its findings instead."""
     last = (ended.said.strip().splitlines() or [""])[-1]
-    wrong = [word for word in ("Traceback", "unexpected") if word in ended.said]
+    wrong = [words for words in ("Traceback", "regard: unexpected ") if words in ended.said]
     clear = ended.code == 0 or (ended.code in (1, 2) and (doctor or last.startswith("regard: ")))
     if wrong or not clear:
         raise BrokenPromise(f"{what}: exit code {ended.code}: {ended.said[-1500:]}")

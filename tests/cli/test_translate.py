@@ -236,6 +236,17 @@ def test_a_prompt_on_a_terminal(run_folder: Path) -> None:
     os.close(terminal)
 
 
+def test_a_text_on_a_terminal_is_followed_by_its_heat_map(run_folder: Path) -> None:
+    terminal, side = pty.openpty()
+    with start("translate", run_folder, "3 4 5", stdout=side, stderr=side) as process:
+        os.close(side)
+        seen = _read_until(terminal, "75\x1b[0m\r\n\r\n")
+        assert process.wait(60) == 0
+    os.close(terminal)
+    assert seen.startswith("5 4 3\r\n")
+    assert "rows: written, columns: read" in seen
+
+
 def _read_until(terminal: int, mark: str) -> str:
     seen = ""
     deadline = time.monotonic() + 60

@@ -10,6 +10,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
+from processes import completed
 from regard.bounds import MOST
 from regard.data.pair import Pair
 from regard.data.records import guess_fields, open_dataset, read_dataset, read_jsonl, read_parquet
@@ -170,5 +171,51 @@ def test_a_recipe_reads_a_dataset_in_a_folder(tmp_path: Path) -> None:
 def test_a_cell_longer_than_a_line_may_be_is_refused(tmp_path: Path) -> None:
     table = pyarrow.Table.from_pylist([{"source": "a", "target": "b" * (MOST["line"] + 1)}])
     pyarrow.parquet.write_table(table, tmp_path / "t.parquet", compression="gzip")
-    with pytest.raises(InputError, match=r't.parquet, record 1: the field "target" has 16,777,217 characters, at most'):
+    with pytest.raises(InputError, match=r't.parquet: a text of the column "target" has 16,777,217 bytes, at most'):
         list(read_parquet(tmp_path / "t.parquet", "source", "target"))
+
+
+def repeated(path: Path, text: str, rows: int) -> Path:
+    """A small file in which one text is repeated: Parquet stores it once. NAME.nested.parquet has it in a struct."""
+    texts = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0] * rows, pyarrow.int32()), [text])
+    flat = {"source": texts, "target": texts}
+    nested = {"t": pyarrow.StructArray.from_arrays([texts, texts], ["source", "target"])}
+    for place, columns in ((path, flat), (path.with_suffix(".nested.parquet"), nested)):
+        pyarrow.parquet.write_table(
+            pyarrow.table(columns), place, compression="zstd", store_schema=False, write_statistics=False
+        )
+        assert place.stat().st_size < 10_000
+    return path
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_item_3_a_parquet_bomb_is_read_with_little_memory(nested: bool, tmp_path: Path) -> None:
+    letters, fields = 8 << 20, ("t.source", "t.target") if nested else ("source", "target")
+    path = repeated(tmp_path / "bomb.parquet", "a" * letters, 4096)
+    path = path.with_suffix(".nested.parquet") if nested else path
+    script = f"""
+import resource
+from itertools import islice
+from pathlib import Path
+from regard.data.records import guess_fields, read_parquet
+import pyarrow.parquet
+resource.setrlimit(resource.RLIMIT_AS, (5 << 30, 5 << 30))
+path = Path({str(path)!r})
+assert guess_fields(path) == {fields}
+assert [len(pair.source) for pair in islice(read_parquet(path, *{fields}), 20)] == [{letters}] * 20
+"""
+    done = completed([sys.executable, "-c", script], seconds=120)
+    assert done.returncode == 0, done.stderr
+
+
+def test_item_3_a_cell_and_a_column_have_a_largest_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = repeated(tmp_path / "t.parquet", "b" * 2000, 3)
+    assert len(list(read_parquet(path, "source", "target"))) == 3
+    monkeypatch.setitem(MOST, "line", 1000)
+    with pytest.raises(InputError, match=r't.parquet: a text of the column "source" has 2,000 bytes, at most 1,000'):
+        list(read_parquet(path, "source", "target"))
+    monkeypatch.setitem(MOST, "column", 1000)
+    with pytest.raises(
+        InputError, match=r"of a row group has [26],0.. bytes, at most 1,000 are read: write smaller row"
+    ):
+        list(read_parquet(path, "source", "target"))

@@ -49,6 +49,11 @@ def test_item_14_csv_is_an_error_whose_remedy_works(text: str, name: str, tmp_pa
     assert not any(one.bad for one in examine(tmp_path / "plain.tsv"))
 
 
+@pytest.mark.parametrize("text", ["a,b\rc\nd,e\n", "word " * 40_000 + ", more\nx, y\n"], ids=["return", "long"])
+def test_item_14_what_no_csv_reader_takes_is_examined_as_text(text: str, tmp_path: Path) -> None:
+    assert found(tmp_path, text, "train.en")
+
+
 def test_item_14_a_folder_of_csv_files_is_recognised(tmp_path: Path) -> None:
     (tmp_path / "train.csv").write_text("a cat,un chat\nthe dog,le chien\n", encoding="utf-8")
     (tmp_path / "test.csv").write_text("a,b\n", encoding="utf-8")

@@ -13,8 +13,10 @@ from torch import Tensor
 import regard
 from regard.bundle import load_bundle, save_bundle
 from regard.runtime.aligner import Aligner
+from regard.runtime.search_size import SearchSize
 from regard.runtime.source_text import pad, read_source
-from regard.runtime.translator import WIDER, _groups
+from regard.runtime.translator import WIDER
+from regard.search import SearchConfig
 from regard.text.input_error import InputError
 from regard.text.special import BOS
 from regard.text.tokenizer import Tokenizer
@@ -403,10 +405,10 @@ def test_targets_longer_than_learned_positions_raise_before_decoding(nine: regar
 
 
 def test_a_gpu_decodes_more_together(random_model: Callable[..., regard.Translator]) -> None:
-    bundle = random_model().bundle
+    bundle, size = random_model().bundle, SearchSize(SearchConfig(), None, (1, 1))
     readings = [read_source("the cat", bundle.source, eos=True, longest=10)] * 300
-    assert [len(rows) for rows in _groups(readings)] == [64, 64, 64, 64, 44]
-    assert [len(rows) for rows in _groups(readings, WIDER)] == [256, 44]
+    assert [len(rows) for rows in size.groups(readings)] == [64, 64, 64, 64, 44]
+    assert [len(rows) for rows in size.groups(readings, WIDER)] == [256, 44]
     long = [read_source("the cat " * 40, bundle.source, eos=True, longest=63)] * 300
-    assert {len(rows) for rows in _groups(long, WIDER)} == {256, 44}
-    assert max(len(rows) * len(long[0].encoding.ids) for rows in _groups(long)) <= 4096
+    assert {len(rows) for rows in size.groups(long, WIDER)} == {256, 44}
+    assert max(len(rows) * len(long[0].encoding.ids) for rows in size.groups(long)) <= 4096

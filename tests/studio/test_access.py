@@ -75,7 +75,7 @@ def test_the_theme_can_be_chosen_and_is_kept(studio: Studio) -> None:
 def test_a_lost_server_is_reported_and_the_request_sent_again(studio: Studio) -> None:
     page = opened(studio, "translate")
     page.route("**/api/**", lambda route: route.abort("connectionrefused"))
-    page.get_by_label("Source (en)").fill("i love you")
+    page.get_by_label("Source (English)").fill("i love you")
     page.keyboard.press("Enter")
     page.get_by_role("alert").get_by_text("The server does not answer").wait_for()
     page.unroute("**/api/**")

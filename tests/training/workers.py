@@ -16,9 +16,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from jaxtyping import install_import_hook
+import shape_checks
 
-install_import_hook("regard", "beartype.beartype")
+shape_checks.install()
 
 import torch
 from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_hook

@@ -47,7 +47,7 @@ def _read_header(file: BinaryIO) -> dict[str, Shape]:
         most = min(max(size - 8, 0), MOST["header"])
         raise ValueError(f"cannot be read as safetensors (a header of {length:,} bytes, at most {most:,} fit)")
     try:
-        content = parse_json(file.read(length), unique=True)
+        content = parse_json(file.read(length).decode("utf-8", "replace"), unique=True)
         if not isinstance(content, dict):
             raise ValueError("the header is not an object")
         content.pop("__metadata__", None)

@@ -7,8 +7,9 @@ Examples:
     regard translate runs/demo "I love you." --target "Je t'aime." --alignment
     regard translate runs/demo "I love you." --temperature 0.8 --nbest 3
 
-A program that keeps the pipe open gets each translation before it writes the next line. With --engine, the files of a
-folder or a pattern are translated in parts, into a folder; finished parts are not translated again.
+On a terminal, the heat-map of each text follows its translation; files and pipes get only the translations. A program
+that keeps the pipe open gets each translation before it writes the next line. With --engine, the files of a folder or
+a pattern are translated in parts, into a folder; finished parts are not translated again.
 """
 
 import json
@@ -112,8 +113,10 @@ def translate(
         raise InputError(f"{total:,} lines in {input_}, but {len(targets):,} in --target: expected one for each")
     models = [bundle, *(ensemble or [])]
     translator = load(models, device, longest_source=longest_source, trust=trust or (), precision=chosen)
-    form = Form(as_json, alignment, walk, (nbest or 1) > 1)
-    if not texts and input_ is None and output is None and sys.stdin.isatty() and sys.stdout.isatty():
+    on_terminal = input_ is None and output is None and sys.stdout.isatty() and (bool(texts) or sys.stdin.isatty())
+    draws = on_terminal and not (as_json or alignment or walk)
+    form = Form(as_json, alignment, walk, (nbest or 1) > 1, draws)
+    if on_terminal and not texts:
         shown = _converse(translator, search, form)
     else:
         shown = _translate_lines(translator, (texts, input_, output), targets, search, form, total)
@@ -194,6 +197,7 @@ class Form:
     alignment: bool = False
     walk: bool = False
     numbered: bool = False
+    map: bool = False
 
     def write(self, translation: "Translation", number: int, file: "Output") -> None:
         if self.json:
@@ -206,6 +210,10 @@ class Form:
             file.write(line + "\n")
         if self.walk and translation.source_words:
             self._write_walk(translation, file)
+        if self.map and translation.source_words:
+            from regard.cli.screen import console, show_map
+
+            show_map(console(), translation, words=True)
 
     def _write_walk(self, translation: "Translation", file: "Output") -> None:
         from regard.plot import walk
@@ -220,7 +228,7 @@ class Form:
 
 def _converse(translator: "Translator", search: dict[str, Any], form: Form) -> "list[Translation]":
     """A prompt on a terminal: everything that was translated until an empty line."""
-    from regard.cli.screen import Warnings, console, show_map, warn
+    from regard.cli.screen import Warnings, warn
     from regard.text.input_error import InputError
 
     with suppress(ImportError):
@@ -235,8 +243,6 @@ def _converse(translator: "Translator", search: dict[str, Any], form: Form) -> "
             continue
         Warnings().show(translation)
         form.write(translation, len(done) + 1, sys.stdout)
-        if translation.source_words and not (form.json or form.alignment or form.walk):
-            show_map(console(), translation)
         sys.stdout.flush()
         done.append(translation)
     return done

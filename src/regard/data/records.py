@@ -8,12 +8,12 @@ from typing import Any
 from regard.bounds import MOST, cut
 from regard.data.lines import find_file, import_extra, read_lines
 from regard.data.pair import Pair
+from regard.data.parquet_batches import NOT_UTF8, read_columns
 from regard.reading_files import parse_json
 from regard.suggest import suggest
 from regard.text.input_error import InputError
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_NOT_UTF8 = "a text is not UTF-8 ({problem}): write the file again with UTF-8 texts"
 _ROWS = 4096
 """Records that are unpacked at a time."""
 
@@ -157,18 +157,9 @@ def _json_rows(path: Path) -> Rows:
 
 
 def _parquet_rows(path: Path, source: str, target: str) -> Rows:
-    library = import_extra("pyarrow", f"the Parquet file {path}")
-    parquet = import_extra("pyarrow.parquet", f"the Parquet file {path}")
-    try:
-        with parquet.ParquetFile(path, memory_map=True) as file:
-            wanted = {name.split(".")[0] for name in (source, target)}
-            columns = sorted(wanted) if wanted <= set(file.schema_arrow.names) else None
-            rows = (row for batch in file.iter_batches(_ROWS, columns=columns) for row in batch.to_pylist())
-            yield from enumerate(rows, 1)
-    except UnicodeDecodeError as problem:
-        raise InputError(f"{path}: {_NOT_UTF8.format(problem=problem)}") from None
-    except (OSError, library.ArrowException) as problem:
-        raise InputError(f"{path} cannot be read as Parquet: {' '.join(str(problem).split())}") from None
+    columns = sorted({name.split(".")[0] for name in (source, target)})
+    batches = read_columns(path, _ROWS, columns)
+    return enumerate((row for batch in batches for row in _transposed(batch)), 1)
 
 
 def _dataset_rows(dataset: Any, where: str) -> Iterator[dict[str, Any]]:
@@ -176,7 +167,7 @@ def _dataset_rows(dataset: Any, where: str) -> Iterator[dict[str, Any]]:
         for batch in dataset.iter(_ROWS):
             yield from _transposed(batch)
     except UnicodeDecodeError as problem:
-        raise InputError(f"{where}: {_NOT_UTF8.format(problem=problem)}") from None
+        raise InputError(f"{where}: {NOT_UTF8.format(problem=problem)}") from None
 
 
 def _transposed(batch: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:

@@ -73,7 +73,10 @@ def _csv_delimiter(path: Path, lines: Sequence[str]) -> str | None:
         return None
     quoted = sum(line.startswith('"') for line in lines) >= max(2, len(lines) / 2)
     for delimiter in (",", ";"):
-        counts = [len(row) for row in csv.reader(lines, delimiter=delimiter)]
+        try:
+            counts = [len(row) for row in csv.reader(lines, delimiter=delimiter)]
+        except csv.Error:  # a carriage return inside a line, or a field that is too long for CSV
+            continue
         usual = max(set(counts), key=counts.count)
         meant = ".csv" in path.suffixes or quoted or _is_header(lines[0].split(delimiter))  # prose has commas, too
         if meant and usual >= 2 and counts.count(usual) >= MOST_LINES * len(counts):

@@ -12,6 +12,7 @@ from regard.bundle.store import Bundle
 from regard.runtime.build_translation import build_translation
 from regard.runtime.guided import guided_head, guided_shift
 from regard.runtime.recorder import Recorder, StepRecord
+from regard.runtime.search_size import SearchSize
 from regard.runtime.source_text import Padded, SourceText, check_target, pad, read_source
 from regard.runtime.translation import Translation
 from regard.runtime.translator import Translator
@@ -65,7 +66,7 @@ class Tracing:
 def translate_traced(
     translator: Translator, sentences: Sequence[Sentence], search: Mapping[str, Any], tracing: Tracing
 ) -> list[TracedText]:
-    """Decode sentences together, in one batch; all of them are forced or none is."""
+    """Decode sentences together, in one batch if memory allows it; all of them are forced or none is."""
     bundle = translator.bundle
     config = translator.search_config(dict(search))
     forced = any(one.target is not None for one in sentences)
@@ -78,6 +79,11 @@ def translate_traced(
     if not rows:
         return done
     batch = pad([sources[i].encoding.ids for i in rows], translator.device)
+    longest = max((len(one.ids) for one in given if one is not None), default=0) if forced else None
+    size = SearchSize(config, translator.most_pieces, bundle.manifest.model.attention_shape, longest)
+    if len(sentences) > (most := size.together(batch.source.shape[1])):
+        parts = [sentences[first : first + most] for first in range(0, len(sentences), most)]
+        return [one for part in parts for one in translate_traced(translator, part, search, tracing)]
     recorder = Recorder(
         translator.stepper, top=tracing.top, trace=tracing.trace, edits=_edits(tracing, batch, bundle),
         abandoned=tracing.abandoned,

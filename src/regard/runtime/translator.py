@@ -19,7 +19,8 @@ from regard.runtime.guided import guided_head, guided_shift
 from regard.runtime.inside import Inside, compute_inside
 from regard.runtime.onnx_folder import load_any
 from regard.runtime.same_vocabularies import check_same_vocabularies
-from regard.runtime.source_text import Padded, SourceText, check_target, pad, read_source
+from regard.runtime.search_size import SearchSize
+from regard.runtime.source_text import Padded, check_target, pad, read_source
 from regard.runtime.translation import Translation
 from regard.search import Ensemble, Hypothesis, SearchConfig, Stepper, decode, forced_search
 from regard.suggest import suggest
@@ -27,8 +28,6 @@ from regard.text.complaint import complain
 from regard.text.encoding import Encoding
 from regard.text.input_error import InputError
 
-ROWS, PIECES = 64, 4096
-"""The most sentences, and source pieces with padding, that are decoded together."""
 WIDER = 4
 """Batches on a GPU are this many times larger, and take little more time (docs/results.md)."""
 ALSO = ("prefix", "target", "copy")
@@ -160,7 +159,9 @@ class Translator:
         sources = [read_source(one, bundle.source, eos=bundle.manifest.source_eos, longest=longest) for one in texts]
         done = {i: blank_translation(source) for i, source in enumerate(sources) if source.blank}
         about: dict[str, Any] = {"forced": target is not None, "copy": copy, "head": self._head, "shift": self._shift}
-        for rows in _groups(sources, 1 if self.device.type == "cpu" else WIDER):
+        forced = None if given is None or target is None else max((len(one.ids) for one in given), default=0)
+        size = SearchSize(config, self.most_pieces, bundle.manifest.model.attention_shape, forced)
+        for rows in size.groups(sources, 1 if self.device.type == "cpu" else WIDER):
             batch = pad([sources[i].encoding.ids for i in rows], self.device)
             prefixes = None if given is None else [given[i].ids for i in rows]
             found = self._decode(batch, config, prefixes, target is not None, generator)
@@ -265,17 +266,6 @@ def _texts(text: str | Iterable[str]) -> list[str]:
         if not isinstance(one, str):
             raise InputError(f"text {number} (0-based) is {type(one).__name__}, expected str")
     return texts
-
-
-def _groups(sources: Sequence[SourceText], times: int = 1) -> list[list[int]]:
-    """Indices of the texts to decode together, the longest first: texts of similar length need little padding."""
-    order = sorted((i for i, one in enumerate(sources) if not one.blank), key=lambda i: -len(sources[i].encoding.ids))
-    groups, first = [], 0
-    while first < len(order):
-        rows = max(1, min(times * ROWS, times * PIECES // len(sources[order[first]].encoding.ids)))
-        groups.append(order[first : first + rows])
-        first += rows
-    return groups
 
 
 def _check_prefixes(prefixes: Sequence[Sequence[int]] | None, limits: Sequence[int]) -> None:

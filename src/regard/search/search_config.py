@@ -61,6 +61,12 @@ class SearchConfig(BaseModel):
 
     @model_validator(mode="after")
     def _agree(self) -> "SearchConfig":
+        hypotheses = max(self.beam, self.nbest)
+        if isinstance(self.longest, int) and hypotheses * self.longest > MOST["search"]:
+            raise ValueError(
+                f"{hypotheses:,} hypotheses × longest {self.longest:,} are more than {MOST['search']:,} pieces: lower "
+                "beam, nbest or longest"
+            )
         if self.temperature is None:
             if self.top_k is not None or self.top_p is not None:
                 raise ValueError("top_k and top_p need a temperature; 1.0 leaves the model's distribution as it is")

@@ -26,6 +26,7 @@ from regard.text.input_error import InputError
 
 Origin = Literal["package", "run", "bundle"]
 _PAIR = re.compile(r"([a-z]{2,3})-([a-z]{2,3})")
+_PACKAGED = re.compile(r"(?:demo-)?([a-z]{2,3}-[a-z]{2,3})")
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
 
 
@@ -138,7 +139,8 @@ class Catalogue:
 def _named(settings: Settings) -> list[Entry]:
     """The models of the command line; without any, those of the package."""
     if not settings.bundles:
-        return [Entry(name, "package", find_bundle(name)) for name in pretrained_names()] if settings.studio else []
+        names = sorted(pretrained_names(), key=lambda name: name.startswith("demo-"))  # everyday text first
+        return [Entry(name, "package", find_bundle(name)) for name in names] if settings.studio else []
     entries: list[Entry] = []
     for given in settings.bundles:
         path = find_bundle(given)
@@ -164,7 +166,8 @@ def _describe(
     attends = recurrent is None or recurrent.score != "none"
     layers, heads = config.attention_shape
     card = read_cards().get(entry.id) if entry.origin == "package" else None
-    source, target = _languages(manifest, pair)
+    named = _PACKAGED.fullmatch(entry.id) if entry.origin == "package" else None
+    source, target = _languages(manifest, named[1] if named else pair)
     description = card.description if card else str(manifest.recipe.get("description") or "")
     beam = manifest.search.get("beam", 1)
     return Model(

@@ -80,8 +80,11 @@ def permutation(subject: Subject) -> float:
 def steps(subject: Subject) -> float:
     query, memory = subject.query(), subject.module.prepare(subject.states(), subject.real())
     whole = subject.module(query, memory, 0)
-    each = [subject.module(query[:, t : t + 1], memory, t) for t in range(TARGET)]
-    late = subject.module(query[:, 1:], memory, 1)
+    each, memories = [], [memory]
+    for t in range(TARGET):
+        each.append(subject.module(query[:, t : t + 1], memories[t], t))
+        memories.append(each[t].memory or memories[t])
+    late = subject.module(query[:, 1:], memories[1], 1)
     weights = None if whole.weights is None else whole.weights[..., 1:, :]
     return max(apart(whole, _join(each, dim=1, weights_dim=2)), apart(Attended(whole.context[:, 1:], weights), late))
 

@@ -16,7 +16,7 @@ interface Validated {
   score: number | null;
   metric: string;
   best: boolean;
-  sample: [string, string, string];
+  sample: [source: string, reference: string, output: string];
 }
 
 export class RunEvents {

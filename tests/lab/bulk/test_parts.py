@@ -101,7 +101,7 @@ def test_parquet_is_cut_at_row_groups_and_keeps_its_types(tmp_path: Path) -> Non
     assert found["translation"].to_pylist() == ["A", "B", "", "D"]
     assert found.schema.names == ["when", "text", *WRITTEN]
     (tmp_path / "in.parquet").write_bytes(b"PAR1 nothing")
-    with pytest.raises(InputError, match="is not a readable Parquet file"):
+    with pytest.raises(InputError, match="cannot be read as Parquet"):
         plan_parts(tmp_path / "in.parquet", tmp_path)
 
 

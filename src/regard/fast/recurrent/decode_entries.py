@@ -68,7 +68,7 @@ def _unfit_loop(decoder: RecurrentDecoder, tokens: Tensor, state: RecurrentState
     if own:
         return "the decoder reads its own words"
     if type(state.memory) is not Memory:
-        return "rows share the memory of a sentence"
+        return "the memory is shared by rows of a sentence, or a mechanism's own class"
     return None if state.memory.keys.numel() else "the source is empty"
 
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from regard.bounds import excerpt
 from regard.data.lines import COMPRESSED, decode_lines, open_bytes
+from regard.data.parquet_batches import open_parquet, read_columns
 from regard.files import whole_file
 from regard.reading_files import open_regular, parse_json
 from regard.runtime.row_worker import WRITTEN
@@ -91,7 +92,7 @@ def _offsets(file: Path, rows: int) -> tuple[list[int | None], list[int]]:
 
 
 def _row_groups(file: Path, rows: int) -> tuple[list[int | None], list[int]]:
-    meta = _parquet(file).metadata
+    meta = open_parquet(file).metadata
     edges, firsts, count = [0], [0], 0
     for group in range(meta.num_row_groups):
         count += meta.row_group(group).num_rows
@@ -99,17 +100,6 @@ def _row_groups(file: Path, rows: int) -> tuple[list[int | None], list[int]]:
             edges.append(group + 1)
             firsts.append(count)
     return list(edges), firsts[:-1]
-
-
-def _parquet(file: Path) -> Any:
-    try:
-        from pyarrow import lib, parquet
-    except ImportError:
-        raise InputError(f"{file} is Parquet, which needs pyarrow: pip install 'regard[bulk]'") from None
-    try:
-        return parquet.ParquetFile(file)
-    except (lib.ArrowException, OSError) as error:
-        raise InputError(f"{file} is not a readable Parquet file ({str(error).splitlines()[0]})") from None
 
 
 @dataclass(frozen=True)
@@ -129,8 +119,7 @@ def read_part(part: Part) -> Iterator[Chunk]:
     """The rows of a part, TOGETHER at a time."""
     if part.kind == "parquet":
         groups = list(range(part.start, part.end or 0))
-        for batch in _parquet(Path(part.file)).iter_batches(TOGETHER, row_groups=groups):
-            yield Chunk({name: batch[name].to_pylist() for name in batch.schema.names})
+        yield from map(Chunk, read_columns(Path(part.file), TOGETHER, groups=groups))
         return
     lines = _lines(part)
     while few := list(islice(lines, TOGETHER)):
@@ -226,7 +215,7 @@ def _parquet_writer(stack: ExitStack, part: Part, file: Any) -> Callable[[Chunk,
     import pyarrow
     from pyarrow import parquet
 
-    schema = _parquet(Path(part.file)).schema_arrow
+    schema = parquet.read_schema(part.file)  # with texts as texts
     for name in WRITTEN:
         schema = schema.append(pyarrow.field(name, pyarrow.float64() if name == "score" else pyarrow.string()))
     table = stack.enter_context(parquet.ParquetWriter(file, schema))

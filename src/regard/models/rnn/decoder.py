@@ -134,7 +134,8 @@ class RecurrentDecoder(nn.Module):
         shown = state.hidden[-1] if self.reads_previous else hidden[-1]
         features = self.readout.features(shown, attended.context[:, 0], embedded)
         feed = features if self.feed_width else None
-        after = replace(state, hidden=hidden, cell=cell, feed=feed, position=state.position + 1)
+        memory = attended.memory or state.memory
+        after = replace(state, memory=memory, hidden=hidden, cell=cell, feed=feed, position=state.position + 1)
         return AdvancedStep(hidden[-1], attended, features, after)
 
     def embed(self, tokens: Int[Tensor, "*rows"]) -> Float[Tensor, "*rows embedding"]:
