@@ -21,7 +21,7 @@ import time
 from datetime import date
 from pathlib import Path
 
-from regard.data.batching import Batcher
+from regard.data.batching import EpochBatcher
 from regard.data.dataset import Limits
 from regard.data.pipeline import encode_corpus, open_training, train_tokenizers
 from regard.data.worker_pool import worker_count
@@ -98,7 +98,7 @@ def epoch(recipe: Recipe) -> dict[str, object]:
     encoded, _ = encode_corpus(corpus, source, target, limits(recipe))
     opened = time.perf_counter()
     config = recipe.train
-    batcher = Batcher(encoded, tokens=config.batch_tokens, sentences=config.batch_sentences, seed=config.seed)
+    batcher = EpochBatcher(encoded, tokens=config.batch_tokens, sentences=config.batch_sentences, seed=config.seed)
     tokens = sum(batch.tokens for batch in batcher.batches())
     return {
         "open_seconds": opened - began, "batches_seconds": time.perf_counter() - opened, "tokens": tokens,

@@ -25,7 +25,7 @@ from typing import Any
 import torch
 
 from regard.data import phrasebook
-from regard.data.batching import Batcher
+from regard.data.batching import EpochBatcher
 from regard.data.dataset import encode_pairs
 from regard.data.pair import Pair
 from regard.data.splits import load_split
@@ -121,7 +121,7 @@ def look(folder: Path, pairs: Sequence[Pair], device: str) -> list[Seen]:
     model: Seq2Seq = bundle.model
     model.eval()
     encoded = encode_pairs(pairs, bundle.source, bundle.target)
-    batcher = Batcher(
+    batcher = EpochBatcher(
         encoded, sentences=50, shuffle=False, bucket=True, source_eos=bundle.manifest.source_eos
     )  # padding never changes the answer
     found: dict[int, Seen] = {}

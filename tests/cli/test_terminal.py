@@ -194,8 +194,8 @@ def test_item_4_a_bar_lets_no_escape_sequence_through(terminal: Terminal) -> Non
     link = "\x1b]8;;http://evil\x1b\\here\x1b]8;;\x1b\\"
 
     def work() -> None:
-        with escaped(), progress(f"measuring [/x]{link}", 3) as tell:
-            tell(1)
+        with escaped(), progress(f"measuring [/x]{link}", 3) as advance:
+            advance(1)
             warn(link)
         with escaped(), TrainingDisplay() as display:
             display(Warned(1, link))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bundle.conftest import small_files
 from regard.data import dataset, pipeline, splits
-from regard.data.batching import Batcher
+from regard.data.batching import EpochBatcher
 from regard.data.dataset import EncodedPairs, Limits
 from regard.data.pipeline import encode_corpus, open_training, train_tokenizers
 from regard.data.splits import Corpus, StoredSplit, load_split, open_split
@@ -90,7 +90,7 @@ def test_batches_from_the_cache_are_those_from_memory(corpus: Path) -> None:
     config = table(corpus)
     source, target = train_tokenizers(open_training(config), TEXTS["bpe"])
     stored, loaded = (
-        Batcher(encode_corpus(one, source, target, Limits())[0], tokens=400, seed=5)
+        EpochBatcher(encode_corpus(one, source, target, Limits())[0], tokens=400, seed=5)
         for one in (open_training(config), load_split(config, "train"))
     )
     for epoch in (0, 1):

@@ -21,7 +21,7 @@ from regard.bounds import MOST
 from regard.cli.options import Parents, flag, number, output_file, value
 
 if TYPE_CHECKING:
-    from regard.lab.bench.time_training import Training
+    from regard.lab.bench.time_training import TrainingTimes
 
 
 def bench(
@@ -83,7 +83,7 @@ def bench(
             warn(f"drawn: {picture}")
 
 
-def _show(found: "Training") -> None:
+def _show(found: "TrainingTimes") -> None:
     from regard.cli.screen import plain_table
 
     work = found.work

@@ -235,7 +235,7 @@ def _converse(translator: "Translator", search: dict[str, Any], form: Form) -> "
         import readline  # noqa: F401  (gives `input` a history and the arrow keys)
     sys.stderr.write("Type a sentence; an empty line ends.\n")
     done: list[Translation] = []
-    while line := _ask():
+    while line := _prompt():
         try:
             translation = translator.translate(line, **search)
         except InputError as error:
@@ -248,7 +248,7 @@ def _converse(translator: "Translator", search: dict[str, Any], form: Form) -> "
     return done
 
 
-def _ask() -> str:
+def _prompt() -> str:
     from regard.cli.screen import warn
 
     while True:

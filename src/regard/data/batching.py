@@ -17,7 +17,7 @@ Indices = Int64[np.ndarray, "rows"]
 
 
 @dataclass(frozen=True)
-class Batcher:
+class EpochBatcher:
     """Divides an epoch into batches. The position of a run is (epoch, number of batches done).
 
     Give either `tokens`, the most that rows × longest row (padding, BOS/EOS counted) may be on each side, or

@@ -31,7 +31,7 @@ class _Shift:
         return f"with the target {abs(self.by)} {lines} {'below' if self.by > 0 else 'above'} ({self.correlation:.2f})"
 
 
-def go_together(source: Lengths, target: Lengths) -> list[Finding]:
+def check_lengths(source: Lengths, target: Lengths) -> list[Finding]:
     """Findings about the whole corpus, and about segments of it that are shifted."""
     if len(source) < LEAST or not source.std() or not target.std():
         return []

@@ -25,7 +25,7 @@ _UNSEEN = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u202a-\
 
 
 @dataclass(frozen=True)
-class Chunk:
+class TextChunk:
     """The characters between two spaces; most occur again, so each is examined once."""
 
     words: tuple[str, ...]
@@ -50,7 +50,7 @@ class Side:
         self.name = name
         self.script: str | None = None
         self.lengths, self.letters = array("i"), array("i")
-        self._chunks: dict[str, Chunk] = {}
+        self._chunks: dict[str, TextChunk] = {}
         self._counts: Counter[str] = Counter()
 
     def expect(self, texts: list[str]) -> None:
@@ -79,14 +79,14 @@ class Side:
         self.letters.append(letters)
         return CheckedSentence(words, letters, problems)
 
-    def _examine(self, text: str) -> Chunk:
+    def _examine(self, text: str) -> TextChunk:
         words = tuple(text[start:end] for start, end in word_spans(text))
         problems = {
             "damaged": _DAMAGED.search(text),
             "unseen": _UNSEEN.search(text),
             "mixed": any(_mixes(word) for word in words),
         }
-        chunk = Chunk(words, scripts(text), tuple(name for name, found in problems.items() if found))
+        chunk = TextChunk(words, scripts(text), tuple(name for name, found in problems.items() if found))
         self._chunks[text] = chunk
         return chunk
 

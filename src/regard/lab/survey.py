@@ -9,7 +9,7 @@ from typing import Final
 
 from regard.data.pair import Pair
 from regard.lab.finding import Finding
-from regard.lab.lengths import go_together
+from regard.lab.lengths import check_lengths
 from regard.lab.side import WORDS, CheckedSentence, Side
 from regard.text.near_duplicates import bare
 from regard.text.words import word_spans
@@ -127,7 +127,7 @@ class Survey:
 
     def findings(self) -> list[Finding]:
         """The sizes and the problems."""
-        together = go_together(self.source.measured(self.spelled), self.target.measured(self.spelled))
+        together = check_lengths(self.source.measured(self.spelled), self.target.measured(self.spelled))
         return [*self.sizes(), *together, *(self._oddity(name) for name, odd in self._odd.items() if odd.count)]
 
     def _oddity(self, name: str) -> Finding:

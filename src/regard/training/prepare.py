@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from regard.bundle.store import Bundle
-from regard.data.batching import Batcher
+from regard.data.batching import EpochBatcher
 from regard.data.dataset import EncodedPairs, Limits, encode_pairs
 from regard.data.guidance import Guide, encode_links, known_links, read_links
 from regard.data.pair import Pair
@@ -33,14 +33,14 @@ class Prepared:
     """The training text: with BPE dropout, every epoch encodes it again."""
     source: Tokenizer
     target: Tokenizer
-    batcher: Batcher
+    batcher: EpochBatcher
     dev: Sequence[Pair]
-    dev_batcher: Batcher
+    dev_batcher: EpochBatcher
     longest_source: int
     """The most source pieces that the model reads: the recipe's limit, or the longest training source."""
     notes: tuple[str, ...]
 
-    def batcher_for(self, epoch: int) -> Batcher:
+    def batcher_for(self, epoch: int) -> EpochBatcher:
         """The training batches of an epoch; with BPE dropout, each epoch has its own."""
         if epoch == 0 or not _drops_merges(self.recipe):
             return self.batcher
@@ -86,7 +86,7 @@ def prepare(recipe: Recipe, known: Bundle | None = None, watch: Watch | None = N
         target,
         _batcher(encoded, recipe, _build_guide(recipe, train, encoded, source, target)),
         chosen,
-        Batcher(dev_encoded, sentences=VALIDATION_SENTENCES, shuffle=False, source_eos=text.source_eos),
+        EpochBatcher(dev_encoded, sentences=VALIDATION_SENTENCES, shuffle=False, source_eos=text.source_eos),
         text.longest_source or _longest_shown(encoded, recipe, known),
         (*notes, *encoded.notes, *dev.notes),
     )
@@ -147,9 +147,9 @@ def _drops_merges(recipe: Recipe) -> bool:
     return bool(recipe.text.source.dropout or recipe.text.target.dropout)
 
 
-def _batcher(encoded: EncodedPairs, recipe: Recipe, guide: Guide | None) -> Batcher:
+def _batcher(encoded: EncodedPairs, recipe: Recipe, guide: Guide | None) -> EpochBatcher:
     config = recipe.train
-    return Batcher(
+    return EpochBatcher(
         encoded,
         tokens=config.batch_tokens,
         sentences=config.batch_sentences,

@@ -9,7 +9,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from regard.data.batching import Batcher, Indices
+from regard.data.batching import EpochBatcher, Indices
 from regard.text.input_error import FailedElsewhere
 from regard.training.average import keep_weights, try_average
 from regard.training.checkpoint import save_checkpoint, save_first_best
@@ -103,7 +103,7 @@ def _plan_steps(job: TrainingJob, progress: Progress) -> Iterator[StepPlan]:
         skip = 0
 
 
-def _own_rows(batcher: Batcher, items: Indices, forced: Tensor | None, world: World) -> MicroBatch:
+def _own_rows(batcher: EpochBatcher, items: Indices, forced: Tensor | None, world: World) -> MicroBatch:
     """This worker's rows of a batch: every `world.size`-th one, so that workers get rows of similar lengths."""
     mine = items[world.rank :: world.size]
     return MicroBatch(batcher.batch(mine if len(mine) else items[:1]), forced, counts=len(mine) > 0)

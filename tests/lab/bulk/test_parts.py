@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.lab.bulk import parts as parts_module
-from regard.lab.bulk.parts import Chunk, plan_parts, read_part, write_part
+from regard.lab.bulk.parts import RowChunk, plan_parts, read_part, write_part
 from regard.runtime.row_worker import WRITTEN
 from regard.text.input_error import InputError
 
@@ -19,7 +19,7 @@ LINES = st.lists(
 )
 
 
-def fake(chunk: Chunk, column: str) -> dict[str, np.ndarray]:
+def fake(chunk: RowChunk, column: str) -> dict[str, np.ndarray]:
     """A worker without a model: adds the text in capitals; a text with an x is bad."""
     texts = chunk.texts(column)
     bad = ["no text" if text is None or "x" in text else "" for text in texts]

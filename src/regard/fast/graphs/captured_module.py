@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from regard.fast.first_order import once
 from regard.fast.graphs.fingerprint import structure
-from regard.fast.graphs.replay import Replay, Ticket
+from regard.fast.graphs.replay import Replay, ReplayTicket
 from regard.fast.recurrent.weight_swap import Loop, run_with_weights
 
 MOST = 4
@@ -128,7 +128,7 @@ class _Run(torch.autograd.Function):
         saved = ctx.saved_tensors  # read once: torch.utils.checkpoint returns each saved tensor once
         given, kept = saved[: ctx.inputs], saved[ctx.inputs :]
         replay: Replay = ctx.replay
-        ticket: Ticket = ctx.ticket
+        ticket: ReplayTicket = ctx.ticket
         with torch.cuda.device_of(given[0]):  # type: ignore[no-untyped-call]
             found = iter(replay.backward(ticket, outside, given, kept))
         return None, *(next(found) if x is not None and x.is_floating_point() else None for x in given)

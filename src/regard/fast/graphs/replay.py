@@ -70,7 +70,7 @@ class _Shape:
 
 
 @dataclass(frozen=True)
-class Ticket:
+class ReplayTicket:
     """Identifies the graphs and the run of a call; without graphs it ran plainly."""
 
     shape: _Shape | None = None
@@ -90,7 +90,7 @@ class Replay:
         with _listing:
             _replays.add(self)
 
-    def forward(self, *given: Given) -> tuple[Tensors, Tensors, Ticket]:
+    def forward(self, *given: Given) -> tuple[Tensors, Tensors, ReplayTicket]:
         """Results, the tensors that a plain run kept, and the ticket for backward."""
         if not _within_a_capture(
             given
@@ -100,11 +100,11 @@ class Replay:
                 if shape is not None:
                     random = _generator(shape.results[0]).get_state() if self._random else None
                     run = self._run(shape, given)
-                    return _copies(shape.results), (), Ticket(shape, run, random)
-        return *self._plain_forward(*given), Ticket()
+                    return _copies(shape.results), (), ReplayTicket(shape, run, random)
+        return *self._plain_forward(*given), ReplayTicket()
 
     def backward(
-        self, ticket: Ticket, outside: Sequence[Tensor], given: Sequence[Given], kept: Sequence[Tensor]
+        self, ticket: ReplayTicket, outside: Sequence[Tensor], given: Sequence[Given], kept: Sequence[Tensor]
     ) -> Tensors:
         """Gradients of the inputs `given` to that call; `kept` is what it kept if it ran plainly."""
         shape = ticket.shape

@@ -25,7 +25,7 @@ class Disagreement(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Training:
+class TrainingTimes:
     """Timings, the largest difference from the textbook's gradients, and notes."""
 
     work: Work
@@ -34,7 +34,7 @@ class Training:
     notes: list[str]
 
 
-def measure_training(work: Work, device: torch.device, *, repeats: int = 5, compiled: bool = False) -> Training:
+def measure_training(work: Work, device: torch.device, *, repeats: int = 5, compiled: bool = False) -> TrainingTimes:
     """Everything on the same batch, from the same weights where the systems compute the same."""
     torch.manual_seed(0)
     textbook = Textbook(work).to(device)
@@ -73,7 +73,7 @@ def measure_training(work: Work, device: torch.device, *, repeats: int = 5, comp
     table = rows(times, int(batch.target_lengths.sum()), memory, shares)
     if any(timing.share is not None and timing.share > 1 for timing in table):
         notes.append("more than the limit: the limit runs the textbook's products one by one, ours merges many of them")
-    return Training(work, difference, table, notes)
+    return TrainingTimes(work, difference, table, notes)
 
 
 def _compiled(textbook: Textbook, batch: Batch) -> Callable[[Batch], Tensor]:

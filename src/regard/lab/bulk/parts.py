@@ -103,7 +103,7 @@ def _row_groups(file: Path, rows: int) -> tuple[list[int | None], list[int]]:
 
 
 @dataclass(frozen=True)
-class Chunk:
+class RowChunk:
     """Rows that are translated together: their columns, and for text files the unchanged lines."""
 
     columns: Rows
@@ -115,15 +115,15 @@ class Chunk:
         return self.columns.get(column) or [None] * rows
 
 
-def read_part(part: Part) -> Iterator[Chunk]:
+def read_part(part: Part) -> Iterator[RowChunk]:
     """The rows of a part, TOGETHER at a time."""
     if part.kind == "parquet":
         groups = list(range(part.start, part.end or 0))
-        yield from map(Chunk, read_columns(Path(part.file), TOGETHER, groups=groups))
+        yield from map(RowChunk, read_columns(Path(part.file), TOGETHER, groups=groups))
         return
     lines = _lines(part)
     while few := list(islice(lines, TOGETHER)):
-        yield Chunk(_columns(part, few), few)
+        yield RowChunk(_columns(part, few), few)
 
 
 def _lines(part: Part) -> Iterator[str]:
@@ -168,7 +168,7 @@ def _record(line: str) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def write_part(part: Part, translated: Iterator[tuple[Chunk, Mapping[str, Any]]]) -> tuple[int, int]:
+def write_part(part: Part, translated: Iterator[tuple[RowChunk, Mapping[str, Any]]]) -> tuple[int, int]:
     """Writes the translations and, beside them, the bad rows; returns how many rows there are and how many are bad.
 
     `translated` gives the rows as they were read, and the columns that the worker added.
@@ -194,7 +194,7 @@ def write_part(part: Part, translated: Iterator[tuple[Chunk, Mapping[str, Any]]]
     return rows, len(complaints)
 
 
-def _write_lines(part: Part, file: Any, chunk: Chunk, added: Mapping[str, Any]) -> None:
+def _write_lines(part: Part, file: Any, chunk: RowChunk, added: Mapping[str, Any]) -> None:
     lines = []
     for index, (line, translation) in enumerate(zip(chunk.lines, added["translation"], strict=True)):
         written = " ".join(translation.splitlines())
@@ -211,7 +211,7 @@ def _number(score: float) -> float | None:
     return None if np.isnan(score) else float(score)
 
 
-def _parquet_writer(stack: ExitStack, part: Part, file: Any) -> Callable[[Chunk, Mapping[str, Any]], None]:
+def _parquet_writer(stack: ExitStack, part: Part, file: Any) -> Callable[[RowChunk, Mapping[str, Any]], None]:
     import pyarrow
     from pyarrow import parquet
 
@@ -220,7 +220,7 @@ def _parquet_writer(stack: ExitStack, part: Part, file: Any) -> Callable[[Chunk,
         schema = schema.append(pyarrow.field(name, pyarrow.float64() if name == "score" else pyarrow.string()))
     table = stack.enter_context(parquet.ParquetWriter(file, schema))
 
-    def write(chunk: Chunk, added: Mapping[str, Any]) -> None:
+    def write(chunk: RowChunk, added: Mapping[str, Any]) -> None:
         new = {name: list(added[name]) for name in WRITTEN} | {"score": [_number(one) for one in added["score"]]}
         table.write_table(pyarrow.Table.from_pydict({**chunk.columns, **new}, schema=schema))
 

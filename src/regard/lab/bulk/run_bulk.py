@@ -47,7 +47,7 @@ class Bulk:
 
 
 @dataclass(frozen=True)
-class Done:
+class FinishedPart:
     """One finished part."""
 
     rows: int
@@ -57,7 +57,7 @@ class Done:
 
 
 @dataclass(frozen=True)
-class Summary:
+class BulkSummary:
     """The metrics of a run; parts that were finished before are counted apart."""
 
     files: int
@@ -79,9 +79,9 @@ def translate_bulk(
     *,
     workers: int = 1,
     gpus: float = 0.0,
-    tell: Callable[[int], None] = lambda rows: None,
-) -> Summary:
-    """Translate what is not finished yet; `tell` is called with the number of rows done."""
+    progress: Callable[[int], None] = lambda rows: None,
+) -> BulkSummary:
+    """Translate what is not finished yet; `progress` is called with the number of rows done."""
     if engine not in ENGINES:
         raise InputError(f"no engine '{engine}': valid choices are {', '.join(ENGINES)}")
     folder = Path(bulk.output)
@@ -97,9 +97,9 @@ def translate_bulk(
         for done in run(bulk, left) if left else ():
             rows, bad = rows + done.rows, bad + done.bad
             processes.add(done.process)
-            tell(rows)
+            progress(rows)
         seconds = time.perf_counter() - start
-    return Summary(len(files), len(parts), len(parts) - len(left), rows, bad, round(seconds, 2), len(processes))
+    return BulkSummary(len(files), len(parts), len(parts) - len(left), rows, bad, round(seconds, 2), len(processes))
 
 
 def find_inputs(pattern: str, output: Path) -> dict[Path, str]:
@@ -175,32 +175,32 @@ class PartWorker:
         about: dict[str, Any] = {"device": bulk.device, "precision": bulk.precision, "trust": bulk.trust}
         self.bulk, self.worker = bulk, Worker(bulk.bundle, **about, **bulk.search)
 
-    def translate(self, part: Part) -> Done:
+    def translate(self, part: Part) -> FinishedPart:
         start = time.perf_counter()
         column = column_of(self.bulk, part)
         translated = ((chunk, self.worker({"text": chunk.texts(column)})) for chunk in read_part(part))
         rows, bad = write_part(part, translated)
-        return Done(rows, bad, time.perf_counter() - start, os.getpid())
+        return FinishedPart(rows, bad, time.perf_counter() - start, os.getpid())
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
         parts = [Part(**json.loads(one)) for one in batch["part"]]
         done = [asdict(finished(part) if part.place.exists() else self.translate(part)) for part in parts]
-        return {name: [one[name] for one in done] for name in Done.__dataclass_fields__}
+        return {name: [one[name] for one in done] for name in FinishedPart.__dataclass_fields__}
 
 
-def finished(part: Part) -> Done:
+def finished(part: Part) -> FinishedPart:
     """The record of a part that a worker wrote but, because it died, did not report."""
     rows = sum(len(chunk.texts("")) for chunk in read_part(part))
     bad = len(part.bad.read_bytes().splitlines()) if part.bad.exists() else 0
-    return Done(rows, bad, 0.0, os.getpid())
+    return FinishedPart(rows, bad, 0.0, os.getpid())
 
 
-def _in_this_process(bulk: Bulk, parts: Iterable[Part]) -> Iterator[Done]:
+def _in_this_process(bulk: Bulk, parts: Iterable[Part]) -> Iterator[FinishedPart]:
     worker = PartWorker(bulk)
     yield from map(worker.translate, parts)
 
 
-def _by_ray(bulk: Bulk, parts: list[Part], *, workers: int, gpus: float) -> Iterator[Done]:
+def _by_ray(bulk: Bulk, parts: list[Part], *, workers: int, gpus: float) -> Iterator[FinishedPart]:
     if find_spec("ray") is None:
         raise InputError("the engine ray needs Ray: pip install 'regard[bulk]'")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -221,7 +221,7 @@ def _by_ray(bulk: Bulk, parts: list[Part], *, workers: int, gpus: float) -> Iter
             PartWorker, fn_constructor_args=(bulk,), batch_size=1, compute=pool, **options
         )
         for row in dataset.iter_rows():
-            yield Done(**{name: row[name] for name in Done.__dataclass_fields__})
+            yield FinishedPart(**{name: row[name] for name in FinishedPart.__dataclass_fields__})
     finally:
         if started:
             ray.shutdown()
