@@ -21,7 +21,7 @@ class Longest(BaseModel):
     factor: float = Field(default=2.0, ge=0, le=MOST["factor"])
     """Tokens for each source token."""
     offset: int = Field(default=10, ge=0, le=MOST["longest"])
-    """Further tokens."""
+    """Tokens that are added."""
 
 
 class SearchConfig(BaseModel):
@@ -29,7 +29,7 @@ class SearchConfig(BaseModel):
 
     longest = 60  or  longest = { factor = 1.5, offset = 5 }
 
-    With a beam of 2 or more, coverage_penalty (0.2, say) ranks hypotheses that looked at the whole source higher.
+    With a beam of 2 or more, coverage_penalty (e.g. 0.2) prefers hypotheses that attend to the whole source.
     """
 
     model_config = ConfigDict(frozen=True, use_attribute_docstrings=True, extra="forbid", allow_inf_nan=False)
