@@ -104,7 +104,7 @@ def whole_file(
         if parents:
             place.parent.mkdir(parents=True, exist_ok=True)
         with suppress(FileNotFoundError):
-            os.close(os.open(place, os.O_WRONLY))  # raises where it is a folder or write-protected
+            os.close(os.open(place, os.O_WRONLY))  # raises if it is a folder or write-protected
         _sweep(place)
         with _new_file(place) as file:
             draft = Path(file.name)

@@ -75,7 +75,7 @@ def parse_naacl(
 
 
 def format_naacl(sentence: int, links: Links, *, base: int = 1) -> str:
-    """The lines of one sentence (counted from 1), each ending in a line feed; nothing where it has no links."""
+    """The lines of one sentence (counted from 1), each ending in a line feed; nothing if it has no links."""
     return "".join(
         f"{sentence} {source + base} {target + base} {'S' if (source, target) in links.sure else 'P'}\n"
         for source, target in sorted(links.possible)

@@ -27,7 +27,7 @@ _AGAIN = "copy the whole folder again, or export the bundle again"
 
 
 def read_graph(path: Path, data: bytes) -> onnx.GraphProto:
-    """The graph in a file; BundleError where it is not one that `regard export onnx` writes."""
+    """The graph in a file; BundleError if it is not one that `regard export onnx` writes."""
     try:
         model = onnx.load_model_from_string(data)
     except Exception as error:  # protobuf's own, whose class depends on its version

@@ -32,7 +32,7 @@ def open_parquet(path: Path) -> Any:
 def read_columns(
     path: Path, rows: int, columns: Sequence[str] | None = None, groups: Sequence[int] | None = None
 ) -> Iterator[dict[str, list[Any]]]:
-    """The columns of at most so many rows after the other; InputError where a cell or a row group is too large.
+    """The columns in batches of at most `rows` rows; InputError if a cell or a row group is too large.
 
     `columns` that the file does not have mean all; `groups` are numbers of row groups.
     """

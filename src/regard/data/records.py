@@ -121,7 +121,7 @@ def _field(row: Mapping[str, Any], name: str, where: str) -> str:
 
 
 def _value(row: Mapping[str, Any], name: str) -> Any:
-    """The value of a field, or of a nested one; KeyError where there is none."""
+    """The value of a field, or of a nested one; KeyError if there is none."""
     if name in row:  # also where the name itself has a point in it
         return row[name]
     value: Any = row

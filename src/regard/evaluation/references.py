@@ -24,7 +24,7 @@ def reference_lists(hypotheses: Sequence[str], references: References) -> list[l
 
 
 def reference_streams(hypotheses: Sequence[str], references: References) -> list[list[str | None]]:
-    """As sacrebleu takes them: all first references, then all second ones, None where a sentence has no more."""
+    """As sacrebleu takes them: all first references, then all second ones, None if a sentence has no more."""
     lists = reference_lists(hypotheses, references)
     most = max(len(each) for each in lists)
     return [[each[index] if index < len(each) else None for each in lists] for index in range(most)]

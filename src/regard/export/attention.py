@@ -72,7 +72,7 @@ def multi_head_step(
 
 
 def prepare_keys(graph: Graph, score: str, attention: Any, states: str) -> str | None:
-    """The keys of a single-head mechanism, [batch, source, width]; None where they are the states themselves."""
+    """The keys of a single-head mechanism, [batch, source, width]; None if they are the states themselves."""
     if score == "additive":
         return graph.linear(states, attention.W_h, attention.b)
     if score == "general":

@@ -22,7 +22,7 @@ from regard.text.input_error import InputError
 
 
 def export_onnx(path: Path, folder: Path, *, int8: bool = False, trace: bool = False) -> OnnxManifest:
-    """Export the bundle at `path` into a new folder; InputError where a setting of its model has no graph."""
+    """Export the bundle at `path` into a new folder; InputError if a setting of its model has no graph."""
     bundle = find_bundle(path)
     check_exportable(bundle, read_manifest(bundle / NAME).model)  # before loading, which would need --trust
     return write_onnx(load_bundle(path), folder, int8=int8, trace=trace)

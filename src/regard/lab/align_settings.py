@@ -60,7 +60,7 @@ class AlignOptions(BaseModel):
 
     @model_validator(mode="after")
     def _check(self) -> "AlignOptions":
-        self.rule  # noqa: B018  (raises where the keys contradict each other)
+        self.rule  # noqa: B018  (raises if the keys contradict each other)
         if any(self.development) and not all(self.development):
             raise ValueError("dev_source, dev_target and dev_gold go together: set all three")
         if self.evidence is not None and self.posterior is None:

@@ -115,7 +115,7 @@ class Side:
         )
 
     def shortlist(self) -> str | None:
-        """How much of the text a usual word vocabulary covers; None where it covers all, and for a list of words."""
+        """How much of the text a usual word vocabulary covers; None if it covers all, and for a list of words."""
         counts = self.words()
         if len(counts) <= SHORTLIST or counts.total() < WORDS * len(self.lengths):
             return None

@@ -26,7 +26,7 @@ _UNQUOTE = (
 
 @dataclass(frozen=True)
 class TableFindings:
-    """Findings about a table, and the two columns, counted from 1, that hold text; None where it has only two."""
+    """Findings about a table, and the two columns, counted from 1, that hold text; None if it has only two."""
 
     findings: tuple[Finding, ...] = ()
     columns: tuple[int, int] | None = None

@@ -83,7 +83,7 @@ class RecurrentConfig(BaseModel):
 
     @property
     def most_pieces(self) -> int | None:
-        """The longest sequence it can read or write; None where there is no end."""
+        """The longest sequence it can read or write; None: no limit."""
         return None
 
     @property
@@ -175,7 +175,7 @@ class TransformerConfig(BaseModel):
 
     @property
     def most_pieces(self) -> int | None:
-        """The longest sequence it can read or write; None where there is no end."""
+        """The longest sequence it can read or write; None: no limit."""
         return self.longest if self.positions == "learned" else None
 
     @property

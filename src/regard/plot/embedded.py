@@ -30,7 +30,7 @@ def font_faces(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def _font_face(name: str, characters: str) -> str:
-    """One rule: a subset with the conjuncts that `characters` can form, as WOFF; empty where the typeface has none."""
+    """One rule: a subset with the conjuncts that `characters` can form, as WOFF; empty if the typeface has none."""
     from fontTools.subset import Options, Subsetter
     from fontTools.ttLib import TTFont
 

@@ -20,7 +20,7 @@ Together = Callable[[Sequence[Any], Callable[[], bool]], Sequence[Any]]
 
 
 class Full(Exception):
-    """Too many requests wait."""
+    """The queue is full."""
 
 
 class Closed(Exception):

@@ -51,7 +51,7 @@ class Posterior:
 
 
 def undefined_for(model: Any) -> str:
-    """Why no posterior is defined for this model; empty where one is."""
+    """Why no posterior is defined for this model; empty if one is."""
     if not isinstance(model, Seq2Seq):
         return "an ONNX folder"
     if not isinstance(model.config, RecurrentConfig):

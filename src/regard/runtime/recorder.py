@@ -38,7 +38,7 @@ class StepRecord:
     top: tuple[tuple[int, float], ...]
     """(id, probability) of the most probable tokens, best first."""
     entropy: float | None
-    """Of the distribution over the vocabulary, in nats; None where it was not requested."""
+    """Entropy of the distribution over the vocabulary, in nats; None if it was not requested."""
     layers: tuple[LayerTrace, ...]
     """Empty without attention, and where no trace was requested."""
 

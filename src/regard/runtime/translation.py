@@ -49,7 +49,7 @@ class Translation:
     target_word_of: tuple[int | None, ...]
     attention: Float[np.ndarray, "layer head target source"] | None
     finished: bool = True
-    """False where the length limit came before EOS."""
+    """False if the length limit came before EOS."""
     forced: bool = False
     """True where the target was given."""
     warnings: tuple[str, ...] = ()
@@ -69,7 +69,7 @@ class Translation:
         return f"Translation({self.text!r}, score={self.score:.4f}, source={self.source!r})"
 
     def _repr_html_(self) -> str | None:
-        """For notebooks: the page of `html()` in a frame of its own; None where there is nothing to draw."""
+        """For notebooks: the page of `html()` in its own frame; None if there is nothing to draw."""
         if self.attention is None or not self.source_words:
             return None
         from regard.plot.view import framed
@@ -94,7 +94,7 @@ class Translation:
 
     @cached_property
     def steps(self) -> tuple[TranslationStep, ...]:
-        """The walk: each word written, its probability, and where the model looked."""
+        """Each written piece, its probability, and its attention."""
         matrix = self.matrix if self.matrix is not None else np.zeros((len(self.target_pieces), 0))
         return tuple(
             TranslationStep(

@@ -110,7 +110,7 @@ class Translator:
 
     @property
     def most_pieces(self) -> int | None:
-        """The most pieces of a translation, EOS counted, that every model can write; None where there is no end."""
+        """The most pieces of a translation, EOS counted, that every model can write; None: no limit."""
         return min((most for one in self.bundles if (most := one.model.config.most_pieces) is not None), default=None)
 
     @overload

@@ -164,7 +164,7 @@ def _batcher(encoded: EncodedPairs, recipe: Recipe, guide: Guide | None) -> Epoc
 def _build_guide(
     recipe: Recipe, train: Corpus | StoredSplit, encoded: EncodedPairs, source: Tokenizer, target: Tokenizer
 ) -> Guide | None:
-    """The targets of guided alignment and coverage; None where the recipe uses neither."""
+    """The targets of guided alignment and coverage; None if the recipe uses neither."""
     config, model = recipe.train.guide, recipe.model
     if not config.weight and not recipe.train.coverage:
         return None

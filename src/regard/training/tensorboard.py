@@ -40,7 +40,7 @@ class TensorBoard:
             case Averaged():
                 self._add(event.step, f"score/averaged {event.metric}", event.score)
             case Finished():
-                if self.writer is not None:  # None where a finished run was resumed
+                if self.writer is not None:  # None if a finished run was resumed
                     self.writer.close()
                     self.writer = None
 

@@ -107,7 +107,7 @@ class World:
 
     @property
     def launch(self) -> str | None:
-        """torchrun's run id, which stays the same when it restarts its workers; None where it has none."""
+        """torchrun's run id, which stays the same when it restarts its workers; None if it has none."""
         name = os.environ.get("TORCHELASTIC_RUN_ID")
         return None if name == "none" else name
 
@@ -161,7 +161,7 @@ def join() -> Iterator[World]:
 class Replica:
     """This worker's copy of the model; DDP averages the gradients of all copies, once for each step.
 
-    `parallel(compute)` runs a forward pass inside DDP; it is None where this worker is the only one.
+    `parallel(compute)` runs a forward pass inside DDP; it is None if this worker is the only one.
     """
 
     def __init__(self, world: World, model: nn.Module | None = None, unused: bool = False) -> None:

@@ -14,7 +14,7 @@ at every call, the kernel runs twice, the second time with queries held and keys
 """
 
 # mypy: ignore-errors
-# (Triton's language is not Python: no type checker understands it, here or when the tests run.)
+# (Triton's language is not Python: no type checker can check it.)
 
 from typing import no_type_check
 

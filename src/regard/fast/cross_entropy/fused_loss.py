@@ -24,7 +24,7 @@ CACHED = 2**21
 MANY, MANY_ON_GPU = 2**22, 2**25
 """The number of logits (rows × vocabulary) above which it is faster than plain torch."""
 MOST_PROGRAMS = 1024
-"""The largest grid of `multiply_kernel`, which does nothing where the factor is one."""
+"""The largest grid of `multiply_kernel`, which does nothing if the factor is one."""
 
 
 def gains(features: Tensor, weight: Tensor) -> bool:

@@ -1,7 +1,7 @@
 """Cross-entropy of rows of logits and its gradient, in place, in one Triton kernel."""
 
 # mypy: ignore-errors
-# (Triton's language only looks like Python: no type checker reads it, here or when the tests run.)
+# (Triton's language is not Python: no type checker can check it.)
 
 from typing import no_type_check
 
@@ -38,7 +38,7 @@ def cross_entropy_kernel(
     tl.store(plain + row, likelihood)
     tl.store(objective + row, scale * ((1.0 - smoothing) * likelihood + smoothing * smooth))
     if WITH_GRADIENT:
-        tl.debug_barrier()  # the wanted logit was read by all before it is written over
+        tl.debug_barrier()  # all threads must have read the wanted logit before it is overwritten
         for start in range(0, vocabulary, BLOCK):
             column = start + tl.arange(0, BLOCK)
             inside = column < vocabulary
@@ -90,7 +90,7 @@ def pad_kernel(
 @triton.jit
 @no_type_check
 def cast_kernel(x, y, columns: tl.constexpr, x_stride: tl.constexpr, y_stride: tl.constexpr, BLOCK: tl.constexpr):
-    """A row of x in the precision and at the place of y; torch's copy of such rows runs at half the memory's speed."""
+    """Copy a row of x to y in y's precision; torch's copy of such rows reaches half of the memory bandwidth."""
     row = tl.program_id(0).to(tl.int64)
     column = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     values = tl.load(x + row * x_stride + column, mask=column < columns, other=0.0)

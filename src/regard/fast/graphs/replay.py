@@ -76,7 +76,7 @@ class ReplayTicket:
     shape: _Shape | None = None
     run: int = 0
     random: Tensor | None = None
-    """The random generator's state before the run; None where nothing is drawn."""
+    """The random generator's state before the run; None if nothing is drawn."""
 
 
 class Replay:
@@ -145,7 +145,7 @@ class Replay:
         return self.shelf.find(key, lambda: self._captured(given, device))
 
     def _captured(self, given: tuple[Given, ...], device: torch.device) -> _Shape | None:
-        """None where memory is nearly full, where the function cannot be captured, and where the graph does not fit.
+        """None if memory is nearly full, where the function cannot be captured, and where the graph does not fit.
 
         In the last case all graphs are dropped.
         """

@@ -14,7 +14,7 @@ from regard.search.ensemble import Ensemble
 def step_key(stepper: Any) -> object | None:
     """A cache key for captured steps: equal as long as a step is the same work on the same weights.
 
-    None where steps differ by their number or in the shape of their state, and for steppers that are not ours.
+    None if steps differ by their number or in the shape of their state, and for steppers that are not ours.
     """
     return None
 

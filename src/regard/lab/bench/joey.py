@@ -13,7 +13,7 @@ from regard.lab.bench.workload import Work
 
 
 def why_not_joey() -> str | None:
-    """Why JoeyNMT cannot be measured here; None where it can."""
+    """Why JoeyNMT cannot be measured here; None if it can."""
     try:
         import joeynmt.decoders  # type: ignore[import-not-found,unused-ignore]  # noqa: F401
     except ModuleNotFoundError as error:

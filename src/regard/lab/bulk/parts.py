@@ -110,7 +110,7 @@ class RowChunk:
     lines: Sequence[str] = ()
 
     def texts(self, column: str) -> list[Any]:
-        """The values of a column, None where a row has none."""
+        """The values of a column, None if a row has none."""
         rows = len(next(iter(self.columns.values()), self.lines))
         return self.columns.get(column) or [None] * rows
 

@@ -143,7 +143,7 @@ class RecurrentDecoder(nn.Module):
         return embedded
 
     def layer_masks(self, steps: int, state: RecurrentState) -> list[Tensor | None]:
-        """The dropout between layers, drawn for all steps at once; None where nothing is dropped."""
+        """The dropout between layers, drawn for all steps at once; None if nothing is dropped."""
         between, hidden = self.recurrence.num_layers - 1, state.hidden[0]
         if not (self.training and self.layer_dropout.p and between):
             return [None] * steps

@@ -134,7 +134,7 @@ class TransformerDecoder(nn.Module):
         forced: Bool[Tensor, " target"] | None = None,
         want_weights: bool = False,
     ) -> Decoded:
-        """All steps at once; raises where `forced` requests its own words as input, which would need a step loop."""
+        """All steps at once; raises if `forced` requests its own words as input, which would need a step loop."""
         if forced is not None and not bool(forced[1:].all()):
             raise ValueError(
                 "the Transformer trains on all steps at once and cannot read its own words in between: "
