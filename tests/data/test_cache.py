@@ -101,7 +101,7 @@ def test_a_build_that_fails_leaves_nothing(home: Path) -> None:
 def test_a_file_size_limit_raises_and_leaves_no_partial_folder(home: Path) -> None:
     with (
         small_files(1000),
-        pytest.raises(InputError, match="larger than this disk or `ulimit -f` allows; nothing half"),
+        pytest.raises(InputError, match="larger than this disk or `ulimit -f` allows; no partial files"),
     ):
         cached_folder("pairs", "k", builder([]))
     assert names(home / "pairs") == []

@@ -95,7 +95,7 @@ def test_bars_mark_masked_positions_and_draw_below_zero() -> None:
             lambda: LengthQuality("B", ("1",), (3,), (System("a", (1,), (1,)),)),
             "0 high of 'a' for 1 length bins",
         ),
-        (lambda: Bars("scores", ("a",), ()), "bars 'scores' have 1 labels and 0 values"),
+        (lambda: Bars("scores", ("a",), ()), "bars 'scores' have 1 labels but 0 values"),
         (lambda: bars([]), "no stages to draw"),
     ],
 )

@@ -99,7 +99,7 @@ def check_query(name: str, query: Any, memory: Any, query_width: int, key_shape:
     if (*keys[1:-2], keys[-1]) != key_shape:
         head = "head, " if len(key_shape) == 2 else ""
         raise ValueError(
-            f"{name}: the memory's keys have shape {list(keys)}, wanted [batch, {head}source, width] with "
+            f"{name}: the memory's keys have shape {list(keys)}, expected [batch, {head}source, width] with "
             f"{'head and width' if head else 'width'} {', '.join(map(str, key_shape))}: "
             "take the memory from this module's own prepare(states, real)"
         )

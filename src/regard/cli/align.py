@@ -62,9 +62,7 @@ def align(
     gold: Annotated[Path | None, input_file("Gold links, Pharaoh or NAACL; for AER.")] = None,
     tune: Annotated[bool, flag("--tune", "Find heads, shift, threshold on development data, or by agreement.")] = False,
     set_: Annotated[list[str] | None, value("KEY=VALUE", "Set a key of the list above (repeatable).", "--set")] = None,
-    settings: Annotated[
-        Path | None, input_file("Extract links with the settings in this file (from --save-settings).")
-    ] = None,
+    settings: Annotated[Path | None, input_file("Extract links with the settings of this file.")] = None,
     save_settings: Annotated[Path | None, output_file("Save the settings that links were extracted with.")] = None,
     output: Annotated[Path | None, output_file("Write the links to this file.")] = None,
     as_json: Annotated[bool, flag("--json", "Print scores, rules and entropy instead of links.")] = False,

@@ -177,7 +177,7 @@ def _checked_stack(
 ) -> Float64[np.ndarray, "layer head target source"]:
     """The same for every layer and head."""
     if tensor.ndim != 4 or not tensor.shape[0] * tensor.shape[1]:
-        raise ValueError(f"the tensor is {tensor.shape}; wanted [layer, head, target, source]")
+        raise ValueError(f"the tensor is {tensor.shape}; expected [layer, head, target, source]")
     return np.array([[_checked(one, source, target) for one in layer] for layer in tensor])
 
 

@@ -187,10 +187,7 @@ def decode(
 
 
 def decode_parallel(decoder: RecurrentDecoder, tokens: Int[Tensor, "batch target"], state: RecurrentState) -> Decoded:
-    """All steps in one call of torch's recurrence, then attention: for recurrences without a context in their input.
-
-    A context that is the same at every step (one fixed vector) is allowed.
-    """
+    """All steps in one call of torch's recurrence, then attention; only a fixed vector may enter the recurrence."""
     inputs = embedded = decoder.embed(tokens)
     if decoder.context_width:
         inputs = torch.cat([embedded, state.memory.values.expand(-1, embedded.size(1), -1)], dim=-1)
