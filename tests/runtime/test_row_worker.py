@@ -44,7 +44,7 @@ def test_bad_rows_are_reported_and_the_others_translated(worker: Worker) -> None
 def test_wrong_batches_and_options_get_one_message(worker: Worker) -> None:
     with pytest.raises(InputError, match="no column 'text': the batch has 'sentence'"):
         worker({"sentence": TEXTS})
-    with pytest.raises(InputError, match="has a column 'score' already"):
+    with pytest.raises(InputError, match="already has a column 'score'"):
         worker({"text": TEXTS, "score": [1, 2, 3]})
     with pytest.raises(InputError, match="translate has no option 'beem'"):
         Worker("demo-en-fr", beem=3)
