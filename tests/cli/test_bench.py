@@ -31,7 +31,7 @@ QUICK = ("bench", "--work", "tutorial", "--repeats", 1)
             ["--picture", "nowhere/x.png"],
             "--picture: there is no folder nowhere to write x.png into; --parents creates it",
         ),
-        (["--picture", "x.txt"], "x.txt ends in .txt; wanted .png, .svg or .pdf"),
+        (["--picture", "x.txt"], "x.txt ends in .txt; expected .png, .svg or .pdf"),
     ],
 )
 def test_wrong_options_are_refused_at_once(

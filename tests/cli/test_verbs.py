@@ -124,8 +124,8 @@ class TestPlot:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["3 4", "--out", "x.jpg"], "x.jpg ends in .jpg; wanted .png, .svg, .pdf or .html"),
-            (["--out", "x.html"], "x.html ends in .html; wanted .png, .svg or .pdf"),
+            (["3 4", "--out", "x.jpg"], "x.jpg ends in .jpg; expected .png, .svg, .pdf or .html"),
+            (["--out", "x.html"], "x.html ends in .html; expected .png, .svg or .pdf"),
             (["3 4", "5 6", "--target", "4 3"], "--target forces one translation, but 2 sentences were given"),
             (["3 4", "--layer", "3"], "there is no layer 3: this attention has 1"),
         ],

@@ -178,7 +178,7 @@ def test_the_command_prints_a_table_and_keeps_the_figures(
         (["--work", "huge"], "no work 'huge' to measure: valid choices are tutorial, multi30k, paper"),
         (["--json", "nowhere/at/all.json"], "there is no folder nowhere/at to write all.json into"),
         (["--json", "."], "--json: . is a folder; name a file in it"),
-        (["--picture", "growth.jpeg2"], "growth.jpeg2 ends in .jpeg2; wanted .png, .svg or .pdf"),
+        (["--picture", "growth.jpeg2"], "growth.jpeg2 ends in .jpeg2; expected .png, .svg or .pdf"),
     ],
 )
 def test_wrong_use_is_reported_in_one_line(

@@ -292,7 +292,7 @@ def test_item_6_a_second_run_never_erases_one_that_finished_while_it_prepared(
         found.update(contents(folder))
 
     interleave(monkeypatch, finish)
-    with pytest.raises(InputError, match=r"run exists already: --resume goes on with that run, --overwrite starts"):
+    with pytest.raises(InputError, match=r"run exists already: --resume continues that run, --overwrite replaces"):
         train(tiny(train={"steps": 2}), folder)
     assert contents(folder) == found != {}
 
