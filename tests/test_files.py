@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bundle.conftest import names, small_files, somebody_else
+from bundle.conftest import another_user, names, small_files
 from regard.files import hold, locked, spare_name, standard_stream, whole_file, write_whole
 
 
@@ -163,7 +163,7 @@ def test_a_file_without_write_permission_is_not_replaced(tmp_path: Path) -> None
     place = os.getcwd()
     os.chdir(tmp_path)  # others may not look into the folders above
     try:
-        with somebody_else(), pytest.raises(PermissionError):
+        with another_user(), pytest.raises(PermissionError):
             write_whole("kept", "new")
     finally:
         os.chdir(place)
@@ -247,7 +247,7 @@ def test_a_lock_ends_with_its_process(tmp_path: Path) -> None:
 def test_waiting_for_a_lock_is_reported_once_or_repeatedly(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repeat: bool, calls: int
 ) -> None:
-    held, pauses, told = hold(tmp_path / "lock", create=True), [], []
+    held, pauses, reported = hold(tmp_path / "lock", create=True), [], []
     assert held is not None
 
     def pause(seconds: float) -> None:
@@ -256,8 +256,8 @@ def test_waiting_for_a_lock_is_reported_once_or_repeatedly(
             os.close(held)
 
     monkeypatch.setattr("time.sleep", pause)
-    with locked(tmp_path / "lock", lambda: told.append(None), repeat=repeat):
-        assert len(told) == calls
+    with locked(tmp_path / "lock", lambda: reported.append(None), repeat=repeat):
+        assert len(reported) == calls
 
 
 def test_a_lock_file_that_is_a_link_is_not_followed(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def names(folder: Path) -> list[str]:
 
 
 @contextmanager
-def somebody_else() -> Iterator[None]:
+def another_user() -> Iterator[None]:
     """Drop the rights of root, if the tests have them."""
     if os.geteuid() != 0:
         yield

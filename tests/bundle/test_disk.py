@@ -17,7 +17,7 @@ from regard.bundle.bundle_folder import explain, whole_folder, write_whole
 from regard.models import Seq2Seq
 from regard.text.input_error import InputError
 
-from .conftest import Save, add, first_weights, names, small_files, somebody_else
+from .conftest import Save, add, another_user, first_weights, names, small_files
 
 
 @pytest.mark.parametrize("most", [0, 1000, 5000])
@@ -73,7 +73,7 @@ def test_a_folder_without_write_permission(model: Seq2Seq, save: Save) -> None:
     place = Path(tempfile.mkdtemp())
     place.chmod(0o555)
     try:
-        with somebody_else():
+        with another_user():
             for folder in (place / "bundle", place / "deeper" / "bundle"):
                 with pytest.raises(InputError) as caught:
                     save(folder, model)

@@ -37,10 +37,10 @@ def test_item_3_each_forged_bundle_is_refused_in_little_time_and_memory(folder: 
         env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"},
     )  # fmt: skip
     shutil.rmtree(tmp_path / "forged")
-    said = [json.loads(line) for line in child.stdout.splitlines()]
-    wrong = [f"{name}: {problem}" for name, one in zip(names, said, strict=False) for problem in problems(one)]
+    answers = [json.loads(line) for line in child.stdout.splitlines()]
+    wrong = [f"{name}: {problem}" for name, one in zip(names, answers, strict=False) for problem in problems(one)]
     assert not wrong, "\n".join(wrong)
-    assert len(said) == len(names), f"{names[len(said)]}: exit code {child.returncode}: {child.stderr[-500:]}"
+    assert len(answers) == len(names), f"{names[len(answers)]}: exit code {child.returncode}: {child.stderr[-500:]}"
 
 
 def problems(one: dict[str, object]) -> list[str]:

@@ -20,7 +20,7 @@ from regard.models import Seq2Seq, preset
 from regard.text.input_error import InputError
 from regard.text.tokenizer import Tokenizer, TokenizerConfig
 
-from .conftest import SMALL, Save, somebody_else
+from .conftest import SMALL, Save, another_user
 
 AGAIN = "copy the whole bundle again"
 
@@ -263,14 +263,14 @@ def public(model: Seq2Seq, save: Save) -> Iterator[Path]:
 @pytest.mark.parametrize("name", ["manifest.json", *FILES])
 def test_a_file_without_read_permission(public: Path, name: str) -> None:
     (public / name).chmod(0)
-    with somebody_else():
+    with another_user():
         assert refusal(public) == f"cannot read {public / name}: Permission denied"
 
 
 def test_a_folder_without_permission(public: Path) -> None:
     public.parent.chmod(0)
     try:
-        with somebody_else():
+        with another_user():
             assert refusal(public) == f"cannot read {public}: Permission denied"
     finally:
         public.parent.chmod(0o755)

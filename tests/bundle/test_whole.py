@@ -19,7 +19,7 @@ from regard.models import Seq2Seq
 from regard.text.input_error import InputError
 from regard.text.tokenizer import Tokenizer
 
-from .conftest import Save, add, first_weights, names, small_files, somebody_else
+from .conftest import Save, add, another_user, first_weights, names, small_files
 
 
 @pytest.mark.parametrize("how", ["kill", "fail"])
@@ -76,7 +76,7 @@ def test_a_folder_that_cannot_be_moved_raises_instead_of_retrying_for_ever(model
     (place / ".bundle.old").mkdir()
     (place / ".bundle.old" / "theirs").write_text("")
     try:
-        with somebody_else():
+        with another_user():
             save(place / "bundle", model)
             before = first_weights(place / "bundle")
             with pytest.raises(InputError, match=r"cannot write .*bundle: Directory not empty"):

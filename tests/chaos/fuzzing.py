@@ -218,7 +218,7 @@ def warm(start: Path, root: Path) -> None:
     shutil.copytree(start, root / "case")
     for command in WARM:
         ended = run_here(command, root / "case")
-        assert ended.code == 0 or command[0] == "doctor", ended.said
+        assert ended.code == 0 or command[0] == "doctor", ended.printed
 
 
 def fuzz(target: str, root: Path, seconds: float, first_seed: int = 7, cases: int | None = None) -> dict[str, object]:
@@ -251,7 +251,7 @@ def fuzz(target: str, root: Path, seconds: float, first_seed: int = 7, cases: in
             if len(findings) < 20:
                 kept = root / "found" / str(len(findings))
                 shutil.copytree(folder, kept)
-                findings.setdefault(re.sub(r"\d+", "N", ended.said[-200:]), f"{promise} (in {kept})")
+                findings.setdefault(re.sub(r"\d+", "N", ended.printed[-200:]), f"{promise} (in {kept})")
 
     number = first_seed
     while not over():

@@ -122,8 +122,8 @@ def test_tuned_settings_apply_to_other_text(command: Command, run_folder: Path, 
     tuned = command(*both, "--tune", "--set", "posterior=tune", "--save-settings", path)
     assert (tuned.code, f"written: {path}; use it with --settings {path}" in tuned.err) == (0, True)
     assert "is the best of 11 posteriors: AER " in tuned.err
-    asked = json.loads(path.read_text("utf-8")).get("posterior")
-    options = "" if asked is None else f"posterior={asked['prior']:g} evidence={asked['evidence']} "
+    requested = json.loads(path.read_text("utf-8")).get("posterior")
+    options = "" if requested is None else f"posterior={requested['prior']:g} evidence={requested['evidence']} "
     assert f"forward, tuned: {options}shift=" in tuned.err
     bayes = command("align", run_folder, "--tune", "--set", "posterior=1", "--set", "evidence=word")
     assert "forward, tuned: posterior=1 evidence=word shift" in bayes.err
@@ -136,8 +136,8 @@ def test_tuned_settings_apply_to_other_text(command: Command, run_folder: Path, 
     assert command(*both, "--settings", path, "--save-settings", path).code == 2
     for option, named in (("--tune", "--tune"), ("--set=shift=0", "shift"), ("--set=symmetrise=union", "symmetrise")):
         refused = command(*both, "--settings", path, option)
-        said = f"--settings {path} already sets how links are extracted: leave {named} out"
-        assert (refused.code, refused.complaint) == (2, said)
+        expected = f"--settings {path} already sets how links are extracted: leave {named} out"
+        assert (refused.code, refused.complaint) == (2, expected)
     assert path.read_bytes() == before
 
 

@@ -115,10 +115,10 @@ def test_ctrl_c_saves_and_prints_the_command_to_continue(recipe: Path, tmp_path:
     with started(words, stdout=PIPE, stderr=PIPE) as process:
         wait_until(lambda: b'"step"' in _read(journal), process, "it trained")
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate()
+        _, printed = process.communicate()
     assert process.returncode == 130
-    assert b"interrupted; 1 of 1 runs are not done. Continue with: regard compare" in said
-    assert b"--resume" in said
+    assert b"interrupted; 1 of 1 runs are not done. Continue with: regard compare" in printed
+    assert b"--resume" in printed
     assert (journal.parent / "last" / "manifest.json").exists()
 
 

@@ -80,10 +80,10 @@ def test_model_options_are_refused_for_files(command: Command, run_folder: Path,
         )
         assert command("evaluate", tmp_path / "out", data, "--against", run_folder, name, value).code == 0
     sides = []
-    for name, text in (("source", "3 4\n"), ("target", "4 3\n"), ("links", "0-1 1-0\n"), ("said", "4 3\n")):
+    for name, text in (("source", "3 4\n"), ("target", "4 3\n"), ("links", "0-1 1-0\n"), ("translations", "4 3\n")):
         (tmp_path / name).write_text(text, encoding="utf-8")
-        sides += [] if name == "said" else [f"--{name}", tmp_path / name]
-    refused = command("evaluate", tmp_path / "said", *sides)
+        sides += [] if name == "translations" else [f"--{name}", tmp_path / name]
+    refused = command("evaluate", tmp_path / "translations", *sides)
     assert refused.code == 2
     assert refused.complaint.startswith("--links ")
     assert "is a file of translations" in refused.complaint
@@ -131,10 +131,10 @@ def test_an_ensemble_is_scored(command: Command, run_folder: Path, vanilla: Path
     assert json.loads(twins.out)["bleu"] == alone["bleu"]
     shown = command("evaluate", run_folder, data, "--ensemble", run_folder / "last").out
     assert f"{run_folder} with {run_folder / 'last'} on {data}, 3 sentences:" in shown.replace("\n", "")
-    for systems, said in (((), False), (("--ensemble", run_folder), True)):
+    for systems, noted in (((), False), (("--ensemble", run_folder), True)):
         assert (
             "the alignment error rate is that of the first" in command("evaluate", run_folder, *systems).out
-        ) == said
+        ) == noted
     other = command("evaluate", run_folder, data, "--ensemble", vanilla)
     assert other.code == 2
     assert "have different vocabularies: an ensemble needs models" in other.complaint

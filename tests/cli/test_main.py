@@ -114,9 +114,9 @@ def test_wrong_use_prints_one_line(command: Command, arguments: list[str], messa
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
 )
 def test_every_failure_has_a_line_and_a_code(error: Exception, code: int, message: str) -> None:
-    said, given = describe_failure(error)
+    printed, given = describe_failure(error)
     assert given == code
-    assert said.startswith(message)
+    assert printed.startswith(message)
 
 
 @pytest.mark.parametrize(

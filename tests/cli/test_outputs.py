@@ -269,11 +269,11 @@ def test_7_standard_streams_count_as_files(run_folder: Path, source: Path) -> No
         return str(done.stderr)
 
     with source.open() as file:
-        said = run("--output", source, stdin=file)
-    assert said == f"regard: --output {source} is also an input: name another file\n"
+        printed = run("--output", source, stdin=file)
+    assert printed == f"regard: --output {source} is also an input: name another file\n"
     with source.open("a") as file:
-        said = run("--input", source, stdout=file)
-    assert said == f"regard: standard output goes to {source}, which is also an input: name another file\n"
+        printed = run("--input", source, stdout=file)
+    assert printed == f"regard: standard output goes to {source}, which is also an input: name another file\n"
     assert source.read_text(encoding="utf-8") == LINES
 
 

@@ -44,8 +44,8 @@ def test_item_15_resume_needs_nothing_but_the_folder(command: Command, interrupt
 
 def test_item_15_the_time_is_estimated_before_training_begins(command: Command, interrupted: Path) -> None:
     outcome = command("train", interrupted, "--resume")
-    said = outcome.err.index("at most, validation not counted")
-    assert said < outcome.err.index("best exact match")
+    estimate = outcome.err.index("at most, validation not counted")
+    assert estimate < outcome.err.index("best exact match")
     started = [json.loads(line) for line in (interrupted / NAME).read_text(encoding="utf-8").splitlines()]
     assert all(one["estimate"] > 0 for one in started if one["event"] == "started")
 

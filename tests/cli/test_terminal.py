@@ -64,8 +64,8 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
 
     def call(*arguments: object, encoding: str = "utf-8") -> str:
         master, slave = pty.openpty()
-        heard: list[bytes] = []
-        listener = threading.Thread(target=_listen, args=(master, heard))
+        received: list[bytes] = []
+        listener = threading.Thread(target=_listen, args=(master, received))
         listener.start()
         with open(slave, "w", encoding=encoding, closefd=False) as stream:
             with monkeypatch.context() as patch:
@@ -81,15 +81,15 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
         os.close(slave)
         listener.join()
         os.close(master)
-        return b"".join(heard).decode(encoding)
+        return b"".join(received).decode(encoding)
 
     return call
 
 
-def _listen(master: int, heard: list[bytes]) -> None:
+def _listen(master: int, received: list[bytes]) -> None:
     try:
         while block := os.read(master, 4096):
-            heard.append(block)
+            received.append(block)
     except OSError:  # the other end is closed
         return
 

@@ -200,9 +200,9 @@ def test_ctrl_c_keeps_the_translations_so_far(run_folder: Path, tmp_path: Path) 
         drafts = partial(tmp_path.glob, ".out.txt-*.part")
         wait_until(lambda: any(path.stat().st_size for path in drafts()), process, "anything was translated")
         process.send_signal(signal.SIGINT)
-        said = process.stderr.read().decode()
+        printed = process.stderr.read().decode()
         assert process.wait(60) == 130
-    assert said == f"regard: the output so far is in {draft}\nregard: interrupted\n"
+    assert printed == f"regard: the output so far is in {draft}\nregard: interrupted\n"
     assert draft.read_text(encoding="utf-8") in ("5 4 3\n" * 256, "5 4 3\n" * 300)
     assert not output.exists()
 

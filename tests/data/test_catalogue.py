@@ -155,6 +155,6 @@ def test_invalid_keys_raise(keys: dict[str, str], message: str, home: Path) -> N
 
 def test_the_part_must_be_named(home: Path) -> None:
     fill(home / "g2p-sigmorphon2020", fre_train__tsv="a\tb\n")
-    for part, said in ((None, "name one"), ("xxx", "no part 'xxx'")):
-        with pytest.raises(InputError, match=f"has several parts, {said}: part is one of ady, arm"):
+    for part, reason in ((None, "name one"), ("xxx", "no part 'xxx'")):
+        with pytest.raises(InputError, match=f"has several parts, {reason}: part is one of ady, arm"):
             resolve(table(name="g2p-sigmorphon2020", source="word", target="ipa", part=part))

@@ -73,9 +73,9 @@ def test_splits_without_a_file_are_held_out_of_train_and_reported(undivided: Pat
     assert not set(found["train"]) & set(found["dev"])
     assert not set(found["train"]) & set(found["test"])
     assert not set(found["dev"]) & set(found["test"])
-    said = "no {0} file: 20 of the 400 training pairs, chosen by their source text, are held out for {0}"
-    assert load_split(config, "train").notes == (said.format("dev"), said.format("test"))
-    assert load_split(config, "dev").notes == (said.format("dev"),)
+    note = "no {0} file: 20 of the 400 training pairs, chosen by their source text, are held out for {0}"
+    assert load_split(config, "train").notes == (note.format("dev"), note.format("test"))
+    assert load_split(config, "dev").notes == (note.format("dev"),)
 
 
 def test_the_holdout_depends_only_on_the_texts(undivided: Path) -> None:

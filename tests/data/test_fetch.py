@@ -32,7 +32,7 @@ class Server:
     length: str | None = None
     whole: bool = True
     """Whether it sends Content-Length."""
-    asked: list[tuple[str, str | None]] = field(default_factory=list)
+    requested: list[tuple[str, str | None]] = field(default_factory=list)
     address: str = ""
 
 
@@ -43,7 +43,7 @@ def server() -> Iterator[Server]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             wanted = self.headers.get("Range")
-            state.asked.append((self.path, wanted))
+            state.requested.append((self.path, wanted))
             content = state.files.get(self.path)
             if state.status is not None or content is None:
                 self.send_error(state.status or 404)
@@ -91,24 +91,28 @@ def entry(address: str | None = None) -> CatalogueEntry:
 
 
 def test_a_corpus_is_downloaded_checked_and_then_kept(server: Server, tmp_path: Path) -> None:
-    told: list[tuple[str, int, int | None]] = []
-    got = get(entry(server.address), home=tmp_path, watch=lambda *one: told.append(one))
+    reported: list[tuple[str, int, int | None]] = []
+    got = get(entry(server.address), home=tmp_path, watch=lambda *one: reported.append(one))
     assert got.folder == tmp_path / "tiny"
     assert set(got.files.values()) == {"downloaded"}
     assert sorted(path.name for path in got.folder.iterdir()) == ["LICENSE.gz", "train.en.gz", "train.fr.gz"]
     assert damaged(entry(), got.folder) == []
     sizes = {name: len(server.files[f"/{name}.gz"]) for name in TEXTS}
-    assert {(name, total) for name, _, total in told} == set(sizes.items())
-    assert all((name, size, size) in told for name, size in sizes.items())
+    assert {(name, total) for name, _, total in reported} == set(sizes.items())
+    assert all((name, size, size) in reported for name, size in sizes.items())
     again = get(entry(server.address), home=tmp_path)
     assert set(again.files.values()) == {"kept"}
-    assert len(server.asked) == 3
+    assert len(server.requested) == 3
 
 
 def test_a_broken_connection_is_resumed(server: Server, tmp_path: Path) -> None:
     server.breaks = [10, 5]
     get(entry(server.address), home=tmp_path)
-    assert server.asked[:3] == [("/train.en.gz", None), ("/train.en.gz", "bytes=10-"), ("/train.en.gz", "bytes=15-")]
+    assert server.requested[:3] == [
+        ("/train.en.gz", None),
+        ("/train.en.gz", "bytes=10-"),
+        ("/train.en.gz", "bytes=15-"),
+    ]
     assert damaged(entry(), tmp_path / "tiny") == []
 
 
@@ -118,7 +122,7 @@ def test_received_bytes_are_kept_for_the_next_attempt(server: Server, tmp_path: 
         get(entry(server.address), home=tmp_path)
     assert [path.name for path in (tmp_path / "tiny").iterdir()] == [".train.en.gz.part"]
     get(entry(server.address), home=tmp_path)
-    assert server.asked[3] == ("/train.en.gz", "bytes=20-")
+    assert server.requested[3] == ("/train.en.gz", "bytes=20-")
     assert damaged(entry(), tmp_path / "tiny") == []
 
 
@@ -272,19 +276,19 @@ def test_two_processes_fetch_a_corpus_once(server: Server, copy: Path, tmp_path:
 
 def test_waiting_for_another_process_is_reported(copy: Path, tmp_path: Path) -> None:
     (tmp_path / "home").mkdir()
-    told: list[str] = []
+    reported: list[str] = []
     with ExitStack() as other:
         other.enter_context(locked(tmp_path / "home" / ".tiny.lock"))
 
         def watch(name: str, done: int, total: int | None) -> None:
-            told.append(name)
+            reported.append(name)
             other.close()
 
         get(entry(), copy, tmp_path / "home", watch)
-    assert told[0] == "waiting for another process that fetches tiny"
-    told.clear()
-    get(entry(), copy, tmp_path / "second home", lambda name, done, total: told.append(name))
-    assert not [name for name in told if "waiting" in name]
+    assert reported[0] == "waiting for another process that fetches tiny"
+    reported.clear()
+    get(entry(), copy, tmp_path / "second home", lambda name, done, total: reported.append(name))
+    assert not [name for name in reported if "waiting" in name]
 
 
 @pytest.mark.parametrize("length", ["many", "-5"])

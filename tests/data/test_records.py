@@ -147,18 +147,18 @@ def test_item_1_a_dataset_s_script_is_not_run(tmp_path: Path, monkeypatch: pytes
 
 
 def test_item_1_older_versions_of_datasets_get_trust_remote_code_false(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: dict[str, object] = {}
-    monkeypatch.setattr(datasets, "load_dataset", lambda *given, **options: asked.update(options))
+    requested: dict[str, object] = {}
+    monkeypatch.setattr(datasets, "load_dataset", lambda *given, **options: requested.update(options))
     open_dataset("somebody/corpus", None, None, "train")
-    assert asked["trust_remote_code"] is False
+    assert requested["trust_remote_code"] is False
 
 
 def test_a_recipe_reads_a_dataset_in_a_folder(tmp_path: Path) -> None:
     rows = [{"en": f"w{i}", "fr": f"m{i}"} for i in range(40)]
     whole = datasets.Dataset.from_list(rows)
     datasets.DatasetDict({"train": whole, "validation": whole.select([0, 1])}).save_to_disk(tmp_path / "saved")
-    said = {"kind": "huggingface", "name": "saved", "dev": "validation", "source": "en", "target": "fr"}
-    config = HuggingFaceData.model_validate({**said, "base": tmp_path})
+    table = {"kind": "huggingface", "name": "saved", "dev": "validation", "source": "en", "target": "fr"}
+    config = HuggingFaceData.model_validate({**table, "base": tmp_path})
     assert len(load_split(config, "dev").pairs) == 2
     train, test = load_split(config, "train"), load_split(config, "test")
     assert len(train.pairs) + len(test.pairs) == 40

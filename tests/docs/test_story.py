@@ -284,9 +284,9 @@ def test_commands_exist(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for verb, *arguments in typed:
         assert verb in VERBS, verb
         assert run([verb, "--help"]) == 0
-        said = capsys.readouterr().out
+        printed = capsys.readouterr().out
         for option in (one for one in arguments if one.startswith("--")):
-            assert option in said, f"regard {verb} has no {option}"
+            assert option in printed, f"regard {verb} has no {option}"
         if verb == "explain" and arguments:
             explained.explain(arguments[0])
         if verb == "train":

@@ -25,12 +25,12 @@ corpora = st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=3)), mi
 @given(corpora, st.booleans())
 @settings(max_examples=60, deadline=None)
 def test_summed_statistics_give_the_corpus_scores(pairs, lowercase: bool) -> None:
-    said, wanted = [one for one, _ in pairs], [other for _, other in pairs]
-    summed = bleu_statistics(said, wanted, lowercase=lowercase).sum(axis=0)
-    assert bleu_from(summed) == pytest.approx(bleu(said, wanted, lowercase=lowercase).score)
-    summed = chrf_statistics(said, wanted, lowercase=lowercase).sum(axis=0)
-    assert chrf_from(summed) == pytest.approx(chrf(said, wanted, lowercase=lowercase).score)
-    assert share(match_statistics(said, wanted).sum(axis=0)) == exact_match(said, wanted)
+    hypotheses, wanted = [one for one, _ in pairs], [other for _, other in pairs]
+    summed = bleu_statistics(hypotheses, wanted, lowercase=lowercase).sum(axis=0)
+    assert bleu_from(summed) == pytest.approx(bleu(hypotheses, wanted, lowercase=lowercase).score)
+    summed = chrf_statistics(hypotheses, wanted, lowercase=lowercase).sum(axis=0)
+    assert chrf_from(summed) == pytest.approx(chrf(hypotheses, wanted, lowercase=lowercase).score)
+    assert share(match_statistics(hypotheses, wanted).sum(axis=0)) == exact_match(hypotheses, wanted)
 
 
 def right(count: int, of: int) -> np.ndarray:

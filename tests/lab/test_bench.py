@@ -65,10 +65,10 @@ def test_a_table_names_every_system_against_the_first() -> None:
 
 def test_a_share_beyond_the_limit_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a GPU, where the textbook's many small products are slower one by one than ours are in all."""
-    for milliseconds, said in ((1e9, True), (0.0, False)):
+    for milliseconds, noted in ((1e9, True), (0.0, False)):
         monkeypatch.setattr(time_training, "products_alone", lambda *_, ms=milliseconds: ms)
         notes = measure_training(TINY, CPU, repeats=1).notes
-        assert any(note.startswith("more than the limit") for note in notes) is said
+        assert any(note.startswith("more than the limit") for note in notes) is noted
 
 
 def test_systems_that_disagree_are_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:

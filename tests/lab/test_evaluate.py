@@ -21,8 +21,8 @@ from runtime.bundles import untrained
 
 def test_a_model_that_learned_its_task_scores_well_on_its_test_split(reverser: regard.Translator) -> None:
     corpus = recipe_pairs(reverser.bundle)
-    told: list[int] = []
-    measured = measure(reverser, corpus.pairs, progress=told.append)
+    reported: list[int] = []
+    measured = measure(reverser, corpus.pairs, progress=reported.append)
     scores = measured.evaluation
     assert scores.sentences == len(corpus.pairs) == 60
     assert scores.exact_match > 0.9
@@ -31,7 +31,7 @@ def test_a_model_that_learned_its_task_scores_well_on_its_test_split(reverser: r
     assert scores.aer < 0.2
     assert "tok:13a" in scores.signatures["bleu"]
     assert scores.signatures["chrf"].startswith("nrefs:1")
-    assert told[-1] == 60
+    assert reported[-1] == 60
     known = [one for one in scores.by_length if one.sentences]
     assert [length_name(one) for one in known] == ["1–5", "6–10"]
     assert sum(one.sentences for one in known) == 60

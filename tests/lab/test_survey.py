@@ -76,13 +76,13 @@ def sentences(count: int) -> list[Pair]:
     return [Pair(f"{i} " + "a " * n, f"{i} " + "b " * n) for i, n in enumerate(lengths)]
 
 
-@pytest.mark.parametrize(("by", "said"), [(1, "1 line below"), (-2, "2 lines above")])
-def test_a_shifted_corpus_is_detected_by_its_lengths(by: int, said: str) -> None:
+@pytest.mark.parametrize(("by", "message"), [(1, "1 line below"), (-2, "2 lines above")])
+def test_a_shifted_corpus_is_detected_by_its_lengths(by: int, message: str) -> None:
     pairs = sentences(300)
     targets = np.roll([pair.target for pair in pairs], by).tolist()
     shifted = [Pair(pair.source, target) for pair, target in zip(pairs, targets, strict=True)]
     (found,) = [one for one in survey(shifted).findings() if "hardly correlate" in one.text]
-    assert said in found.text
+    assert message in found.text
     assert "shifted against each other" in found.remedy
 
 

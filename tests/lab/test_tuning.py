@@ -37,18 +37,18 @@ def test_without_gold_two_directions_are_made_to_agree(wrong: Direction) -> None
 
 
 def test_the_rules_that_agree_best_come_first(wrong: Direction) -> None:
-    asked = [Posterior(0.0, "word"), None, Posterior(0.5, "state")]
-    found = tune_by_agreement(wrong, wrong, SIDES, asked)
-    assert {one.posterior for one in found} == set(asked)
+    requested = [Posterior(0.0, "word"), None, Posterior(0.5, "state")]
+    found = tune_by_agreement(wrong, wrong, SIDES, requested)
+    assert {one.posterior for one in found} == set(requested)
     assert [one.error for one in found] == sorted(one.error for one in found)
     for one in found:
         assert tune_by_agreement(wrong, wrong, SIDES, [one.posterior]) == [one]
 
 
 def test_the_best_posterior_comes_first_and_each_is_tuned_separately(wrong: Direction) -> None:
-    asked = [None, Posterior(1.0, "word"), Posterior(0.5, "state")]
-    found = tune_with_gold(wrong, wrong, SIDES, GOLD, posteriors=asked)
-    assert {one.posterior for one in found} == set(asked)
+    requested = [None, Posterior(1.0, "word"), Posterior(0.5, "state")]
+    found = tune_with_gold(wrong, wrong, SIDES, GOLD, posteriors=requested)
+    assert {one.posterior for one in found} == set(requested)
     assert [one.error for one in found] == sorted(one.error for one in found)
     for one in found:
         (alone,) = tune_with_gold(wrong, wrong, SIDES, GOLD, posteriors=[one.posterior])

@@ -69,9 +69,9 @@ def test_the_query_is_the_state_before_or_after_the_recurrence(placement: str) -
     model = shared(recurrent(placement=placement, decoder_layers=2))
     state = model.start(sentences(*SOURCE))
     step = model.step(TOKENS[:, 0], state, trace=True)
-    asked = state.hidden[-1] if placement == "input" else step.state.hidden[-1]
+    requested = state.hidden[-1] if placement == "input" else step.state.hidden[-1]
     assert step.trace[0] is not None
-    assert torch.equal(step.trace[0].query[:, 0], asked)
+    assert torch.equal(step.trace[0].query[:, 0], requested)
 
 
 def test_a_model_without_attention_has_no_trace_and_takes_no_weights() -> None:

@@ -112,16 +112,16 @@ def test_aligning_with_it(random_model: Make) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "asked", "message"),
+    ("name", "requested", "message"),
     [
         ("transformer", Posterior(), "is not defined for a Transformer"),
         ("bahdanau", Posterior(-1.0), "posterior=-1: .* expected 0 to 10"),
         ("bahdanau", Posterior(1.0, "nonsense"), "evidence=nonsense: valid choices are state, word"),
     ],
 )
-def test_undefined_posteriors_raise(random_model: Make, name: str, asked: Posterior, message: str) -> None:
+def test_undefined_posteriors_raise(random_model: Make, name: str, requested: Posterior, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        Aligner(random_model(name).bundle, posterior=asked)
+        Aligner(random_model(name).bundle, posterior=requested)
 
 
 def test_posteriors_of_the_align_options() -> None:
@@ -154,9 +154,9 @@ def test_one_evidence_serves_every_prior(
 ) -> None:
     bundle = random_model("bahdanau").bundle
     monkeypatch.setattr("regard.runtime.aligner.guided_shift", lambda bundle: shift)
-    asked = None, Posterior(0.0, evidence), Posterior(prior, evidence)
+    requested = None, Posterior(0.0, evidence), Posterior(prior, evidence)
     texts = ["the black cat"], ["le chat noir"]
-    plain, likely, wanted = (next(iter(Aligner(bundle, posterior=one).look(*texts)))[1].attention for one in asked)
+    plain, likely, wanted = (next(iter(Aligner(bundle, posterior=one).look(*texts)))[1].attention for one in requested)
     np.testing.assert_allclose(explained(plain, likely, prior, shift), wanted, atol=1e-5)
 
 

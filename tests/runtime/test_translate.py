@@ -246,8 +246,8 @@ def test_a_text_that_is_too_long_is_cut_with_one_warning(random_model: Make, kin
     model = random_model("bahdanau", kind)
     long = " ".join(["cat mat"] * 40)
     translation = model.translate(long, longest=5)
-    said = [warning for warning in translation.warnings if warning.startswith("too long: only the first 12 of")]
-    assert len(said) == 1
+    warnings = [warning for warning in translation.warnings if warning.startswith("too long: only the first 12 of")]
+    assert len(warnings) == 1
     assert len(translation.source_pieces) == LONGEST + 1
     assert translation.source_pieces[-1] == "</s>"
     assert translation.word_attention is not None
@@ -263,8 +263,8 @@ def test_longest_source_allows_longer_texts_than_training(tmp_path: Path) -> Non
     whole = regard.load(folder, longest_source=80).translate(long, longest=5)
     assert len(whole.source_pieces) == 81
     assert not any(warning.startswith("too long") for warning in whole.warnings)
-    (said,) = [one for one in regard.load(folder, longest_source=79).translate(long).warnings if "too long" in one]
-    assert said == "too long: only the first 79 of 80 pieces were read"
+    (warning,) = [one for one in regard.load(folder, longest_source=79).translate(long).warnings if "too long" in one]
+    assert warning == "too long: only the first 79 of 80 pieces were read"
     with pytest.raises(InputError, match="longest_source = 0: expected 1 to 100,000 pieces"):
         regard.load(folder, longest_source=0)
 

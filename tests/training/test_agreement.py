@@ -24,7 +24,7 @@ def made_up(words: int = 5) -> tuple[torch.Tensor, ...]:
 
 def test_the_loss_follows_the_papers_equation() -> None:
     features, weight, bias, wanted = made_up()
-    objective, said = r_drop_cross_entropy(features, weight, bias, wanted, 0.1, 0.25, 3.0)
+    objective, reported = r_drop_cross_entropy(features, weight, bias, wanted, 0.1, 0.25, 3.0)
     logits = functional.linear(features, weight, bias)
     one, other = logits.log_softmax(-1).chunk(2)
     losses = sum(
@@ -34,8 +34,8 @@ def test_the_loss_follows_the_papers_equation() -> None:
     kl = kl + functional.kl_div(other, one, reduction="sum", log_target=True)
     torch.testing.assert_close(objective, 0.25 * (0.5 * losses + 3.0 * 0.5 * kl))
     plain = sum(functional.cross_entropy(part, wanted, reduction="sum") for part in logits.chunk(2))
-    torch.testing.assert_close(said, 0.5 * plain)
-    assert not said.requires_grad
+    torch.testing.assert_close(reported, 0.5 * plain)
+    assert not reported.requires_grad
     assert torch.autograd.gradcheck(
         lambda *given: r_drop_cross_entropy(*given, wanted, 0.1, 1.0, 3.0)[0], (features, weight, bias)
     )

@@ -31,8 +31,8 @@ LINKS[0, 0, 0] = LINKS[0, 1, 0] = LINKS[0, 1, 1] = LINKS[1, 0, 0] = True
 
 
 def batch(**guidance: Any) -> Batch:
-    told = Guidance(**{"links": LINKS, "weight": 0.0, "layer": 0, "head": 0, "coverage": 0.0, **guidance})
-    return Batch(SOURCE, torch.tensor([3, 2]), TARGET, torch.tensor([3, 2]), torch.arange(2), told)
+    guidance_ = Guidance(**{"links": LINKS, "weight": 0.0, "layer": 0, "head": 0, "coverage": 0.0, **guidance})
+    return Batch(SOURCE, torch.tensor([3, 2]), TARGET, torch.tensor([3, 2]), torch.arange(2), guidance_)
 
 
 def loss(weights: torch.Tensor, **guidance: Any) -> float:
@@ -77,13 +77,13 @@ def test_gradients_equal_finite_differences(name: str, changes: dict[str, Any]) 
             parameter.mul_(2.0)
     one = batch(weight=0.7, coverage=0.3)
     assert one.guidance is not None
-    told = one.guidance
+    guidance_ = one.guidance
     assert batch_loss(model, one).objective > batch_loss(model, replace(one, guidance=None)).objective
 
     def objective() -> torch.Tensor:
         looked = model(one, one.target_in, want_weights=True).weights
         assert looked is not None
-        return attention_loss(looked, one, told)
+        return attention_loss(looked, one, guidance_)
 
     objective().backward()
     generator, step = np.random.default_rng(0), 1e-6
@@ -119,12 +119,12 @@ def test_attention_learns_the_given_links_even_wrong_ones(tmp_path: Path) -> Non
 def test_runs_with_guidance_are_resumed_to_the_bit(tmp_path: Path) -> None:
     from .tiny import equal, weights
 
-    told = {"guide": {"weight": 0.5}, "coverage": 0.1}
-    regard.train(tiny(train={"steps": 6, **told}), tmp_path / "whole")
+    guidance_ = {"guide": {"weight": 0.5}, "coverage": 0.1}
+    regard.train(tiny(train={"steps": 6, **guidance_}), tmp_path / "whole")
     plain = tiny(train={"steps": 6})
     regard.train(plain, tmp_path / "plain")
     assert not equal(weights(tmp_path / "whole"), weights(tmp_path / "plain"))
-    regard.train(tiny(train={"steps": 6, **told}), tmp_path / "again")
+    regard.train(tiny(train={"steps": 6, **guidance_}), tmp_path / "again")
     assert equal(weights(tmp_path / "whole"), weights(tmp_path / "again"))
 
 

@@ -88,11 +88,11 @@ def test_resuming_with_a_changed_recipe_names_the_changed_keys(folder: Path) -> 
     changed = tiny(train={"steps": 9, "learning_rate": 0.5, "source_vectors": "v.vec"}, data={"seed": 3})
     with pytest.raises(InputError) as caught:
         train(changed, folder, resume=True)
-    said = (
+    message = (
         "data.seed was 0, is 3; train.learning_rate was 0.001, is 0.5; train.source_vectors was not set, is 'v.vec'; "
         "train.steps was 2, is 9"
     )
-    assert f"was started with another recipe ({said}): resume with the same one, or start a new run" in str(
+    assert f"was started with another recipe ({message}): resume with the same one, or start a new run" in str(
         caught.value
     )
     assert equal(weights(folder), before)

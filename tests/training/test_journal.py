@@ -28,9 +28,9 @@ def test_every_event_is_one_line_of_json_even_with_odd_characters_and_no_number(
 
 
 def test_listeners_get_every_written_event(tmp_path: Path) -> None:
-    heard: list[object] = []
-    Journal(tmp_path, [heard.append, heard.append]).write(stepped(1))
-    assert heard == [stepped(1)] * 2
+    received: list[object] = []
+    Journal(tmp_path, [received.append, received.append]).write(stepped(1))
+    assert received == [stepped(1)] * 2
 
 
 def test_rewinding_removes_later_steps_the_end_and_a_partial_line(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ STARTED = {"event": "started", "total_steps": 6000}
 
 
 @pytest.mark.parametrize(
-    ("events", "said"),
+    ("events", "message"),
     [
         ([], ""),
         ([STARTED], ""),
@@ -23,7 +23,7 @@ STARTED = {"event": "started", "total_steps": 6000}
     ],
 )
 def test_item_11_the_last_step_of_an_unfinished_run_is_reported(
-    tmp_path: Path, events: list[dict[str, object]], said: str
+    tmp_path: Path, events: list[dict[str, object]], message: str
 ) -> None:
     (tmp_path / NAME).write_text("".join(json.dumps(one) + "\n" for one in events), encoding="utf-8")
-    assert cut_short(tmp_path) == said
+    assert cut_short(tmp_path) == message

@@ -84,18 +84,18 @@ def test_item_5_a_checkpoint_of_version_1_still_resumes(folder: Path, tmp_path: 
 
 def test_item_5_weights_kept_for_the_average_are_checked(tmp_path: Path) -> None:
     recipe = tiny(train={"steps": 6, "validate_every": 2, "average": 3, "metric": "loss"})
-    heard: list[Event] = []
+    received: list[Event] = []
 
     def damage(event: Event) -> None:
-        heard.append(event)
+        received.append(event)
         if isinstance(event, Stepped) and event.step == 5:
             first = kept(tmp_path / "run")[0]
             first.write_bytes(flip_bit(first.read_bytes(), Random(1)))
 
     train(recipe, tmp_path / "run", listener=damage)
-    (said,) = [event.message for event in heard if isinstance(event, Warned)]
-    assert said == f"{kept(tmp_path / 'run')[0]} is damaged: the average leaves it out"
-    (averaged,) = [event for event in heard if event.kind == "averaged"]
+    (expected,) = [event.message for event in received if isinstance(event, Warned)]
+    assert expected == f"{kept(tmp_path / 'run')[0]} is damaged: the average leaves it out"
+    (averaged,) = [event for event in received if event.kind == "averaged"]
     assert averaged.count == 2
 
 
@@ -173,9 +173,9 @@ def test_item_5_a_finished_run_of_one_checkpoint_gets_its_best_model_back(tmp_pa
 
 def notes(recipe: Recipe, folder: Path) -> tuple[str, ...]:
     """The warnings of a resumed run before its first step."""
-    heard = Listener()
-    train(recipe, folder, resume=True, listener=heard)
-    (started,) = heard.of(Started)
+    received = Listener()
+    train(recipe, folder, resume=True, listener=received)
+    (started,) = received.of(Started)
     return tuple(started.notes)
 
 
@@ -184,20 +184,20 @@ def test_item_5_a_missing_best_model_is_reported(tmp_path: Path) -> None:
     recipe = tiny(train={"steps": 6, "validate_every": 2, "checkpoint_every": 1})
     folder = stopped(recipe, tmp_path / "run", step=4)
     shutil.rmtree(folder / "best")
-    told = f"{folder / 'best'}, the best model so far (step 2), is missing"
-    assert notes(recipe, folder) == (f"{told}: last/ is used instead until there is a better one",)
+    reported = f"{folder / 'best'}, the best model so far (step 2), is missing"
+    assert notes(recipe, folder) == (f"{reported}: last/ is used instead until there is a better one",)
 
 
 def test_item_5_a_missing_average_is_reported_and_never_replaced_by_other_weights(tmp_path: Path) -> None:
     keys = {"metric": "loss", "validate_every": 2, "average": 3, "learning_rate": 0.2, "clip": None, "steps": 20}
-    recipe, heard = tiny(train=keys), []
+    recipe, received = tiny(train=keys), []
     train(recipe, tmp_path / "run")
     assert load_bundle(tmp_path / "run" / "best").manifest.trained["averaged"] == 3
     shutil.rmtree(tmp_path / "run" / "best")
-    train(recipe, tmp_path / "run", resume=True, listener=heard.append)
+    train(recipe, tmp_path / "run", resume=True, listener=received.append)
     assert not (tmp_path / "run" / "best").exists()
-    assert [event.kind for event in heard] == ["warning", "finished"]
-    assert "the best model so far (step 20), is missing" in heard[0].message
+    assert [event.kind for event in received] == ["warning", "finished"]
+    assert "the best model so far (step 20), is missing" in received[0].message
 
 
 def test_item_5_resuming_with_other_versions_warns_and_continues(
@@ -207,11 +207,11 @@ def test_item_5_resuming_with_other_versions_warns_and_continues(
     assert notes(RECIPE, tmp_path / "same") == ()
     monkeypatch.setattr(regard, "__version__", "9.9")
     monkeypatch.setattr("torch.__version__", "1.2.3")
-    (said,) = notes(RECIPE, folder)
+    (expected,) = notes(RECIPE, folder)
     assert re.fullmatch(
         r"the checkpoint was written with regard \S+ \(now 9\.9\), torch \S+ \(now 1\.2\.3\): "
         r"the run continues, but not with bit-equal weights",
-        said,
+        expected,
     )
     assert equal(weights(folder), weights(tmp_path / "same")), "nothing else was changed"
 

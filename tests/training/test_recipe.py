@@ -225,8 +225,8 @@ def test_an_invalid_override_raises_with_an_example(override: str, example: str)
 def test_changing_data_kind_replaces_the_data_table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No key of the recipe's own [data] is left, in any order of the overrides."""
     monkeypatch.chdir(tmp_path)
-    asked = ["data.train=mine", "data.source=en", "data.kind=parallel", "data.target=de"]
-    recipe = load_recipe("multi30k-en-de-luong", asked)
+    requested = ["data.train=mine", "data.source=en", "data.kind=parallel", "data.target=de"]
+    recipe = load_recipe("multi30k-en-de-luong", requested)
     assert isinstance(recipe.data, ParallelData)
     assert recipe.data.train == tmp_path / "mine"
     assert (recipe.data.source, recipe.data.target) == ("en", "de")

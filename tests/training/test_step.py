@@ -172,10 +172,10 @@ def test_a_batch_that_does_not_fit_is_split_and_its_gradient_stays_the_same(
         "out of memory with 9 sentences of up to 8 + 8 pieces: batches of this size are split"
     )
     scarce.tried.clear()
-    told = len(warnings)
+    reported = len(warnings)
     assert_same(whole, fill(model, micro_batches, memory, warnings.append))
     assert max(scarce.tried) <= 40, "what is known not to fit is split before it fails"
-    assert len(warnings) == told, "and nobody is warned twice"
+    assert len(warnings) == reported, "and nobody is warned twice"
 
 
 def test_running_out_of_main_memory_counts_too(monkeypatch: pytest.MonkeyPatch) -> None:

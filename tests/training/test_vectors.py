@@ -109,9 +109,9 @@ def test_a_run_starts_from_vectors_and_reports_it(tmp_path: Path) -> None:
     random = np.random.RandomState(0)
     lines = [f"{word} {' '.join(f'{value:.3f}' for value in random.randn(6))}" for word in range(3, 12)]
     path = write(tmp_path / "v.txt", "\n".join(lines))
-    heard: list[object] = []
-    train(tiny(train={"steps": 1, "source_vectors": str(path)}), tmp_path / "run", listener=heard.append)
-    (started,) = [event for event in heard if isinstance(event, Started)]
+    received: list[object] = []
+    train(tiny(train={"steps": 1, "source_vectors": str(path)}), tmp_path / "run", listener=received.append)
+    (started,) = [event for event in received if isinstance(event, Started)]
     assert started.notes == (f"9 of the source's pieces (100%) are initialised from {path}",)
     with pytest.raises(ValueError, match="start_from brings its own embeddings"):
         tiny(train={"start_from": "x", "source_vectors": "y"})

@@ -104,8 +104,8 @@ def test_a_process_that_torchrun_did_not_start_is_alone(monkeypatch: pytest.Monk
 
 
 def test_a_worker_reads_its_rank_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = {"RANK": 5, "WORLD_SIZE": 8, "LOCAL_RANK": 1, "LOCAL_WORLD_SIZE": 4, "MASTER_ADDR": "elsewhere"}
-    for name, value in said.items():
+    printed = {"RANK": 5, "WORLD_SIZE": 8, "LOCAL_RANK": 1, "LOCAL_WORLD_SIZE": 4, "MASTER_ADDR": "elsewhere"}
+    for name, value in printed.items():
         monkeypatch.setenv(name, str(value))
     assert find_world() == World(rank=5, size=8, local_rank=1, local_size=4)
     assert not find_world().writer

@@ -116,8 +116,8 @@ def test_a_run_ends_with_the_comparison_that_started_it(recipe: Path, tmp_path: 
     tables = load_recipe(str(recipe)).model_dump(mode="json")
     tables["train"] |= {"steps": 10_000_000}
     Task("additive", 0, tables, None, 0).write(tmp_path)
-    somebody_else = str(os.getpid() + 1)
-    command = [sys.executable, "-m", "regard.lab.compare.one_run", tmp_path, somebody_else]
+    another_user = str(os.getpid() + 1)
+    command = [sys.executable, "-m", "regard.lab.compare.one_run", tmp_path, another_user]
     done = completed(command, ignore=[signal.SIGINT])  # as in a shell's background
     assert done.returncode not in (0, -signal.SIGKILL)
     assert not (tmp_path / RESULT).exists()
