@@ -42,7 +42,7 @@ def test_the_doctor_finds_truncated_compiled_files(tmp_path: Path) -> None:
     """In a copy of the package, with a damaged file that the command itself must import and one that it need not."""
     folder = tmp_path / "a folder" / "regard"
     shutil.copytree(Path(regard.__file__).parent, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    damaged = [cut_short(folder / "lab" / "doctor.py"), cut_short(folder / "plot" / "heatmap.py")]
+    damaged = [cut_short(folder / "lab" / "examine.py"), cut_short(folder / "plot" / "heatmap.py")]
     command = [sys.executable, "-m", "regard", "doctor"]
     environment = {**os.environ, "PYTHONPATH": str(folder.parent)}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
