@@ -25,7 +25,7 @@ VERBS = {
     "compare": "Train variants of a recipe with several seeds and compare them.",
     "info": "Describe a bundle.",
     "models": "The models in the package: direction, size, score, licence.",
-    "export": "Export a model: ONNX for other runtimes, or int8.",
+    "export": "Export a model: ONNX, a page for the browser, or int8.",
     "explain": "One decoder step of an attention mechanism, worked in small numbers.",
     "plot": "Draw attention heat-maps, or a run's loss curve.",
     "studio": "See where models look, in the browser.",
