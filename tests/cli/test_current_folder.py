@@ -18,6 +18,8 @@ from runtime.foreign import MINE, OWN, write_module
 from .conftest import Command
 
 PACKAGES = {"numpy", "pydantic", "rich", "safetensors", "tokenizers", "torch", "typer"}
+BEFORE = {"collections", "contextlib", "functools", "importlib", "keyword", "operator", "reprlib", "types", "warnings"}
+"""What Python imports for `python -m` before the module."""
 SCRIPT = "from regard.cli.main import main\nmain()\n"
 """What the command `regard` is: a script, whose folder Python puts on the path instead of the current one."""
 
@@ -59,7 +61,7 @@ def test_item_2_python_m_regard_finds_no_mechanism_in_the_current_folder_and_say
     tmp_path: Path,
 ) -> None:
     """Before regard begins, Python itself looks there for what `python -m` needs: only the rest is ours to refuse."""
-    here = plant(write_module(tmp_path / "here"), {"statistics", *PACKAGES})
+    here = plant(write_module(tmp_path / "here"), {*sys.stdlib_module_names, *PACKAGES} - BEFORE)
     (here / "mine.toml").write_text(OWN, encoding="utf-8")
     done = python(here, "-m", "regard", "train", "mine.toml", "--out", "run")
     assert (done.returncode, done.stdout) == (2, "")
