@@ -16,7 +16,7 @@ import inspect
 import os
 from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType
-from typing import Any, get_args
+from typing import Any, ForwardRef, Literal, get_args, get_origin
 
 import jaxtyping
 from beartype import beartype
@@ -50,19 +50,21 @@ def _check(function: Any = None, *, typechecker: Callable[..., Any]) -> Any:
         return function
     if not isinstance(function, FunctionType):
         return _jaxtyped(function, typechecker=typechecker)
-    annotations = inspect.get_annotations(function).values()
-    shapes = list(_shapes(annotations))
-    if any(isinstance(one, str) for one in annotations) or any("{" in shape for shape in shapes):
+    shapes = list(_shapes(inspect.get_annotations(function).values()))
+    if None in shapes or any("{" in shape for shape in shapes if shape):
         return _sampled(function, _jaxtyped(function, typechecker=typechecker))
     checked = beartype(function)
     return _sampled(function, _in_context(checked)) if shapes else checked
 
 
-def _shapes(annotations: Iterable[Any]) -> Iterator[str]:
+def _shapes(annotations: Iterable[Any]) -> Iterator[str | None]:
+    """The shapes in annotations; None for a part that is a string."""
     for annotation in annotations:
-        if isinstance(shape := getattr(annotation, "dim_str", None), str):  # forward references have any attribute
+        if isinstance(annotation, str | ForwardRef):
+            yield None
+        elif isinstance(shape := getattr(annotation, "dim_str", None), str):  # forward references have any attribute
             yield shape
-        else:
+        elif get_origin(annotation) is not Literal:
             yield from _shapes(get_args(annotation))
 
 

@@ -1,6 +1,7 @@
 """The rules of the house, as tests: sizes, first lines, the file map, the public names, what an import costs."""
 
 import ast
+import configparser
 import inspect
 import io
 import re
@@ -143,6 +144,30 @@ def test_the_readme_map_is_true() -> None:
     mapped = set(re.findall(r"^  (\w+)/ ", readme, flags=re.MULTILINE))
     folders = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"}
     assert mapped == folders
+    files = {path.name for path in PACKAGE.glob("*.py") if not path.stem.startswith("__")}
+    assert set(re.findall(r"^  (\w+\.py) ", readme, flags=re.MULTILINE)) == files
+
+
+def test_every_folder_and_file_has_an_import_rule_that_forbids_what_its_name_says() -> None:
+    """`make check` runs the contracts; a new folder without one, or a rule that lacks it, is found here."""
+    rules = configparser.ConfigParser()
+    rules.read(ROOT / ".importlinter", encoding="utf-8")
+    contracts = [rules[name] for name in rules.sections() if ":contract:" in name]
+    folders = {path.parent.name for path in PACKAGE.glob("*/*.py")} - {"recipes", "pretrained"}
+    single = {path.stem for path in PACKAGE.glob("*.py") if not path.stem.startswith("__")}
+    named: set[str] = set()
+    for contract in contracts:
+        sources, forbidden = (_modules(contract[key]) for key in ("source_modules", "forbidden_modules"))
+        named |= sources
+        _, _, allowed = contract["name"].partition(" may import ")
+        listed = set(re.findall(r"\w+", allowed)) & folders
+        free = folders - listed if "everything but" in allowed else listed
+        assert forbidden == folders - sources - free, contract["name"]
+    assert named == folders | single
+
+
+def _modules(value: str) -> set[str]:
+    return {name.removeprefix("regard.") for name in value.split()}
 
 
 def test_the_project_speaks_of_itself_alone() -> None:

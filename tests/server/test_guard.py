@@ -193,10 +193,10 @@ def test_requests_are_counted_and_logged_without_their_text(
     with caplog.at_level(logging.INFO, logger="regard.server"):
         client.post("/api/v1/translate", json={"text": CAT})
         client.post("/api/v1/translate", json={"text": CAT, "beam": 99})
-        _until(lambda: len(caplog.messages) >= 2)
-    lines = [json.loads(message) for message in caplog.messages]
+        _until(lambda: sum("/translate" in message for message in caplog.messages) >= 2)
+    lines = [json.loads(message) for message in caplog.messages if "/translate" in message]
     assert [(line["status"], line.get("error")) for line in lines] == [(200, None), (422, "invalid")]
-    assert all(line["path"].endswith("/translate") and line["ms"] > 0 for line in lines)
+    assert all(line["ms"] > 0 for line in lines)
     assert "cat" not in caplog.text
     text = client.get("/metrics").text
     for name in ("requests_total", "request_seconds_bucket", "batch_size_sum", "queue_length", "rejected_total"):

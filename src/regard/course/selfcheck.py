@@ -53,14 +53,14 @@ def solution_problems(entry: Entry, exercise: Exercise) -> Iterator[str]:
         yield from _draw_problems(family)
 
 
-def mistake_problems(exercise: Exercise) -> Iterator[str]:
-    """Every variant of every mistake fails and is called by its own name."""
+def mistake_problems(exercise: Exercise, most: int | None = None) -> Iterator[str]:
+    """Every variant of every mistake, or the first `most` of each, fails and is called by its own name."""
     if not exercise.mistakes:
         yield "there are no named mistakes"
     for mistake in exercise.mistakes:
         if not mistake.variants:
             yield f"{mistake.name} has no variant to be recognised by"
-        for number, functions in enumerate(mistake.variants, 1):
+        for number, functions in enumerate(mistake.variants[:most], 1):
             verdict = grade(exercise, Attempt({**exercise.reference, **functions}))
             if verdict.passed:
                 yield f"{mistake.name}, variant {number}, passes"

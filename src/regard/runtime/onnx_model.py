@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,9 @@ from regard.bundle.onnx_manifest import DECODER, ENCODER, NEW
 from regard.models.model_config import RecurrentConfig, TransformerConfig
 from regard.models.seq2seq import Source
 from regard.models.step import Decoded, Step
+from regard.runtime.onnx_search import OnnxSearch
+from regard.search import Options
+from regard.search.host_choices import HostChoices
 from regard.torch_private import has_vnni
 
 GIVEN = "given_weights"
@@ -37,6 +41,8 @@ class OnnxState:
         if not self.shared:
             return OnnxState(tensors, {})
         groups = next(iter(self.shared.values())).size(0)
+        if groups == 1 and len(rows):
+            return OnnxState(tensors, self.shared)
         owner = rows.numpy() // (self.tensors["position"].size(0) // groups)
         first = np.flatnonzero(np.diff(owner, prepend=-1))
         kept = owner[first]
@@ -68,6 +74,7 @@ class OnnxModel:
         self._weights = weights  # the sessions use this memory
         self._encoder = _session(graphs[ENCODER], weights[ENCODER])
         self._decoder = _session(graphs[DECODER], weights[DECODER])
+        self._search = OnnxSearch(graphs[DECODER], partial(_session, weights=weights[DECODER]))
 
     def start(self, source: Source) -> OnnxState:
         """Read the sentences; the returned state is all that a step needs."""
@@ -90,6 +97,15 @@ class OnnxModel:
         found = _run(self._decoder, given)
         new = {name.removeprefix(NEW): tensor for name, tensor in found.items() if name.startswith(NEW)}
         return Step(found["logits"], OnnxState({**state.tensors, **new}, state.shared), found.get("weights"))
+
+    def search(
+        self, source: Source, limits: Int[Tensor, " sentence"], beam: int, nbest: int, options: Options
+    ) -> tuple[HostChoices, Float[Tensor, "rows layer head source"] | None] | None:
+        """A whole beam search in one graph; None where it does not fit there."""
+        if not self._search.fits(limits, beam, options):
+            return None
+        state = self.start(source).select(torch.arange(len(limits)).repeat_interleave(beam))
+        return self._search.run({**state.tensors, **state.shared}, limits, beam, nbest, options)
 
     def __call__(self, source: Source, tokens: Int[Tensor, "batch target"], *, want_weights: bool = False) -> Decoded:
         """All steps of given targets, one after the other; features stay inside the graphs, their width here is 0."""

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from regard.models.step import Step
 from regard.search import State
-from regard.search.scoring import log_probabilities
+from regard.search.scoring import log_probabilities, top
 
 
 class Abandoned(Exception):
@@ -130,9 +130,9 @@ class Recorder:
         if not self._top:
             return _Kept(kept, None, None, None)
         scores = log_probabilities(step.logits)
-        values, ids = scores.topk(min(self._top, scores.shape[-1]), dim=-1)
-        # A token at -inf adds nothing: 0 · ln 0 is 0 here.
-        entropies = -(scores.exp() * scores.clamp(min=torch.finfo(scores.dtype).min)).sum(dim=-1)
+        values, ids = top(scores, min(self._top, scores.shape[-1]))
+        # A token at -inf adds nothing: 0 · ln 0 is 0 here. In place, because new memory costs more than the arithmetic.
+        entropies = -scores.exp().mul_(scores.clamp_(min=torch.finfo(scores.dtype).min)).sum(dim=-1)
         return _Kept(kept, *(one.cpu().numpy() for one in (ids, values.exp(), entropies)))
 
     def _record(self, kept: _Kept, row: int) -> StepRecord:

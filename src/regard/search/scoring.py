@@ -79,6 +79,8 @@ def best(
         return scores.gather(1, index).double().cpu().numpy(), index.cpu().numpy()
     values, ids = (part.cpu().numpy() for part in top(scores, min(count + 1, vocabulary)))
     values = values.astype(np.float64)
+    if (values[:, 1:] < values[:, :-1]).all():  # no two are equal
+        return values[:, :count], ids[:, :count]
     if count < vocabulary:
         tied = (values[:, count - 1] == values[:, count]) & (values[:, count] > -np.inf)
         values, ids = values[:, :count].copy(), ids[:, :count].copy()

@@ -30,6 +30,8 @@ class Live:
         return cls(sentence, np.zeros(rows), numbers, np.zeros((rows, 0)), numbers)
 
     def take(self, rows: Int[np.ndarray, "chosen"]) -> "Live":
+        if len(rows) == len(self.sentence) and np.array_equal(rows, np.arange(len(rows))):
+            return self
         seen = None if self.seen is None else self.seen[rows]
         return Live(self.sentence[rows], self.score[rows], self.tokens[rows], self.values[rows], self.path[rows], seen)
 

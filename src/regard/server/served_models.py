@@ -1,6 +1,7 @@
 """The models of a server: found in the package, on the command line and in the runs folder; loaded on first use."""
 
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
@@ -25,6 +26,8 @@ from regard.suggest import suggest
 from regard.text.input_error import InputError
 
 Origin = Literal["package", "run", "bundle"]
+FRESH = 1.0
+"""Seconds for which a model in memory is used without a look at its folder."""
 _PAIR = re.compile(r"([a-z]{2,3})-([a-z]{2,3})")
 _PACKAGED = re.compile(r"(?:demo-)?([a-z]{2,3}-[a-z]{2,3})")
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
@@ -60,6 +63,7 @@ class Catalogue:
         self._named = _named(settings)
         self._loaded: dict[str, tuple[object, Loaded]] = {}
         self._abouts: dict[str, tuple[object, Model, str | None]] = {}
+        self._looked: dict[str, float] = {}
         self._lock = Lock()
         if settings.bundles:
             for entry in self._named:
@@ -99,6 +103,12 @@ class Catalogue:
             raise not_found("model", name, suggest(name, ids, "models"))
         return name
 
+    def ready(self, name: str) -> Loaded | None:
+        """The model with this id, if `get` looked at its folder within the last second."""
+        if time.monotonic() - self._looked.get(name, -FRESH) >= FRESH:
+            return None
+        return self._loaded[name][1]
+
     def get(self, name: str) -> Loaded:
         """The model with this id, loaded again where a training run wrote a newer one."""
         with self._lock:
@@ -107,12 +117,12 @@ class Catalogue:
                 raise not_found("model", name, "GET /api/v1/models lists them")
             state = identity(find_bundle(entry.path) / NAME)
             before = self._loaded.get(name)
-            if before is not None and before[0] == state:
-                return before[1]
-            translator = load(entry.path, self._settings.device, trust=self._settings.trust)
-            loaded = Loaded(name, translator, *self._about(entry), translator.bundle.target.pieces)
-            self._loaded[name] = state, loaded
-            return loaded
+            if before is None or before[0] != state:
+                translator = load(entry.path, self._settings.device, trust=self._settings.trust)
+                loaded = Loaded(name, translator, *self._about(entry), translator.bundle.target.pieces)
+                before = self._loaded[name] = state, loaded
+            self._looked[name] = time.monotonic()
+            return before[1]
 
     def _about(self, entry: Entry) -> tuple[Model, str | None]:
         folder = find_bundle(entry.path)

@@ -312,8 +312,15 @@ def test_nothing_of_size_target_by_source_by_width_is_made(monkeypatch: pytest.M
     assert len(sizes) > 8
 
 
-@pytest.mark.parametrize("gaussian", [False, True])
-@pytest.mark.parametrize("dynamic", ["test_aot_dispatch_static", "test_aot_dispatch_dynamic"])
+@pytest.mark.parametrize(
+    ("gaussian", "dynamic"),
+    [
+        (True, "test_aot_dispatch_static"),
+        (False, "test_aot_dispatch_dynamic"),
+        pytest.param(False, "test_aot_dispatch_static", marks=pytest.mark.long),
+        pytest.param(True, "test_aot_dispatch_dynamic", marks=pytest.mark.long),
+    ],
+)
 def test_registered_as_torch_wants_it(gaussian: bool, dynamic: str) -> None:
     given = problem(target=5, gaussian=gaussian)
     inputs = [given.query, given.keys, given.v, given.values, given.mask, given.gaussian]

@@ -76,7 +76,7 @@ def test_products_in_parts_and_loops_that_are_not_unrolled(
 def test_every_sentence_in_several_tiles(cell: str, unrolled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """As in models whose states and sentences are larger than a tile; the last tile of each is not full."""
     tiles = decoder.Tiles((2, 4, 1), (2, 8, 1), (2, 8, 1), (2, 4, 1), (8, 1), unrolled)
-    model, source = build(cell=cell), sentences(7, 1, 4, 0, 9)  # the last programs have something to do
+    model, source = build(cell=cell), sentences(5, 0, 9)  # the last programs have something to do
     plain = run(model, source)
     monkeypatch.setattr(decoder, "TILES", tiles)
     with kernels():

@@ -27,6 +27,7 @@ def top_by_blocks(
     parts = scores[:, :whole].view(len(scores), blocks, BLOCK)
     block = parts.amax(dim=2).topk(count, dim=1).indices
     near = parts.gather(1, block[:, :, None].expand(-1, -1, BLOCK)).flatten(1)
-    values, place = torch.cat([near, scores[:, whole:]], dim=1).topk(count, dim=1)
-    inside = block.gather(1, (place // BLOCK).clamp(max=count - 1)) * BLOCK + place % BLOCK
-    return values, torch.where(place < count * BLOCK, inside, place - count * BLOCK + whole)
+    rest = scores.shape[1] - whole
+    values, place = (torch.cat([near, scores[:, whole:]], dim=1) if rest else near).topk(count, dim=1)
+    inside = block.gather(1, (place // BLOCK).clamp_(max=count - 1)).mul_(BLOCK).add_(place % BLOCK)
+    return values, torch.where(place < count * BLOCK, inside, place - count * BLOCK + whole) if rest else inside

@@ -18,12 +18,13 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from regard.fast.search.beam_slots import Slots, ended
+from regard.fast.search.beam_slots import Slots
 from regard.fast.search.captured_beam import CapturedSearch, leaves
 from regard.fast.search.step_identity import step_key
 from regard.registry import Refusal, operation_of, replaces
 from regard.search.decode import beam_search, greedy_search, hypotheses
 from regard.search.ensemble import Ensemble
+from regard.search.host_choices import ended
 from regard.search.hypothesis import Hypothesis
 from regard.search.search_options import Options
 from regard.search.search_tree import SearchTree
