@@ -11,7 +11,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "regard needs Python 3.11 or newer: make demo PYTHON=python3.12")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[dev,gpu,data,onnx,studio,bulk]"
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[dev,gpu,data,onnx,studio,bulk,docs]"
 	@touch $@
 
 demo: $(INSTALLED)  ## train, translate and look, in about three minutes
@@ -34,7 +34,6 @@ quick: $(INSTALLED)  ## the tests that train nothing
 	PYTHONDONTWRITEBYTECODE=1 $(BIN)/pytest -n 2 -m "not slow and not long"
 
 docs: $(INSTALLED)  ## the site: story, guides, reference, results; open site/index.html
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[docs]"
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo 'Open site/index.html'
 

@@ -16,16 +16,16 @@ from regard.text.input_error import InputError
 
 
 @contextmanager
-def whole_folder(target: Path) -> Iterator[Path]:
+def whole_folder(target: Path, marker: str = NAME, kind: str = "a bundle") -> Iterator[Path]:
     """A draft folder that takes the place of `target` when the block ends well (`regard.files.whole_folder`).
 
-    A folder that holds anything but a bundle is never replaced.
+    A folder without the file `marker`, which holds anything but `kind`, is never replaced.
     """
     try:
-        _check_replaceable(Path(os.path.realpath(target)), target)
+        _check_replaceable(Path(os.path.realpath(target)), target, marker, kind)
         with files.whole_folder(target) as draft:
             yield draft
-            _check_replaceable(Path(os.path.realpath(target)), target)  # it may have changed meanwhile
+            _check_replaceable(Path(os.path.realpath(target)), target, marker, kind)  # it may have changed meanwhile
     except (OSError, SafetensorError) as error:
         raise explain(error, target) from error
 
@@ -69,11 +69,11 @@ def _number(error: OSError | SafetensorError) -> int:
     return int(found[1]) if found else 0
 
 
-def _check_replaceable(place: Path, target: Path) -> None:
+def _check_replaceable(place: Path, target: Path, marker: str, kind: str) -> None:
     held = _names(place)
-    if held and NAME not in held:
+    if held and marker not in held:
         raise InputError(
-            f"cannot write {target}: this folder holds something else than a bundle, which would be lost: "
+            f"cannot write {target}: this folder holds something else than {kind}, which would be lost: "
             "name another folder, or empty it"
         )
 

@@ -20,6 +20,8 @@ class AttendedNames:
     weights: str
     scores: str
     query: str
+    center: str = ""
+    """Of a local window, [rows]."""
 
 
 def masked_softmax(graph: Graph, scores: str, mask: str) -> str:
@@ -110,11 +112,13 @@ def single_head_step(
     return AttendedNames(by_row(graph, mixed, graph.size(values, 2)), weights, scores, query)
 
 
-def look(graph: Graph, kind: str, window: Any, query: str, real: str, position: str) -> tuple[str, str | None]:
-    """Where a window lets a step look: the mask [rows, 1, source], and the Gaussian that local-p multiplies with."""
+def look(graph: Graph, kind: str, window: Any, query: str, real: str, position: str) -> tuple[str, str | None, str]:
+    """Where a window lets a step look: the mask [rows, 1, source], the Gaussian that local-p multiplies with, and the
+    center [rows] of a local window.
+    """
     mask = graph("Unsqueeze", real, graph.integers(1))
     if kind == "global":
-        return mask, None
+        return mask, None, ""
     length = graph("ReduceSum", graph("Cast", real, to=FLOAT), graph.integers(1), keepdims=1)
     if kind == "local-m":
         step = graph("Unsqueeze", graph("Cast", position, to=FLOAT), graph.integers(1))
@@ -127,11 +131,11 @@ def look(graph: Graph, kind: str, window: Any, query: str, real: str, position: 
     places = graph("Cast", graph.count_up(graph.size(real, 1)), to=FLOAT)
     distance = graph("Unsqueeze", graph("Sub", places, center), graph.integers(1))
     near = graph("LessOrEqual", graph("Abs", distance), graph.constant(float(window.reach)))
-    mask = graph("And", near, mask)
+    mask, middle = graph("And", near, mask), graph("Squeeze", center, graph.integers(1))
     if kind == "local-m":
-        return mask, None
+        return mask, None, middle
     spread = graph("Mul", graph("Mul", distance, distance), graph.constant(-1 / (2 * (window.reach / 2) ** 2)))
-    return mask, graph("Exp", spread)
+    return mask, graph("Exp", spread), middle
 
 
 def choose_weights(graph: Graph, scores: str, mask: str, gaussian: str | None, given: str) -> str:

@@ -48,9 +48,12 @@ def finish(graph: Graph, state: State, new: dict[str, str], attended: list[Atten
     stacked = {"weights": [one.weights for one in attended]} if attended else {}
     if trace and attended:
         stacked |= {name: [getattr(one, name) for one in attended] for name in ("query", "scores", "context")}
+        if attended[0].center:
+            stacked["center"] = [one.center for one in attended]
     for name, values in stacked.items():
         value = graph("Concat", *(graph("Unsqueeze", one, graph.integers(1)) for one in values), axis=1)
         axes = ["heads", "source"] if name in ("weights", "scores") else [f"{name}_width"]
+        axes = [] if name == "center" else axes
         graph.output(name, value, FLOAT, ["rows", layers, *axes])
     for name, value in new.items():
         _, kind, dimensions = state[name]

@@ -1,5 +1,6 @@
 """Recurrent models as two graphs: the encoder with the decoder's first state, and one step of the decoder."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
@@ -150,13 +151,15 @@ def build_step(graph: Graph, model: Seq2Seq, state: State, *, trace: bool) -> No
 def _attend(graph: Graph, config: RecurrentConfig, attention: Any, state: State, query: str) -> AttendedNames:
     if config.score == "none":
         return AttendedNames("summary", "", "", query)
-    mask, gaussian = look(graph, config.window, attention.window, query, "real", "position")
+    mask, gaussian, center = look(graph, config.window, attention.window, query, "real", "position")
     (given,) = given_weights(graph, 1)
     weigh = partial(choose_weights, graph, mask=mask, gaussian=gaussian, given=given)
     if config.score == "multi-head":
-        return multi_head_step(graph, attention, query, "keys", "values", weigh)
-    keys = "keys" if "keys" in state else "values"
-    return single_head_step(graph, config.score, attention, query, keys, "values", weigh)
+        attended = multi_head_step(graph, attention, query, "keys", "values", weigh)
+    else:
+        keys = "keys" if "keys" in state else "values"
+        attended = single_head_step(graph, config.score, attention, query, keys, "values", weigh)
+    return replace(attended, center=center)
 
 
 def _features(graph: Graph, config: RecurrentConfig, readout: Any, state: str, context: str, embedded: str) -> str:

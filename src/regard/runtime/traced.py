@@ -178,7 +178,7 @@ def _decode(
     limits = config.limits(batch.source_lengths, translator.most_pieces)
     for prefix, limit in zip(prefixes, limits.tolist(), strict=True):
         if len(prefix) > limit:
-            raise InputError(f"a prefix of {len(prefix)} pieces is more than the {limit} its translation may have")
+            raise InputError(f"prefix: {len(prefix):,} pieces given, a translation of this text has at most {limit:,}")
     if config.nbest > 1 and not config.sampler:  # different pieces may give one text: more candidates fill the list
         config = config.model_copy(update={"nbest": config.beam})
     if tree is not None:

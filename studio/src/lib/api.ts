@@ -3,7 +3,14 @@
 /** Answers the requests of /api/v1. The studio's backend is server.ts; a page without a server brings its own. */
 export interface Backend {
   /** Resolves with the JSON of the answer, rejects with an ApiError. `path` has no /api/v1 in front. */
-  request<T>(method: "GET" | "POST" | "DELETE", path: string, body?: object, signal?: AbortSignal): Promise<T>;
+  request<T>(
+    method: "GET" | "POST" | "DELETE",
+    path: string,
+    body?: object,
+    signal?: AbortSignal,
+    /** Called with what is known of the answer before it is complete; a backend may leave it out. */
+    partial?: (answer: T) => void,
+  ): Promise<T>;
 }
 
 export class ApiError extends Error {
@@ -23,7 +30,8 @@ export const connect = (chosen: Backend): void => void (backend = chosen);
 
 export const get = <T>(path: string, signal?: AbortSignal) => backend.request<T>("GET", path, undefined, signal);
 
-export const post = <T>(path: string, body: object, signal?: AbortSignal) => backend.request<T>("POST", path, body, signal);
+export const post = <T>(path: string, body: object, signal?: AbortSignal, partial?: (answer: T) => void) =>
+  backend.request<T>("POST", path, body, signal, partial);
 
 export const remove = (path: string) => backend.request<null>("DELETE", path);
 
