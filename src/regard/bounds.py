@@ -53,6 +53,7 @@ _TABLE: Final = (
     ("journal", 1024 * _MIB, "bytes of a run's journal or a file of links"),
     ("header", 8 * _MIB, "bytes of the header of weights"),
     ("tensors", 20_000, "tensors in a file of weights"),
+    ("onnx", 4 * 1024 * _MIB, "bytes that onnxruntime allocates in a process"),
     ("column", 1024 * _MIB, "bytes of one column in a row group of a Parquet file, unpacked"),
     ("line", 16 * _MIB, "bytes of a line of data, characters of a field of a record"),
     ("nesting", 64, "levels of lists and tables in JSON and TOML"),

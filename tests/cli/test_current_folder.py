@@ -18,6 +18,8 @@ from runtime.foreign import MINE, OWN, write_module
 from .conftest import Command
 
 PACKAGES = {"numpy", "pydantic", "rich", "safetensors", "tokenizers", "torch", "typer"}
+BEFORE = {"collections", "contextlib", "functools", "importlib", "keyword", "operator", "reprlib", "types", "warnings"}
+"""What Python imports for `python -m` before the module."""
 SCRIPT = "from regard.cli.main import main\nmain()\n"
 """The command `regard` as a script: Python puts the folder of the script on the path, not the current one."""
 
@@ -59,7 +61,7 @@ def test_item_2_python_m_regard_does_not_import_a_mechanism_from_the_current_fol
     tmp_path: Path,
 ) -> None:
     """Before regard starts, `python -m` itself imports from there; only later imports can be prevented."""
-    here = plant(write_module(tmp_path / "here"), {"statistics", *PACKAGES})
+    here = plant(write_module(tmp_path / "here"), {*sys.stdlib_module_names, *PACKAGES} - BEFORE)
     (here / "mine.toml").write_text(OWN, encoding="utf-8")
     done = python(here, "-m", "regard", "train", "mine.toml", "--out", "run")
     assert (done.returncode, done.stdout) == (2, "")

@@ -182,6 +182,28 @@ def test_a_graph_that_fails_while_it_runs(folder: Path) -> None:
         regard.load(folder).translate("the cat")
 
 
+def test_item_3_a_graph_that_asks_for_80_gigabytes(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    def bomb(model: onnx.ModelProto) -> None:
+        graph, output = model.graph, model.graph.output[0].name
+        for name, number in (("first", 0), ("limit", 10**10), ("step", 1)):
+            graph.initializer.append(numpy_helper.from_array(np.array(number), name))
+        for node in graph.node:
+            node.output[:] = ["before" if name == output else name for name in node.output]
+        graph.node.extend(
+            [
+                helper.make_node("Range", ["first", "limit", "step"], ["many"], name="\x1b[31m"),
+                helper.make_node("ReduceSum", ["many"], ["sum"], keepdims=0),
+                helper.make_node("Cast", ["sum"], ["number"], to=onnx.TensorProto.FLOAT),
+                helper.make_node("Add", ["before", "number"], [output]),
+            ]
+        )
+
+    forge(folder, bomb)
+    with pytest.raises(InputError, match="onnxruntime could not run a graph"):
+        regard.load(folder).translate("the cat")
+    assert "\x1b" not in capfd.readouterr().err, "the name of a node reached the terminal"
+
+
 def test_more_weights_than_the_model_has(folder: Path) -> None:
     with (folder / "weights.bin").open("ab") as file:
         file.truncate(1 << 34)

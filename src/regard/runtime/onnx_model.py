@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from regard.bounds import cut
+from regard.bounds import MOST, cut
 from regard.bundle.manifest import BundleError
 from regard.bundle.onnx_manifest import DECODER, ENCODER, NEW
 from regard.models.model_config import RecurrentConfig, TransformerConfig
@@ -132,9 +132,21 @@ class OnnxModel:
         return weights.float()
 
 
+@cache
+def _limit_memory() -> None:
+    """Bound what onnxruntime allocates in this process: a graph of a few bytes may ask for any amount."""
+    place = onnxruntime.OrtMemoryInfo(
+        "Cpu", onnxruntime.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, onnxruntime.OrtMemType.DEFAULT
+    )
+    unset = dict.fromkeys(("arena_extend_strategy", "initial_chunk_size_bytes", "max_dead_bytes_per_chunk"), -1)
+    onnxruntime.create_and_register_allocator(place, onnxruntime.OrtArenaCfg({"max_mem": MOST["onnx"], **unset}))
+
+
 def _session(graph: bytes, weights: Mapping[str, np.ndarray]) -> Any:
+    _limit_memory()
     options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3  # errors, which are raised as well
+    options.add_session_config_entry("session.use_env_allocators", "1")
+    options.log_severity_level = 4  # errors are raised; printed, a name in a graph could hold control characters
     options.intra_op_num_threads = torch.get_num_threads()
     if not has_vnni():  # without VNNI the fast int8 product saturates; this one is exact and slower
         options.add_session_config_entry("session.x64quantprecision", "1")

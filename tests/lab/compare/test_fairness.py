@@ -96,6 +96,7 @@ def test_item_11_unfinished_comparisons_and_runs_stopped_early_are_marked_at_the
     assert [one["state"] for one in content["variants"]] == ["1 of 3 seeds", "1 of 3 seeds, step 6 of 6,000"]
     notes = rows[1].runs[0]["evaluation"]["notes"]
     assert "its training stopped early, at step 6 of 6,000" in notes
-    whole = replace(rows[0], runs=rows[0].runs * 3)
+    three = {name: replace(spread, seeds=3) for name, spread in rows[0].figures.items()}
+    whole = replace(rows[0], runs=rows[0].runs * 3, figures=three)
     assert table_rows([whole])[1][0] == "additive"
     json.dumps(content)

@@ -267,10 +267,11 @@ def test_the_page_shows_different_budgets_and_notes(comparison: Comparison) -> N
 def test_spread_and_cells() -> None:
     spread = Spread.of([1.0, 2.0, 3.0])
     assert (spread.mean, spread.low, spread.high, spread.deviation) == (2.0, 1.0, 3.0, 1.0)
-    assert cell("bleu", spread) == "2.00 ± 1.00"
-    assert cell("bleu", Spread.of([2.0])) == "2.00"
-    assert cell("parameters", Spread.of([1e4, 1e4])) == "10,000"
-    assert cell("aer", None) == "–"
+    assert cell("bleu", spread, spread.seeds) == "2.00 ± 1.00"
+    assert cell("bleu", Spread.of([2.0]), 1) == "2.00"
+    assert cell("parameters", Spread.of([1e4, 1e4]), 2) == "10,000"
+    assert cell("aer", None, 1) == "–"
+    assert cell("entropy", Spread.of([0.845]), 2) == "0.845 (1 of 2 seeds)"
 
 
 def test_the_machine_is_named() -> None:

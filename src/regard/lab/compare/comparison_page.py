@@ -45,14 +45,15 @@ EXACT = ("parameters",)
 """Figures that do not depend on the seed."""
 
 
-def cell(figure: str, spread: Spread | None) -> str:
-    """The mean ± the standard deviation over the seeds."""
+def cell(figure: str, spread: Spread | None, runs: int) -> str:
+    """The mean ± the standard deviation over the seeds; how many of the runs have the figure, if not all."""
     if spread is None:
         return "–"
     _, form = COLUMNS[figure]
+    some = f" ({spread.seeds} of {runs} seeds)" if spread.seeds < runs else ""
     if figure in EXACT or spread.seeds < 2:
-        return form(spread.mean)
-    return f"{form(spread.mean)} ± {form(spread.deviation)}"
+        return form(spread.mean) + some
+    return f"{form(spread.mean)} ± {form(spread.deviation)}{some}"
 
 
 def table_rows(rows: Sequence[Row], pairs: Sequence[Pairing] = ()) -> list[list[str]]:
@@ -61,7 +62,7 @@ def table_rows(rows: Sequence[Row], pairs: Sequence[Pairing] = ()) -> list[list[
     table = [["variant", *(name for name, _ in COLUMNS.values()), f"differs from {rows[0].name} in"]]
     for row in rows:
         if row.runs:
-            figures = [cell(figure, row.figures.get(figure)) for figure in COLUMNS]
+            figures = [cell(figure, row.figures.get(figure), len(row.runs)) for figure in COLUMNS]
             table.append([row.label, *figures, "; ".join(row.changes)])
     if chances:
         place = 1 + list(COLUMNS).index("bleu") + 1
