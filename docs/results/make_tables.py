@@ -89,7 +89,7 @@ TABLES = {
 
 
 def filled(text: str) -> str:
-    """The page with every table between markers written anew."""
+    """The page with all tables between markers updated."""
     return MARKED.sub(lambda found: f"{found[1]}\n{TABLES[found[2]]()}\n\n{found[4]}", text)
 
 
