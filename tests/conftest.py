@@ -12,8 +12,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
 from hypothesis import settings
-from jaxtyping import install_import_hook
 
+import shape_checks
 from environment import EnvironmentCheck
 
 # Tests limit the size of files and fill disks, here and in processes they start. Python's import system does not notice
@@ -21,10 +21,14 @@ from environment import EnvironmentCheck
 sys.dont_write_bytecode = True
 os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 
-install_import_hook("regard", "beartype.beartype")
+shape_checks.install()
 
 settings.register_profile("house", deadline=None, derandomize=True)
 settings.load_profile("house")
+
+
+def pytest_runtest_setup() -> None:
+    shape_checks.begin_test()
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -22,13 +22,14 @@ from hypothesis import strategies as st
 
 from bundle.test_refused import accept
 from chaos.faults import PAIRS, RECIPE, REVERSE, BrokenPromise, check_message, fork, run_here
+from regard.bundle.store import load_bundle, save_int8
 from runtime.bundles import untrained
 
 MEMORY = 2 << 30
 """Bytes of a case at most."""
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 NUMBERS = (0, 1, 2, 3, 7, -1, 2**31, 2**63, 2**64, 10**30, 10**400, 0.5, -0.0, 1e308, 1e-308)
-"""Small ones, and those beyond every bound: what lies between may ask for work that takes long, and rightly."""
+"""Small numbers and numbers beyond every limit: those between may be valid and take long."""
 WORDS = ("", " ", "\0", "\ud800", "é", "𐍈", "../..", "/dev/zero", "a" * 5000, "%s", "tsv", "jsonl", "auto", "[", "{")
 SCALARS = st.one_of(st.none(), st.booleans(), st.sampled_from(NUMBERS), st.sampled_from(WORDS), st.text(max_size=8))
 VALUES = st.recursive(
@@ -104,12 +105,12 @@ def _toml(value: Any) -> str:
 
 
 def fuzz_bundle(draw: Draw, folder: Path) -> Sequence[str]:
-    bundle = folder / "bundle"
+    bundle = draw(st.sampled_from(("bundle", "int8")))
     name = draw(st.sampled_from(("manifest.json", "manifest.json", "source.tokenizer.json", "model.safetensors")))
-    _change_file(draw, bundle / name)
+    _change_file(draw, folder / bundle / name)
     if name != "manifest.json" and draw(st.booleans()):
-        accept(bundle, name)
-    return draw(st.sampled_from((["info", "bundle"], ["translate", "bundle", "the cat"], ["doctor", "bundle"])))
+        accept(folder / bundle, name)
+    return draw(st.sampled_from((["info", bundle], ["translate", bundle, "the cat"], ["doctor", bundle])))
 
 
 def fuzz_onnx(draw: Draw, folder: Path) -> Sequence[str]:
@@ -146,17 +147,21 @@ def fuzz_recipe(draw: Draw, folder: Path) -> Sequence[str]:
 
 
 def fuzz_data(draw: Draw, folder: Path) -> Sequence[str]:
-    names = ("pairs.tsv", "pairs.jsonl", "pairs.parquet", "links.txt")
+    names = ("pairs.tsv", "pairs.csv", "pairs.jsonl", "pairs.parquet", "links.txt")
     name = draw(st.sampled_from([one for one in names if (folder / one).exists()]))
     path = folder / name
     invented = not draw(st.integers(0, 5))
     path.write_bytes(draw(st.binary(max_size=300)) if invented else change_bytes(draw, path.read_bytes()))
     kind = path.suffix[1:]
-    fields = ["--set", "data.source=source", "--set", "data.target=target"] if kind != "tsv" else []
+    named = kind in ("jsonl", "parquet")
+    fields = ["--set", "data.source=source", "--set", "data.target=target"] if named else []
     stored = ["--set", f"data.kind={kind}", "--set", f"data.train={name}", *fields, "--set", "train.steps=1"]
     if name == "links.txt":
         return ["align", "bundle", "start.tsv", "--gold", "links.txt", "--output", "out.txt"]
     commands = [["doctor", name], ["train", "recipe.toml", "--out", "run", *stored]]
+    if name != "pairs.csv":
+        bulk = ["translate", "bundle", "--engine", "local", "--input", name, "--output", "parts"]
+        commands.append([*bulk, *(["--column", "source"] if named else [])])
     if name == "pairs.tsv":
         commands += [["translate", "bundle", "--input", name, "--output", "out.txt"], ["align", "bundle", name]]
     return draw(st.sampled_from(commands))
@@ -169,6 +174,7 @@ def prepare(folder: Path, target: str) -> None:
     """One valid folder of everything that the targets spoil; Parquet only where pyarrow is installed."""
     folder.mkdir(parents=True)
     untrained(folder / "bundle")
+    save_int8(folder / "int8", load_bundle(folder / "bundle"))
     if target == "onnx":
         import onnxruntime  # noqa: F401  (imported once, not in every process)
 
@@ -179,6 +185,8 @@ def prepare(folder: Path, target: str) -> None:
     for name in ("pairs.tsv", "start.tsv"):
         (folder / name).write_text(PAIRS, encoding="utf-8")
     rows = [dict(zip(("source", "target"), line.split("\t"), strict=True)) for line in PAIRS.splitlines()]
+    lines = [f'{row["source"]},"{row["target"]}"' for row in rows]
+    (folder / "pairs.csv").write_text("\n".join(["source,target", *lines, ""]), encoding="utf-8")
     (folder / "pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     if find_spec("pyarrow") is not None:
         import pyarrow as pa
@@ -189,7 +197,7 @@ def prepare(folder: Path, target: str) -> None:
 
 
 def limit_memory() -> None:
-    """Two gigabytes in all: what the process has mapped counts, what it uses of that does not count twice."""
+    """Limit the address space of the process to two gigabytes."""
     mapped, used = (int(one) * resource.getpagesize() for one in Path("/proc/self/statm").read_text().split()[:2])
     most = mapped + MEMORY - used
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
@@ -210,11 +218,11 @@ def warm(start: Path, root: Path) -> None:
     shutil.copytree(start, root / "case")
     for command in WARM:
         ended = run_here(command, root / "case")
-        assert ended.code == 0 or command[0] == "doctor", ended.said
+        assert ended.code == 0 or command[0] == "doctor", ended.printed
 
 
 def fuzz(target: str, root: Path, seconds: float, first_seed: int = 7, cases: int | None = None) -> dict[str, object]:
-    """Run cases until the time is over, or so many; the figures with every finding."""
+    """Run cases until the time or the number of cases is reached; the figures, with every finding."""
     torch.set_num_threads(1)  # a forked process cannot use the threads of its parent
     start, folder = root / "start", root / "case"
     prepare(start, target)
@@ -243,7 +251,7 @@ def fuzz(target: str, root: Path, seconds: float, first_seed: int = 7, cases: in
             if len(findings) < 20:
                 kept = root / "found" / str(len(findings))
                 shutil.copytree(folder, kept)
-                findings.setdefault(re.sub(r"\d+", "N", ended.said[-200:]), f"{promise} (in {kept})")
+                findings.setdefault(re.sub(r"\d+", "N", ended.printed[-200:]), f"{promise} (in {kept})")
 
     number = first_seed
     while not over():

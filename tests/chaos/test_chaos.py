@@ -24,9 +24,9 @@ def figures(part: str, count: int) -> dict[str, object]:
 
 
 def test_a_file_operation_that_fails_gives_one_message_and_loses_nothing() -> None:
-    found = figures("faults", 14)
+    found = figures("faults", 18)
     assert not found["broken"], found["broken"]
-    assert found["faults"] == 14
+    assert found["faults"] == 18
 
 
 def test_a_checkpoint_survives_a_power_loss_at_any_moment() -> None:

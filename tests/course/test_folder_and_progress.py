@@ -147,6 +147,7 @@ def test_a_full_disk_costs_the_memory_not_the_session(tmp_path: Path, monkeypatc
         '{"version": 1, "passed": ["01_softmax"]}',
         '{"version": 1, "attempts": {"01_softmax": "many"}}',
         '{"version": 1, "current": 3}',
+        '{"version": 1, "passed": {"01_softmax": 3}}',
         "[]",
         "\udcff",
     ],
@@ -159,6 +160,45 @@ def test_a_damaged_file_is_set_aside_and_said(tmp_path: Path, text: str) -> None
     assert (tmp_path / f"{NAME}.damaged").exists()
     progress.save()
     assert json.loads((tmp_path / NAME).read_text())["passed"] == {}
+
+
+def test_two_sessions_in_one_folder_keep_the_progress_of_both(tmp_path: Path) -> None:
+    first, second = load_progress(tmp_path), load_progress(tmp_path)
+    names = [entry.name for entry in entries()]
+    first.record(find("1"), Verdict("passed", ""))
+    first.save()
+    assert first.notes == ()
+    second.record(find("1"), Verdict("failed", ""))
+    second.record(find("2"), Verdict("passed", ""))
+    second.hints[names[2]] = 2
+    second.save()
+    assert second.notes == ("another `regard learn` works in this folder: its progress and yours are both kept.",)
+    second.save()
+    assert len(second.notes) == 1
+    first.hints[names[2]] = 1
+    first.record(find("3"), Verdict("failed", ""))
+    first.save()
+    found = load_progress(tmp_path)
+    assert sorted(found.passed) == sorted(names[:2])
+    assert found.attempts == {names[0]: 2, names[1]: 1, names[2]: 1}
+    assert found.hints == {names[2]: 2}
+    assert found.notes == ()
+
+
+def test_sessions_that_save_at_the_same_time_lose_no_attempt(tmp_path: Path) -> None:
+    code = f"""
+from pathlib import Path
+from regard.course.catalogue import find
+from regard.course.learner_progress import load_progress
+from regard.course.verdict import Verdict
+progress = load_progress(Path({str(tmp_path)!r}))
+for _ in range(30):
+    progress.record(find("1"), Verdict("failed", ""))
+    progress.save()
+"""
+    with started([sys.executable, "-c", code]) as one, started([sys.executable, "-c", code]) as other:
+        assert [process.wait(60) for process in (one, other)] == [0, 0]
+    assert load_progress(tmp_path).attempts == {entries()[0].name: 60}
 
 
 def test_a_kill_at_any_moment_leaves_a_whole_file(tmp_path: Path) -> None:

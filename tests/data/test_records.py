@@ -1,4 +1,4 @@
-"""Records as pairs: JSON lines, Parquet and Hugging Face datasets give the same pairs, and say what is wrong alike."""
+"""Records as pairs: JSON lines, Parquet and Hugging Face datasets give the same pairs and the same messages."""
 
 import json
 import sys
@@ -10,6 +10,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
+from processes import completed
 from regard.bounds import MOST
 from regard.data.pair import Pair
 from regard.data.records import guess_fields, open_dataset, read_dataset, read_jsonl, read_parquet
@@ -69,16 +70,16 @@ def test_a_dataset_of_many_splits(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("{", r"t.jsonl, line 2 is not JSON \(.*\); wanted one object a line"),
-        ('["a", "b"]', r't.jsonl, line 2: a list, wanted an object such as \{"source"'),
+        ("{", r"t.jsonl, line 2 is not JSON \(.*\); expected one object a line"),
+        ('["a", "b"]', r't.jsonl, line 2: a list, expected an object such as \{"source"'),
         ('{"sourc": "a", "target": "b"}', r"t.jsonl, record 2: no field \"source\": did you mean 'sourc'\?"),
         ('{"zzz": "a"}', r'no field "source": valid fields are zzz'),
         (
             '{"source": "a \\ud800", "target": "b"}',
             r'character 2 of the field "source" is half of a surrogate',
         ),
-        ('{"source": 3, "target": "b"}', r'record 2: the field "source" is int, wanted text'),
-        ('{"source": {"en": "a"}, "target": "b"}', r"\"source\" is dict, wanted text; did you mean 'source.en'\?"),
+        ('{"source": 3, "target": "b"}', r'record 2: the field "source" is int, expected text'),
+        ('{"source": {"en": "a"}, "target": "b"}', r"\"source\" is dict, expected text; did you mean 'source.en'\?"),
     ],
 )
 def test_wrong_records_are_refused_with_their_place(line: str, message: str, tmp_path: Path) -> None:
@@ -94,7 +95,7 @@ def test_a_name_with_a_point_in_it(tmp_path: Path) -> None:
     assert list(read_jsonl(path, "text.en", "text.fr")) == [Pair("a", "b")]
 
 
-def test_nothing_to_read_and_nothing_like_parquet(tmp_path: Path) -> None:
+def test_empty_and_damaged_parquet_files_raise(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"t.jsonl holds no pair"):
         list(read_jsonl(jsonl(tmp_path / "t.jsonl", [{"source": "", "target": "b"}]), "source", "target"))
     (tmp_path / "t.parquet").write_text("not really")
@@ -116,7 +117,7 @@ def test_texts_that_are_not_utf_8_are_refused(tmp_path: Path) -> None:
         list(read_dataset(datasets.Dataset(table), "source", "target"))
 
 
-def test_a_first_record_that_is_blank_still_tells_the_fields(tmp_path: Path) -> None:
+def test_fields_are_guessed_from_a_blank_first_record(tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").write_text('{"source": "a", "target": null}\n{"source": "a", "target": "b"}\n')
     assert guess_fields(tmp_path / "t.jsonl") == ("source", "target")
     (tmp_path / "t.jsonl").write_text('{"source": 1, "target": "b"}\n')
@@ -124,9 +125,7 @@ def test_a_first_record_that_is_blank_still_tells_the_fields(tmp_path: Path) -> 
         guess_fields(tmp_path / "t.jsonl")
 
 
-def test_a_missing_extra_is_answered_with_the_line_that_installs_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_extra_raises_with_the_install_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "t.parquet").write_text("x")
     for package in ("pyarrow", "datasets"):
         monkeypatch.setitem(sys.modules, package, None)
@@ -147,19 +146,19 @@ def test_item_1_a_dataset_s_script_is_not_run(tmp_path: Path, monkeypatch: pytes
     assert not (tmp_path / "ran").exists()
 
 
-def test_item_1_older_versions_of_datasets_are_told_to_run_no_script(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: dict[str, object] = {}
-    monkeypatch.setattr(datasets, "load_dataset", lambda *given, **options: asked.update(options))
+def test_item_1_older_versions_of_datasets_get_trust_remote_code_false(monkeypatch: pytest.MonkeyPatch) -> None:
+    requested: dict[str, object] = {}
+    monkeypatch.setattr(datasets, "load_dataset", lambda *given, **options: requested.update(options))
     open_dataset("somebody/corpus", None, None, "train")
-    assert asked["trust_remote_code"] is False
+    assert requested["trust_remote_code"] is False
 
 
 def test_a_recipe_reads_a_dataset_in_a_folder(tmp_path: Path) -> None:
     rows = [{"en": f"w{i}", "fr": f"m{i}"} for i in range(40)]
     whole = datasets.Dataset.from_list(rows)
     datasets.DatasetDict({"train": whole, "validation": whole.select([0, 1])}).save_to_disk(tmp_path / "saved")
-    said = {"kind": "huggingface", "name": "saved", "dev": "validation", "source": "en", "target": "fr"}
-    config = HuggingFaceData.model_validate({**said, "base": tmp_path})
+    table = {"kind": "huggingface", "name": "saved", "dev": "validation", "source": "en", "target": "fr"}
+    config = HuggingFaceData.model_validate({**table, "base": tmp_path})
     assert len(load_split(config, "dev").pairs) == 2
     train, test = load_split(config, "train"), load_split(config, "test")
     assert len(train.pairs) + len(test.pairs) == 40
@@ -172,5 +171,51 @@ def test_a_recipe_reads_a_dataset_in_a_folder(tmp_path: Path) -> None:
 def test_a_cell_longer_than_a_line_may_be_is_refused(tmp_path: Path) -> None:
     table = pyarrow.Table.from_pylist([{"source": "a", "target": "b" * (MOST["line"] + 1)}])
     pyarrow.parquet.write_table(table, tmp_path / "t.parquet", compression="gzip")
-    with pytest.raises(InputError, match=r't.parquet, record 1: the field "target" has 16,777,217 characters, at most'):
+    with pytest.raises(InputError, match=r't.parquet: a text of the column "target" has 16,777,217 bytes, at most'):
         list(read_parquet(tmp_path / "t.parquet", "source", "target"))
+
+
+def repeated(path: Path, text: str, rows: int) -> Path:
+    """A small file in which one text is repeated: Parquet stores it once. NAME.nested.parquet has it in a struct."""
+    texts = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0] * rows, pyarrow.int32()), [text])
+    flat = {"source": texts, "target": texts}
+    nested = {"t": pyarrow.StructArray.from_arrays([texts, texts], ["source", "target"])}
+    for place, columns in ((path, flat), (path.with_suffix(".nested.parquet"), nested)):
+        pyarrow.parquet.write_table(
+            pyarrow.table(columns), place, compression="zstd", store_schema=False, write_statistics=False
+        )
+        assert place.stat().st_size < 10_000
+    return path
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_item_3_a_parquet_bomb_is_read_with_little_memory(nested: bool, tmp_path: Path) -> None:
+    letters, fields = 8 << 20, ("t.source", "t.target") if nested else ("source", "target")
+    path = repeated(tmp_path / "bomb.parquet", "a" * letters, 4096)
+    path = path.with_suffix(".nested.parquet") if nested else path
+    script = f"""
+import resource
+from itertools import islice
+from pathlib import Path
+from regard.data.records import guess_fields, read_parquet
+import pyarrow.parquet
+resource.setrlimit(resource.RLIMIT_AS, (5 << 30, 5 << 30))
+path = Path({str(path)!r})
+assert guess_fields(path) == {fields}
+assert [len(pair.source) for pair in islice(read_parquet(path, *{fields}), 20)] == [{letters}] * 20
+"""
+    done = completed([sys.executable, "-c", script], seconds=120)
+    assert done.returncode == 0, done.stderr
+
+
+def test_item_3_a_cell_and_a_column_have_a_largest_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = repeated(tmp_path / "t.parquet", "b" * 2000, 3)
+    assert len(list(read_parquet(path, "source", "target"))) == 3
+    monkeypatch.setitem(MOST, "line", 1000)
+    with pytest.raises(InputError, match=r't.parquet: a text of the column "source" has 2,000 bytes, at most 1,000'):
+        list(read_parquet(path, "source", "target"))
+    monkeypatch.setitem(MOST, "column", 1000)
+    with pytest.raises(
+        InputError, match=r"of a row group has [26],0.. bytes, at most 1,000 are read: write smaller row"
+    ):
+        list(read_parquet(path, "source", "target"))

@@ -70,8 +70,15 @@ def test_train_reaches_the_loss_through_six_files(monkeypatch: pytest.MonkeyPatc
     assert sum(map(COUNTS["lines"], found)) <= 900
 
 
-def test_the_equations_ask_nothing_about_devices_or_the_compiler() -> None:
-    """What a fast version needs is asked in fast/ and in the registry; the core has the equations alone."""
+def test_contributing_lists_the_paths() -> None:
+    text = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = text[text.index("**Follow a call.**") : text.index("**Files.**")]
+    listed = re.findall(r"`([\w/]+\.py)`", section)
+    assert listed == [name for path in COUNTS["PATHS"].values() for name in path]
+
+
+def test_the_core_has_no_conditions_about_devices_or_the_compiler() -> None:
+    """Conditions of fast versions are checked in fast/ and in the registry; the core has only the equations."""
     asking = re.compile(r"is_cuda|device\.type|is_compiling|REGARD_PLAIN|triton|cuda\.")
     files = [path for folder in ("attention", "models", "search") for path in sorted((PACKAGE / folder).rglob("*.py"))]
     assert len(files) > 40

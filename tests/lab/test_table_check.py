@@ -25,7 +25,7 @@ def odd(folder: Path, text: str, name: str = "pairs.tsv") -> Finding:
     return one
 
 
-def test_item_14_a_sound_table_and_prose_with_commas_are_left_alone(tmp_path: Path) -> None:
+def test_item_14_valid_tables_and_prose_with_commas_have_no_findings(tmp_path: Path) -> None:
     assert {one.mark for one in found(tmp_path, "\n".join(WORDS))} == {"✓"}
     prose = "Well, he came.\nYes, she said.\nNo, I did not.\n"
     assert {one.mark for one in found(tmp_path, prose, "train.en")} == {"✓"}
@@ -47,6 +47,11 @@ def test_item_14_csv_is_an_error_whose_remedy_works(text: str, name: str, tmp_pa
     subprocess.run(command, shell=True, cwd=tmp_path, check=True, timeout=60)
     assert "\t" in (tmp_path / "plain.tsv").read_text(encoding="utf-8").splitlines()[0]
     assert not any(one.bad for one in examine(tmp_path / "plain.tsv"))
+
+
+@pytest.mark.parametrize("text", ["a,b\rc\nd,e\n", "word " * 40_000 + ", more\nx, y\n"], ids=["return", "long"])
+def test_item_14_what_no_csv_reader_takes_is_examined_as_text(text: str, tmp_path: Path) -> None:
+    assert found(tmp_path, text, "train.en")
 
 
 def test_item_14_a_folder_of_csv_files_is_recognised(tmp_path: Path) -> None:
@@ -92,7 +97,7 @@ def test_item_14_text_of_invisible_characters_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("everything", [True, False])
-def test_item_14_weights_that_are_no_numbers(everything: bool, reverser: regard.Translator, tmp_path: Path) -> None:
+def test_item_14_nan_weights(everything: bool, reverser: regard.Translator, tmp_path: Path) -> None:
     bundle = regard.load(reverser.bundle.path).bundle
     with torch.no_grad():
         for parameter in bundle.model.parameters():

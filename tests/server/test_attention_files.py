@@ -4,13 +4,17 @@ import io
 import json
 import pickle
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import httpx
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from chaos.fuzzing import change_document
 from regard.course.catalogue import entries
 from regard.course.course_folder import open_folder
 from regard.course.learner_progress import load_progress
@@ -88,6 +92,8 @@ def _forged_npy(shape: str) -> bytes:
         ("a.json", b'{"weights": [[1]], "source": "a b"}', "'source' has 2 words, the weights 1"),
         ("a.json", b'{"weights": [[1]], "source": 5}', "neither a text nor a list"),
         ("a.json", b'{"weights": [[1]], "gold": [[0, 3]]}', "gold link \\(0, 3\\)"),
+        ("a.json", b'{"weights": [[1]], "gold": 5}', "'gold' is no list of links"),
+        ("a.json", b'{"weights": [[1]], "gold": [5]}', "'gold' is no list of links"),
         ("a.json", b'{"weights": [[1]], "colour": 1}', "unknown key 'colour'"),
         ("a.json", b"{", "no attention that can be shown"),
         ("a.npy", pickle.dumps(_Evil()), "no attention that can be shown"),
@@ -137,3 +143,13 @@ def test_the_course_lists_exercises_and_progress(client: httpx.Client, tmp_path:
     found = course_answer(folder)
     assert (found.started, found.current, found.points) == (True, "02_additive_score", entries()[0].points)
     assert (found.exercises[0].attempts, found.exercises[0].passed) == (3, "2026-02-01T10:00:00+00:00")
+
+
+@settings(max_examples=150, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_damaged_attention_is_refused_or_shown(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    whole = {"weights": MATRIX, "source": ["the", None], "target": "le chat", "gold": [[0, 0]], "caption": "mine"}
+    path = tmp_path_factory.getbasetemp() / "damaged.json"
+    path.write_text(json.dumps(change_document(data.draw, whole)), encoding="utf-8")
+    with suppress(InputError):
+        read_attention(path).answer(None).model_dump_json()

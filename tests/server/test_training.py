@@ -98,6 +98,8 @@ def test_a_run_from_elsewhere_shows_its_present_checkpoint(trained: tuple[httpx.
     assert (run["state"], run["ours"], run["step"]) == ("finished", False, 2)
     found = client.get("/api/v1/runs/mine/replay").json()
     assert ("only its present checkpoint" in found["reason"], len(found["snapshots"])) == (True, 1)
+    for sentence in found["sentences"]:
+        assert sentence["target"]["text"].split() == sentence["source"]["text"].split()[::-1], "the reference is forced"
     assert _events(client, "mine")[-1][1] == "end"
     answer = client.delete("/api/v1/runs/mine")
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "unsupported")
@@ -139,6 +141,29 @@ def test_the_end_of_the_studio_ends_its_training(tmp_path: Path) -> None:
         assert process.wait(60) == 0
     text = (tmp_path / "runs" / run / "journal.jsonl").read_text()
     assert '"reason": "interrupted"' in text
+
+
+def test_item_3_a_journal_in_the_runs_folder_may_be_anything(tmp_path: Path) -> None:
+    from regard.server.run_events import Tail
+    from regard.server.run_listing import RunListing
+
+    tables = ("data", "text", "model", "train", "search")
+    for name in ("pipe", "huge"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "recipe.json").write_text(json.dumps({key: {} for key in tables}))
+    os.mkfifo(tmp_path / "pipe" / "journal.jsonl")
+    huge = [
+        {"event": "step", "step": 10**400},
+        {"event": "validated", "step": 1, "best": True, "score": float("inf"), "metric": "bleu"},
+        {"event": "finished", "seconds": float("nan"), "reason": "steps"},
+    ]
+    (tmp_path / "huge" / "journal.jsonl").write_text("".join(json.dumps(one) + "\n" for one in huge))
+    with running(Settings(studio=True, runs=tmp_path)) as (client, _, _):
+        found = {one["id"]: one for one in client.get("/api/v1/runs").json()["runs"]}
+        assert (found["huge"]["step"], found["huge"]["best_score"], found["huge"]["seconds"]) == (1, None, None)
+    assert set(found) <= {"pipe", "huge"}
+    assert RunListing(tmp_path).summary(tmp_path / "huge").best_step == 1
+    assert Tail(tmp_path / "pipe" / "journal.jsonl").read() == []
 
 
 def test_regard_serve_trains_nothing() -> None:

@@ -66,7 +66,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 @dataclass
 class Studio:
-    """A page of the studio. Console errors, page errors and foreign requests fail the test at its end."""
+    """A page of the studio. Console errors and warnings, page errors and foreign requests fail the test at its end."""
 
     page: Any
     base: str
@@ -134,7 +134,8 @@ def open_studio(browser: Any, server: Any) -> Iterator[Callable[..., Studio]]:
         page = own.new_page()
         studio = Studio(page, base, server)
         page.on(
-            "console", lambda message: message.type == "error" and studio.troubles.append(f"console: {message.text}")
+            "console",
+            lambda message: message.type in ("error", "warning") and studio.troubles.append(f"console: {message.text}"),
         )
         page.on("pageerror", lambda error: studio.troubles.append(f"page error: {error}"))
 

@@ -58,6 +58,10 @@ def test_forced_colours_show_numbers_instead_of_colours(open_studio: Open) -> No
     page = opened(studio, "translate")
     assert page.locator("[role=grid] canvas").evaluate("node => getComputedStyle(node).display") == "none"
     assert page.locator("[data-cell='0,0']").text_content().strip() == "92"
+    page = opened(studio, "walk")
+    bars = page.locator(".bar i").evaluate_all("nodes => nodes.map((node) => getComputedStyle(node).backgroundColor)")
+    assert set(bars) == {page.evaluate("getComputedStyle(document.body).color")}, "bars are drawn in the text's colour"
+    assert page.locator(".stages [aria-current]").evaluate("node => getComputedStyle(node).outlineStyle") == "solid"
 
 
 def test_the_theme_can_be_chosen_and_is_kept(studio: Studio) -> None:
@@ -75,7 +79,7 @@ def test_the_theme_can_be_chosen_and_is_kept(studio: Studio) -> None:
 def test_a_lost_server_is_reported_and_the_request_sent_again(studio: Studio) -> None:
     page = opened(studio, "translate")
     page.route("**/api/**", lambda route: route.abort("connectionrefused"))
-    page.get_by_label("Source (en)").fill("i love you")
+    page.get_by_label("Source (English)").fill("i love you")
     page.keyboard.press("Enter")
     page.get_by_role("alert").get_by_text("The server does not answer").wait_for()
     page.unroute("**/api/**")

@@ -52,6 +52,22 @@ def test_an_svg_opens_again_with_its_words_and_fonts(studio: Studio, browser: An
     page.close()
 
 
+def test_a_picture_of_ribbons_and_of_pieces_shows_what_the_page_shows(studio: Studio, tmp_path: Path) -> None:
+    studio.open("translate", model="demo-en-hi", text="turn off the lights", rendering="ribbons")
+    studio.page.locator(".ribbons path").first.wait_for()
+    drawn = ElementTree.parse(saved(studio, "SVG", tmp_path))
+    assert len(list(drawn.iter(f"{SVG}path"))) == studio.page.locator(".ribbons path").count()
+    texts = [element.text for element in drawn.iter(f"{SVG}text")]
+    assert {"turn", "लाइट"} <= set(texts)
+    assert texts[-1].endswith("% of the mass shown.")
+    studio.open("translate", model="bpe", text=CAT, mode="forced", target="le chat", unit="piece")
+    studio.page.locator("[role=gridcell]").first.wait_for()
+    labels = list(ElementTree.parse(saved(studio, "SVG", tmp_path)).iter(f"{SVG}text"))
+    whole = {"".join(label.itertext()) for label in labels if list(label.iter(f"{SVG}tspan"))}
+    assert whole
+    assert whole <= {*CAT.split(), "le", "chat"}, "a piece is underlined in its whole word"
+
+
 def picture(studio: Studio, kind: str, folder: Path) -> Image.Image:
     return Image.open(io.BytesIO(saved(studio, kind, folder).read_bytes())).convert("RGB")
 

@@ -1,5 +1,7 @@
 """Quality, Triage, Neighbours, Train and Learn in the browser, against `regard studio` as a program."""
 
+import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import sleep
@@ -84,6 +86,11 @@ def test_triage_lists_the_doubtful_first(studio: Studio) -> None:
     assert len(texts) == 3
     assert CAT in texts[-1]
     assert page.locator("img").count() == 0
+    page.get_by_role("button", name="log p").click()
+    page.locator("th[aria-sort]", has_text="log p").wait_for()
+    shown = [float(one.replace("−", "-")) for one in page.locator("tbody td:nth-of-type(2)").all_text_contents()]
+    assert shown == sorted(shown)
+    assert studio.spoken() == "Sorted by mean log-probability of a piece, the most doubtful first"
     page.get_by_role("link", name=CAT).click()
     page.get_by_test_id("translation").wait_for()
     assert studio.translation() == "le chat noir était assis sur le tapis"
@@ -122,6 +129,12 @@ def test_a_run_is_drawn_and_replayed(studio: Studio) -> None:
     _trained(studio)
     page = studio.open("train", run="studio-en-fr-1")
     page.get_by_text("step 3 of 3").wait_for()
+    stream = studio.client.get("/api/v1/runs/studio-en-fr-1/events").text
+    data = re.findall(r"^event: validated\ndata: (.*)$", stream, re.MULTILINE)[-1]
+    source, reference, output = json.loads(data)["sample"]
+    assert reference != output, "three steps are too few to learn it"
+    shown = " ".join(page.locator(".sample").text_content().split())
+    assert f"{source} → {output or '∅'} (wanted: {reference})" in shown
     page.locator("figure svg").nth(3).wait_for()
     slider = page.get_by_role("slider")
     slider.wait_for()

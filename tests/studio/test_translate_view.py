@@ -107,7 +107,7 @@ def test_a_permalink_restores_request_and_drawing(studio: Studio) -> None:
     page.get_by_test_id("without").wait_for()
     assert (studio.grid(), page.get_by_test_id("without").text_content()) == (grid, dropped)
     assert page.get_by_label("√").is_checked()
-    assert page.get_by_label("Source (en)").input_value() == CAT
+    assert page.get_by_label("Source (English)").input_value() == CAT
     assert page.locator(".nbest button").count() == 2
 
 
@@ -182,11 +182,11 @@ def test_a_long_sentence_has_an_overview_and_a_window(studio: Studio) -> None:
 
 def test_a_changed_option_keeps_the_unsent_text(studio: Studio) -> None:
     page = studio.open("translate", model="demo-en-fr")
-    page.get_by_label("Source (en)").fill("i love you")
+    page.get_by_label("Source (English)").fill("i love you")
     page.get_by_text("Options").click()
     page.get_by_label("Beam").fill("3")
     page.wait_for_url("**beam=3**")
-    assert page.get_by_label("Source (en)").input_value() == "i love you"
+    assert page.get_by_label("Source (English)").input_value() == "i love you"
 
 
 def test_a_lesson_link_hides_and_locks_controls(studio: Studio) -> None:

@@ -62,6 +62,8 @@ class Attended:
     context: Float[Tensor, "batch target value"]
     weights: Float[Tensor, "batch head target source"] | None
     trace: Trace | None = None
+    memory: Memory | None = None
+    """The memory for the next step, from a mechanism that changes it: location-sensitive attention keeps weights."""
 
 
 @runtime_checkable

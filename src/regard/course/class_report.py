@@ -12,6 +12,8 @@ from regard.course.catalogue import Entry, entries
 from regard.course.classroom import Graded
 from regard.course.learner_progress import load_progress
 from regard.course.verdict_text import Paint, verdict_lines, visible
+from regard.files import write_whole
+from regard.reading_files import read_regular
 
 ALIKE = 0.97
 LEAST_LETTERS = 120
@@ -86,16 +88,17 @@ def write_report(graded: list[Graded], directory: Path) -> list[Path]:
     directory.mkdir(parents=True, exist_ok=True)
     said = remarks(graded)
     table = directory / "grades.csv"
-    with table.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        numbers = [entry.number for entry in entries()]
-        writer.writerow(["learner", "credit", "of", *numbers, "tries", "hints", "remarks"])
-        for one in graded:
-            progress = load_progress(one.folder)
-            statuses = [one.verdicts[entry.name].status if entry.name in one.verdicts else "" for entry in entries()]
-            tries, hints = sum(progress.attempts.values()), sum(progress.hints.values())
-            row = [one.learner, one.credit, one.most, *statuses, tries, hints, "; ".join(said.get(one.learner, []))]
-            writer.writerow([_harmless(value) for value in row])
+    file = io.StringIO(newline="")
+    writer = csv.writer(file)
+    numbers = [entry.number for entry in entries()]
+    writer.writerow(["learner", "credit", "of", *numbers, "tries", "hints", "remarks"])
+    for one in graded:
+        progress = load_progress(one.folder)
+        statuses = [one.verdicts[entry.name].status if entry.name in one.verdicts else "" for entry in entries()]
+        tries, hints = sum(progress.attempts.values()), sum(progress.hints.values())
+        row = [one.learner, one.credit, one.most, *statuses, tries, hints, "; ".join(said.get(one.learner, []))]
+        writer.writerow([_harmless(value) for value in row])
+    write_whole(table, file.getvalue())
     return [table, *(_feedback(one, directory) for one in graded)]
 
 
@@ -105,7 +108,7 @@ def _feedback(one: Graded, directory: Path) -> Path:
         if entry.name in one.verdicts:
             lines += [*verdict_lines(entry, one.verdicts[entry.name], Paint(False)), ""]
     path = directory / f"{Path(one.learner).name}.txt"
-    path.write_text("\n".join(lines), encoding="utf-8")
+    write_whole(path, "\n".join(lines))
     return path
 
 
@@ -116,6 +119,6 @@ def _harmless(value: object) -> object:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
+        return read_regular(path).decode("utf-8", "replace")
+    except (OSError, ValueError):
         return ""

@@ -11,12 +11,14 @@ from tempfile import gettempdir
 from regard.course.catalogue import Entry, entries
 from regard.course.course_folder import spare_place
 from regard.course.verdict import Verdict
-from regard.files import write_whole
-from regard.reading_files import read_json
+from regard.files import locked, write_whole
+from regard.reading_files import parse_json, read_regular
 from regard.text.input_error import InputError
 
 NAME = ".progress.json"
 VERSION = 1
+DAMAGED = (ValueError, TypeError, KeyError, AttributeError)
+"""What reading a file raises that is no progress."""
 
 
 @dataclass
@@ -33,6 +35,8 @@ class Progress:
     advised: dict[str, int] = field(default_factory=dict)
     """Which tier of its hint fits the last verdict."""
     notes: tuple[str, ...] = ()
+    _stored: str = ""
+    """The file's text when it was last read or written: another session may have changed it since."""
 
     def record(self, entry: Entry, verdict: Verdict) -> None:
         """Count an attempt (an untouched starter is none); note the first success."""
@@ -53,12 +57,36 @@ class Progress:
     def save(self) -> None:
         """In one move. Where the folder cannot be written it goes to a temporary place, and a note says so.
 
-        A disk that takes nothing at all costs the memory of this session, not the session.
+        Another session in the same folder loses nothing: what it stored since is merged. A disk that takes nothing at
+        all costs the memory of this session, not the session.
         """
         try:
-            write_whole(self.place, self._text(), parents=True)
+            self.place.parent.mkdir(parents=True, exist_ok=True)
+            with locked(self.place.with_name(f"{NAME}.lock")):
+                self._merge()
+                write_whole(self.place, self._text())
+                self._stored = self._text()
         except OSError as error:
             self._save_elsewhere(error)
+
+    def _merge(self) -> None:
+        """Add what another session did in this folder since this one last read or wrote the file."""
+        try:
+            text = read_regular(self.place).decode()
+            if text == self._stored:
+                return
+            theirs = _parsed(text, self.place)
+            before = _parsed(self._stored, self.place) if self._stored else Progress(self.place)
+        except (OSError, *DAMAGED):
+            return  # gone or damaged meanwhile: this session's progress replaces it
+        for name, when in theirs.passed.items():
+            self.passed[name] = min(when, self.passed.get(name, when))
+        for name, count in theirs.attempts.items():
+            self.attempts[name] = count + self.attempts.get(name, 0) - before.attempts.get(name, 0)
+        for name, count in theirs.hints.items():
+            self.hints[name] = max(count, self.hints.get(name, 0))
+        note = "another `regard learn` works in this folder: its progress and yours are both kept."
+        self.notes = self.notes if note in self.notes else (*self.notes, note)
 
     def _save_elsewhere(self, error: OSError) -> None:
         folder = self.place.parent
@@ -76,7 +104,7 @@ class Progress:
         self.notes = (*self.notes, f"{reason}, so your progress is kept in {elsewhere}.")
 
     def _text(self) -> str:
-        state = {key: value for key, value in asdict(self).items() if key not in ("place", "notes")}
+        state = {key: value for key, value in asdict(self).items() if key not in ("place", "notes", "_stored")}
         return json.dumps({"version": VERSION, **state}, indent=1) + "\n"
 
 
@@ -94,16 +122,26 @@ def load_progress(folder: Path) -> Progress:
     if not place.is_file():
         return Progress(place)
     try:
-        state = read_json(place)
-        if state.pop("version") != VERSION:
-            raise ValueError("another version")
-        kept = (f"your progress is kept in {elsewhere}: {folder} could not be written.",) if place == elsewhere else ()
-        return _checked(Progress(place, notes=kept, **state))
-    except (ValueError, TypeError, KeyError, AttributeError):
+        progress = _parsed(read_regular(place).decode(), place)
+    except DAMAGED:
         aside = place.with_name(place.name + ".damaged")
         with suppress(OSError):
             place.replace(aside)
         return Progress(place, notes=(f"{place} was damaged, so progress starts anew (the old file: {aside.name}).",))
+    if place == elsewhere:
+        progress.notes = (f"your progress is kept in {elsewhere}: {folder} could not be written.",)
+    return progress
+
+
+def _parsed(text: str, place: Path) -> Progress:
+    """The progress in the text of a file; raises one of DAMAGED where it is none."""
+    state = parse_json(text)
+    if state.pop("version") != VERSION:
+        raise ValueError("another version")
+    known = {key: state.pop(key) for key in ("current", "passed", "attempts", "hints") if key in state}
+    if state:
+        raise ValueError("unknown keys")
+    return _checked(Progress(place, **known, _stored=text))
 
 
 def _checked(progress: Progress) -> Progress:
@@ -111,8 +149,10 @@ def _checked(progress: Progress) -> Progress:
     counts = [*progress.attempts.values(), *progress.hints.values()]
     if not isinstance(progress.current, str) or not isinstance(progress.passed, dict):
         raise TypeError("wanted a name and a table")
-    if not all(isinstance(count, int) for count in counts):
-        raise TypeError("wanted numbers")
+    if not all(isinstance(count, int) for count in counts) or not all(
+        isinstance(when, str) for when in progress.passed.values()
+    ):
+        raise TypeError("wanted numbers and times")
     return progress
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.course.catalogue import Entry, entries
+from regard.files import write_whole
 
 INSTALL = """try:
     import regard
@@ -21,7 +22,7 @@ def write_notebooks(directory: Path) -> list[Path]:
     for entry in entries():
         path = directory / f"{entry.name}.ipynb"
         if not path.exists():
-            path.write_text(json.dumps(notebook(entry), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+            write_whole(path, json.dumps(notebook(entry), indent=1, ensure_ascii=False) + "\n")
             written.append(path)
     return written
 

@@ -53,14 +53,14 @@ def solution_problems(entry: Entry, exercise: Exercise) -> Iterator[str]:
         yield from _draw_problems(family)
 
 
-def mistake_problems(exercise: Exercise) -> Iterator[str]:
-    """Every variant of every mistake fails and is called by its own name."""
+def mistake_problems(exercise: Exercise, most: int | None = None, every: int = 1) -> Iterator[str]:
+    """Every variant of a mistake fails and is called by its own name; `most` variants of every n-th mistake."""
     if not exercise.mistakes:
         yield "there are no named mistakes"
-    for mistake in exercise.mistakes:
+    for mistake in exercise.mistakes[::every]:
         if not mistake.variants:
             yield f"{mistake.name} has no variant to be recognised by"
-        for number, functions in enumerate(mistake.variants, 1):
+        for number, functions in enumerate(mistake.variants[:most], 1):
             verdict = grade(exercise, Attempt({**exercise.reference, **functions}))
             if verdict.passed:
                 yield f"{mistake.name}, variant {number}, passes"

@@ -8,12 +8,12 @@ from typing import Any
 from regard.bounds import MOST, cut
 from regard.data.lines import find_file, import_extra, read_lines
 from regard.data.pair import Pair
+from regard.data.parquet_batches import NOT_UTF8, read_columns
 from regard.reading_files import parse_json
 from regard.suggest import suggest
 from regard.text.input_error import InputError
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_NOT_UTF8 = "a text is not UTF-8 ({problem}): it was written wrongly; write it anew from text that was decoded"
 _ROWS = 4096
 """Records that are unpacked at a time."""
 
@@ -21,7 +21,7 @@ _ROWS = 4096
 def read_jsonl(path: Path, source: str, target: str, skipped: list[int] | None = None) -> Iterator[Pair]:
     """One JSON object a line; `source` and `target` name its fields, `translation.en` one inside another.
 
-    The numbers of lines with a blank side are appended to `skipped`, and so it is in the other readers.
+    The numbers of lines with a blank side are appended to `skipped`, as in the other readers.
     """
     path = find_file(path)
     return _pairs(_json_rows(path), source, target, skipped, str(path))
@@ -34,7 +34,7 @@ def read_parquet(path: Path, source: str, target: str, skipped: list[int] | None
 
 
 def read_dataset(dataset: Any, source: str, target: str, skipped: list[int] | None = None) -> Iterator[Pair]:
-    """A split of a Hugging Face dataset that `open_dataset` gave."""
+    """A split of a Hugging Face dataset that `open_dataset` returned."""
     where = f"the split {dataset.split}"
     return _pairs(enumerate(_dataset_rows(dataset, where), 1), source, target, skipped, where)
 
@@ -65,7 +65,7 @@ def guess_fields(path: Path) -> tuple[str, str]:
     rows = _parquet_rows(path, "", "") if path.name.endswith(".parquet") else _json_rows(path)
     _, row = next(rows, (0, None))
     if row is None:
-        raise InputError(f"{path} is empty: wanted records with a source and a target")
+        raise InputError(f"{path} is empty: expected records with a source and a target")
     if all(isinstance(row.get(name, 0), str | None) for name in ("source", "target")):
         return "source", "target"
     texts = [name for name in _names(row) if isinstance(_value(row, name), str)]
@@ -106,7 +106,7 @@ def _field(row: Mapping[str, Any], name: str, where: str) -> str:
         return ""
     if not isinstance(value, str):
         inside = f"; {suggest(name, _names(row), 'fields')}" if isinstance(value, Mapping) else ""
-        raise InputError(f'{where}: the field "{cut(name)}" is {type(value).__name__}, wanted text{inside}')
+        raise InputError(f'{where}: the field "{cut(name)}" is {type(value).__name__}, expected text{inside}')
     if len(value) > MOST["line"]:
         raise InputError(
             f'{where}: the field "{cut(name)}" has {len(value):,} characters, at most {MOST["line"]:,} are read: '
@@ -121,7 +121,7 @@ def _field(row: Mapping[str, Any], name: str, where: str) -> str:
 
 
 def _value(row: Mapping[str, Any], name: str) -> Any:
-    """The value of a field, or of a nested one; KeyError where there is none."""
+    """The value of a field, or of a nested one; KeyError if there is none."""
     if name in row:  # also where the name itself has a point in it
         return row[name]
     value: Any = row
@@ -147,26 +147,19 @@ def _json_rows(path: Path) -> Rows:
         try:
             row = parse_json(line)
         except ValueError as problem:
-            raise InputError(f"{path}, line {number} is not JSON ({problem}); wanted one object a line") from None
+            raise InputError(f"{path}, line {number} is not JSON ({problem}); expected one object a line") from None
         if not isinstance(row, dict):
             kind = type(row).__name__
-            raise InputError(f'{path}, line {number}: a {kind}, wanted an object such as {{"source": …, "target": …}}')
+            raise InputError(
+                f'{path}, line {number}: a {kind}, expected an object such as {{"source": …, "target": …}}'
+            )
         yield number, row
 
 
 def _parquet_rows(path: Path, source: str, target: str) -> Rows:
-    library = import_extra("pyarrow", f"the Parquet file {path}")
-    parquet = import_extra("pyarrow.parquet", f"the Parquet file {path}")
-    try:
-        with parquet.ParquetFile(path, memory_map=True) as file:
-            wanted = {name.split(".")[0] for name in (source, target)}
-            columns = sorted(wanted) if wanted <= set(file.schema_arrow.names) else None
-            rows = (row for batch in file.iter_batches(_ROWS, columns=columns) for row in batch.to_pylist())
-            yield from enumerate(rows, 1)
-    except UnicodeDecodeError as problem:
-        raise InputError(f"{path}: {_NOT_UTF8.format(problem=problem)}") from None
-    except (OSError, library.ArrowException) as problem:
-        raise InputError(f"{path} cannot be read as Parquet: {' '.join(str(problem).split())}") from None
+    columns = sorted({name.split(".")[0] for name in (source, target)})
+    batches = read_columns(path, _ROWS, columns)
+    return enumerate((row for batch in batches for row in _transposed(batch)), 1)
 
 
 def _dataset_rows(dataset: Any, where: str) -> Iterator[dict[str, Any]]:
@@ -174,7 +167,7 @@ def _dataset_rows(dataset: Any, where: str) -> Iterator[dict[str, Any]]:
         for batch in dataset.iter(_ROWS):
             yield from _transposed(batch)
     except UnicodeDecodeError as problem:
-        raise InputError(f"{where}: {_NOT_UTF8.format(problem=problem)}") from None
+        raise InputError(f"{where}: {NOT_UTF8.format(problem=problem)}") from None
 
 
 def _transposed(batch: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:

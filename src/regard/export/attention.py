@@ -20,6 +20,8 @@ class AttendedNames:
     weights: str
     scores: str
     query: str
+    center: str = ""
+    """Of a local window, [rows]."""
 
 
 def masked_softmax(graph: Graph, scores: str, mask: str) -> str:
@@ -45,13 +47,13 @@ def prepare_multi_head(graph: Graph, attention: Any, states: str) -> tuple[str, 
 def by_sentence(graph: Graph, value: str, keys: str, *sizes: str) -> str:
     """[rows, ...] → [sentence, rows of a sentence, *sizes]: rows of one sentence follow each other and share its keys.
 
-    A key for each row is the case of one row a sentence.
+    Keys with one row for each row of `value` are the case of one row a sentence.
     """
     return graph("Reshape", value, graph("Concat", graph.size(keys, 0), graph.integers(-1), *sizes, axis=0))
 
 
 def by_row(graph: Graph, value: str, *sizes: str) -> str:
-    """The way back: [sentence, rows of a sentence, ...] → [rows, *sizes]."""
+    """The inverse: [sentence, rows of a sentence, ...] → [rows, *sizes]."""
     return graph("Reshape", value, graph("Concat", graph.integers(-1), *sizes, axis=0))
 
 
@@ -72,7 +74,7 @@ def multi_head_step(
 
 
 def prepare_keys(graph: Graph, score: str, attention: Any, states: str) -> str | None:
-    """The keys of a single-head mechanism, [batch, source, width]; None where they are the states themselves."""
+    """The keys of a single-head mechanism, [batch, source, width]; None if they are the states themselves."""
     if score == "additive":
         return graph.linear(states, attention.W_h, attention.b)
     if score == "general":
@@ -110,11 +112,13 @@ def single_head_step(
     return AttendedNames(by_row(graph, mixed, graph.size(values, 2)), weights, scores, query)
 
 
-def look(graph: Graph, kind: str, window: Any, query: str, real: str, position: str) -> tuple[str, str | None]:
-    """Where a window lets a step look: the mask [rows, 1, source], and the Gaussian that local-p multiplies with."""
+def look(graph: Graph, kind: str, window: Any, query: str, real: str, position: str) -> tuple[str, str | None, str]:
+    """The positions that a window lets a step see: the mask [rows, 1, source], local-p's Gaussian factor, and the
+    centre [rows] of a local window.
+    """
     mask = graph("Unsqueeze", real, graph.integers(1))
     if kind == "global":
-        return mask, None
+        return mask, None, ""
     length = graph("ReduceSum", graph("Cast", real, to=FLOAT), graph.integers(1), keepdims=1)
     if kind == "local-m":
         step = graph("Unsqueeze", graph("Cast", position, to=FLOAT), graph.integers(1))
@@ -127,15 +131,15 @@ def look(graph: Graph, kind: str, window: Any, query: str, real: str, position: 
     places = graph("Cast", graph.count_up(graph.size(real, 1)), to=FLOAT)
     distance = graph("Unsqueeze", graph("Sub", places, center), graph.integers(1))
     near = graph("LessOrEqual", graph("Abs", distance), graph.constant(float(window.reach)))
-    mask = graph("And", near, mask)
+    mask, middle = graph("And", near, mask), graph("Squeeze", center, graph.integers(1))
     if kind == "local-m":
-        return mask, None
+        return mask, None, middle
     spread = graph("Mul", graph("Mul", distance, distance), graph.constant(-1 / (2 * (window.reach / 2) ** 2)))
-    return mask, graph("Exp", spread)
+    return mask, graph("Exp", spread), middle
 
 
 def choose_weights(graph: Graph, scores: str, mask: str, gaussian: str | None, given: str) -> str:
-    """The softmax over what the mask shows; a given weight that is not negative replaces the computed one."""
+    """The softmax over the mask; a given weight that is not negative replaces the computed one."""
     weights = masked_softmax(graph, scores, mask)
     if gaussian is not None:
         weights = graph("Mul", weights, gaussian)

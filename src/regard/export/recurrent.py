@@ -1,5 +1,6 @@
 """Recurrent models as two graphs: the encoder with the decoder's first state, and one step of the decoder."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
@@ -51,7 +52,7 @@ def build_encoder(graph: Graph, model: Seq2Seq) -> State:
 def _read(
     graph: Graph, config: RecurrentConfig, encoder: Any, source: str, lengths: str, real: str
 ) -> tuple[str, dict[str, list[list[str]]]]:
-    """States [batch, source, state], and where each layer and direction ended: hidden and, of an LSTM, cell."""
+    """States [batch, source, state], and the final states of each layer and direction: hidden and, of an LSTM, cell."""
     counted = graph("Max", lengths, graph.constant(1, np.int64))  # a blank sentence is read as one word and made zero
     last = graph("Unsqueeze", graph("Sub", counted, graph.constant(1, np.int64)), graph.integers(1))
     spoken = graph("Unsqueeze", graph("Greater", lengths, graph.constant(0, np.int64)), graph.integers(1))
@@ -150,17 +151,19 @@ def build_step(graph: Graph, model: Seq2Seq, state: State, *, trace: bool) -> No
 def _attend(graph: Graph, config: RecurrentConfig, attention: Any, state: State, query: str) -> AttendedNames:
     if config.score == "none":
         return AttendedNames("summary", "", "", query)
-    mask, gaussian = look(graph, config.window, attention.window, query, "real", "position")
+    mask, gaussian, center = look(graph, config.window, attention.window, query, "real", "position")
     (given,) = given_weights(graph, 1)
     weigh = partial(choose_weights, graph, mask=mask, gaussian=gaussian, given=given)
     if config.score == "multi-head":
-        return multi_head_step(graph, attention, query, "keys", "values", weigh)
-    keys = "keys" if "keys" in state else "values"
-    return single_head_step(graph, config.score, attention, query, keys, "values", weigh)
+        attended = multi_head_step(graph, attention, query, "keys", "values", weigh)
+    else:
+        keys = "keys" if "keys" in state else "values"
+        attended = single_head_step(graph, config.score, attention, query, keys, "values", weigh)
+    return replace(attended, center=center)
 
 
 def _features(graph: Graph, config: RecurrentConfig, readout: Any, state: str, context: str, embedded: str) -> str:
-    """`models/rnn/readout.py`: what the output layer sees."""
+    """`models/rnn/readout.py`: the input of the output layer."""
     if config.readout == "state-context":
         return graph("Concat", state, context, axis=1)
     if config.readout == "state-context-embedding":

@@ -40,7 +40,7 @@ def explanation_blocks(explanation: Explanation) -> list[str]:
             textwrap.wrap(explanation.note, WIDTH),
         ]
         return ["\n".join(block) for block in blocks]
-    blocks = [head, states, [f"The query of this step     s = {_vector(explanation.query)}"]]
+    blocks = [head, states, [f"The decoder's query is    s = {_vector(explanation.query)}"]]
     blocks += [stage_lines(stage) for stage in stages(explanation.name)]
     heads = explanation.worked.scores.ndim == 3
     for number, (scores, weights) in enumerate(_heads(explanation), start=1):

@@ -10,6 +10,7 @@ from regard.plot.attention_map import AttentionMap, Words
 from regard.plot.heatmap import heatmap
 from regard.plot.html import alignment_html
 from regard.plot.terminal import terminal_heatmap
+from regard.plot.widget import page_widget
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -32,6 +33,10 @@ class AttentionView:
 
     def _repr_html_(self) -> str:
         return framed(self.html(), len(self.attention_map.target))
+
+    def widget(self) -> Any:
+        """The page as an anywidget: `.cell` is [row, column] of the pinned cell. Needs the extra `notebook`."""
+        return page_widget(self.html())
 
     def plot(self) -> "matplotlib.figure.Figure":
         """The heat-map as a matplotlib figure; `.savefig(path)` writes PNG or SVG."""

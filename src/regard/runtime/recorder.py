@@ -11,7 +11,7 @@ from torch import Tensor
 
 from regard.models.step import Step
 from regard.search import State
-from regard.search.scoring import log_probabilities
+from regard.search.scoring import log_probabilities, top
 
 
 class Abandoned(Exception):
@@ -38,7 +38,7 @@ class StepRecord:
     top: tuple[tuple[int, float], ...]
     """(id, probability) of the most probable tokens, best first."""
     entropy: float | None
-    """Of the distribution over the vocabulary, in nats; None where it was not requested."""
+    """Entropy of the distribution over the vocabulary, in nats; None if it was not requested."""
     layers: tuple[LayerTrace, ...]
     """Empty without attention, and where no trace was requested."""
 
@@ -78,7 +78,7 @@ class _Kept:
 
 
 class Recorder:
-    """A Stepper around a model, which computes as it does without it; one search with each.
+    """A Stepper around a model, with the same results; use one for each search.
 
     `top` tokens are kept for each step, and with `trace` the tensors of the attention. `edits` replaces the attention
     of a step (0-based), in every row. `abandoned` is called before every step: True ends the search.
@@ -118,7 +118,7 @@ class Recorder:
         return RecordedStep(step.logits, RecordedState(step.state, state.sentences, read), step.weights)
 
     def records(self, sentence: int, tokens: Sequence[int], bos: int) -> tuple[StepRecord, ...]:
-        """The steps that wrote these tokens of a sentence; none where nothing was recorded."""
+        """The steps that produced these tokens of a sentence; none if nothing was recorded."""
         if not self._kept:
             return ()
         read = (bos, *tokens)
@@ -130,9 +130,9 @@ class Recorder:
         if not self._top:
             return _Kept(kept, None, None, None)
         scores = log_probabilities(step.logits)
-        values, ids = scores.topk(min(self._top, scores.shape[-1]), dim=-1)
-        # A token at -inf adds nothing: 0 · ln 0 is 0 here.
-        entropies = -(scores.exp() * scores.clamp(min=torch.finfo(scores.dtype).min)).sum(dim=-1)
+        values, ids = top(scores, min(self._top, scores.shape[-1]))
+        # A token at -inf adds nothing: 0 · ln 0 is 0 here. In place, because new memory costs more than the arithmetic.
+        entropies = -scores.exp().mul_(scores.clamp_(min=torch.finfo(scores.dtype).min)).sum(dim=-1)
         return _Kept(kept, *(one.cpu().numpy() for one in (ids, values.exp(), entropies)))
 
     def _record(self, kept: _Kept, row: int) -> StepRecord:

@@ -1,4 +1,4 @@
-"""Decodes texts with one model and keeps how: token ids, character spans, top words and attention tensors by step."""
+"""Decodes texts with one model and records each step: token ids, character spans, top words, attention tensors."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from regard.bundle.store import Bundle
 from regard.runtime.build_translation import build_translation
 from regard.runtime.guided import guided_head, guided_shift
 from regard.runtime.recorder import Recorder, StepRecord
+from regard.runtime.search_size import SearchSize
 from regard.runtime.source_text import Padded, SourceText, check_target, pad, read_source
 from regard.runtime.translation import Translation
 from regard.runtime.translator import Translator
@@ -52,7 +53,7 @@ class TracedText:
 
 @dataclass(frozen=True, eq=False)
 class Tracing:
-    """What to keep, and what to change: see `Recorder`; `tree` records a beam search of one sentence."""
+    """What is recorded and edited: see `Recorder`; `tree` records a beam search of one sentence."""
 
     top: int = 0
     trace: bool = False
@@ -65,7 +66,7 @@ class Tracing:
 def translate_traced(
     translator: Translator, sentences: Sequence[Sentence], search: Mapping[str, Any], tracing: Tracing
 ) -> list[TracedText]:
-    """Decode sentences together, in one batch; all of them are forced or none is."""
+    """Decode sentences together, in one batch if memory allows it; all of them are forced or none is."""
     bundle = translator.bundle
     config = translator.search_config(dict(search))
     forced = any(one.target is not None for one in sentences)
@@ -78,6 +79,11 @@ def translate_traced(
     if not rows:
         return done
     batch = pad([sources[i].encoding.ids for i in rows], translator.device)
+    longest = max((len(one.ids) for one in given if one is not None), default=0) if forced else None
+    size = SearchSize(config, translator.most_pieces, bundle.manifest.model.attention_shape, longest)
+    if len(sentences) > (most := size.together(batch.source.shape[1])):
+        parts = [sentences[first : first + most] for first in range(0, len(sentences), most)]
+        return [one for part in parts for one in translate_traced(translator, part, search, tracing)]
     recorder = Recorder(
         translator.stepper, top=tracing.top, trace=tracing.trace, edits=_edits(tracing, batch, bundle),
         abandoned=tracing.abandoned,
@@ -112,7 +118,7 @@ def _read(text: str, translator: Translator) -> SourceText:
 
 
 def _given(sentence: Sentence, bundle: Bundle[Any]) -> Encoding | None:
-    """The tokens that a translation must begin with, or be."""
+    """The tokens of the prefix or of the forced target."""
     if sentence.target is not None:
         given = bundle.target.encode(sentence.target, eos=True)
     elif isinstance(sentence.prefix, str):
@@ -130,7 +136,7 @@ def _encoding(ids: tuple[int, ...], tokenizer: Tokenizer) -> Encoding:
              (one == EOS and i < len(ids) - 1)]  # fmt: skip
     if wrong:
         raise InputError(
-            f"prefix_ids: {ids[wrong[0]]} at place {wrong[0]} is no piece that may stand there: wanted ids of this "
+            f"prefix_ids: {ids[wrong[0]]} at position {wrong[0]} is not valid: expected ids of this "
             f"model's target vocabulary (0 to {len(tokenizer) - 1}), without padding and BOS, EOS only at the end"
         )
     written = tokenizer.decode_pieces(ids)
@@ -172,7 +178,7 @@ def _decode(
     limits = config.limits(batch.source_lengths, translator.most_pieces)
     for prefix, limit in zip(prefixes, limits.tolist(), strict=True):
         if len(prefix) > limit:
-            raise InputError(f"a prefix of {len(prefix)} pieces is more than the {limit} its translation may have")
+            raise InputError(f"prefix: {len(prefix):,} pieces given, a translation of this text has at most {limit:,}")
     if config.nbest > 1 and not config.sampler:  # different pieces may give one text: more candidates fill the list
         config = config.model_copy(update={"nbest": config.beam})
     if tree is not None:

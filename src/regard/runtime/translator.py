@@ -19,7 +19,8 @@ from regard.runtime.guided import guided_head, guided_shift
 from regard.runtime.inside import Inside, compute_inside
 from regard.runtime.onnx_folder import load_any
 from regard.runtime.same_vocabularies import check_same_vocabularies
-from regard.runtime.source_text import Padded, SourceText, check_target, pad, read_source
+from regard.runtime.search_size import SearchSize
+from regard.runtime.source_text import Padded, check_target, pad, read_source
 from regard.runtime.translation import Translation
 from regard.search import Ensemble, Hypothesis, SearchConfig, Stepper, decode, forced_search
 from regard.suggest import suggest
@@ -27,8 +28,6 @@ from regard.text.complaint import complain
 from regard.text.encoding import Encoding
 from regard.text.input_error import InputError
 
-ROWS, PIECES = 64, 4096
-"""The most sentences, and source pieces with padding, that are decoded together."""
 WIDER = 4
 """Batches on a GPU are this many times larger, and take little more time (docs/results.md)."""
 ALSO = ("prefix", "target", "copy")
@@ -48,8 +47,8 @@ def load(
     Example:
         regard.load("runs/demo").translate("The black cat sat on the mat.").text
 
-    A text is read up to as many pieces as training was shown, or up to `longest_source`; what is longer is cut, and the
-    translation's warnings say so. A class outside regard that a bundle names, as in `score = "mymod:Mine"`, is imported
+    A text is read up to the length of the longest training source, or up to `longest_source`; a longer one is cut, with
+    a warning in the translation. A class outside regard that a bundle names, as in `score = "mymod:Mine"`, is imported
     only if `trust` names it: regard.load("runs/mine", trust=["mymod:Mine"]). precision="int8" multiplies large matrices
     in 8-bit integers, on a CPU: about twice as fast, and a few translations differ.
     """
@@ -90,7 +89,7 @@ class Translator:
 
     @cached_property
     def stepper(self) -> Stepper:
-        """The model or ensemble that is searched: prepared for decoding on first use, as the weights are then."""
+        """The model or ensemble that is searched; prepared for decoding on first use, with the weights at that time."""
         models: list[Stepper] = [prepare_for_decoding(bundle.model, self.precision) for bundle in self.bundles]
         return models[0] if len(models) == 1 else Ensemble(models)
 
@@ -111,7 +110,7 @@ class Translator:
 
     @property
     def most_pieces(self) -> int | None:
-        """The most pieces of a translation, EOS counted, that every model can write; None where there is no end."""
+        """The most pieces of a translation, EOS counted, that every model can write; None: no limit."""
         return min((most for one in self.bundles if (most := one.model.config.most_pieces) is not None), default=None)
 
     @overload
@@ -143,8 +142,8 @@ class Translator:
             translator.translate("i love you").alignment
             translator.translate(["i love you", "she sleeps"], beam=5, nbest=3)[0].alternatives
 
-        `target` is what the translation must be (forced decoding, to score and align it), `prefix` what it must begin
-        with: one string for each text. `copy` puts source words that the model does not know into the translation.
+        `target` is the translation to score and align (forced decoding), `prefix` its forced beginning: one string for
+        each text. `copy` copies unknown source words into the translation.
         `search` takes the keys of the recipe's [search] table: beam, nbest, temperature, longest and so on;
         `.alternatives` holds the rest of an n-best list, each text once, or the further samples as they were drawn.
         """
@@ -160,7 +159,9 @@ class Translator:
         sources = [read_source(one, bundle.source, eos=bundle.manifest.source_eos, longest=longest) for one in texts]
         done = {i: blank_translation(source) for i, source in enumerate(sources) if source.blank}
         about: dict[str, Any] = {"forced": target is not None, "copy": copy, "head": self._head, "shift": self._shift}
-        for rows in _groups(sources, 1 if self.device.type == "cpu" else WIDER):
+        forced = None if given is None or target is None else max((len(one.ids) for one in given), default=0)
+        size = SearchSize(config, self.most_pieces, bundle.manifest.model.attention_shape, forced)
+        for rows in size.groups(sources, 1 if self.device.type == "cpu" else WIDER):
             batch = pad([sources[i].encoding.ids for i in rows], self.device)
             prefixes = None if given is None else [given[i].ids for i in rows]
             found = self._decode(batch, config, prefixes, target is not None, generator)
@@ -263,19 +264,8 @@ def _texts(text: str | Iterable[str]) -> list[str]:
     texts = [text] if isinstance(text, str) else list(text)
     for number, one in enumerate(texts):
         if not isinstance(one, str):
-            raise InputError(f"text {number} (0-based) is {type(one).__name__}, wanted str")
+            raise InputError(f"text {number} (0-based) is {type(one).__name__}, expected str")
     return texts
-
-
-def _groups(sources: Sequence[SourceText], times: int = 1) -> list[list[int]]:
-    """Indices of the texts to decode together, the longest first: texts of similar length need little padding."""
-    order = sorted((i for i, one in enumerate(sources) if not one.blank), key=lambda i: -len(sources[i].encoding.ids))
-    groups, first = [], 0
-    while first < len(order):
-        rows = max(1, min(times * ROWS, times * PIECES // len(sources[order[first]].encoding.ids)))
-        groups.append(order[first : first + rows])
-        first += rows
-    return groups
 
 
 def _check_prefixes(prefixes: Sequence[Sequence[int]] | None, limits: Sequence[int]) -> None:

@@ -20,28 +20,27 @@ class Beam:
         self, beam: int, nbest: int, penalty: LengthPenalty, limits: Sequence[int], record: SearchTree | None
     ) -> None:
         self._beam, self._nbest, self._penalty, self._record = beam, nbest, penalty, record
-        # The most that a score can still be divided by: scores only fall, and the divisor never does.
+        # The largest divisor that a score can still get: scores only fall, and divisors never do.
         self._divisor = np.array([penalty.divisor(limit) for limit in limits])
         self._finished: list[list[float]] = [[] for _ in limits]  # min-heaps of the nbest best
         self._to_beat = np.full(len(limits), -np.inf)
 
     def choose(self, scores: Float[Tensor, "rows vocabulary"], live: Live) -> Candidates:
         """The `beam` best of all continuations of each sentence; ties: the earlier row, then the lower id."""
-        values, ids = best(scores, self._beam)
-        rows, rank = (axis.ravel() for axis in np.indices(values.shape))
-        values, ids = values.ravel(), ids.ravel()
-        possible = np.flatnonzero(~np.isneginf(values))
-        rows, rank, values, ids = rows[possible], rank[possible], values[possible], ids[possible]
-        sentence, total = live.sentence[rows], live.score[rows] + values
+        values, ids = (part.ravel() for part in best(scores, self._beam))
+        width = len(values) // len(live.sentence)
+        sentence, total = np.repeat(live.sentence, width), np.repeat(live.score, width) + values
         if np.isnan(total).any():
-            return Candidates(rows, ids, values)  # the loop reports it
-        order = np.lexsort((rank, rows, -total, sentence))
-        place = np.arange(len(order)) - np.searchsorted(sentence[order], sentence[order])
-        kept = order[place < self._beam]
+            return Candidates(np.arange(len(values)) // width, ids, values)  # the loop reports it
+        order = np.lexsort((-total, sentence))  # a stable sort
+        place = np.arange(len(order)) - np.searchsorted(sentence, sentence)
+        kept, outside = order[place < self._beam], order[place >= self._beam]
+        if total.min() == -np.inf:
+            kept, outside = kept[total[kept] > -np.inf], outside[total[outside] > -np.inf]
         if self._record is not None:
-            outside = order[place >= self._beam]
-            self._note(live.extend(Candidates(rows[outside], ids[outside], values[outside]), rows), "pruned")
-        return Candidates(rows[kept], ids[kept], values[kept])
+            pruned = Candidates(outside // width, ids[outside], values[outside])
+            self._note(live.extend(pruned, np.arange(len(live.sentence))), "pruned")
+        return Candidates(kept // width, ids[kept], values[kept])
 
     def hopeful(self, live: Live, ended: Sequence[Ended]) -> Bool[np.ndarray, "rows"]:
         """Rows whose score over the greatest divisor within reach beats the nbest-th finished hypothesis."""

@@ -14,6 +14,7 @@ from torch import Tensor
 from regard.registry import replaceable
 from regard.search.beam import Beam
 from regard.search.greedy import Greedy
+from regard.search.host_choices import ended as follow
 from regard.search.hypothesis import Hypothesis
 from regard.search.prefixes import check_prefixes, forced_tokens
 from regard.search.sample import Sampler, Sampling
@@ -21,7 +22,7 @@ from regard.search.scoring import log_probabilities, restrict
 from regard.search.search_config import SearchConfig
 from regard.search.search_options import Options
 from regard.search.search_tree import SearchTree
-from regard.search.stepper import Stepper
+from regard.search.stepper import SearchingStepper, Stepper
 from regard.search.strategy import Ended, Live, Strategy, check_choice
 from regard.search.trail import Trail
 
@@ -76,6 +77,8 @@ def greedy_search(
     Equal probabilities: the lowest id wins. `prefixes[i]` are the tokens that output i must begin with.
     """
     options = options or Options()
+    if prefixes is None and (found := _searched(stepper, source, limits, 1, 1, options)) is not None:
+        return [one for (one,) in found]
     ended, trail = run(stepper, source, limits, Greedy(), options, prefixes)
     return hypotheses([one for (one,) in ended], trail, options)
 
@@ -108,6 +111,10 @@ def beam_search(
     if beam < 1 or not 1 <= nbest <= beam:
         raise ValueError(f"beam must be 1 or more and nbest between 1 and beam, got beam {beam} and nbest {nbest}")
     options = options or Options()
+    if prefixes is None and record is None:
+        found = _searched(stepper, source, limits, beam, nbest, options)
+        if found is not None:
+            return found
     strategy = Beam(beam, nbest, options.penalty, limits.tolist(), record)
     ended, trail = run(stepper, source, limits, strategy, options, prefixes, lengths=lengths)
 
@@ -115,9 +122,27 @@ def beam_search(
         return one.finished, one.merit(options.penalty)
 
     # The sort is stable: of equal hypotheses the one that ended first stays first.
-    ranked = [sorted(group, key=merit, reverse=True)[:nbest] for group in ended]
-    flat = iter(hypotheses([one for group in ranked for one in group], trail, options))
-    return [[next(flat) for _ in group] for group in ranked]
+    return _in_groups([sorted(group, key=merit, reverse=True)[:nbest] for group in ended], trail, options)
+
+
+def _searched(
+    stepper: Stepper, source: Any, limits: Int[Tensor, "sentence"], beam: int, nbest: int, options: Options
+) -> list[list[Hypothesis]] | None:
+    """The result of a model that searches by itself; None where it does not."""
+    if not isinstance(stepper, SearchingStepper):
+        return None
+    with torch.no_grad():
+        found = stepper.search(source, limits, beam, nbest, options)
+    if found is None:
+        return None
+    (choices, weights), trail = found, Trail()
+    trail.add(weights if options.weights else None, choices.token.size)
+    return _in_groups(follow(choices, nbest, options), trail, options)
+
+
+def _in_groups(ended: Sequence[Sequence[Ended]], trail: Trail, options: Options) -> list[list[Hypothesis]]:
+    flat = iter(hypotheses([one for group in ended for one in group], trail, options))
+    return [[next(flat) for _ in group] for group in ended]
 
 
 def sample_search(
@@ -152,7 +177,7 @@ def forced_search(
     device: torch.device | str = "cpu",
     options: Options | None = None,
 ) -> list[Hypothesis]:
-    """Score given targets: each becomes a hypothesis. Targets have no BOS; with EOS at their end, it has a row, too."""
+    """Score given targets: each becomes a hypothesis. Targets have no BOS; an EOS at the end gets a row of weights."""
     limits = torch.tensor([len(target) for target in targets], dtype=torch.long, device=device)
     return greedy_search(stepper, source, limits, options=options, prefixes=targets)
 
@@ -197,9 +222,9 @@ def run(
             going, now = _part(grown, longest, options, covers)
             for hypothesis in now:
                 ended[hypothesis.sentence].append(hypothesis)
-            rows = going[strategy.hopeful(grown.take(going), now)]
-            parents, before = choice.parent[rows], len(live.sentence)
-            live, state = grown.take(rows), step.state
+            hopeful = strategy.hopeful(grown := grown.take(going), now)
+            parents, before = choice.parent[going][hopeful], len(live.sentence)
+            live, state = grown.take(np.flatnonzero(hopeful)), step.state
             if len(parents) and not np.array_equal(parents, np.arange(before)):
                 state = state.select(torch.as_tensor(parents, device=limits.device))
             tokens = torch.as_tensor(np.ascontiguousarray(live.tokens[:, -1]), device=limits.device)

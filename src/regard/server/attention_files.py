@@ -140,8 +140,9 @@ def _checked(name: str, values: Any) -> AttentionTensor:
 
 def _weights(given: Any) -> Float32[np.ndarray, "layer head target source"]:
     try:
-        weights = np.asarray(given, dtype=np.float32)
-    except (TypeError, ValueError):
+        with np.errstate(over="ignore"):  # becomes inf, which is refused
+            weights = np.asarray(given, dtype=np.float32)
+    except (TypeError, ValueError, OverflowError):
         raise ValueError("'weights' are not numbers in rows of one length") from None
     if not 2 <= weights.ndim <= 4:
         raise ValueError(f"'weights' have the shape {list(weights.shape)}, wanted [layer, head, target, source]")
@@ -184,7 +185,10 @@ def _side(given: Any, count: int, key: str, language: Any) -> Side:
 
 
 def _gold(given: Any, source: int, target: int) -> list[Link]:
-    links = [tuple(link) for link in (given.tolist() if isinstance(given, np.ndarray) else given)]
+    found = given.tolist() if isinstance(given, np.ndarray) else given
+    if not isinstance(found, list) or not all(isinstance(link, list) for link in found):
+        raise ValueError("'gold' is no list of links")
+    links = [tuple(link) for link in found]
     for link in links:
         inside = len(link) == 2 and all(type(number) is int for number in link)
         if not inside or not (0 <= link[0] < source and 0 <= link[1] < target):

@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
+from regard.bounds import MOST
+from regard.reading_files import open_regular
 from regard.server.run_listing import parse_object
 from regard.server.run_replay import NAME as REPLAY
 from regard.training.journal import NAME as JOURNAL
@@ -26,13 +28,14 @@ class Tail:
     def read(self) -> list[tuple[int, dict[str, Any]]]:
         """(number of the line from 1, its JSON object), other lines left out."""
         try:
-            with self._path.open("rb") as file:
+            with open_regular(self._path) as file:
                 file.seek(self._offset)
                 content = file.read(CHUNK)
         except OSError:
             return []
         self._offset += len(content)
-        *lines, self._rest = (self._rest + content).split(b"\n")
+        *lines, rest = (self._rest + content).split(b"\n")
+        self._rest = rest[: MOST["line"]]
         first, self._number = self._number + 1, self._number + len(lines)
         return [(number, found) for number, line in enumerate(lines, first) if (found := parse_object(line))]
 

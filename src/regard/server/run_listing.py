@@ -7,6 +7,7 @@ from pathlib import Path
 from time import time
 from typing import Any
 
+from regard.bounds import MOST
 from regard.bundle.manifest import NAME as MANIFEST
 from regard.bundle.store import identity
 from regard.files import hold
@@ -163,7 +164,7 @@ def _summary(entries: list[dict[str, Any]]) -> Summary:
     seconds = last.get("finished", last.get("step", {})).get("seconds")
     samples = [one.get("sample") for one in kinds.get("validated", [])]
     whole = [one for one in samples if isinstance(one, list) and len(one) == 3]
-    pairs = dict.fromkeys((str(source)[:1000], str(reference)[:1000]) for source, _, reference in whole)
+    pairs = dict.fromkeys((str(source)[:1000], str(reference)[:1000]) for source, reference, _ in whole)
     return Summary(
         step=int(step),
         total_steps=_integer(last.get("started", {}).get("total_steps")),
@@ -177,8 +178,10 @@ def _summary(entries: list[dict[str, Any]]) -> Summary:
 
 
 def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) < MOST["seed"]:
+        return None
+    return float(value)
 
 
 def _integer(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return value if isinstance(value, int) and _number(value) is not None else None

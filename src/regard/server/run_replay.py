@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from regard.files import write_whole
 from regard.reading_files import parse_json, read_regular
 from regard.runtime.traced import Sentence, TracedText, Tracing, translate_traced
 from regard.runtime.translator import Translator
@@ -58,7 +59,7 @@ def _forced(translator: Translator, pinned: Sequence[Pinned]) -> list[TracedText
 
 def begin_replay(folder: Path, pinned: Sequence[PinnedSentence]) -> None:
     content = json.dumps({"pinned": [one.model_dump() for one in pinned]}, ensure_ascii=False)
-    (folder / NAME).write_text(content + "\n", encoding="utf-8")
+    write_whole(folder / NAME, content + "\n")
 
 
 def add_snapshot(folder: Path, snapshot: Snapshot) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Generic, TypeVar
 
 from starlette.requests import Request
@@ -55,6 +55,8 @@ class Service:
         self.batcher = Batcher(most_rows=settings.rows, most_waiting=settings.queue)
         self.started = time.monotonic()
         self.stopping: Callable[[], bool] = lambda: False
+        self.connections: Callable[[], Iterable[Any]] = lambda: ()
+        """Those of uvicorn."""
         self.traces = Latest[TracedText](KEPT_TRACES)
         self.beams = Latest[Decoding](KEPT_BEAMS)
         self.qualities = Latest[Job](KEPT_JOBS)
@@ -79,7 +81,9 @@ class Service:
 
     async def load(self, name: str | None) -> Loaded:
         """The model that a request means, loaded without blocking the other requests."""
-        return await asyncio.to_thread(self.catalogue.get, self.catalogue.find(name))
+        found = self.catalogue.find(name)
+        loaded = self.catalogue.ready(found)
+        return loaded if loaded is not None else await asyncio.to_thread(self.catalogue.get, found)
 
     async def decode(
         self, request: Request, loaded: Loaded, decoding: Decoding, top: int
@@ -153,7 +157,7 @@ class Service:
         kept = decoding.model_copy(update={"model": loaded.id})
         text = kept.model_dump_json(include=set(Decoding.model_fields))
         name = "b-" + hashlib.sha256(text.encode()).hexdigest()[:16]
-        self.beams.put(name, Decoding.model_validate_json(text))
+        self.beams.put(name, kept)
         return name
 
     def tree_work(self, loaded: Loaded, planned: Plan, tree: Any) -> Callable[[Callable[[], bool]], TracedText]:

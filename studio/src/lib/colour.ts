@@ -6,6 +6,8 @@ export type Palette = string[];
 const STOPS = {
   Blues: "f7fbff deebf7 c6dbef 9dcae1 6aaed6 4191c6 2070b4 08509b 08306b",
   cividis: "00224e 1a386f 434e6c 61656f 7d7c78 9b9476 bcae6c dec958 fee838",
+  // PuOr with a dark middle: a white map would glare on a dark page.
+  darkPuOr: "c9b8f0 a18ad6 7660ac 473c6b 1d232c 5a4222 9a6a26 d8923a ffc073",
   PuOr: "542788 8073ac b2abd2 d8daeb f7f7f7 fee0b6 fdb863 e08214 b35806",
 };
 
@@ -22,7 +24,7 @@ function table(name: keyof typeof STOPS): Palette {
 const made = new Map<string, Palette>();
 
 export function palette(dark: boolean, difference: boolean): Palette {
-  const name = difference ? "PuOr" : dark ? "cividis" : "Blues";
+  const name = difference ? (dark ? "darkPuOr" : "PuOr") : dark ? "cividis" : "Blues";
   if (!made.has(name)) made.set(name, table(name));
   return made.get(name)!;
 }

@@ -19,7 +19,7 @@ export async function fontFaces(text: string): Promise<string> {
   const own = document.getElementById("fonts")?.textContent;
   if (own !== undefined && own !== null) return own;
   const rules = SCRIPTS.filter(([, found]) => found.test(text)).map(async ([name, , range]) => {
-    const data = await base64(`/fonts/${name}.woff2`);
+    const data = await base64(`fonts/${name}.woff2`);
     return `@font-face{font-family:"regard";unicode-range:${range};src:url(data:font/woff2;base64,${data}) format("woff2")}`;
   });
   return (await Promise.all(rules)).join("");

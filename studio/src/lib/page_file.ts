@@ -7,7 +7,7 @@ const inScript = (value: unknown) =>
 
 /** One self-contained page with the same components; `regard translate --html` writes the same. */
 export async function htmlFile(shown: Shown): Promise<Blob> {
-  const [script, style] = await Promise.all(["/view.js", "/view.css"].map(async (path) => (await fetch(path)).text()));
+  const [script, style] = await Promise.all(["view.js", "view.css"].map(async (path) => (await fetch(path)).text()));
   const fonts = await fontFaces(texts(shown));
   let allowed = "'unsafe-inline'";
   if (globalThis.crypto?.subtle) {

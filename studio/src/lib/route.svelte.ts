@@ -12,6 +12,8 @@ function parse(): Route {
 
 class Router {
   #route = $state.raw<Route>(parse());
+  /** Controls that the backend of this page cannot serve: hidden in every address. */
+  absent: string[] = [];
 
   constructor() {
     addEventListener("hashchange", () => (this.#route = parse()));
@@ -53,7 +55,7 @@ class Router {
 
   /** Lesson links: &hide=a,b leaves controls out, &lock=a,b disables them. */
   hidden(control: string): boolean {
-    return this.text("hide").split(",").includes(control);
+    return this.absent.includes(control) || this.text("hide").split(",").includes(control);
   }
 
   locked(control: string): boolean {

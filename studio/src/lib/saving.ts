@@ -1,7 +1,8 @@
 // Files for the person: SVG, PNG, HTML, JSON, CSV.
-import { drawMatrix } from "./drawing";
+import { drawMatrix, drawRibbons, type Drawing } from "./drawing";
 import { fontFaces } from "./fonts";
 import { toCsv, type Matrix, type Scale } from "./matrix";
+import type { Rendering } from "./settings";
 import type { Document } from "./types";
 
 export interface Shown {
@@ -10,6 +11,7 @@ export interface Shown {
   scale: Scale;
   caption: string;
   dark: boolean;
+  rendering: Rendering;
 }
 
 export function download(content: Blob, name: string): void {
@@ -27,15 +29,20 @@ export const fileName = (shown: Shown, ending: string): string => {
 
 export const texts = (shown: Shown) => `${shown.document.source.text} ${shown.document.target.text} ${shown.caption}`;
 
-export async function svgFile(shown: Shown): Promise<Blob> {
+/** What is on the page: the ribbons, else the matrix. */
+async function draw(shown: Shown): Promise<Drawing> {
   const fonts = await fontFaces(texts(shown));
-  const { svg } = drawMatrix(shown.matrix, shown.scale, shown.caption, shown.dark, fonts);
+  const make = shown.rendering === "ribbons" ? drawRibbons : drawMatrix;
+  return make(shown.matrix, shown.scale, shown.caption, shown.dark, fonts);
+}
+
+export async function svgFile(shown: Shown): Promise<Blob> {
+  const { svg } = await draw(shown);
   return new Blob([svg], { type: "image/svg+xml" });
 }
 
 export async function pngFile(shown: Shown, factor: number): Promise<Blob> {
-  const fonts = await fontFaces(texts(shown));
-  const { svg, width, height } = drawMatrix(shown.matrix, shown.scale, shown.caption, shown.dark, fonts);
+  const { svg, width, height } = await draw(shown);
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
   await image.decode();

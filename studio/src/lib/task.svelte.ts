@@ -1,4 +1,5 @@
 // One request at a time: a newer one aborts the older, and the last answer stays until the next arrives.
+import { onDestroy } from "svelte";
 import { explained } from "./api";
 
 export class Task<Answer> {
@@ -6,6 +7,10 @@ export class Task<Answer> {
   problem = $state<string | null>(null);
   busy = $state(false);
   #abort: AbortController | null = null;
+
+  constructor() {
+    onDestroy(() => this.#abort?.abort()); // nobody waits for the answer of a view that was left
+  }
 
   async run(ask: (signal: AbortSignal) => Promise<Answer>): Promise<Answer | null> {
     this.#abort?.abort();

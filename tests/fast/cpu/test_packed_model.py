@@ -9,16 +9,17 @@ from pathlib import Path
 
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
+from torch.nn import functional
 
 import regard.fast.cpu.packed_weight
 from models.zoo import MECHANISMS, PRESETS, Config, build, sentences
 from regard.fast.cpu.packed_model import PackedLinear
 from regard.fast.cpu.packed_recurrence import PackedLayers
-from regard.fast.cpu.packed_weight import packable
+from regard.fast.cpu.packed_weight import pack, packable, product, rounded_up
 from regard.models import Seq2Seq
 from regard.models.rnn.decoder import RecurrentDecoder
-from regard.registry import prepare_for_decoding
+from regard.registry import Precision, prepare_for_decoding
 from regard.search import Hypothesis, Options, beam_search, greedy_search
 from regard.torch_private import pack_weight, packed_linear
 
@@ -71,7 +72,7 @@ def test_greedy(config: Config) -> None:
 
 
 @pytest.mark.parametrize("config", PRESETS.values(), ids=PRESETS.keys())
-def test_the_model_itself_is_untouched(config: Config) -> None:
+def test_the_original_model_is_not_changed(config: Config) -> None:
     model = single(config)
     names = [(name, type(module)) for name, module in model.named_modules()]
     ready = prepare_for_decoding(model)
@@ -179,3 +180,32 @@ def test_a_packed_model_may_be_copied_where_nothing_can_be_packed(
     monkeypatch.setattr(regard.fast.cpu.packed_weight, "_works", lambda: False)
     for again in (lambda: exact, exact.float, lambda: pickle.loads(pickled)):
         assert [one.tokens for one in greedy_search(again(), sentences(*SOURCES), LIMITS)] == wanted
+
+
+@pytest.mark.parametrize(("precision", "tolerance"), [("float32", 1e-4), ("int8", 0.3)])
+def test_products_of_any_number_of_rows_use_few_shapes(
+    precision: Precision, tolerance: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """oneDNN and torch keep compiled code for every number of rows: a server would grow with each new one."""
+    seen: set[int] = set()
+
+    def counted(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        seen.add(len(x))
+        return packed_linear(x, weight, bias)
+
+    monkeypatch.setattr(regard.fast.cpu.packed_weight, "packed_linear", counted)
+    torch.manual_seed(0)
+    weight, bias = torch.randn(24, 16), torch.randn(24)
+    packed = pack(weight, precision)
+    with torch.inference_mode():
+        for rows in (*range(131), 500):
+            for x in (torch.randn(rows, 16), torch.randn(2, rows, 16)):
+                found = product(x, packed, bias)
+                torch.testing.assert_close(found, functional.linear(x, weight, bias), atol=tolerance, rtol=1e-4)
+    assert len(seen) <= (60 if precision == "float32" else 0)
+
+
+def test_rounding_adds_few_rows() -> None:
+    assert [rounded_up(rows) for rows in range(6)] == [0, 1, 2, 3, 4, 8]
+    assert all(rows <= rounded_up(rows) <= 17 / 16 * rows for rows in range(64, 5000))
+    assert len({rounded_up(rows) for rows in range(4097)}) < 120

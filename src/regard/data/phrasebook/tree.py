@@ -12,9 +12,6 @@ from regard.data.phrasebook.lexicon import Kind, Verb
 
 Determiner = Literal["the", "a", "my", "your", "this", "two", "three", "many", "none"]
 Tense = Literal["present", "past", "going", "want", "can", "command"]
-Node: TypeAlias = "NounPhrase | VerbPhrase | RelativeClause | Modifier | Clause | Report"
-Key = tuple[Node, str]
-"""(node, role): one English word of the sentence."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,3 +144,7 @@ PERSONS: dict[str, tuple[int, bool, bool]] = {
     "they": (3, True, False),
 }
 """Person, plural, feminine of the subject pronouns; `i` and `you` are masculine, `they` is masculine or mixed."""
+
+Node: TypeAlias = NounPhrase | VerbPhrase | RelativeClause | Modifier | Clause | Report
+Key = tuple[Node, str]
+"""(node, role): one English word of the sentence."""

@@ -31,4 +31,4 @@ class Int8Weight:
         levels = (rows * (LEVELS / most)).round_().to(torch.int8)
         y = int8_product(levels, self.levels) * most
         y = y.mul_(self.scale) if bias is None else torch.addcmul(bias, y, self.scale)
-        return y.view(*x.shape[:-1], -1)
+        return y.view(*x.shape[:-1], y.shape[-1])

@@ -2,6 +2,9 @@
 
 On the CPUs measured (docs/log.md) a packed product of five rows takes a third of the time, one of 320 rows five sixths.
 Packed weights are for decoding only: they have no gradients, and a weight that changes must be packed again.
+
+oneDNN and torch cache compiled code for each number of rows, 0.6 MB for each weight, and a search has another number at
+each step. So rows are rounded up: a server stays 290 MB smaller, for 2 % more arithmetic.
 """
 
 from functools import cache
@@ -32,7 +35,18 @@ def pack(weight: Tensor, precision: Precision) -> Packed:
 
 def product(x: Tensor, weight: Packed, bias: Tensor | None) -> Tensor:
     """x W' + b with a packed weight."""
-    return weight.product(x, bias) if isinstance(weight, Int8Weight) else packed_linear(x, weight, bias)
+    rows = x.reshape(-1, x.shape[-1])
+    count = len(rows)
+    if added := rounded_up(count) - count:
+        rows = functional.pad(rows, (0, 0, 0, added))
+    y = weight.product(rows, bias) if isinstance(weight, Int8Weight) else packed_linear(rows, weight, bias)
+    return y[:count].view(*x.shape[:-1], y.shape[-1])
+
+
+def rounded_up(rows: int) -> int:
+    """The next number of rows that products are computed with: at most 1/16 more from 64 rows on."""
+    multiple = max(4 if rows > 4 else 1, 1 << max(rows.bit_length() - 5, 0))
+    return -(-rows // multiple) * multiple
 
 
 def unpacked_only(x: Tensor) -> Refusal:
@@ -46,7 +60,7 @@ def unpacked_only(x: Tensor) -> Refusal:
 
 @cache
 def _works() -> bool:
-    """Tries it: the operation is a private one of torch's compiler."""
+    """Whether the packed product, a private operation of torch's compiler, works here; found by running it."""
     x, weight, bias = torch.linspace(-1, 1, 6).view(2, 3), torch.linspace(-2, 3, 15).view(5, 3), torch.arange(5.0)
     try:
         with torch.no_grad():

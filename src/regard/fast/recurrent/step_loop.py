@@ -86,7 +86,8 @@ def advance(
     if decoder.feed_width:
         word = gates if embedded is None else embedded
         features = decoder.readout.features(hidden[-1], attended.context[:, 0], word)
-    after = replace(state, hidden=hidden, cell=cell, feed=features, position=state.position + 1)
+    memory = attended.memory or state.memory
+    after = replace(state, memory=memory, hidden=hidden, cell=cell, feed=features, position=state.position + 1)
     return LoopStep(hidden[-1], attended, features, after)
 
 

@@ -15,8 +15,9 @@ import torch
 from torch import Tensor
 
 from regard.fast.graphs.capture import LaunchedWarning, capturing
-from regard.fast.search.beam_slots import HostChoices, Slots, choose
+from regard.fast.search.beam_slots import Slots, choose
 from regard.fast.search.shared_memory import SharedMemory
+from regard.search.host_choices import HostChoices
 from regard.search.search_options import Options
 from regard.search.stepper import State, Stepper
 from regard.search.trail import Trail
@@ -56,7 +57,7 @@ class CapturedSearch:
         self._lives.fill_(True)
         for number in range(steps):
             self._advance(stepper)
-            if not self._goes_on(number):
+            if not self._continues(number):
                 steps = number + 1
                 break
         return self._read(steps)
@@ -104,7 +105,7 @@ class CapturedSearch:
         self._lives.copy_(slots.living.any(), non_blocking=True)
         self._length += 1
 
-    def _goes_on(self, number: int) -> bool:
+    def _continues(self, number: int) -> bool:
         """Whether a hypothesis was alive after the previous step, or after this one if the device has finished it."""
         if not self._cuda:
             return bool(self._lives)

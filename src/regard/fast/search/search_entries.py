@@ -18,12 +18,13 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from regard.fast.search.beam_slots import Slots, ended
+from regard.fast.search.beam_slots import Slots
 from regard.fast.search.captured_beam import CapturedSearch, leaves
 from regard.fast.search.step_identity import step_key
 from regard.registry import Refusal, operation_of, replaces
 from regard.search.decode import beam_search, greedy_search, hypotheses
 from regard.search.ensemble import Ensemble
+from regard.search.host_choices import ended
 from regard.search.hypothesis import Hypothesis
 from regard.search.search_options import Options
 from regard.search.search_tree import SearchTree
@@ -113,7 +114,7 @@ def beam_captured(
     record: None = None,
     lengths: Int[Tensor, " sentence"] | None = None,
 ) -> list[list[Hypothesis]]:
-    """Beam search; `lengths` matter for coverage alone, which is computed on the host."""
+    """Beam search; `lengths` are used only for coverage, which is computed on the host."""
     found = search_captured(stepper, source, limits, beam, nbest, options or Options())
     if found is None:
         plain = operation_of(beam_search).plain

@@ -13,7 +13,8 @@ ERRORS: dict[int | str, dict[str, Any]] = error_responses(400, 401, 403, 404, 41
 QUICK_ERRORS: dict[int | str, dict[str, Any]] = error_responses(401, 403, 404, 422, 503)
 
 
-def find_service(request: Request) -> Service:
+async def find_service(request: Request) -> Service:
+    """Async, because FastAPI runs other dependencies in a thread."""
     service: Service = request.app.state.service
     return service
 

@@ -1,1 +1,0 @@
-import{W as e,nt as t,tt as n}from"./route.svelte-CA3skTCT.js";var r=new class{#e=t(``);get text(){return e(this.#e)}set text(e){n(this.#e,e,!0)}};function i(e){r.text=e}export{i as n,r as t};

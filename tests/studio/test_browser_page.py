@@ -1,0 +1,262 @@
+"""The page that translates without a server, in a real Chromium: as Python does, offline, from a disk, on a phone."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("onnx")
+pytest.importorskip("onnxruntime")
+
+from regard.bundle.find import find_bundle
+from regard.bundle.store import load_bundle
+from regard.data import phrasebook
+from regard.export.web_model import rounded
+from regard.runtime.translator import Translator
+from runtime.bundles import untrained
+from studio.browser_pages import BrowserPage, export, opened, serving
+from studio.conftest import CAT
+
+MODELS = {
+    "luong-bpe": ("luong", "bpe", {}),
+    "local-p": ("luong", "word", {"window": "local-p", "reach": 2}),
+    "local-m-lstm": ("bahdanau", "unigram", {"window": "local-m", "reach": 2, "cell": "lstm"}),
+    "vanilla": ("vanilla", "character", {}),
+    "transformer": ("transformer", "bpe", {}),
+}
+RECURRENT = [name for name in MODELS if name != "transformer"]
+TEXTS = [
+    CAT, "Jane visits Africa in September.", "don't turn off the lights, please!", "the zebra sat", "Turn off Jane",
+    "the lights, the cat: the mat!", "please please please", "cat", "",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def page_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    base = tmp_path_factory.mktemp("web")
+    bundles = [untrained(base / name, one, kind, model=model) for name, (one, kind, model) in MODELS.items()]
+    return export(base / "page", ["demo-en-fr", "demo-en-hi", *bundles])
+
+
+@pytest.fixture(scope="module")
+def site(page_folder: Path) -> Iterator[str]:
+    with serving(page_folder) as server:
+        yield f"http://127.0.0.1:{server.server_port}/"
+
+
+@pytest.fixture
+def page(browser: Any, site: str) -> Iterator[BrowserPage]:
+    with opened(browser, site) as found:
+        yield found
+
+
+def reference(folder: Path, model: str) -> Translator:
+    """The model as the page has it: int8 weights, computed in float32."""
+    place = folder.parent / model
+    return Translator(rounded(load_bundle(place if place.is_dir() else find_bundle(model))))
+
+
+def differences(mine: dict[str, Any], wanted: Any) -> list[str]:
+    """What differs between an answer of the page and a translation of Python."""
+    found = []
+    (best,) = mine["hypotheses"] or [None]
+    if best is None:
+        return [] if not wanted.target_pieces else ["nothing"]
+    if best["target"]["text"] != wanted.text:
+        return [f"{best['target']['text']!r} instead of {wanted.text!r}"]
+    if abs(best["score"] - wanted.score) > 1e-3 or abs(best["normalised_score"] - wanted.normalised_score) > 1e-3:
+        found.append(f"score {best['score']} instead of {wanted.score}")
+    if [one["word"] for one in best["target"]["pieces"]] != list(wanted.target_word_of):
+        found.append("words of pieces")
+    if sorted(map(tuple, best["alignment"] or [])) != sorted(wanted.alignment):
+        found.append("alignment")
+    if wanted.attention is not None:
+        weights = np.array(best["attention"]["data"])
+        if weights.shape != wanted.attention.shape or np.abs(weights - wanted.attention).max() > 1e-4:
+            found.append("weights")
+    return found
+
+
+class TestAsPython:
+    @pytest.mark.parametrize(
+        "model", [pytest.param(one, marks=() if one == "transformer" else pytest.mark.long) for one in MODELS]
+    )
+    def test_every_kind_of_model_translates_alike(self, page: BrowserPage, page_folder: Path, model: str) -> None:
+        python = reference(page_folder, model)
+        page.open()
+        for options in ({"beam": 1}, {"beam": 4}, {"beam": 3, "nbest": 1, "length_penalty": 0.5}):
+            for text in TEXTS:
+                mine = page.call("translate", {"model": model, "text": text, **options})
+                assert not differences(mine, python.translate(text, **options)), (text, options)
+        for target in ("le chat", "jane visite l'afrique"):
+            mine = page.call("translate", {"model": model, "text": CAT, "mode": "forced", "target": target})
+            assert not differences(mine, python.translate(CAT, target=target)), target
+        mine = page.call("translate", {"model": model, "text": CAT, "prefix": "le noir", "beam": 2})
+        assert not differences(mine, python.translate(CAT, prefix="le noir", beam=2))
+        many = page.call("many", model, TEXTS, 4, 3)
+        assert many == [one.text for one in python.translate(TEXTS, beam=4)]
+
+    @pytest.mark.long
+    def test_a_demo_translates_alike(self, page: BrowserPage, page_folder: Path) -> None:
+        python = reference(page_folder, "demo-en-hi")
+        page.open()
+        texts = [one.source for one in phrasebook.showcase("en-hi")][:12]
+        for beam in (1, 4):
+            for text, wanted in zip(texts, python.translate(texts, beam=beam), strict=True):
+                assert not differences(
+                    page.call("translate", {"model": "demo-en-hi", "text": text, "beam": beam}), wanted
+                )
+
+    @pytest.mark.long
+    @pytest.mark.parametrize("model", ["local-p", "local-m-lstm", "transformer", "vanilla", "demo-en-fr"])
+    def test_the_stages_of_a_step_are_those_of_the_server(
+        self, page: BrowserPage, page_folder: Path, model: str
+    ) -> None:
+        from regard.runtime.traced import translate_traced
+        from regard.server.answers import step_answer
+        from regard.server.planning import plan
+        from regard.server.schema.views import StepRequest
+        from regard.server.served_models import Catalogue
+        from regard.server.settings import Settings
+
+        path = page_folder.parent / model
+        loaded = Catalogue(Settings(bundles=(path if path.is_dir() else model,))).get(model)
+        object.__setattr__(loaded, "translator", reference(page_folder, model))
+        page.open()
+        for step in (0, 1):
+            request = StepRequest(model=model, text="the cat", mode="forced", target="le chat", step=step, top=5)
+            planned = plan(request, loaded)
+            tracing = planned.tracing(top=5, trace=True)
+            (text,) = translate_traced(loaded.translator, [planned.sentence], dict(planned.search), tracing)
+            wanted = step_answer(request, loaded, text).model_dump(mode="json")
+            assert_alike(page.call("step", request.model_dump(mode="json")), wanted, "step")
+
+
+def assert_alike(mine: Any, wanted: Any, where: str) -> None:
+    """The same JSON, numbers within 1e-4."""
+    if isinstance(wanted, dict):
+        assert wanted.keys() == mine.keys(), where
+        for key in wanted:
+            assert_alike(mine[key], wanted[key], f"{where}.{key}")
+    elif isinstance(wanted, list):
+        assert len(mine) == len(wanted), where
+        for i, (one, other) in enumerate(zip(mine, wanted, strict=True)):
+            assert_alike(one, other, f"{where}[{i}]")
+    elif isinstance(wanted, float):
+        assert mine == pytest.approx(wanted, abs=1e-4), where
+    else:
+        assert mine == wanted, where
+
+
+class TestAsAPerson:
+    def test_a_translation_appears_with_its_attention(self, page: BrowserPage) -> None:
+        page.open(model="demo-en-hi", text=CAT)
+        page.page.get_by_test_id("translation").wait_for()
+        assert page.translation() == "काली बिल्ली चटाई पर बैठी थी"
+        assert page.page.get_by_role("grid").first.get_by_role("gridcell").count() == 6 * 8
+        _look(page, "hindi")
+
+    @pytest.mark.long
+    def test_typing_choosing_a_model_and_forcing_a_word_by_keyboard(self, page: BrowserPage) -> None:
+        page.open()
+        page.page.get_by_label("Model").select_option("demo-en-fr")
+        page.page.get_by_label("Source (en)").fill(CAT)
+        page.page.keyboard.press("Enter")
+        page.page.get_by_test_id("translation").wait_for()
+        first = page.translation()
+        choice = page.page.get_by_role("list", name="Most probable words").get_by_role("button").nth(1)
+        word = str(choice.text_content()).split()[0]
+        choice.focus()
+        page.page.keyboard.press("Enter")
+        page.page.wait_for_function(
+            "before => document.querySelector('[data-testid=translation]').textContent.trim() !== before", arg=first
+        )
+        assert page.translation().startswith(word)
+        page.page.get_by_role("button", name="Translate freely").click()
+        page.page.wait_for_function(
+            "before => document.querySelector('[data-testid=translation]').textContent.trim() === before", arg=first
+        )
+
+    @pytest.mark.long
+    def test_the_walk_shows_every_stage(self, page: BrowserPage) -> None:
+        page.open("walk", model="demo-en-fr", text=CAT, step=1, stage="softmax")
+        page.page.get_by_test_id("sum").wait_for()
+        assert "sum to 1.000" in str(page.page.get_by_test_id("sum").text_content())
+        page.page.keyboard.press("ArrowRight")
+        page.page.get_by_text("Step 3 of", exact=False).first.wait_for()
+        _look(page, "walk")
+
+    @pytest.mark.long
+    def test_the_occlusion_row_and_an_edited_row_are_computed_here(self, page: BrowserPage) -> None:
+        page.open(model="demo-en-fr", text="the black cat", edit="0:0,0,1,0")
+        page.page.get_by_test_id("translation").wait_for()
+        page.page.get_by_text("Row 1 is edited").wait_for()
+        assert page.page.get_by_role("gridcell").nth(2).get_attribute("data-value") == "1"
+
+    @pytest.mark.long
+    def test_a_phone_shows_everything_without_sideways_scrolling(self, browser: Any, site: str) -> None:
+        with opened(browser, site, viewport={"width": 360, "height": 740}, has_touch=True) as page:
+            page.open(model="demo-en-hi", text=CAT)
+            page.page.get_by_test_id("translation").wait_for()
+            for view in ("translate", "walk"):
+                page.open(view, model="demo-en-hi", text=CAT)
+                page.page.wait_for_timeout(500)
+                assert page.page.evaluate("document.documentElement.scrollWidth") <= 360
+                _look(page, f"phone-{view}")
+
+    @pytest.mark.long
+    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    def test_axe_finds_nothing_serious(self, browser: Any, site: str, scheme: str) -> None:
+        from axe_playwright_python.sync_playwright import Axe
+
+        with opened(browser, site, color_scheme=scheme) as page:
+            page.open(model="demo-en-fr", text=CAT)
+            page.page.get_by_test_id("translation").wait_for()
+            found = Axe().run(page.page).response["violations"]
+            assert not [one["id"] for one in found if one["impact"] in ("serious", "critical")]
+
+
+class TestWithoutAServer:
+    @pytest.mark.long
+    def test_it_works_offline_after_the_first_load(self, browser: Any, page_folder: Path) -> None:
+        with serving(page_folder) as server, opened(browser, f"http://127.0.0.1:{server.server_port}/") as page:
+            page.open(model="demo-en-fr", text=CAT)
+            page.page.get_by_test_id("translation").wait_for()
+            page.page.evaluate("navigator.serviceWorker.ready")
+            page.page.reload()  # the worker sees the files of this load
+            page.page.get_by_test_id("translation").wait_for()
+            before = page.translation()
+            page.page.context.set_offline(True)
+            server.shutdown()
+            page.page.goto("about:blank")
+            page.open(model="demo-en-fr", text=CAT)
+            page.page.get_by_test_id("translation").wait_for()
+            assert page.translation() == before
+            page.open(model="demo-en-hi", text=CAT)
+            page.page.get_by_text("models/demo-en-hi.js could not be loaded").wait_for()
+            page.troubles[:] = [one for one in page.troubles if "foreign" in one]
+
+    def test_it_works_from_a_disk(self, browser: Any, page_folder: Path) -> None:
+        with opened(browser, f"file://{page_folder}/index.html") as page:
+            page.open(model="demo-en-hi", text=CAT)
+            page.page.get_by_test_id("translation").wait_for()
+            assert page.translation() == "काली बिल्ली चटाई पर बैठी थी"
+
+    def test_a_damaged_model_is_reported(self, browser: Any, tmp_path: Path) -> None:
+        folder = export(tmp_path / "page", ["demo-en-fr"])
+        model = folder / "models" / "demo-en-fr.js"
+        model.write_bytes(model.read_bytes()[:-5000])
+        with serving(folder) as server, opened(browser, f"http://127.0.0.1:{server.server_port}/") as page:
+            page.open(model="demo-en-fr", text=CAT)
+            page.page.get_by_role("alert").get_by_text("models/demo-en-fr.js is damaged").wait_for()
+            page.open(model="missing", text=CAT)
+            page.page.get_by_role("alert").get_by_text("There is no model “missing”").wait_for()
+
+
+def _look(page: BrowserPage, name: str) -> None:
+    """Screenshots for people: REGARD_SCREENSHOTS names a folder."""
+    if folder := os.environ.get("REGARD_SCREENSHOTS"):
+        page.page.screenshot(path=f"{folder}/web-{name}.png", full_page=True)
