@@ -12,6 +12,7 @@ from schemathesis import GenerationMode
 
 from .conftest import served
 
+pytestmark = pytest.mark.filterwarnings("ignore:Do not use the `random` module inside strategies")  # schemathesis does
 FEW = settings(max_examples=12, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 MANY = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 CHECKS = [
@@ -28,7 +29,7 @@ def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     folder = tmp_path_factory.mktemp("fuzzed")
     (folder / "file").touch()
     arguments = ("studio", "demo-en-fr", "demo-en-hi", "--no-browser", "--runs", str(folder / "file" / "runs"))
-    with served(folder / "log", *arguments) as (_, client):
+    with served(folder / "log", *arguments, seconds=3600) as (_, client):
         yield client
 
 

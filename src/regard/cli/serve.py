@@ -29,7 +29,7 @@ def serve(
         str | None, value("SECRET", "What clients must send: Authorization: Bearer SECRET; $REGARD_TOKEN if left out.")
     ] = None,
     device: Device = "cpu",
-    batch: Annotated[int, number("Hypotheses decoded together; 128 if left out.", MOST["beam"], 1)] = 128,
+    batch: Annotated[int, number("Hypotheses decoded together; 160 if left out.", MOST["beam"], 1)] = 160,
     queue: Annotated[int, number("Requests that may wait, more get 429; 128 if left out.", MOST_QUEUE, 1)] = 128,
     seconds: Annotated[int, number("Longest time for a request; 30 if left out.", 3600, 1)] = 30,
     trust: Trust = None,
