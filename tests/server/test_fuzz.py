@@ -48,7 +48,7 @@ def _fuzz(described: Any, client: httpx.Client, effort: settings) -> None:
             @effort
             @given(case=operation.as_strategy(generation_mode=mode))
             def holds(case: Any) -> None:
-                answer = case.call(base_url=str(client.base_url))
+                answer = case.call(base_url=str(client.base_url), timeout=120)
                 case.validate_response(answer, checks=CHECKS)
                 assert answer.status_code < 400 or set(answer.json()) == {"error"}
 
