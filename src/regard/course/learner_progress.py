@@ -138,7 +138,7 @@ def _parsed(text: str, place: Path) -> Progress:
     state = parse_json(text)
     if state.pop("version") != VERSION:
         raise ValueError("another version")
-    known = {key: state.pop(key) for key in ("current", "passed", "attempts", "hints") if key in state}
+    known = {key: state.pop(key) for key in ("current", "passed", "attempts", "hints", "advised") if key in state}
     if state:
         raise ValueError("unknown keys")
     return _checked(Progress(place, **known, _stored=text))
@@ -146,7 +146,7 @@ def _parsed(text: str, place: Path) -> Progress:
 
 def _checked(progress: Progress) -> Progress:
     """A file that was edited by hand may be JSON and still no progress."""
-    counts = [*progress.attempts.values(), *progress.hints.values()]
+    counts = [*progress.attempts.values(), *progress.hints.values(), *progress.advised.values()]
     if not isinstance(progress.current, str) or not isinstance(progress.passed, dict):
         raise TypeError("wanted a name and a table")
     if not all(isinstance(count, int) for count in counts) or not all(
