@@ -5,13 +5,19 @@ Example:
     translation = translator.translate("The black cat sat on the mat.")
     print(translation.text, translation.alignment)
 
-Importing it costs nothing: each name is loaded when it is first used, so the NumPy references need no torch.
+Importing it is fast: each name is loaded when it is first used, so the NumPy references need no torch.
 """
 
+import os
 import sys
-from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any
+
+_module = sys.orig_argv.index("-m") + 1 if "-m" in sys.orig_argv else 0
+if sys.argv[:1] == ["-m"] and sys.orig_argv[_module : _module + 1] == ["regard"] and sys.path[:1] == [os.getcwd()]:
+    del sys.path[0]  # `python -m regard` put the current folder there, where any file could stand in for a module
+
+from importlib import import_module  # noqa: E402
+from importlib.metadata import PackageNotFoundError, version  # noqa: E402
+from typing import TYPE_CHECKING, Any  # noqa: E402
 
 if TYPE_CHECKING:
     from regard import attention, testing

@@ -24,6 +24,8 @@ VERBS = {
     "align": ["align", "FOREIGN", "DATA"],
     "align --reverse": ["align", "OURS", "DATA", "--reverse", "BACKWARD"],
     "plot": ["plot", "FOREIGN", "the cat", "--out", "OUT"],
+    "export": ["export", "int8", "FOREIGN", "--out", "FOLDER"],
+    "translate --engine": ["translate", "FOREIGN", "--engine", "local", "--input", "SOURCE", "--output", "FOLDER"],
 }
 
 
@@ -38,13 +40,18 @@ def strange(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def places(tmp_path: Path) -> dict[str, Path]:
-    """What the words in capitals stand for."""
+    """The values of the placeholders in capitals."""
     texts = {"DATA": "the cat\tle chat\n", "SOURCE": "the cat\n", "TARGET": "le chat\n", "LINKS": "0-0 1-1\n"}
     for name, text in texts.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     bundles = {"FOREIGN": forge(tmp_path / "foreign"), "BACKWARD": forge(tmp_path / "backward", turned=True)}
     bundles |= {"OURS": untrained(tmp_path / "ours")}
-    return {**bundles, "OUT": tmp_path / "out.png", **{name: tmp_path / name for name in texts}}
+    return {
+        **bundles,
+        "OUT": tmp_path / "out.png",
+        "FOLDER": tmp_path / "out",
+        **{name: tmp_path / name for name in texts},
+    }
 
 
 @pytest.mark.parametrize("verb", VERBS)

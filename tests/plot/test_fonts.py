@@ -25,7 +25,7 @@ def only_latin() -> list[FontFile]:
 
 
 def bare() -> list[FontFile]:
-    """The fonts of a machine that has none of its own: matplotlib's and ours."""
+    """The fonts of a machine without installed fonts: matplotlib's and ours."""
     brought = (Path(matplotlib.get_data_path()), TYPEFACES)
     return [font for font in installed_fonts() if any(Path(font.path).is_relative_to(place) for place in brought)]
 
@@ -35,7 +35,7 @@ def test_french_needs_no_other_font() -> None:
 
 
 @pytest.mark.parametrize("text", DRAWN)
-def test_what_the_package_draws_needs_no_installed_font(text: str) -> None:
+def test_item_0_what_the_package_draws_needs_no_installed_font(text: str) -> None:
     assert choose_fonts([text], bare()).missing == ""
 
 
@@ -48,7 +48,7 @@ def test_words_and_phones_of_fifteen_languages_need_no_installed_font() -> None:
     assert choose_fonts(words, bare()).missing == ""
 
 
-def test_our_fonts_come_before_installed_ones_so_that_pictures_are_the_same_everywhere() -> None:
+def test_item_0_our_fonts_come_before_installed_ones_so_that_pictures_are_the_same_everywhere() -> None:
     installed = FontFile("Noto Sans Devanagari", str(TYPEFACES / "devanagari.ttf"))
     choice = choose_fonts([HINDI, "chat"], [installed, *bare()])
     assert choice.families == ("Regard Devanagari", BASE_FAMILY, BOXES_FAMILY)
@@ -73,7 +73,7 @@ def test_marks_of_several_scripts_come_from_several_fonts() -> None:
     assert choose_fonts(["है।", "ね。"], bare()).missing == ""
 
 
-def test_licence_lies_beside_the_fonts() -> None:
+def test_item_0_licence_lies_beside_the_fonts() -> None:
     licence = (TYPEFACES / "OFL.txt").read_text(encoding="utf-8")
     assert "SIL OPEN FONT LICENSE Version 1.1" in licence
     for path in TYPEFACES.glob("*.ttf"):
@@ -106,7 +106,7 @@ def test_other_scripts_have_other_packages(text: str, script: str, package: str)
     assert package in message
 
 
-def test_a_file_that_is_no_font_is_passed_over(tmp_path: Path) -> None:
+def test_invalid_font_files_are_skipped(tmp_path: Path) -> None:
     broken = tmp_path / "broken.ttf"
     broken.write_bytes(b"not a font")
     fonts = [*only_latin(), FontFile("Noto Sans Devanagari", str(broken))]
@@ -125,7 +125,7 @@ def test_a_figure_without_the_font_is_drawn_with_boxes_and_one_warning(
     assert drawn.startswith(b"\x89PNG")
 
 
-def test_devanagari_is_shaped_not_spelled_out() -> None:
+def test_item_0_devanagari_is_shaped_not_spelled_out() -> None:
     """The conjunct क्ष is one glyph, narrower than क and ष side by side."""
     families = choose_fonts([HINDI], bare()).families
     width = {text: figure.text_size(text, families, 40)[0] for text in ("क्ष", "क", "ष", "्")}

@@ -29,9 +29,12 @@ def running(settings: Settings) -> Iterator[tuple[httpx.Client, Service, uvicorn
     """A server on a free port for the length of the block."""
     service = Service(settings)
     service.warm_up()
-    config = uvicorn.Config(create_app(service), port=0, lifespan="on", ws="none", log_config=None, access_log=False)
+    config = uvicorn.Config(
+        create_app(service), port=0, http="h11", lifespan="on", ws="none", log_config=None, access_log=False
+    )
     server = uvicorn.Server(config)
     service.stopping = lambda: server.should_exit
+    service.connections = lambda: server.server_state.connections
     thread = Thread(target=server.run, daemon=True)
     thread.start()
     deadline = monotonic() + 60

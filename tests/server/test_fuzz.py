@@ -68,6 +68,8 @@ def test_no_generated_request_makes_the_server_fail_in_the_long_run(described: A
 
 @pytest.mark.parametrize("body", [b"", b"null", b"[]", b"5", b'"x"', b"{}", b"\xff", b'{"text": "\\ud800"}',
                                   b'{"text": "x", "model": "\\u0000"}', b'{"text": NaN}', b"[" * 100_000,
+                                  b'{"text": "x", "model": "\\udfff", "models": ["\\udfff"], "lines": ["\\udfff"]}',
+                                  b'{"text": "x", "models": ["\\udfff"]}', b'{"lines": ["x", "\\ud800"]}',
                                   b'{"text": ' + b"1" * 5000 + b"}"])  # fmt: skip
 def test_odd_bodies_are_refused_on_every_path(fuzzed: httpx.Client, body: bytes) -> None:
     described = fuzzed.get("/api/v1/openapi.json").json()

@@ -5,6 +5,7 @@ import logging
 import socket
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from threading import Event
 from typing import Any
 
@@ -62,11 +63,16 @@ def _code(answer: httpx.Response) -> tuple[int, str]:
 @pytest.mark.parametrize(
     "headers",
     [{"Host": "evil.example"}, {"Host": "localhost.evil.example:80"}, {"Host": ""}, {"Host": "[::bad"},
-     {"Origin": "http://evil.example"}, {"Origin": "null"}, {"Origin": "http://127.0.0.1:1"}],
+     {"Origin": "http://evil.example"}, {"Origin": "http://[::bad"}, {"Origin": "null"}, {"Origin": "http://127.0.0.1:1"}],
 )  # fmt: skip
 def test_foreign_hosts_and_origins_are_refused(client: httpx.Client, headers: dict[str, str]) -> None:
     for path in ("/api/v1/models", "/health", "/"):
         assert _code(client.get(path, headers=headers)) == (403, "forbidden")
+
+
+def test_watchers_may_send_head(client: httpx.Client) -> None:
+    answer = client.head("/health")
+    assert (answer.status_code, answer.content) == (200, b"")
 
 
 def test_the_servers_own_page_may_use_it(client: httpx.Client) -> None:
@@ -146,6 +152,55 @@ def test_a_client_that_disconnects_frees_its_place(tight: Serving, authorised: h
     _until(lambda: service.batcher.waiting == 0)
 
 
+def _raw(port: int, *parts: bytes, read: bool = True) -> bytes:
+    """What the server answers to a client that sends these parts and then nothing more."""
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
+        for part in parts:
+            connection.sendall(part)
+        try:
+            return connection.recv(1 << 20) if read else b""
+        except ConnectionResetError:
+            return b""
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow",
+        b"POST /api/v1/translate HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer correct-horse\r\n"
+        b"Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{",
+    ],
+    ids=["nothing", "half a header", "half a body"],
+)
+def test_a_client_that_does_not_finish_its_request_is_closed(tight: Serving, sent: bytes) -> None:
+    port = tight[0].base_url.port
+    assert port is not None
+    assert _raw(port, sent) == b""
+
+
+def test_a_client_that_does_not_read_its_answer_is_closed(tight: Serving, authorised: httpx.Client) -> None:
+    head = b"GET /api/v1/openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer correct-horse\r\n\r\n"
+    port = authorised.base_url.port
+    assert port is not None
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
+        with pytest.raises(ConnectionError):
+            connection.sendall(head * 100_000)  # more answers than the buffers of both ends hold
+
+
+def test_absurd_headers_are_refused_and_the_server_goes_on(client: httpx.Client) -> None:
+    port = client.base_url.port
+    assert port is not None
+    begin = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+    for rest in (b"X: " + b"a" * 1_000_000, b"X: a\r\n" * 100_000, b"\xff\xfe: \x00"):
+        answer = b""
+        with suppress(ConnectionError):
+            answer = _raw(port, begin, rest, b"\r\n\r\n")
+        assert answer[9:12] in (b"", b"400")
+    assert client.get("/health").status_code == 200
+
+
 def test_work_of_a_client_that_is_gone_is_abandoned(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
     """The search of a running request ends at its next step."""
     client, service, _ = serving
@@ -184,6 +239,9 @@ def test_paths_and_methods_that_do_not_exist(client: httpx.Client) -> None:
     assert _code(client.get("/api/v1/nothing")) == (404, "not_found")
     assert _code(client.get("/api/v1/translate")) == (405, "not_allowed")
     assert _code(client.post("/nothing")) == (404, "not_found")
+    assert _code(client.get("/nothing.html")) == (404, "not_found")
+    assert _code(client.get("/api/v1/models/")) == (404, "not_found")
+    assert client.get("/api/v1/translate").headers["Allow"] == "POST"
 
 
 def test_requests_are_counted_and_logged_without_their_text(

@@ -120,7 +120,7 @@ def test_triage_puts_the_doubtful_first(post: Post, refused: Post) -> None:
     assert (given["forced"], given["rows"][0]["number"], given["rows"][0]["repeated"]) == (True, 0, 1)
     assert refused(422, "/triage", lines=[CAT], translations=[])["field"] == "translations"
     assert refused(413, "/triage", lines=["x"] * 501)["code"] == "too_long"
-    assert refused(422, "/triage", lines=["x" * 4001])["field"] == "lines"
+    assert refused(413, "/triage", lines=["x", "x" * 4001])["field"] == "lines.1"
     assert post("/triage", lines=[" "])["rows"] == []
     assert post("/triage", lines=[CAT])["rows"][0]["confidence"] == 0.5
 

@@ -141,9 +141,9 @@ def test_blank_long_and_unknown_texts_are_reported(post: Post) -> None:
         ({"target": "le chat"}, "target", "mode forced"),
         ({"mode": "forced", "target": "le", "beam": 3}, "beam", "no free pieces"),
         ({"prefix": "le", "prefix_ids": [6]}, "prefix_ids", "not both"),
-        ({"prefix_ids": [999999]}, "prefix_ids", "is no piece that may stand there"),
-        ({"beam": 17}, "beam", "less than or equal to 16"),
-        ({"beam": 0}, "beam", "greater than or equal to 1"),
+        ({"prefix_ids": [999999]}, "prefix_ids", "is not valid"),
+        ({"beam": 17}, "beam", "at most 16"),
+        ({"beam": 0}, "beam", "at least 1"),
         ({"beam": 2, "nbest": 3}, None, "nbest 3 is more than beam 2"),
         ({"beam": 2, "temperature": 1.0}, None, "leave one of them out"),
         ({"top_k": 5}, None, "need a temperature"),
@@ -152,8 +152,8 @@ def test_blank_long_and_unknown_texts_are_reported(post: Post) -> None:
         ({"attention_edit": {"step": 0, "weights": [0.5] * 8}}, "attention_edit.weights", "sum to 4"),
         ({"attention_edit": {"step": 0, "weights": [-1] + [0.2] * 7}}, "attention_edit.weights", "0 or more"),
         ({"attention_edit": {"step": 0, "weights": [0.1] * 8}, "beam": 2}, "attention_edit", "one row"),
-        ({"bean": 3}, "bean", "Extra inputs"),
-        ({"text": 5}, "text", "valid string"),
+        ({"bean": 3}, "bean", "no such key"),
+        ({"text": 5}, "text", "wanted a string"),
     ],
 )  # fmt: skip
 def test_wrong_requests_name_the_key(refused: Post, body: dict[str, Any], field: str | None, part: str) -> None:
@@ -178,3 +178,44 @@ def test_models_are_found_by_id(client: httpx.Client, refused: Post) -> None:
 
 def test_a_temperature_that_overflows_is_refused(refused: Post) -> None:
     assert refused(422, "/translate", text=CAT, temperature=5e-324)["field"] == "temperature"
+
+
+@pytest.mark.parametrize(
+    ("given", "field", "message", "hint"),
+    [
+        ({}, "text", "text: required, but not given", None),
+        ({"text": CAT, "bean": 3}, "bean", "bean: there is no such key", "did you mean 'beam'?"),
+        (
+            {"text": CAT, "beam": 99},
+            "beam",
+            "beam: 99 given, at most 16 accepted",
+            "GET /api/v1/models lists the limits",
+        ),
+        ({"text": CAT, "beam": True}, "beam", "beam: true given, wanted an integer", None),
+        ({"text": CAT, "beam": "2"}, "beam", "beam: a string given, wanted an integer", None),
+        ({"text": CAT, "mode": "x"}, "mode", "mode: \"x\" given, wanted 'free' or 'forced'", None),
+        ({"text": [CAT]}, "text", "text: an array given, wanted a string", None),
+        (
+            {"text": "she sleeps", "prefix": "le " * 1000},
+            "prefix",
+            "prefix: 1,000 pieces given, a translation of this text has at most 16",
+            None,
+        ),
+        (
+            {"text": CAT, "attention_edit": {"step": 0, "weights": [-1.0, 1.0]}},
+            "attention_edit.weights",
+            "attention_edit.weights: one is -1: wanted numbers of 0 or more that sum to at most 1",
+            None,
+        ),
+    ],
+)
+def test_messages_say_what_was_given_and_what_is_accepted(
+    refused: Any, given: dict[str, Any], field: str, message: str, hint: str | None
+) -> None:
+    error = refused(422, "/translate", **given)
+    assert (error["field"], error["message"], error["hint"]) == (field, message, hint)
+
+
+def test_an_edit_beyond_the_last_step_is_reported(post: Any) -> None:
+    answer = post("/translate", text="she sleeps", attention_edit={"step": 90, "weights": [1.0, 0.0, 0.0]})
+    assert any("step 90 was not reached" in warning for warning in answer["warnings"])

@@ -1,19 +1,22 @@
-"""Write a trained model for other places: ONNX graphs, a page for the browser, or an int8 bundle for regard itself.
+"""Export a trained model: ONNX graphs, a page for the browser, or an int8 bundle for regard itself.
 
 Examples:
     regard export onnx runs/demo --out demo-onnx
     regard export onnx runs/demo --out demo-onnx8 --int8       a quarter of the size
     regard translate demo-onnx "I love you."                   through onnxruntime
     regard export int8 runs/demo --out demo-int8               a bundle of a quarter of the size
-    regard export web en-fr runs/demo --out page               static files that translate in the browser
+    regard export web en-fr runs/demo --out page               a page that translates by itself
 
 docs/guides/onnx.md shows a program that needs neither torch nor regard, docs/guides/web.md a page without a server.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from regard.cli.options import Trust
 
 if TYPE_CHECKING:
     from regard.bundle.manifest import Manifest
@@ -30,6 +33,7 @@ def export(
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to write; an earlier export is replaced.")],
     int8: Annotated[bool, typer.Option("--int8", help="Matrices as 8-bit integers with a scale for each row.")] = False,
     trace: Annotated[bool, typer.Option("--trace", help="Steps also output query, scores and context.")] = False,
+    trust: Trust = None,
 ) -> None:
     from regard.suggest import suggest
     from regard.text.input_error import InputError
@@ -43,7 +47,9 @@ def export(
         return
     if len(bundles) > 1:
         raise InputError(f"{len(bundles)} bundles given, export {kind} writes one: name one, or export web")
-    manifest = _export_int8(bundles[0], out) if kind == "int8" else _export_onnx(bundles[0], out, int8, trace)
+    manifest = (
+        _export_int8(bundles[0], out, trust or ()) if kind == "int8" else _export_onnx(bundles[0], out, int8, trace)
+    )
     size = sum(entry.bytes for entry in manifest.files.values())
     typer.echo(f"{out} ({size / 1e6:.1f} MB)")
 
@@ -80,11 +86,11 @@ def _export_onnx(bundle: Path, out: Path, int8: bool, trace: bool) -> "Manifest"
     return export_onnx(bundle, out, int8=int8, trace=trace)
 
 
-def _export_int8(path: Path, out: Path) -> "Manifest":
+def _export_int8(path: Path, out: Path, trust: Sequence[str]) -> "Manifest":
     from regard.bundle.manifest import NAME, read_manifest
     from regard.bundle.store import load_bundle, save_int8
     from regard.text.input_error import InputError
 
     if (out / NAME).exists() and read_manifest(out / NAME).stored != "int8":
         raise InputError(f"cannot write {out}: this folder holds a bundle, which would be lost: name another folder")
-    return save_int8(out, load_bundle(path))
+    return save_int8(out, load_bundle(path, trust=trust))

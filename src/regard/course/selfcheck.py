@@ -53,11 +53,11 @@ def solution_problems(entry: Entry, exercise: Exercise) -> Iterator[str]:
         yield from _draw_problems(family)
 
 
-def mistake_problems(exercise: Exercise, most: int | None = None) -> Iterator[str]:
-    """Every variant of every mistake, or the first `most` of each, fails and is called by its own name."""
+def mistake_problems(exercise: Exercise, most: int | None = None, every: int = 1) -> Iterator[str]:
+    """Every variant of a mistake fails and is called by its own name; `most` variants of every n-th mistake."""
     if not exercise.mistakes:
         yield "there are no named mistakes"
-    for mistake in exercise.mistakes:
+    for mistake in exercise.mistakes[::every]:
         if not mistake.variants:
             yield f"{mistake.name} has no variant to be recognised by"
         for number, functions in enumerate(mistake.variants[:most], 1):

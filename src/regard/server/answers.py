@@ -45,6 +45,9 @@ def translate_answer(
     about = loaded.about
     warnings = list(found.found[0].translation.warnings if found.found else found.source.warnings)
     hypotheses = [hypothesis(one, loaded, request, warnings) for one in found.found]
+    edit = request.attention_edit
+    if edit is not None and found.found and edit.step >= (steps := len(found.found[0].tokens)):
+        warnings.append(f"attention_edit: step {edit.step} was not reached, the translation has {steps} steps")
     return TranslateAnswer(
         model=loaded.id,
         mode=request.mode,

@@ -1,7 +1,9 @@
 """The ASGI application: routes, errors and the page, behind the guard."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import get_type_hints
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -10,11 +12,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 import regard
-from regard.server.errors import Refusal, from_exception, from_validation
+from regard.bounds import cut
+from regard.server.errors import Refusal, from_exception, from_validation, no_json
 from regard.server.guard import Guard, error_response, failure
 from regard.server.page import Page
 from regard.server.routes import decoding, judging, learning, operations, training_runs
 from regard.server.service import Service
+from regard.server.slow_clients import close_slow
 from regard.text.input_error import InputError
 
 PREFIX = "/api/v1"
@@ -26,7 +30,9 @@ def create_app(service: Service) -> Guard:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        closing = asyncio.create_task(close_slow(lambda: service.connections(), service.settings.seconds))
         yield
+        closing.cancel()
         service.close()
 
     app = FastAPI(
@@ -36,6 +42,7 @@ def create_app(service: Service) -> Guard:
         docs_url=None,  # it would load from a CDN
         redoc_url=None,
         openapi_url=f"{PREFIX}/openapi.json",
+        redirect_slashes=False,
         lifespan=lifespan,
     )
     app.state.service = service
@@ -58,19 +65,23 @@ def _handle_errors(app: FastAPI, page: Page) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
-        return refuse(request, from_validation(list(error.errors())))
+        accepts = get_type_hints(request.scope["endpoint"]).get("body")
+        return refuse(request, from_validation(list(error.errors()), getattr(accepts, "model_fields", ())))
 
     @app.exception_handler(HTTPException)
     async def http(request: Request, error: HTTPException) -> Response:
         if error.status_code == 404 and request.method in ("GET", "HEAD") and not request.url.path.startswith("/api/"):
-            return page.answer(request)
+            found = page.answer(request)
+            return refuse(request, found) if isinstance(found, Refusal) else found
         if isinstance(error.__cause__, Refusal):  # raised while the body was read
             return refuse(request, error.__cause__)
+        if error.status_code == 400:  # FastAPI could not read the body
+            return refuse(request, no_json())
         code = {404: "not_found", 405: "not_allowed"}.get(error.status_code, "invalid")
-        message = "there is no such path" if error.status_code == 404 else str(error.detail)
-        return refuse(
-            request, Refusal(error.status_code, code, message, hint=f"{PREFIX}/openapi.json lists the paths")
-        )  # fmt: skip
+        messages = {404: "there is no such path", 405: f"this path has no method {cut(request.method)}"}
+        message = messages.get(error.status_code, str(error.detail))
+        allow, hint = (error.headers or {}).get("Allow"), f"{PREFIX}/openapi.json lists the paths"
+        return refuse(request, Refusal(error.status_code, code, message, hint=hint, allow=allow))
 
     @app.exception_handler(Exception)
     async def failed(request: Request, error: Exception) -> Response:

@@ -55,7 +55,7 @@ class Guard:
             if early is not None:
                 await early(scope, receive, answered)
             else:
-                await self._app(scope, self._limited(receive), answered)
+                await self._app(_head_as_get(scope), self._limited(receive), answered)
         except Refusal as refusal:
             error = refusal.detail.code
             await _refuse(refusal, scope, receive, answered)
@@ -97,7 +97,7 @@ class Guard:
                 403, "forbidden", f"Host '{host[:80]}' is not this server's: it answers to localhost alone",
                 hint="open it as http://127.0.0.1 with its port",
             )  # fmt: skip
-        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+        if origin is not None and _netloc(origin) != host.lower():
             raise Refusal(
                 403, "forbidden", f"a page of '{origin[:80]}' may not use this server",
                 hint="requests come from the server's own page or from programs, which send no Origin",
@@ -157,6 +157,11 @@ async def _refuse(refusal: Refusal, scope: Scope, receive: Receive, answered: _A
     await error_response(refusal)(scope, receive, answered)
 
 
+def _head_as_get(scope: Scope) -> Scope:
+    """Load balancers send HEAD /health; uvicorn leaves the body out of the answer."""
+    return {**scope, "method": "GET"} if scope["method"] == "HEAD" and scope["path"] in OPEN else scope
+
+
 def error_response(refusal: Refusal) -> Response:
     return Response(refusal.body, refusal.status, refusal.headers, "application/json")
 
@@ -169,6 +174,13 @@ def failure() -> Refusal:
 def _hostname(host: str) -> str:
     try:
         return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""
+
+
+def _netloc(origin: str) -> str:
+    try:
+        return urlsplit(origin).netloc.lower()
     except ValueError:
         return ""
 

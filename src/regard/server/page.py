@@ -8,6 +8,8 @@ from pathlib import Path
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
+from regard.server.errors import Refusal, not_found
+
 FOLDER = Path(__file__).parent / "page"
 INDEX = "index.html"
 NOT_BUILT = (
@@ -39,14 +41,14 @@ class Page:
     def built(self) -> bool:
         return INDEX in self._files
 
-    def answer(self, request: Request) -> Response:
+    def answer(self, request: Request) -> Response | Refusal:
         """A file of the page; the page itself for /."""
         if not self.built:
             return PlainTextResponse(NOT_BUILT, status_code=404)
         name = request.url.path.lstrip("/") or INDEX
         file = self._files.get(name)
         if file is None:
-            return PlainTextResponse(f"no file {name[:80]}\n", status_code=404)
+            return not_found("file", name, "the page is at /, the API below /api/v1")
         headers = {"Vary": "Accept-Encoding", "Cache-Control": "no-cache"}
         if file.hashed:
             headers["Cache-Control"] = "public, max-age=31536000, immutable"

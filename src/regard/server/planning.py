@@ -74,11 +74,10 @@ def _check_edit(edit: AttentionEdit, request: Decoding, loaded: Loaded) -> None:
         raise unsupported(f"{loaded.id} has no attention to edit: one fixed vector", field="attention_edit")
     if (request.beam or 1) > 1 or request.nbest > 1:
         raise invalid("attention_edit", "it belongs to one row: leave beam and nbest out, or make them 1")
-    total = sum(edit.weights)
-    if min(edit.weights) < 0 or not 0 <= total <= 1 + SLACK:
-        raise invalid(
-            "attention_edit.weights", f"they sum to {total:.6g}: wanted numbers of 0 or more that sum to at most 1"
-        )
+    total, least = sum(edit.weights), min(edit.weights)
+    if least < 0 or total > 1 + SLACK:
+        given = f"one is {least:.6g}" if least < 0 else f"they sum to {total:.6g}"
+        raise invalid("attention_edit.weights", f"{given}: wanted numbers of 0 or more that sum to at most 1")
 
 
 def _search(request: Decoding, edited: bool) -> dict[str, Any]:

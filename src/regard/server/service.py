@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Generic, TypeVar
 
 from starlette.requests import Request
@@ -55,6 +55,8 @@ class Service:
         self.batcher = Batcher(most_rows=settings.rows, most_waiting=settings.queue)
         self.started = time.monotonic()
         self.stopping: Callable[[], bool] = lambda: False
+        self.connections: Callable[[], Iterable[Any]] = lambda: ()
+        """Those of uvicorn."""
         self.traces = Latest[TracedText](KEPT_TRACES)
         self.beams = Latest[Decoding](KEPT_BEAMS)
         self.qualities = Latest[Job](KEPT_JOBS)

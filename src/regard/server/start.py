@@ -53,6 +53,7 @@ def run_server(
     config = uvicorn.Config(
         create_app(service),
         lifespan="on",
+        http="h11",  # it bounds the size of headers
         ws="none",
         log_config=None,
         access_log=False,
@@ -62,6 +63,7 @@ def run_server(
     )
     server = uvicorn.Server(config)
     service.stopping = lambda: server.should_exit
+    service.connections = lambda: server.server_state.connections
     say(f"{url}  (Ctrl-C stops it)")
     if browser:
         threading.Thread(target=_open, args=(server, url, settings.token), daemon=True).start()

@@ -72,7 +72,7 @@ def test_greedy(config: Config) -> None:
 
 
 @pytest.mark.parametrize("config", PRESETS.values(), ids=PRESETS.keys())
-def test_the_model_itself_is_untouched(config: Config) -> None:
+def test_the_original_model_is_not_changed(config: Config) -> None:
     model = single(config)
     names = [(name, type(module)) for name, module in model.named_modules()]
     ready = prepare_for_decoding(model)

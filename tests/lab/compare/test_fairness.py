@@ -49,7 +49,7 @@ def test_item_11_dot_has_the_architecture_of_the_others_where_widths_allow_it(tm
     assert all(shape(one) == shape(found["additive"]) for one in found.values())
 
 
-def test_item_11_widths_that_dot_forces_bring_no_learned_bridge(tmp_path: Path) -> None:
+def test_item_11_widths_that_dot_requires_add_no_learned_bridge(tmp_path: Path) -> None:
     found = models(tmp_path, 'encoder_units = 8\ndecoder_units = 8\ninitial = "sum"')
     assert shape(found["general"]) == shape(found["additive"])
     for name in ("dot", "scaled-dot"):
@@ -66,7 +66,7 @@ def finished(slot: Slot, **train: object) -> None:
     assert work(slot.folder, Task(slot.variant.name, slot.seed, recipe, 10, 1, "lowercase")) == 0
 
 
-def test_item_11_every_difference_stands_in_the_table(recipe: Path, tmp_path: Path) -> None:
+def test_item_11_every_difference_is_in_the_table(recipe: Path, tmp_path: Path) -> None:
     plan = make_plan(Comparison(recipe=str(recipe), seeds=1, sentences=5, grid=VariantGrid(score=("additive", "dot"))))
     slots = open_folder(plan, tmp_path / "out", resume=False)
     for slot in slots:
@@ -96,6 +96,7 @@ def test_item_11_unfinished_comparisons_and_runs_stopped_early_are_marked_at_the
     assert [one["state"] for one in content["variants"]] == ["1 of 3 seeds", "1 of 3 seeds, step 6 of 6,000"]
     notes = rows[1].runs[0]["evaluation"]["notes"]
     assert "its training stopped early, at step 6 of 6,000" in notes
-    whole = replace(rows[0], runs=rows[0].runs * 3)
+    three = {name: replace(spread, seeds=3) for name, spread in rows[0].figures.items()}
+    whole = replace(rows[0], runs=rows[0].runs * 3, figures=three)
     assert table_rows([whole])[1][0] == "additive"
     json.dumps(content)

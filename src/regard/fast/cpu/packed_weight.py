@@ -60,7 +60,7 @@ def unpacked_only(x: Tensor) -> Refusal:
 
 @cache
 def _works() -> bool:
-    """Tries it: the operation is a private one of torch's compiler."""
+    """Whether the packed product, a private operation of torch's compiler, works here; found by running it."""
     x, weight, bias = torch.linspace(-1, 1, 6).view(2, 3), torch.linspace(-2, 3, 15).view(5, 3), torch.arange(5.0)
     try:
         with torch.no_grad():

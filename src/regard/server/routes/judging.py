@@ -42,8 +42,6 @@ async def triage(body: TriageRequest, request: Request, service: ServiceOf) -> R
     """Which translations to look at first, without references."""
     if body.translations is not None and len(body.translations) != len(body.lines):
         raise invalid("translations", f"{len(body.translations)} given for {len(body.lines)} lines: one for each")
-    if any(len(line) > service.settings.limits.characters for line in (*body.lines, *(body.translations or ()))):
-        raise invalid("lines", f"a line has more than {service.settings.limits.characters:,} characters")
     loaded = await service.load(body.model)
     found = []
     for work in chunks(body, loaded):

@@ -1,6 +1,6 @@
 """Base classes of requests and answers, the limits that requests are checked against, and the body of an error."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -17,9 +17,9 @@ MOST_LINES = 500
 
 
 class Request(BaseModel):
-    """A request: an unknown key is an error."""
+    """A request: an unknown key is an error, and so is a value of another type, such as true for a number."""
 
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True, allow_inf_nan=False)
 
 
 class Answer(BaseModel):
@@ -66,4 +66,6 @@ _MEANING = {
     503: "The request took too long, or the server is about to stop.",
 }
 
-Text = Field(max_length=MOST_CHARACTERS)
+Name = Annotated[str, Field(max_length=255)]
+"""The id of a model. With a longest length pydantic refuses lone surrogates, too, which no answer can quote."""
+Line = Annotated[str, Field(max_length=MOST_CHARACTERS)]

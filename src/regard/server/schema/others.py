@@ -4,17 +4,17 @@ from typing import Literal
 
 from pydantic import Field
 
-from regard.server.schema.base import MOST_CHARACTERS, MOST_LINES, Answer, Request
+from regard.server.schema.base import MOST_CHARACTERS, MOST_LINES, Answer, Line, Name, Request
 from regard.server.schema.translating import Attention, Link, Matrix, Side
 
 
 class TriageRequest(Request):
     """POST /triage: which translations to look at first, without references."""
 
-    model: str | None = None
-    lines: list[str] = Field(min_length=1, max_length=MOST_LINES)
+    model: Name | None = None
+    lines: list[Line] = Field(min_length=1, max_length=MOST_LINES)
     """Sources; blank ones are left out of the answer."""
-    translations: list[str] | None = Field(default=None, max_length=MOST_LINES)
+    translations: list[Line] | None = Field(default=None, max_length=MOST_LINES)
     """Given translations to judge by forcing them, one for each line; the model's own if left out."""
     beam: int | None = Field(default=None, ge=1, le=16)
 
@@ -52,7 +52,7 @@ class TriageAnswer(Answer):
 class NeighboursRequest(Request):
     """POST /neighbours: training sentences with a similar decoder state or context."""
 
-    model: str | None = None
+    model: Name | None = None
     text: str = Field(max_length=MOST_CHARACTERS)
     target: str | None = Field(default=None, max_length=MOST_CHARACTERS)
     """Forced; the model's own greedy translation if left out."""

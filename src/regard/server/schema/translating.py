@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from regard.server.schema.base import MOST_BEAM, MOST_CHARACTERS, MOST_TOP, Answer, Request
+from regard.server.schema.base import MOST_BEAM, MOST_CHARACTERS, MOST_TOP, Answer, Name, Request
 
 Mode = Literal["free", "forced"]
 Special = Literal["EOS", "BOS", "UNK", "PAD"]
@@ -28,7 +28,7 @@ class AttentionEdit(Request):
 class Decoding(Request):
     """What to decode and how: shared by /translate, /step and /occlusion."""
 
-    model: str | None = None
+    model: Name | None = None
     """An id of /models; may be left out where the server has one model."""
     text: str = Field(max_length=MOST_CHARACTERS)
     """The source text."""

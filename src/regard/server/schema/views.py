@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from regard.server.schema.base import MOST_CHARACTERS, MOST_MODELS, MOST_TOP, Answer, Request
+from regard.server.schema.base import MOST_CHARACTERS, MOST_MODELS, MOST_TOP, Answer, Name, Request
 from regard.server.schema.translating import (
     Candidate,
     Decoding,
@@ -146,7 +146,7 @@ class StepAnswer(Answer):
 class OcclusionRequest(Request):
     """POST /occlusion: drop one source word at a time and force the same target."""
 
-    model: str | None = None
+    model: Name | None = None
     text: str = Field(max_length=MOST_CHARACTERS)
     target: str | None = Field(default=None, max_length=MOST_CHARACTERS)
     """The model's own translation of `text` if left out."""
@@ -181,7 +181,7 @@ class OcclusionAnswer(Answer):
 class CompareRequest(Request):
     """POST /compare: one sentence through several models."""
 
-    models: list[str] = Field(min_length=1, max_length=MOST_MODELS)
+    models: list[Name] = Field(min_length=1, max_length=MOST_MODELS)
     text: str = Field(max_length=MOST_CHARACTERS)
     mode: Mode = "free"
     target: str | None = Field(default=None, max_length=MOST_CHARACTERS)
