@@ -2,7 +2,7 @@
 
     python benchmarks/additive_kernel.py --out docs/results/additive_kernel.json [--seconds 270] [--no-compile]
 
-No time is given for what disagrees: every output and gradient must lie within twice plain torch's own distance from
+Kernels that disagree are not timed: every output and gradient must lie within twice plain torch's own distance from
 float64, in the same precision. Times are medians of CUDA events. The share of the limit is the time that many tanh
 would take, forward and again backward, at the rate `tanh.approx.f32` reaches on an H200 (4.09 T/s), over the time.
 """
@@ -82,7 +82,7 @@ def say(*words: object) -> None:
 
 
 def tried(record: dict[str, Any], key: str, run: Callable[[], Any]) -> Any:
-    """A failure is a finding, not an end: it is recorded and the rest goes on."""
+    """Record a failure and continue with the rest."""
     try:
         record[key] = run()
     except Exception as error:
@@ -156,7 +156,7 @@ def variants(record: dict[str, Any], seconds: float) -> None:
 
 
 def sizes(record: dict[str, Any], good: set[torch.dtype], seconds: float, compile_too: bool) -> None:
-    """Whole calls through the public function; plain torch beside it where its memory allows."""
+    """Whole calls through the public function; also plain torch if it fits into memory."""
     if torch.bfloat16 in good:
         tried(record, f"fused {GOAL}", lambda: measure(GOAL, fused()))
         tried(record, f"fused {GOAL} graph ms", lambda: graph_milliseconds(GOAL, fused()))
@@ -180,7 +180,7 @@ def sizes(record: dict[str, Any], good: set[torch.dtype], seconds: float, compil
 
 
 def warm(tilings: Tilings, deterministic: bool, work: Work, gaussian: bool = False) -> None:
-    """Compile in a process of its own, so that many compile side by side; the main process finds them in the cache."""
+    """Compile in a child process, so that many compile in parallel; the main process finds the result in the cache."""
     inputs, d_context, d_weights = draw(work, 0, gaussian)
     solve(fused(tilings, deterministic), inputs, d_context, d_weights, work.dtype)
     torch.cuda.synchronize()
@@ -206,10 +206,10 @@ def compile_all(jobs: int) -> dict[str, str]:
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--out", type=Path, default=Path("docs/results/additive_kernel.json"))
-    options.add_argument("--seconds", type=float, default=270, help="leave out what would run past this")
-    options.add_argument("--no-compile", action="store_true", help="leave torch.compile of plain torch out")
+    options.add_argument("--seconds", type=float, default=270, help="skip measurements that would run longer")
+    options.add_argument("--no-compile", action="store_true", help="skip torch.compile of plain torch")
     options.add_argument("--no-tilings", action="store_true", help="measure the tilings in use only")
-    options.add_argument("--jobs", type=int, default=14, help="processes that compile side by side")
+    options.add_argument("--jobs", type=int, default=14, help="processes that compile in parallel")
     given = options.parse_args()
     import triton
 

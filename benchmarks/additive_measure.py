@@ -1,4 +1,4 @@
-"""What additive_kernel.py measures with: inputs, distance from float64, time by CUDA events, memory, kernels.
+"""Measuring functions of additive_kernel.py: inputs, distance from float64, time by CUDA events, memory, kernels.
 
 It runs from a checkout, installed or not.
 """
@@ -20,7 +20,7 @@ DEVICE = "cuda"
 
 
 def import_from_checkout() -> None:
-    """Let `import regard` work where the package was never installed: it asks for its own version."""
+    """Make `import regard` work if the package is not installed: its version comes from the installation."""
     try:
         version("regard")
     except PackageNotFoundError:
@@ -120,7 +120,7 @@ class Agreement:
 
 
 def agreement(work: Work, call: Call, seed: int = 0, gaussian: bool = False, shift: float = 0.0) -> Agreement:
-    """`shift` moves queries and keys far apart, beyond what can be factored."""
+    """`shift` makes queries and keys too large to be factored."""
     inputs, d_context, d_weights = draw(work, seed, gaussian)
     inputs.query[..., ::3] += shift
     inputs.keys[..., ::3] -= shift

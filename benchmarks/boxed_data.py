@@ -31,7 +31,7 @@ NEW_NAMES = re.findall(
     "Milena Nadia Nikhil Olga Oluwaseun Pavel Piotr Priya Rajesh Rosalind Ruslan Saoirse Sigrid Sunita Tariq Thabo "
     "Tomoko Ulrike Vikram Wanjiru Xavier Yasmin Yuki Zainab Zoltan",
 )
-"""Held out: never put into training by `copies`, so that names.tsv asks for names nobody has seen."""
+"""Held out: `copies` never puts them into training, so the names in names.tsv are unseen."""
 
 NAME = re.compile(r"[^\W\d_][\w-]*")
 NUMBER = re.compile(r"\d+")
@@ -61,7 +61,7 @@ def europarl(data: Path, split: str) -> Iterator[Pair]:
 
 
 def shared(pair: Pair) -> tuple[list[str], list[str]]:
-    """Names and numbers that stand once on each side of a pair, spelled alike."""
+    """Names and numbers that occur once on each side of a pair, with the same spelling."""
     found: list[list[str]] = []
     for pattern in (NAME, NUMBER):
         sides = [Counter(pattern.findall(side)) for side in pair]
@@ -81,7 +81,7 @@ def elides(pair: Pair, name: str) -> bool:
 
 
 def names_and_numbers(held_out: list[Pair], draw: random.Random, count: int = 300) -> list[tuple[str, str, str]]:
-    """Held-out sentences and what must be copied; in every second one the name or number is one never trained on."""
+    """Held-out sentences and what must be copied; in every second one the name or number is not in training."""
     candidates = [(pair, *shared(pair)) for pair in dict.fromkeys(held_out)]
     candidates = [one for one in candidates if one[1] or one[2]]
     draw.shuffle(candidates)
@@ -105,7 +105,7 @@ def names_and_numbers(held_out: list[Pair], draw: random.Random, count: int = 30
 
 
 def _another_number(number: str, draw: random.Random) -> str:
-    """As many digits; years stay years, and 1 stays 1, for the noun behind it would change."""
+    """A number with as many digits; years stay years, and 1 stays 1, because the noun after it would change."""
     if number == "1":
         return number
     if len(number) == 4:
@@ -125,7 +125,7 @@ def surnames(pairs: Iterable[Pair]) -> list[str]:
 
 
 def copies(pairs: list[Pair], names: list[str], count: int, draw: random.Random) -> list[Pair]:
-    """Pairs with another name or number. Vowels are left alone: French would elide before them."""
+    """Pairs with another name or number; no names that begin with a vowel, because French elides before them."""
     usable = [name for name in names if name[0] not in "AEIOUYHÉÈÎÔ"]
     candidates = [(pair, *shared(pair)) for pair in pairs]
     with_numbers = [one for one in candidates if one[2]]

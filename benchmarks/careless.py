@@ -1,4 +1,4 @@
-"""Models that read padding, as careless tutorials write them, and ours behind the same calls: for packing.py."""
+"""Models that read padding, as in careless tutorials, and ours with the same interface: for packing.py."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +16,7 @@ WIDTH, UNITS, SCORING = 64, 128, 64
 
 @dataclass(frozen=True)
 class Reader:
-    """How careful a model is: whether padding stays out of the recurrence and of attention, and what it starts from."""
+    """Whether a model keeps padding out of the recurrence and of attention, and its initial decoder state."""
 
     pack: bool
     mask: bool
@@ -26,7 +26,7 @@ class Reader:
     fixed: bool = False
     """Every batch is padded to the longest sentence of the corpus while training."""
     forget: bool = False
-    """The mask is there while training and forgotten when translating."""
+    """The mask is used in training and missing in translation."""
 
 
 READERS: dict[str, Reader | None] = {
@@ -45,7 +45,7 @@ READERS: dict[str, Reader | None] = {
 
 @dataclass(frozen=True)
 class Padded:
-    """Source ids with their true lengths: what every model here is given."""
+    """Source ids with their true lengths: the input of every model here."""
 
     source: Tensor
     source_lengths: Tensor
@@ -100,7 +100,7 @@ class Textbook(nn.Module):
 
 
 class Ours(nn.Module):
-    """regard's own model of the same sizes, behind the same three calls."""
+    """regard's own model of the same sizes, with the same three methods."""
 
     def __init__(self, source: int, target: int) -> None:
         super().__init__()

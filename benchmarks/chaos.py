@@ -1,4 +1,4 @@
-"""Faults at the file operations of commands, kills of training runs, power losses: what is said, lost and left.
+"""Faults of file operations, killed training runs, power losses: checks messages, lost data and files left behind.
 
     python benchmarks/chaos.py [--faults 500] [--kills 200] [--images 500] [--seconds 3600] [--out FILE.json]
 
@@ -36,7 +36,7 @@ def main() -> None:
         print(json.dumps(run(given.part, getattr(given, given.part), given.seconds, given.seed)))
         return
     record: dict[str, object] = {}
-    for part in PARTS:  # each in a process of its own: what one imports or sets is not the next one's
+    for part in PARTS:  # each in a child process, so that they share no imports or settings
         if getattr(given, part):
             record[part] = measure(part)
     from torch import device

@@ -1,4 +1,4 @@
-"""What tutorials state about attention, each put to a small test: docs/claims.md gives the answers.
+"""Small experiments about the claims of tutorials on attention; docs/claims.md has the verdicts.
 
     python benchmarks/claims.py numbers --results runs/claims                        no model needed, a minute
     python benchmarks/claims.py demo --model runs/demo --results runs/claims         asks a trained `regard demo`
@@ -6,7 +6,7 @@
     python benchmarks/claims.py directions --seeds 0 1 --results runs/claims         trains: one or two directions
     python benchmarks/claims.py draw --results runs/claims --out docs/results        merges everything into claims.json
 
-Every experiment leaves NAME.json and is not repeated where that lies already; --only chooses some.
+Every experiment writes NAME.json and is skipped if that exists; --only chooses some.
 """
 
 import argparse
@@ -40,7 +40,7 @@ Record = dict[str, Any]
 
 
 def variance() -> Record:
-    """Dot products of random vectors against their width, and what softmax over 32 of them makes of it."""
+    """Dot products of random vectors by width, and the softmax over 32 of them."""
     random, rows = np.random.default_rng(0), []
     for width in (4, 16, 64, 256, 1024):
         queries, keys = random.standard_normal((2000, width)), random.standard_normal((2000, 32, width))
@@ -102,7 +102,7 @@ def _packing_cost(device: torch.device) -> list[Record]:
 
 
 def _seconds(work: Callable[[], None], device: torch.device) -> float:
-    """CPU time, which other programs do not lengthen; on a GPU the time until it is done."""
+    """CPU time, which other programs do not affect; on a GPU the time until it is done."""
     if device.type == "cpu":
         started = time.process_time()
         work()
@@ -142,7 +142,7 @@ def gradients() -> Record:
 
 
 def parameters() -> Record:
-    """How many parameters a score has of its own, beside the whole model: the paper's size and the demo's."""
+    """The parameters of each score and of the whole model, at the paper's size and the demo's."""
     rows = []
     sizes = {"paper": ("rnnsearch", None, 30_000, {}), "demo": ("bahdanau", "tiny", 500, {"encoder_units": 128})}
     for name, (base, size, vocabulary, more) in sizes.items():
@@ -177,14 +177,14 @@ def directions(name: str, seed: int, given: argparse.Namespace) -> Record:
         "train.threads=1", "train.device=cpu", "model.initial=projection", *ENCODERS[name],
     ]  # fmt: skip
     if train("demo", folder, overrides=overrides, resume=(folder / "last").exists()).reason == "interrupted":
-        raise SystemExit(f"{folder.name} was stopped; the same command goes on")
+        raise SystemExit(f"{folder.name} was stopped; the same command continues")
     found = measure(load(folder), phrasebook.pairs("en-fr", "test", given.count)).json()
     keys = ("exact_match", "bleu", "aer", "entropy", "parameters")
     return {"encoder": name, "seed": seed} | {key: found[key] for key in keys if key in found}
 
 
 def leave(name: str, work: Callable[[], Record], given: argparse.Namespace) -> None:
-    """Do it and write it down, unless it is there or was not asked for."""
+    """Run an experiment and write its result, unless it exists or was not requested."""
     path = given.results / f"{name}.json"
     if given.only and name not in given.only:
         return
@@ -204,7 +204,7 @@ def main() -> None:
     options.add_argument("what", choices=["numbers", "demo", "german", "directions", "draw"])
     options.add_argument("--model", type=Path, help="a trained demo")
     options.add_argument("--pair", default="en-fr", choices=phrasebook.PAIRS)
-    options.add_argument("--tag", default="", help="ends the names of what a second model is asked, as in -plain")
+    options.add_argument("--tag", default="", help="suffix of the result names of a second model, as in -plain")
     options.add_argument("--only", nargs="+", default=[])
     options.add_argument("--encoder", choices=list(ENCODERS), nargs="+", default=list(ENCODERS))
     options.add_argument("--seeds", type=int, nargs="+", default=[0])

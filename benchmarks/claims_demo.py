@@ -1,4 +1,4 @@
-"""Questions to a trained English to French demo: what its attention looks like, and what it does (for claims.py)."""
+"""Experiments with a trained English-French demo: properties and effects of its attention (for claims.py)."""
 
 import random
 import statistics
@@ -54,7 +54,7 @@ def _pairs(languages: str, count: int, shortest: int = 3, longest: int = 20) -> 
 
 
 def _looks(translator: Translator, pairs: list[Pair]) -> Iterator[tuple[Pair, list[str], list[str], np.ndarray]]:
-    """Source words, target words and weights with EOS's column last, each reference written by force."""
+    """Source words, target words and weights (EOS's column last) while each reference is forced."""
     found = translator.translate([pair.source for pair in pairs], target=[pair.target for pair in pairs])
     for pair, one in zip(pairs, found, strict=True):
         assert one.matrix is not None
@@ -89,7 +89,7 @@ def word_classes(translator: Translator, languages: str, count: int) -> Record:
 
 
 def patterns(translator: Translator, languages: str, count: int) -> Record:
-    """How often the maps are diagonal, cross at noun and adjective, move blocks, stand as stripes, or smear."""
+    """How often maps are diagonal, cross at noun and adjective, move blocks, have stripes, or are diffuse."""
     words = near = crossings = crossed = sentences = stripes = blocks = smears = 0
     for pair, source, target, weights in _looks(translator, _pairs(languages, count)):
         assert pair.links is not None
@@ -120,7 +120,7 @@ def patterns(translator: Translator, languages: str, count: int) -> Record:
 
 @torch.inference_mode()
 def _greedy(translator: Translator, pairs: list[Pair], change: Callable[..., Tensor | None]) -> list[str]:
-    """Greedy translations while `change` decides the weights of each step; None leaves them to the model."""
+    """Greedy translations while `change` returns the weights of each step; None keeps the model's own."""
     bundle = translator.bundle
     model: Seq2Seq = bundle.model
     texts = []
@@ -249,7 +249,7 @@ _GERMAN = {
 
 
 def german_classes(translator: Translator, pairs: list[Pair], count: int) -> Record:
-    """Real captions, German written by force: entropy over the English words for articles, prepositions, the rest."""
+    """Real captions, the German reference forced: entropy over the English words by word class."""
     chosen = pairs[: 2 * count]
     found = translator.translate([one.source for one in chosen], target=[one.target for one in chosen])
     rows: dict[str, list[tuple[float, float]]] = defaultdict(list)

@@ -34,7 +34,7 @@ def mistaken(entry: Entry) -> tuple[str, str]:
 
 
 def save_to_verdict(session: Session, entry: Entry, text: str) -> tuple[float, str]:
-    """Seconds, and what the verdict was."""
+    """Seconds and the verdict."""
     files = Files(session.folder)
     began = time.perf_counter()
     session.folder.file(entry).write_text(text, encoding="utf-8")

@@ -60,7 +60,7 @@ def main() -> None:
     options.add_argument("--data", type=Path, default=Path(os.environ.get("REGARD_DATA", "../shared/data")))
     options.add_argument("--sample", type=int, default=8, help="sentences of each 64 that the textbook decodes")
     options.add_argument("--threads", type=int)
-    options.add_argument("--device", default="cpu", help="where all systems run: cpu, cuda")
+    options.add_argument("--device", default="cpu", help="device of all systems: cpu, cuda")
     options.add_argument("--rows", type=int, default=ROWS, help="sentences decoded together")
     options.add_argument("--json", type=Path)
     options.add_argument("--without", action="append", default=[], help="switch off an accelerated implementation")
@@ -76,7 +76,7 @@ def main() -> None:
 def measure(
     given: argparse.Namespace, sentences: list[list[int]] | None, where: dict[str, Any], machine: dict[str, str]
 ) -> None:
-    """Print and keep the figures beside the textbook, then those beside JoeyNMT where it is installed."""
+    """Print and keep the figures against the textbook, then those against JoeyNMT if it is installed."""
     figures = [measure_decoding(MULTI30K, sentences, sample=given.sample, **where)]
     show(figures[0])
     keep(given, machine, figures)

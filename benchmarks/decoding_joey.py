@@ -1,4 +1,4 @@
-"""JoeyNMT's batched beam search beside ours, where the package is installed: the same model, numbers and groups."""
+"""JoeyNMT's batched beam search against ours, if the package is installed: the same model, weights and groups."""
 
 import math
 import os
@@ -42,7 +42,7 @@ def joey_settings(group: Sequence[Sequence[int]], beam: int) -> SearchConfig:
 
 
 def joey_version() -> str | None:
-    """None where JoeyNMT cannot be imported."""
+    """None if JoeyNMT cannot be imported."""
     try:
         import_module("joeynmt.search")
         return version("joeynmt")
@@ -89,7 +89,7 @@ def _wind(decoder: Any, units: int, words: int, sharpness: float, gain: float) -
 
 
 def ours_with_joey(model: Any, work: Work) -> Seq2Seq:
-    """Our model of JoeyNMT's kind (Luong's placement and input feeding, additive scores) with its numbers in it."""
+    """Our model of JoeyNMT's kind (Luong's placement and input feeding, additive scores) with JoeyNMT's weights."""
     sizes = {"embedding": work.embedding, "encoder_units": work.units, "decoder_units": work.units}
     kind = {"cell": work.cell, "placement": "output", "input_feeding": True, "readout": "attentional"}
     config = RecurrentConfig.model_validate({**sizes, **kind, "attention_width": work.units, "initial": "zero"})
@@ -118,7 +118,7 @@ def _recurrence(module: nn.Module) -> list[nn.Parameter]:
 
 
 def beam_joey(model: Any, group: Sequence[Sequence[int]], beam: int) -> list[tuple[int, ...]]:
-    """The best translation of each sentence by `joeynmt.search.search`; longest first, as its encoder wants them."""
+    """The best translation of each sentence by `joeynmt.search.search`; longest first, as its encoder requires."""
     order = sorted(range(len(group)), key=lambda i: -len(group[i]))
     batch = pad([group[i] for i in order], model.decoder.output_layer.weight.device)
     columns = torch.arange(batch.source.size(1), device=batch.source.device)

@@ -1,4 +1,4 @@
-"""Beam search timed: sentences in batches, and one alone, ours beside the textbook decoder on the same weights."""
+"""Times beam search in batches and of single sentences: ours against the textbook decoder with the same weights."""
 
 import os
 import statistics
@@ -22,12 +22,12 @@ from regard.search import Hypothesis, Longest, SearchConfig, decode
 Result = TypeVar("Result")
 
 ROWS = 64
-"""Sentences that are decoded together, if nothing else is said."""
+"""Sentences that are decoded together by default."""
 
 
 @dataclass(frozen=True)
 class Pace:
-    """How fast one system went, medians over the groups of sentences."""
+    """The speed of one system: medians over the groups of sentences."""
 
     name: str
     sentences_per_second: float
@@ -44,18 +44,18 @@ class DecodingFigures:
     beam: int
     threads: int
     load: float
-    """Of the machine when it began: what other programs wanted of it."""
+    """The load average of the machine at the start."""
     sentences: int
     compared: int
     """Sentences that the slower system decoded too."""
     ours: Pace
     other: Pace
     ratio: float
-    """How many times the sentences a second of the other."""
+    """Our sentences a second over the other's."""
     latency_ratio: float
     """Our time for one sentence alone over the other's."""
     agreement: float
-    """The share of compared sentences for which both say the same, word for word."""
+    """The share of compared sentences with identical translations."""
     apart: float | None
     """The largest difference between the scores of two translations; None where they are not comparable."""
 
@@ -170,7 +170,7 @@ def settings(beam: int) -> SearchConfig:
 
 
 def limit(source: int) -> int:
-    """The most words of a translation: what `settings` says."""
+    """The most words of a translation, from `settings`."""
     return 2 * source + 10
 
 

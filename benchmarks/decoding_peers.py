@@ -1,4 +1,4 @@
-"""Decoding on one CPU thread beside CTranslate2: equal parameters, equal lengths, one run in which all take turns.
+"""Decoding on one CPU thread against CTranslate2: equal parameters, equal lengths, alternating turns in one run.
 
     python benchmarks/decoding_peers.py [--turns 7] [--json docs/results/decoding_peers.json]
 

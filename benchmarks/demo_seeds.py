@@ -21,7 +21,7 @@ PAIRS = ("en-fr", "fr-en", "en-hi")
 
 
 def run(pair: str, seed: int, folder: Path) -> dict[str, object]:
-    """One demo in a process of its own; its report."""
+    """Run one demo in a child process and return its report."""
     out = folder / f"{pair}-{seed}"
     command = [sys.executable, "-m", "regard", "demo", "--pair", pair, "--seed", str(seed), "--out", str(out)]
     subprocess.run(command, check=True, capture_output=True, env={**os.environ, "OMP_NUM_THREADS": "1"})

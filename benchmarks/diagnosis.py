@@ -42,7 +42,7 @@ OUTCOMES = ("diagnosed", "missed", "accepted", "passed", "refused")
 
 @dataclass(frozen=True)
 class Sample:
-    """One learner's file and what is true about it."""
+    """One learner's file with its true verdict and mistake."""
 
     exercise: str
     name: str
@@ -81,7 +81,7 @@ def grade(sample: Sample) -> Verdict:
 
 
 def statements(verdict: Verdict) -> str:
-    """What the grader says in its own words; not the input, the answers or the learner's code."""
+    """The grader's own text, without the input, the answers and the learner's code."""
     laws = [line for line in verdict.details if line.startswith("law:")]
     return "\n".join([LABEL.sub("", verdict.headline), verdict.advice, *verdict.notes, *laws])
 
@@ -118,7 +118,7 @@ def count(records: Iterable[dict[str, Any]]) -> dict[str, Any]:
 
 
 def report(records: list[dict[str, Any]], list_held_out: bool) -> dict[str, Any]:
-    """Counts for each half and exercise, and every file that did not come out as it should."""
+    """Counts for each half and exercise, and every file with a wrong outcome."""
     faults = [one for one in records if one["outcome"] in ("missed", "accepted", "refused")]
     halves = {half: [one for one in records if one["half"] == half] for half in HALVES}
     return {
@@ -155,7 +155,7 @@ def print_report(result: dict[str, Any]) -> None:
 def main() -> int:
     """Grade, print, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("numbers", nargs="*", type=int, help="exercises; all if left out")
+    parser.add_argument("numbers", nargs="*", type=int, help="exercises (default: all)")
     parser.add_argument("--half", choices=(*HALVES, "all"), default="seen")
     parser.add_argument("--list-held-out", action="store_true", help="name the faults of the held-out half, too")
     parser.add_argument("--jobs", type=int, default=2)

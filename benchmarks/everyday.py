@@ -38,7 +38,7 @@ def main() -> None:
     score.add_argument("--split", choices=("dev", "test"), default="test")
     score.add_argument("--sentences", type=Path, default=Path("docs/results/everyday.tsv"))
     score.add_argument("--draw", type=int, nargs="*", default=[], help="numbers of sentences to draw, from 1")
-    score.add_argument("--limit", type=int, help="so many pairs at most, to try it out")
+    score.add_argument("--limit", type=int, help="the most pairs, to try it out")
     score.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     score.add_argument("--int8", type=Path, metavar="FOLDER", help="keep the rounded weights there")
     score.add_argument("--out", type=Path, default=Path("docs/results/everyday.json"))
@@ -52,7 +52,7 @@ def main() -> None:
 
 
 def score_runs(given: argparse.Namespace) -> None:
-    """Measure and write after every run; what the file holds already is not measured again."""
+    """Measure and write after every run; runs that the file already holds are skipped."""
     record: dict[str, Any] = json.loads(given.out.read_text(encoding="utf-8")) if given.out.exists() else {}
     given.out.parent.mkdir(parents=True, exist_ok=True)
     for run in given.runs:

@@ -1,4 +1,4 @@
-"""What each accelerated implementation gains: the same work with it and without it, taking turns in one process.
+"""The gain of each accelerated implementation: the same work with and without it, in alternating turns.
 
     python benchmarks/fast_entries.py --json docs/results/fast_entries_cpu.json [--turns 9] [--row NAME] [--entry NAME]
     python benchmarks/fast_entries.py --device cuda --json docs/results/fast_entries_gpu.json
@@ -97,7 +97,7 @@ def decoding(sentences: int, beam: int, device: torch.device, model: str = "") -
 
 
 def attention(device: torch.device, *, gradients: bool) -> Run:
-    """Additive attention alone, as a module in somebody else's model: 64 × 256 queries and 256 keys of 512."""
+    """Additive attention as a module in a user's model: 64 × 256 queries and 256 keys of 512."""
     from regard.attention import BahdanauAttention
 
     torch.manual_seed(0)
@@ -118,7 +118,7 @@ def attention(device: torch.device, *, gradients: bool) -> Run:
 
 
 def rows(device: torch.device) -> dict[str, Callable[[], Run]]:
-    """Each builds its model anew, within whatever is switched off."""
+    """Each builds a new model, with the given entries switched off."""
     half = torch.bfloat16
     found: dict[str, Callable[[], Run]] = {}
     for work in (TUTORIAL, MULTI30K, *((PAPER,) if device.type == "cuda" else ())):

@@ -2,7 +2,7 @@
 
     python benchmarks/fuzz.py [--target bundle recipe data onnx] [--seconds 600] [--seed 7] [--out FILE.json]
 
-Each target runs for `--seconds` in a process of its own; a finding keeps its files in `--found`. The fuzzer is
+Each target runs for `--seconds` in a child process; a finding keeps its files in `--found`. The fuzzer is
 tests/chaos/fuzzing.py; `make test` runs a few cases of each target.
 """
 
@@ -22,7 +22,7 @@ def main() -> int:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--target", nargs="+", choices=TARGETS, default=TARGETS)
     options.add_argument("--seconds", type=float, default=600.0)
-    options.add_argument("--cases", type=int, help="At most so many for each target.")
+    options.add_argument("--cases", type=int, help="The most cases for each target.")
     options.add_argument("--seed", type=int, default=7)
     options.add_argument("--found", type=Path, default=Path(tempfile.gettempdir()) / "regard-fuzz")
     options.add_argument("--out", type=Path, default=Path("docs/results/fuzz.json"))

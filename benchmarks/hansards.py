@@ -49,7 +49,7 @@ VARIANTS: dict[str, list[str]] = {
 }
 WORDS = ["text.kind=word", "text.vocabulary=40000"]
 BUDGET = ["train.batch_tokens=16000", "train.warmup=200", "train.validate_every=100000"]
-"""The last weights are kept: the loss on 37 pairs is no reason for others."""
+"""The last weights are kept: the loss on 37 pairs is too noisy to choose others."""
 SMALL = ["model.size=tiny", "data.limit=400", "text.vocabulary=600", "train.batch_tokens=1000"]
 
 
@@ -58,12 +58,13 @@ def main() -> None:
     options.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(VARIANTS)}")
     options.add_argument("--label", default="", help="added to the names of results and runs")
     options.add_argument("--steps", type=int, default=800, help="of plain training")
-    options.add_argument("--rounds", type=int, default=0, help="how often the models are taught")
+    options.add_argument("--rounds", type=int, default=0, help="rounds of guided training")
     options.add_argument("--guided-steps", type=int, default=300, help="of each round")
-    options.add_argument("--guided-pairs", type=int, default=100_000, help="training pairs that are linked and taught")
+    options.add_argument("--guided-pairs", type=int, default=100_000, help="training pairs that are linked and guided")
     options.add_argument("--weight", type=float, default=2.0, help="of the links in training")
     options.add_argument(
-        "--links", help="the run, or the folder of links.en-fr and links.fr-en, that teaches first; else their own"
+        "--links",
+        help="a run, or a folder of links.en-fr and links.fr-en, whose links guide round 1 (default: their own)",
     )
     asks = "also read links as regard align --set posterior=X does, where it can be; trial chooses"
     options.add_argument("--posterior", type=float, action="append", default=[], metavar="X", help=asks)
@@ -86,7 +87,7 @@ def main() -> None:
 
 
 def plain_keys(name: str, given: argparse.Namespace) -> list[str]:
-    """What differs from the recipe."""
+    """The keys that differ from the recipe."""
     keys = [*BUDGET, *VARIANTS[name], *(WORDS if given.words else []), f"train.device={given.device}"]
     if given.small:
         keys = [key for key in keys if "units" not in key] + SMALL
@@ -95,7 +96,7 @@ def plain_keys(name: str, given: argparse.Namespace) -> list[str]:
 
 
 def teach(name: str, number: int, given: argparse.Namespace) -> None:
-    """One generation further: the models go on with links that they or others found in the training text."""
+    """The next round: the models are trained further, guided by links of the training text."""
     full = name + given.label
     before = given.runs / f"{full}.{number - 1}"
     if number == 1 and given.first_label is not None:
@@ -159,7 +160,7 @@ def stage(name: str, keys: dict[str, list[str]], given: argparse.Namespace) -> N
 
 
 def start_training(folder: Path, direction: str, keys: list[str]) -> "subprocess.Popen[bytes]":
-    """Goes on where a run was cut short; does nothing where it is complete."""
+    """Train, or resume an interrupted run; a no-op if it is complete."""
     command = [*COMMAND, "train", str(RECIPES / f"hansards-{direction}.toml"), "--out", str(folder)]
     command += [word for key in keys for word in ("--set", key)]
     if (folder / "last").exists():
@@ -189,7 +190,7 @@ def align(
 
 
 def ways(models: Path, given: argparse.Namespace) -> "list[Posterior | None]":
-    """Attention itself, and the posteriors asked for where a model has one context to ask about."""
+    """Attention itself, and the requested posteriors if the model has one head."""
     from regard.runtime.posterior import Posterior
 
     if models.name.startswith(("transformer", "multi-head")):
@@ -225,7 +226,7 @@ def link_files(models: Path) -> tuple[Path, Path]:
 
 
 def wait_for_links(models: Path, given: argparse.Namespace) -> tuple[Path, Path] | None:
-    """The links of models that another process trains; None where they do not come."""
+    """The links of models that another process trains; None after the timeout."""
     paths = link_files(models)
     return paths if wait_for(paths[1], given) else None
 

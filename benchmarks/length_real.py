@@ -4,7 +4,7 @@
     python benchmarks/length_real.py --system additive-50         train, decode, write DIR/length_real/additive-50.json
     python benchmarks/length_real.py --draw --out docs/results    from those files: length_real.json and two pictures
 
-Without --system all four follow one another. What is finished is not done again, a training cut short goes on. The
+Without --system all four run one after another. Finished parts are skipped, an interrupted training is resumed. The
 corpus europarl-en-fr must be at hand (REGARD_DATA); systems have the paper's size and want a GPU.
 
 All four have one vocabulary and, by pairs, the same first weights: those of a single step on sentences of up to 50
@@ -103,7 +103,7 @@ class Bin:
 
 
 def join_neighbours(pairs: Sequence[Pair], bins: Sequence[tuple[int, int]], each: int) -> list[Joined]:
-    """Lines one after the other until a text has as many words as a bin wants; each line is used once at most."""
+    """Lines joined until a text has as many words as a bin needs; each line is used at most once."""
     texts, waiting = [], list(pairs)[::-1]
     for shortest, longest in [one for _ in range(each) for one in bins]:
         parts, words = list[Pair](), 0
@@ -123,9 +123,9 @@ def count_words(text: str) -> int:
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--prepare", action="store_true", help="make what all four share, and nothing else")
-    options.add_argument("--draw", action="store_true", help="merge and draw what is there, and nothing else")
-    options.add_argument("--system", action="append", choices=list(SYSTEMS), help="repeatable; all four if left out")
+    options.add_argument("--prepare", action="store_true", help="only make the data and weights that all four share")
+    options.add_argument("--draw", action="store_true", help="only merge and draw existing results")
+    options.add_argument("--system", action="append", choices=list(SYSTEMS), help="repeatable (default: all four)")
     options.add_argument("--steps", type=int, default=5000)
     options.add_argument("--tokens", type=int, default=12000)
     options.add_argument("--beam", type=int, default=5)
@@ -224,7 +224,7 @@ def measure(system: Trained, given: argparse.Namespace) -> Iterator[dict[str, An
 
 
 def split(name: str) -> list[Pair]:
-    """A split of the corpus; SENTENCES in the environment takes so many of it, evenly spread, to try things out."""
+    """A split of the corpus; the environment variable SENTENCES limits it to an evenly spread sample."""
     where = {"kind": "catalogue", "name": RECIPE, "source": "en", "target": "fr", "test": name}
     pairs = list(load_split(CatalogueData.model_validate(where), "test").pairs)
     few = int(os.environ.get("SENTENCES", len(pairs)))
@@ -232,7 +232,7 @@ def split(name: str) -> list[Pair]:
 
 
 def decode(translator: Translator, sources: list[str], beam: int) -> tuple[list[str], list[bool]]:
-    """Texts, and whether each came to its own end; a source that was not read to its end would fake the result."""
+    """Texts, and whether each ended with EOS; raises if a source was cut, which would falsify the result."""
     found = translator.translate(sources, beam=beam)
     cut = [one for translation in found for one in translation.warnings if one.startswith("too long")]
     if cut:
@@ -255,7 +255,7 @@ def score(
 
 
 def draw(out: Path) -> None:
-    """What is in `out`/length_real goes into `out`/length_real.json; the pictures show all that is there."""
+    """What is in `out`/length_real goes into `out`/length_real.json; the pictures show all of it."""
     merged = out / "length_real.json"
     known = json.loads(merged.read_text(encoding="utf-8"))["systems"] if merged.exists() else {}
     files = [out / "length_real" / f"{name}.json" for name in SYSTEMS]

@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def measure(comparison: Comparison, given: argparse.Namespace) -> None:
-    """Every variant in turn; what is known is written at once."""
+    """Every variant in turn; results are written after each."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     plan = make_plan(comparison)
     recipes = {one.name: one.recipe for one in plan.variants if one.recipe is not None}

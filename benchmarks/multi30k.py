@@ -5,7 +5,7 @@
     python benchmarks/multi30k.py distil runs/multi30k-en-de-1 runs/multi30k-en-de-2 --out runs/taught
     python benchmarks/multi30k.py train multi30k-en-de --taught runs/taught --json student.json
 
-`train` leaves a finished run alone and goes on with one that was cut short. Several runs given to `measure` vote. Beam
+`train` skips a finished run and resumes an interrupted one. Several runs given to `measure` are an ensemble. Beam
 and length penalty are chosen on val; the tests of 2016 and 2017 are decoded once, with what was chosen. `distil` writes
 the training text and, after it, its sources with the translations of the runs that vote (Kim & Rush 2016), as
 runs/taught.en and runs/taught.de; a run that is `--taught` reads those instead of the corpus.
@@ -35,7 +35,7 @@ from regard.training.run import train
 SPLITS = {"val": None, "2016": "test_2016_flickr", "2017": "test_2017_flickr"}
 PENALTIES = (0.6, 1.0, 1.4)
 WIDER = 16
-"""64 × so many sentences are decoded together on a GPU: a set at once, for its steps are launches."""
+"""64 × this many sentences are decoded together on a GPU: a whole set at once, because steps are launch-bound."""
 Record = dict[str, Any]
 
 
@@ -45,7 +45,7 @@ def main() -> None:
     trained, measured, distilled = (verbs.add_parser(name) for name in ("train", "measure", "distil"))
     trained.add_argument("recipe")
     trained.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
-    trained.add_argument("--run", type=Path, help="the folder of the run; runs/ and the name of --json if left out")
+    trained.add_argument("--run", type=Path, help="the folder of the run (default: runs/ and the name of --json)")
     trained.add_argument("--taught", type=Path, help="what `distil` wrote: train on it instead of the corpus")
     measured.add_argument("runs", type=Path, nargs="+")
     distilled.add_argument("runs", type=Path, nargs="+")
@@ -53,7 +53,7 @@ def main() -> None:
     distilled.add_argument("--sentences", type=int, help="of the training text, to try it out")
     for one in (trained, measured):
         one.add_argument("--json", type=Path, required=True)
-        one.add_argument("--name", help="how tables call it; the name of --json if left out")
+        one.add_argument("--name", help="the name in tables (default: the name of --json)")
         one.add_argument("--beam", type=int, nargs="+", default=[5])
         one.add_argument("--penalty", type=float, nargs="+", default=PENALTIES)
         one.add_argument("--sentences", type=int, help="of each set, to try it out")
@@ -74,7 +74,7 @@ def main() -> None:
 
 
 def score(runs: list[Path], given: argparse.Namespace) -> Record:
-    """Everything that is known about one run, or about several that vote."""
+    """The figures of one run, or of an ensemble of several."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
     translator = load(runs, device)
     decoding.WIDER = WIDER
@@ -121,7 +121,7 @@ def anywhere(data: Record) -> Record:
 
 
 def bleu(translator: Translator, split: str, sentences: int | None, beam: int, penalty: float) -> Record:
-    """Lower-cased tokenised BLEU of a split, and how it was counted."""
+    """Lower-cased tokenised BLEU of a split, and its signature."""
     pairs = corpus(translator.bundle, split)[:sentences]
     protocol = f"multi30k-{languages(translator.bundle)[1]}"
     found = measure(translator, pairs, scoring=Scoring(protocol), beam=beam, length_penalty=penalty).evaluation
@@ -148,7 +148,7 @@ def beside(prefix: Path) -> Path:
 
 
 def taught(recipe: str, prefix: Path) -> list[str]:
-    """What makes a recipe learn from other text."""
+    """The overrides that make a recipe train on other text."""
     data = load_recipe(recipe).model_dump(mode="json")["data"]
     sides = [f"data.{side}={data[side]}" for side in ("source", "target")]
     return ["data.kind=parallel", f"data.train={prefix}", f"data.dev={beside(prefix)}", *sides]

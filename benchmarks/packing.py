@@ -1,4 +1,4 @@
-"""What happens without packing and without a mask: careless readers beside ours, on short and on padded input.
+"""The effect of missing packing and masks: careless encoders against ours, on short and on padded input.
 
     python benchmarks/packing.py run --task reverse --reader "no packing, no mask" --seeds 0 1 2 --results runs/packing
     python benchmarks/packing.py draw --results runs/packing --out docs/results
@@ -202,7 +202,7 @@ def draw(given: argparse.Namespace) -> None:
 
 
 def picture(mine: dict[str, list[dict[str, Any]]], names: list[str], path: Path, longest: int) -> None:
-    """Exact match of each reader when the sentence stands alone: the case the claim is about."""
+    """Exact match of each reader with the sentence alone, the case of the claim."""
     shown = [name for name in SHOWN if name in mine]
     if not shown:
         return

@@ -1,4 +1,4 @@
-"""How long a recipe's corpus takes to prepare from nothing, and how much memory its data needs while training.
+"""Time to prepare a recipe's corpus with an empty cache, and the memory of its data in training.
 
     REGARD_DATA=DIR python benchmarks/prepare.py [europarl-en-fr] [--out docs/results/prepare.json]
 
@@ -21,7 +21,7 @@ import time
 from datetime import date
 from pathlib import Path
 
-from regard.data.batching import Batcher
+from regard.data.batching import EpochBatcher
 from regard.data.dataset import Limits
 from regard.data.pipeline import encode_corpus, open_training, train_tokenizers
 from regard.data.worker_pool import worker_count
@@ -41,7 +41,7 @@ def memory(process: int | str, name: str) -> float:
 
 
 class Watcher(threading.Thread):
-    """The most memory that this process and those it started had together, looked at ten times a second."""
+    """Peak memory of this process and its children together, sampled ten times a second."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
@@ -58,7 +58,7 @@ def limits(recipe: Recipe) -> Limits:
 
 
 def prepare(recipe: Recipe) -> dict[str, object]:
-    """Both passes from nothing."""
+    """Both passes with an empty cache."""
     watcher = Watcher()
     watcher.start()
     corpus = open_training(recipe.data)
@@ -98,7 +98,7 @@ def epoch(recipe: Recipe) -> dict[str, object]:
     encoded, _ = encode_corpus(corpus, source, target, limits(recipe))
     opened = time.perf_counter()
     config = recipe.train
-    batcher = Batcher(encoded, tokens=config.batch_tokens, sentences=config.batch_sentences, seed=config.seed)
+    batcher = EpochBatcher(encoded, tokens=config.batch_tokens, sentences=config.batch_sentences, seed=config.seed)
     tokens = sum(batch.tokens for batch in batcher.batches())
     return {
         "open_seconds": opened - began, "batches_seconds": time.perf_counter() - opened, "tokens": tokens,

@@ -49,7 +49,7 @@ def main() -> None:
     score.add_argument("--each", action="store_true", help="every run alone too")
     score.add_argument("--split", choices=("dev", "test"), default="test")
     score.add_argument("--beam", type=int, default=5)
-    score.add_argument("--limit", type=int, help="so many words of a language at most, to try it out")
+    score.add_argument("--limit", type=int, help="the most words of a language, to try it out")
     score.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     score.add_argument("--out", type=Path, default=Path("docs/results/pronunciation.json"))
     score.set_defaults(verb=score_runs)

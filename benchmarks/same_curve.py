@@ -1,4 +1,4 @@
-"""The same recipe through plain torch and through the fast paths: do the losses of training follow one curve?
+"""The same recipe with plain and with accelerated implementations: do the training losses follow one curve?
 
     REGARD_DATA=../shared/data python benchmarks/same_curve.py [--device cuda] [--steps 300] [--out docs/results]
 
@@ -81,7 +81,7 @@ def run(folder: Path, plain: bool, device: str, steps: int, changes: list[str]) 
 
 
 def compare(runs: dict[str, dict[str, Any]]) -> dict[str, dict[str, float]]:
-    """How far two runs lie apart: at the first step, at most, and in the mean of the last steps."""
+    """The distance of two loss curves: at the first step, at most, and in the mean of the last steps."""
     pairs = [("plain", "fast"), ("plain, dropout", "fast, dropout"), ("fast, dropout", "fast, dropout, another seed")]
     found = {}
     for one, other in pairs:

@@ -1,4 +1,4 @@
-"""What a score costs: dot, general, concat and additive against length and width, beside the formulas people quote.
+"""The cost of a score: dot, general, concat and additive by length and width, against the usual formulas.
 
     python benchmarks/score_cost.py --out docs/results [--device cuda] [--repeats 3] [--small]
 
@@ -52,7 +52,7 @@ def project(states: Tensor, weight: Tensor) -> Tensor:
 
 
 def anew(one: Operands) -> Tensor:
-    """As diagrams draw it: the network reads [s; h] at every step, though W_h h never changes."""
+    """As in diagrams: the network reads [s; h] at every step, although W_h h never changes."""
     return additive_scores(project(one["query"], one["W_s"]), project(one["states"], one["W_h"]), one["v"])
 
 

@@ -1,6 +1,6 @@
-"""Records of benchmarks that run one variant and seed at a time: each in a file of its own, gathered into one.
+"""Records of benchmarks that run one variant and seed at a time: one file for each, merged into one.
 
-Named TASK-VARIANT-SEED.json; a record that is there is not measured again.
+Named TASK-VARIANT-SEED.json; an existing record is not measured again.
 """
 
 import argparse
@@ -17,7 +17,7 @@ Record = dict[str, Any]
 
 
 def parser(about: str | None, tasks: Iterable[str], variant: str, variants: Iterable[str]) -> argparse.ArgumentParser:
-    """`run` and `draw`, and what all such benchmarks can be told."""
+    """The commands `run` and `draw`, and the options of all such benchmarks."""
     options = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("what", choices=["run", "draw"])
     options.add_argument("--task", choices=list(tasks), nargs="+", default=["reverse"])

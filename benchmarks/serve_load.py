@@ -35,7 +35,7 @@ LIGHT = {"attention": False, "top": 0}
 
 @dataclass
 class Tally:
-    """What the clients saw."""
+    """The answers that the clients received."""
 
     statuses: Counter[int] = field(default_factory=Counter)
     seconds: list[float] = field(default_factory=list)
@@ -44,7 +44,7 @@ class Tally:
 
 
 async def client(port: int, number: int, sources: list[str], more: dict[str, Any], until: float, tally: Tally) -> None:
-    """One connection, one request after the other; no HTTP library, which would take more of the cores than it."""
+    """One connection, one request after the other; without an HTTP library, which would need more CPU time."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     place = number
     while time.perf_counter() < until:
@@ -98,7 +98,7 @@ async def load(server: "Server", clients: int, seconds: float, more: dict[str, A
 
 
 class Server:
-    """`regard serve` in a process of its own."""
+    """`regard serve` in a child process."""
 
     def __init__(self, model: str, *options: str) -> None:
         command = [sys.executable, "-m", "regard", "serve", model, "--port", "0", "--queue", "128", *options]
@@ -129,7 +129,7 @@ class Server:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def batch(self) -> float:
-        """Requests that were decoded together, in the mean."""
+        """The mean number of requests that were decoded together."""
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics") as answer:
             text = answer.read().decode()
         total, count = (float(re.findall(rf"regard_batch_size_{name} (\S+)", text)[0]) for name in ("sum", "count"))

@@ -32,7 +32,7 @@ LOOPS = {
     "query_backward_kernel": "decoder backward loop",
     "read_backward_kernel": "encoder backward loop",
 }
-"""Kernels that tell where in a step we are."""
+"""Kernels that mark the phases of a step."""
 
 
 class Kernel(NamedTuple):

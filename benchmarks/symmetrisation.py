@@ -1,4 +1,4 @@
-"""Which symmetrisation should be the default: alignment error on phrasebook gold, and what the Hansards runs found.
+"""Evidence for the default symmetrisation: alignment error on phrasebook gold, and the tuned Hansards runs.
 
     regard train demo --out runs/en-fr --set train.steps=1600
     regard train demo --out runs/fr-en --set train.steps=1600 --set data.pair=fr-en

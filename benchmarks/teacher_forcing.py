@@ -25,7 +25,7 @@ from typing import Any
 import torch
 
 from regard.data import phrasebook
-from regard.data.batching import Batcher
+from regard.data.batching import EpochBatcher
 from regard.data.dataset import encode_pairs
 from regard.data.pair import Pair
 from regard.data.splits import load_split
@@ -110,7 +110,7 @@ class Seen:
 
 
 def overlap(found: Sequence[int], wanted: Sequence[int]) -> float:
-    """The share of the wanted tokens that occur, wherever they stand."""
+    """The share of the reference's tokens that occur at any position."""
     return sum((Counter(found) & Counter(wanted)).values()) / len(wanted)
 
 
@@ -121,7 +121,7 @@ def look(folder: Path, pairs: Sequence[Pair], device: str) -> list[Seen]:
     model: Seq2Seq = bundle.model
     model.eval()
     encoded = encode_pairs(pairs, bundle.source, bundle.target)
-    batcher = Batcher(
+    batcher = EpochBatcher(
         encoded, sentences=50, shuffle=False, bucket=True, source_eos=bundle.manifest.source_eos
     )  # padding never changes the answer
     found: dict[int, Seen] = {}
@@ -186,7 +186,7 @@ def by_position(seen: Sequence[Seen], most: int = 25) -> list[tuple[int, float, 
 
 
 def run(task: str, forcing: str, seed: int, given: argparse.Namespace) -> None:
-    """Train one variant and leave its figures, unless they are there."""
+    """Train one variant and write its figures, unless they exist."""
     path = given.results / f"{task}-{forcing}-{seed}.json"
     if path.exists():
         say(f"{path.name} is there")
@@ -197,7 +197,7 @@ def run(task: str, forcing: str, seed: int, given: argparse.Namespace) -> None:
     say(f"{path.stem}: training")
     result = train(plan.recipe, folder, overrides=overrides, resume=(folder / "last").exists())
     if result.reason == "interrupted":
-        raise SystemExit(f"{path.stem} was stopped; the same command goes on")
+        raise SystemExit(f"{path.stem} was stopped; the same command continues")
     trained = time.monotonic() - started
     seen = look(folder, sentences(task, given.count), given.device)
     bins = [[one for one in seen if low <= one.words <= high] for low, high in plan.bins]
@@ -223,7 +223,7 @@ def run(task: str, forcing: str, seed: int, given: argparse.Namespace) -> None:
 
 
 def draw(given: argparse.Namespace) -> None:
-    """Whatever was measured, as one record, one picture for each task, and tables."""
+    """All measurements as one record, one picture for each task, and tables."""
     records = gather(given.results, given.out / "teacher_forcing.json", given.machine)
     for task, plan in TASKS.items():
         mine = of_task(records, task, "forcing", FORCING)

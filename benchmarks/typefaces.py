@@ -1,4 +1,4 @@
-"""The typefaces inside the package: subsets of Noto fonts with what matplotlib's own DejaVu Sans lacks.
+"""Makes the typefaces in the package: subsets of Noto fonts with characters that matplotlib's DejaVu Sans lacks.
 
     apt-get download fonts-noto-core fonts-noto-cjk            # 20201225-1 and 1:20220127+repack1-1 (Debian 12)
     for package in fonts-noto-*.deb; do dpkg-deb -x $package noto; done

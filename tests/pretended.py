@@ -1,4 +1,4 @@
-"""A CUDA device of which only the current streams and captures are there: torch's own `torch.cuda.graph` runs on it."""
+"""A fake CUDA device with streams and captures only, enough to run `torch.cuda.graph`."""
 
 import warnings
 from collections import Counter
@@ -13,7 +13,7 @@ class Pretended:
     """Which stream is current, how many captures break, and who has memory of its allocator."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *, forgets: bool = True) -> None:
-        """`forgets`: as torch 2.11, which does nothing more where a capture breaks; else as one that mends it all."""
+        """`forgets`: like torch 2.11, which does not clean up after a failed capture; else like one that does."""
         self.current: object = "default"
         self.number, self.underway, self.breaks, self.empty, self.used = 0, 0, 0, False, list[object]()
         self.ended, self.cleared, self.given, self.filling = 0, 0, 0, list[object]()

@@ -49,7 +49,7 @@ def launch(
 
 
 def end(process: "subprocess.Popen[Any]") -> None:
-    """Kill the program, its process group and its descendants, whatever is left of them."""
+    """Kill the program, its process group and its descendants."""
     family = family_of(process.pid) if process.poll() is None else set()
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)

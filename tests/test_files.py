@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bundle.conftest import names, small_files, somebody_else
+from bundle.conftest import another_user, names, small_files
 from regard.files import hold, locked, spare_name, standard_stream, whole_file, write_whole
 
 
@@ -57,7 +57,7 @@ def test_the_draft_of_a_living_writer_is_not_removed(tmp_path: Path) -> None:
     assert (path.read_text(), names(tmp_path)) == ("slow", ["out"])
 
 
-def test_writers_of_one_file_side_by_side_each_write_a_whole_one(tmp_path: Path) -> None:
+def test_concurrent_writers_of_one_file_each_write_it_completely(tmp_path: Path) -> None:
     path, failed = tmp_path / "out", []
 
     def write(letter: str) -> None:
@@ -93,7 +93,7 @@ def test_an_exception_in_the_middle_changes_nothing(tmp_path: Path, error: BaseE
     assert (path.read_text(), names(tmp_path)) == ("old", ["out"])
 
 
-def test_a_disk_that_refuses_changes_nothing(tmp_path: Path) -> None:
+def test_a_failing_disk_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "out"
     write_whole(path, "old")
     with small_files(3), pytest.raises(OSError, match="File too large"):
@@ -101,7 +101,7 @@ def test_a_disk_that_refuses_changes_nothing(tmp_path: Path) -> None:
     assert (path.read_text(), names(tmp_path)) == ("old", ["out"])
 
 
-def test_an_unfinished_file_is_kept_under_a_new_name_if_wanted(tmp_path: Path) -> None:
+def test_an_unfinished_file_is_kept_under_a_new_name_on_request(tmp_path: Path) -> None:
     path, kept = tmp_path / "out", []
     mine = {"out.part": "mine", "out.2.part": "mine too"}
     for name, text in mine.items():
@@ -147,7 +147,7 @@ def test_an_existing_mode_stays_and_a_new_file_follows_the_umask(tmp_path: Path)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give a file to somebody else")
-def test_a_file_of_somebody_else_stays_theirs(tmp_path: Path) -> None:
+def test_the_owner_of_a_file_stays(tmp_path: Path) -> None:
     path = tmp_path / "theirs"
     path.write_text("old")
     os.chown(path, 65534, 65534)
@@ -163,7 +163,7 @@ def test_a_file_without_write_permission_is_not_replaced(tmp_path: Path) -> None
     place = os.getcwd()
     os.chdir(tmp_path)  # others may not look into the folders above
     try:
-        with somebody_else(), pytest.raises(PermissionError):
+        with another_user(), pytest.raises(PermissionError):
             write_whole("kept", "new")
     finally:
         os.chdir(place)
@@ -195,7 +195,7 @@ def test_a_missing_folder_is_an_error_unless_parents(tmp_path: Path) -> None:
     assert path.read_text() == "x"
 
 
-def test_standard_output_is_written_to_whatever_it_is(tmp_path: Path) -> None:
+def test_standard_output_is_written_to_directly(tmp_path: Path) -> None:
     code = "import sys, regard.files as f; print('before'); f.write_whole(sys.argv[1], 'text\\n'); print('after')"
     wanted = "before\ntext\nafter\n"
     for name in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
@@ -244,10 +244,10 @@ def test_a_lock_ends_with_its_process(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("repeat", "calls"), [(False, 1), (True, 3)])
-def test_who_waits_for_a_lock_is_told_once_or_repeatedly(
+def test_waiting_for_a_lock_is_reported_once_or_repeatedly(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repeat: bool, calls: int
 ) -> None:
-    held, pauses, told = hold(tmp_path / "lock", create=True), [], []
+    held, pauses, reported = hold(tmp_path / "lock", create=True), [], []
     assert held is not None
 
     def pause(seconds: float) -> None:
@@ -256,8 +256,8 @@ def test_who_waits_for_a_lock_is_told_once_or_repeatedly(
             os.close(held)
 
     monkeypatch.setattr("time.sleep", pause)
-    with locked(tmp_path / "lock", lambda: told.append(None), repeat=repeat):
-        assert len(told) == calls
+    with locked(tmp_path / "lock", lambda: reported.append(None), repeat=repeat):
+        assert len(reported) == calls
 
 
 def test_a_lock_file_that_is_a_link_is_not_followed(tmp_path: Path) -> None:

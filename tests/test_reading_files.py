@@ -47,13 +47,13 @@ def test_item_3_json_of_too_many_values_is_refused_before_it_is_read() -> None:
             parse_json(text)
 
 
-def test_item_3_a_key_twice_is_refused_where_two_readers_could_differ() -> None:
+def test_item_3_duplicate_keys_are_refused() -> None:
     assert parse_json('{"a": 1, "a": 2}') == {"a": 2}
-    with pytest.raises(ValueError, match="the key 'a' stands twice in one object"):
+    with pytest.raises(ValueError, match="the key 'a' occurs twice in one object"):
         parse_json('{"b": {"a": 1, "a": 2}}', unique=True)
 
 
-def test_toml_is_read_as_before() -> None:
+def test_valid_toml_is_read() -> None:
     text = "a.b.c = 1\n[x.'y.z'.\"w\"]\nq = [[1], {r = 2}]\nversion = 'see 1.2.3, or e.g. a.b.c.d'\n"
     assert parse_toml(text)["x"]["y.z"]["w"]["q"] == [[1], {"r": 2}]
 
@@ -61,11 +61,9 @@ def test_toml_is_read_as_before() -> None:
 @pytest.mark.parametrize(
     "make", [os.mkfifo, lambda path: os.symlink("/dev/zero", path), lambda path: os.symlink("/dev/null", path)]
 )
-def test_item_3_what_is_no_regular_file_is_refused_without_waiting(
-    make: Callable[[Path], None], tmp_path: Path
-) -> None:
+def test_item_3_special_files_are_refused_without_blocking(make: Callable[[Path], None], tmp_path: Path) -> None:
     make(tmp_path / "special")
-    with pytest.raises(OSError, match="this is a device, a pipe or a socket, wanted a regular file"):
+    with pytest.raises(OSError, match="this is a device, a pipe or a socket, expected a regular file"):
         open_regular(tmp_path / "special")
 
 
@@ -114,14 +112,14 @@ def test_item_3_other_readers_of_deep_json(tmp_path: Path) -> None:
         verdict_from_json(DEEP)
 
 
-def test_item_3_a_line_of_gigabytes_is_refused_at_its_bound(tmp_path: Path) -> None:
+def test_item_3_a_line_of_gigabytes_is_refused_at_the_limit(tmp_path: Path) -> None:
     path = tmp_path / "bomb.tsv.gz"
     path.write_bytes(b"".join(gzip.compress(b"one\tun\n" * number + b"x" * (1 << 25), 1) for number in (1, 0)))
     with pytest.raises(InputError, match=r"bomb.tsv.gz, line 2 has more than 16,777,216 bytes: break it"):
         list(read_tsv(path))
 
 
-def test_item_3_a_zstd_bomb_unpacks_little_by_little(tmp_path: Path) -> None:
+def test_item_3_a_zstd_bomb_is_unpacked_in_small_blocks(tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     path = tmp_path / "bomb.zst"
     with pyarrow.CompressedOutputStream(pyarrow.OSFile(str(path), "wb"), "zstd") as packed:
@@ -139,7 +137,7 @@ def saved(folder: Path, save: Callable[..., object] = save_bundle) -> Seq2Seq:
     return model
 
 
-def test_item_3_an_ordinary_bundle_still_loads_and_draws_nothing(tmp_path: Path) -> None:
+def test_item_3_an_ordinary_bundle_loads_without_drawing_random_numbers(tmp_path: Path) -> None:
     model = saved(tmp_path / "bundle")
     before = torch.get_rng_state()
     loaded = load_bundle(tmp_path / "bundle").model
@@ -151,7 +149,7 @@ def test_item_3_an_ordinary_bundle_still_loads_and_draws_nothing(tmp_path: Path)
 @pytest.mark.parametrize("name", ["training.json", "training.safetensors"])
 @pytest.mark.parametrize("kind", ["deep", "pipe", "hole"])
 @pytest.mark.parametrize("version", [1, 2])
-def test_item_3_a_forged_checkpoint_is_a_message(version: int, kind: str, name: str, tmp_path: Path) -> None:
+def test_item_3_a_forged_checkpoint_raises_a_message(version: int, kind: str, name: str, tmp_path: Path) -> None:
     last = tmp_path / "last"
     last.mkdir()
     (last / "training.json").write_text(json.dumps({"progress": {}, "data": ""}), encoding="utf-8")
@@ -171,10 +169,10 @@ def test_item_3_a_forged_checkpoint_is_a_message(version: int, kind: str, name: 
         load_checkpoint(last, torch.device("cpu"))
 
 
-def test_item_3_files_of_links_count_so_far() -> None:
+def test_item_3_sentence_numbers_of_link_files_have_a_limit() -> None:
     with pytest.raises(ValueError, match="sentence 999,999,999, at most 10,000,000 are read"):
         parse_naacl(["1 1 1 S", "999999999 1 1 S"])
     assert len(parse_naacl(["1 1 1 S", "3000000 1 1 S"])) == 3_000_000
-    with pytest.raises(ValueError, match="is no link") as caught:
+    with pytest.raises(ValueError, match="is not a link") as caught:
         parse_pharaoh("x" * 10_000_000)
     assert len(str(caught.value)) < 200

@@ -1,4 +1,4 @@
-"""One ending for every message about an unknown name."""
+"""`suggest`: the end of every message about an unknown name."""
 
 import pytest
 
@@ -18,7 +18,7 @@ SCORES = ["additive", "dot", "scaled-dot"]
     ],
     ids=["typing error", "case and dashes", "nothing like it", "empty", "very long"],
 )
-def test_an_unknown_name_is_answered_with_the_closest_or_all(given: str, ending: str) -> None:
+def test_an_unknown_name_gets_the_closest_name_or_all_names(given: str, ending: str) -> None:
     assert suggest(given, SCORES, "scores") == ending
 
 

@@ -61,6 +61,10 @@ TABLES = {
     "score-cost-gpu": speed.score_cost_gpu,
     "decoding": speed.decoding,
     "decoding-gpu": speed.decoding_gpu,
+    "decoding-peers": speed.decoding_peers,
+    "decoding-quality": speed.decoding_quality,
+    "bulk": speed.bulk,
+    "bulk-cost": speed.bulk_cost,
     "prepare": speed.prepare,
     "same-curve": speed.same_curve,
     "faults": speed.faults,
@@ -85,7 +89,7 @@ TABLES = {
 
 
 def filled(text: str) -> str:
-    """The page with every table between markers written anew."""
+    """The page with all tables between markers updated."""
     return MARKED.sub(lambda found: f"{found[1]}\n{TABLES[found[2]]()}\n\n{found[4]}", text)
 
 

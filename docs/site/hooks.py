@@ -62,7 +62,7 @@ def _readme_of(name: str) -> str:
 
 
 def _wanted(target: str, page: str) -> str | None:
-    """The page or file of the site that a link means; None for web addresses and for what does not exist."""
+    """The page or file of the site that a link points to; None for web addresses and missing files."""
     name = _in_repository(target, page)
     if ":" in target or not (ROOT / name).exists():
         return None

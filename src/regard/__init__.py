@@ -5,7 +5,7 @@ Example:
     translation = translator.translate("The black cat sat on the mat.")
     print(translation.text, translation.alignment)
 
-Importing it costs nothing: each name is loaded when it is first used, so the NumPy references need no torch.
+Importing it is fast: each name is loaded when it is first used, so the NumPy references need no torch.
 """
 
 import os

@@ -9,12 +9,12 @@ from typing import Any, Final
 _KIB, _MIB = 1 << 10, 1 << 20
 
 _TABLE: Final = (
-    # name, the most, what it holds for
+    # name, maximum, what it applies to
     ("width", 16_384, "units, and every width of a model but `feedforward`"),
     ("feedforward", 65_536, "`model.feedforward`"),
     ("layers", 64, "layers of an encoder or a decoder"),
     ("heads", 256, "attention heads in a layer"),
-    ("parameters", 2_000_000_000, "numbers that a model learns, all together"),
+    ("parameters", 2_000_000_000, "parameters of a model"),
     ("vocabulary", 1_000_000, "pieces of a tokenizer, symbols of a synthetic task, `search.top_k`"),
     (
         "longest",
@@ -44,7 +44,7 @@ _TABLE: Final = (
     ),
     ("seeds", 1_000, "`--seeds`, `seeds` of a comparison"),
     ("threads", 1_024, "`train.threads`, `--threads`, `--jobs`"),
-    ("seed", 2**63 - 1, "every seed, and its negative"),
+    ("seed", 2**63 - 1, "every seed, positive or negative"),
     ("columns", 10_000, "the number of a column"),
     ("file", 2**63 - 1, "bytes of any file in a manifest; of weights, 8 for each parameter"),
     ("recipe", 256 * _KIB, "bytes of a recipe or a comparison"),
@@ -68,7 +68,7 @@ MOST: Final[dict[str, int]] = {name: most for name, most, _ in _TABLE}
 def table() -> str:
     """The table in Markdown."""
     rows = (f"| {name} | {most:,} | {what} |" for name, most, what in _TABLE)
-    return "\n".join(("| name | at most | holds for |", "|---|---|---|", *rows))
+    return "\n".join(("| name | at most | applies to |", "|---|---|---|", *rows))
 
 
 def excerpt(value: object) -> str:
@@ -82,7 +82,7 @@ def cut(text: str, most: int = 2 * MOST["quoted"]) -> str:
 
 
 def cut_middle(text: str, most: int = MOST["message"]) -> str:
-    """A long message without its middle: it begins with what is wrong and ends with the remedy."""
+    """A long message without its middle: the problem is at its beginning and the remedy at its end."""
     end = most // 4
     return text if len(text) <= most else f"{text[: most - end - 3]} … {text[-end:]}"
 

@@ -13,8 +13,8 @@ def python(module: str, *arguments: str) -> list[str]:
 def environment(**more: str) -> dict[str, str]:
     """This process's variables and `more`; PYTHONPATH is the path of this process without the current folder.
 
-    A file of a common name there, `statistics.py` say, would be imported instead of Python's own. A current folder that
-    the user put on PYTHONPATH stays. The folder of regard itself is added behind everything else.
+    A file in the current folder such as `statistics.py` would shadow Python's own module. A current folder that the
+    user put on PYTHONPATH stays. The folder of regard itself is added last.
     """
     here, home = Path.cwd(), Path(__file__).resolve().parents[1]
     chosen = [Path(path) for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]

@@ -1,7 +1,8 @@
 """Atomic writes and locks: a file or folder appears complete or not at all, and no two writers share a temporary name.
 
-A draft lies beside its target as `.NAME-xxxxxxxx.part`. It is created exclusively and locked while its writer lives;
-the next writer of the same target removes the drafts of processes that were killed. Failures are raised as OSError.
+A temporary file or folder (draft) lies beside its target as `.NAME-xxxxxxxx.part`. It is created exclusively and locked
+while its writer lives; the next writer of the same target removes the drafts of killed processes. Failures are raised
+as OSError.
 """
 
 import errno
@@ -28,7 +29,7 @@ _NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL, errno.E
 
 
 def hold(path: Path, *, create: bool = False) -> int | None:
-    """Lock a file or folder until the returned descriptor is closed or the process ends, however it ends.
+    """Lock a file or folder until the returned descriptor is closed or the process ends in any way.
 
     BlockingIOError: another process holds it. None: this file system has no locks.
     """
@@ -45,7 +46,7 @@ def hold(path: Path, *, create: bool = False) -> int | None:
 
 
 def _lock(descriptor: int) -> bool:
-    """Whether the lock is ours: False where this file system has none."""
+    """Take the lock; False if this file system has no locks."""
     if sys.platform == "win32":
         return False
     try:
@@ -84,7 +85,7 @@ def write_whole(path: str | os.PathLike[str], data: str | bytes, *, parents: boo
 def whole_file(
     path: Path, *, parents: bool = False, kept: Callable[[Path], object] | None = None
 ) -> Iterator[BinaryIO]:
-    """A file that takes the place of `path` when the block ends well; otherwise nothing is left of it.
+    """A file that replaces `path` when the block ends without an error; otherwise it is removed.
 
     An existing file's mode, owner and group stay; a new one follows the umask. A symbolic link stays and its target is
     replaced; other hard links keep the old content. A file without write permission is not replaced. Devices, pipes and
@@ -103,7 +104,7 @@ def whole_file(
         if parents:
             place.parent.mkdir(parents=True, exist_ok=True)
         with suppress(FileNotFoundError):
-            os.close(os.open(place, os.O_WRONLY))  # raises where it is a folder or write-protected
+            os.close(os.open(place, os.O_WRONLY))  # raises if it is a folder or write-protected
         _sweep(place)
         with _new_file(place) as file:
             draft = Path(file.name)
@@ -132,7 +133,7 @@ def publish(draft: Path, place: Path) -> None:
 
 
 def spare_name(place: Path) -> Path:
-    """An empty new file NAME.part, or NAME.2.part and so on: what already has such a name is left alone."""
+    """An empty new file NAME.part, or NAME.2.part and so on if that exists."""
     for number in count(1):
         spare = place.with_name(f"{place.name}.part" if number == 1 else f"{place.name}.{number}.part")
         with suppress(FileExistsError):
@@ -150,7 +151,7 @@ def is_special(path: Path) -> bool:
 
 
 def standard_stream(path: Path) -> TextIO | None:
-    """Standard output or error if it is redirected to this file: replacing it would lose what was written."""
+    """Standard output or error if it is redirected to this file: replacing the file would lose earlier output."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):  # AttributeError: a process may have neither
             if os.path.samestat(os.fstat(stream.fileno()), os.stat(path)):
@@ -160,10 +161,10 @@ def standard_stream(path: Path) -> TextIO | None:
 
 @contextmanager
 def whole_folder(target: Path) -> Iterator[Path]:
-    """A draft folder beside `target` that takes its place when the block ends well.
+    """A draft folder beside `target` that replaces it when the block ends without an error.
 
-    A kill at any moment leaves the old folder, the new one, or (for an instant between two renames) the old one
-    under a hidden name, from which `recover` puts it back.
+    A process killed at any time leaves the old folder, the new one, or (between two renames) the old one under a
+    hidden name, from which `recover` restores it.
     """
     place, draft = Path(os.path.realpath(target)), None
     try:
@@ -180,11 +181,11 @@ def whole_folder(target: Path) -> Iterator[Path]:
 
 
 def recover(target: Path) -> None:
-    """Undo a swap of folders that was cut short."""
+    """Undo an interrupted swap of folders."""
     place = Path(os.path.realpath(target))
     old = place.parent / f".{place.name}.old"
     if old.is_dir() and not place.exists():
-        with suppress(OSError):  # the writer lives and was quicker, or the disk is read-only
+        with suppress(OSError):  # the writer is alive and was faster, or the disk is read-only
             old.rename(place)
 
 
@@ -208,7 +209,7 @@ def _fsync(descriptor: int) -> None:
 
 
 def _draft(place: Path, mark: str, quote: Callable[[str], str] = str) -> str:
-    """A draft's name; the target's is shortened, for with the mark it could be longer than a name may be."""
+    """A draft's name; the target's name is shortened to stay within the file system's limit."""
     return f".{quote(place.name[:50])}-{mark}.part"
 
 
@@ -258,7 +259,7 @@ def _sweep(place: Path) -> None:
 
 
 def _keep(file: BinaryIO, place: Path) -> Path:
-    """Move an unfinished file to a new name; OSError where it is empty or gone."""
+    """Move an unfinished file to a new name; OSError if it is empty or gone."""
     with suppress(OSError):
         file.flush()
     if not os.stat(file.name).st_size:
@@ -294,5 +295,5 @@ def _swap(draft: Path, place: Path) -> None:
                 recover(place)
                 raise
     with suppress(OSError):  # the new folder is in place, synced or not
-        sync(place.parent)  # before the old one is emptied, which a power loss could otherwise bring back
+        sync(place.parent)  # before the old one is removed: a power loss could otherwise restore it, half empty
     shutil.rmtree(old, ignore_errors=True)

@@ -18,15 +18,15 @@ _KEY = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
 _LONG_KEY = re.compile(rf"(?<![\w-]){_KEY}(?:[ \t]*+\.[ \t]*+{_KEY}){{{MOST['nesting']}}}")
 """A dotted key of many parts, over which `tomllib` takes quadratic time."""
 _LONG_NUMBER = re.compile(r"\b0[xob]\w{1000}")
-"""A number that Python reads and does not write."""
+"""A number that Python can parse but not print."""
 
 
 def open_regular(path: Path | str) -> BinaryIO:
-    """Opens a file for reading and never waits: a device, a pipe or a socket is an OSError, before it is opened."""
+    """Opens a regular file and never blocks: a device, pipe or socket is an OSError before it is opened."""
     _refuse_special(os.stat(path).st_mode)
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
-        _refuse_special(os.fstat(descriptor).st_mode)  # another may have taken its place
+        _refuse_special(os.fstat(descriptor).st_mode)  # again: another file may have replaced it
         return os.fdopen(descriptor, "rb")
     except BaseException:
         os.close(descriptor)
@@ -48,7 +48,7 @@ def read_json(path: Path | str, *, unique: bool = False) -> Any:
 
 
 def parse_json(data: bytes | str, *, unique: bool = False) -> Any:
-    """Parse JSON of bounded depth and number of values; `unique` refuses duplicate keys in an object."""
+    """Parse JSON of bounded depth and number of values; `unique` raises for duplicate keys in an object."""
     text = data.decode("utf-8") if isinstance(data, bytes) else data
     containers = text.count("[") + text.count("{")
     if containers > MOST["containers"] or text.count(",") > MOST["values"]:
@@ -81,7 +81,7 @@ _TOO_DEEP = f"it is nested more than {MOST['nesting']} levels deep"
 
 
 def _plain(error: ValueError | RecursionError) -> ValueError:
-    """Python's own words for two of them are about Python."""
+    """The error, with our message for the two whose own message is about Python's limits."""
     if isinstance(error, RecursionError):
         return ValueError(_TOO_DEEP)
     return ValueError(_TOO_LONG) if str(error).startswith("Exceeds the") else error
@@ -91,7 +91,7 @@ def _refuse_special(mode: int) -> None:
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if not stat.S_ISREG(mode):
-        raise OSError(errno.ESPIPE, "this is a device, a pipe or a socket, wanted a regular file")
+        raise OSError(errno.ESPIPE, "this is a device, a pipe or a socket, expected a regular file")
 
 
 def _refuse_deep(value: Any) -> None:
@@ -113,5 +113,5 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise ValueError(f"the key {excerpt(twice)} stands twice in one object")
+        raise ValueError(f"the key {excerpt(twice)} occurs twice in one object")
     return found

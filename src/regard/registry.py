@@ -42,7 +42,7 @@ class Entry:
     run: Callable[..., Any]
     unless: Callable[..., Refusal]
     bypasses: Callable[..., Iterable[object]] | None
-    """The modules that the plain version would call and this one does not: a hook on one of them refuses the entry."""
+    """The modules that the plain version calls and this one does not; it does not run if one of them has a hook."""
     compiles: bool
     """Whether it may run inside torch.compile."""
 
@@ -211,7 +211,7 @@ def _refusal(entry: Entry, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ref
         return "a torch.func transform or forward-mode differentiation is active"
     reason = entry.unless(*args, **kwargs)
     if reason is None and entry.bypasses is not None and any(map(observed, entry.bypasses(*args, **kwargs))):
-        return "hooks or a patched forward must see a module that it bypasses"
+        return "it bypasses a module that has hooks or a patched forward"
     return reason
 
 

@@ -20,7 +20,7 @@ def suggest(given: str, valid: Iterable[str], what: str = "choices", *, otherwis
 
 
 def closest(given: str, valid: Iterable[str]) -> str | None:
-    """The valid name most like `given`, ignoring case and `-` against `_`; None where none is close."""
+    """The valid name most like `given`, ignoring case and `-` against `_`; None if none is close."""
     names = {_plain(name): name for name in valid}
     near = get_close_matches(_plain(cut(given)), names, n=1, cutoff=0.6)
     return names[near[0]] if near else None

@@ -79,9 +79,9 @@ def give_graph_its_own_workspace() -> None:
 
 
 def end_broken_capture(device: int, pool: Any) -> None:
-    """Ends the allocator's share of a capture that failed (2.6 to 2.12; a no-op where torch has done it).
+    """Ends a failed capture in the allocator (2.6 to 2.12; a no-op if torch has done it).
 
-    Before 2.13 the allocator does not learn that the capture is over: cached memory would never be returned.
+    Before 2.13 torch does not notify the allocator, and cached memory would never be returned.
     """
     with suppress(RuntimeError, AttributeError):
         torch._C._cuda_endAllocateToPool(device, pool)
@@ -131,7 +131,7 @@ def packed_linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 
 def int8_product(x: Tensor, weight: Tensor) -> Tensor:
-    """The product of two matrices of 8-bit integers, in 32 bits (2.6 to 2.13); wrong where both are one number wide."""
+    """The product of two matrices of 8-bit integers, in 32 bits (2.6 to 2.13); wrong if the inner dimension is 1."""
     return torch._int_mm(x, weight)
 
 
@@ -154,7 +154,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 @cache
 def has_vnni() -> bool:
-    """Whether the CPU adds 8-bit products without saturation (2.6 to 2.13); False where torch cannot tell."""
+    """Whether the CPU adds 8-bit products without saturation (2.6 to 2.13); False if torch does not know."""
     with suppress(AttributeError):
         return bool(torch.cpu._is_vnni_supported())
     return False

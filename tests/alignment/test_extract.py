@@ -53,7 +53,7 @@ def test_the_laws_of_word_matrices(data: st.DataObject) -> None:
         assert matrix[target_word, source_word] == matrix[target_word].max()
 
 
-def test_one_piece_a_word_and_no_specials_leave_the_matrix_alone() -> None:
+def test_with_one_piece_per_word_the_matrix_is_unchanged() -> None:
     weights = np.random.default_rng(0).dirichlet(np.ones(4), size=3)
     np.testing.assert_allclose(word_matrix(weights, range(4), range(3)), weights)
 

@@ -1,4 +1,4 @@
-"""Alignment files: round trips, the real gold files, and what is wrong with a wrong one."""
+"""Alignment files: round trips, the real gold files, and messages about invalid files."""
 
 import os
 from pathlib import Path
@@ -33,7 +33,7 @@ def test_naacl_lines_survive_the_round_trip(drawn, base: int) -> None:
     assert parse_naacl(text.split("\n"), base=base, sentences=len(corpus)) == corpus
 
 
-def test_what_the_lines_say() -> None:
+def test_lines_are_parsed_and_formatted() -> None:
     assert format_pharaoh(Links.of([(2, 0), (0, 1)], [(1, 1)])) == "0-1 1?1 2-0"
     first, second, third = parse_naacl(["1 1 2 S", "0001 2 2 P", "3 1 1", "3 2 1 P 0.5", ""])
     assert first == Links.of([(0, 1)], [(1, 1)])
@@ -45,10 +45,10 @@ def test_what_the_lines_say() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("0-0 1=1\n", r"file, line 1: '1=1' is no link; wanted i-j \(sure\) or i\?j \(possible\)"),
-        ("0-0 -1-2\n", r"line 1: '-1-2' is no link"),
-        ("0-²\n", r"line 1: '0-²' is no link"),
-        ("0-0-0\n", r"line 1: '0-0-0' is no link"),
+        ("0-0 1=1\n", r"file, line 1: '1=1' is not a link; expected i-j \(sure\) or i\?j \(possible\)"),
+        ("0-0 -1-2\n", r"line 1: '-1-2' is not a link"),
+        ("0-²\n", r"line 1: '0-²' is not a link"),
+        ("0-0-0\n", r"line 1: '0-0-0' is not a link"),
     ],
 )
 def test_wrong_pharaoh_lines_are_named(text: str, message: str) -> None:
@@ -64,9 +64,9 @@ def test_a_0_in_a_1_based_file_is_named() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1 1\n", r"file, line 1: 2 fields; wanted: sentence source target"),
+        ("1 1\n", r"file, line 1: 2 fields; expected: sentence source target"),
         ("1 1 1 S 1 1\n", r"line 1: 6 fields"),
-        ("1 1 1 S\n1 x 1 S\n", r"line 2: 'x' is no whole number"),
+        ("1 1 1 S\n1 x 1 S\n", r"line 2: 'x' is not a whole number"),
         ("1 1 1 Q\n", r"line 1: 'Q' is neither S \(sure\) nor P \(possible\)"),
         ("0 1 1 S\n", r"line 1: sentence 0, but sentences count from 1"),
         ("1 0 1 S\n", r"line 1: link 0 1 lies below index base 1; are these links 0-based\?"),
@@ -93,7 +93,7 @@ def test_links_outside_their_sentence_are_named() -> None:
         check_links([Links.of([])], [(1, 1), (1, 1)])
 
 
-def test_a_remedy_that_was_taken_already_is_not_named_again() -> None:
+def test_a_remedy_that_is_already_applied_is_not_suggested() -> None:
     with pytest.raises(ValueError, match=r"link 3-3 lies outside the sentence of 2 source and 2 target words$"):
         check_links([Links.of([(1, 1), (2, 2)])], [(2, 2)], base=1)
 
@@ -117,11 +117,11 @@ def test_the_two_gold_files_of_the_hansards_agree(split: str) -> None:
         check_links(parse_naacl(naacl, base=0), list(zip(sources, targets, strict=True)))
 
 
-def test_numbers_and_words_without_end_are_refused_in_one_short_line() -> None:
+def test_very_long_numbers_and_tokens_raise_one_short_message() -> None:
     endless = "9" * 5000
     for token in ("x" * 1_000_000, f"0-{endless}", f"{endless}?1"):
-        with pytest.raises(ValueError, match=r"line: '.{29}…' is no link; wanted i-j") as caught:
+        with pytest.raises(ValueError, match=r"line: '.{29}…' is not a link; expected i-j") as caught:
             parse_pharaoh(token)
         assert len(str(caught.value)) < 200
-    with pytest.raises(ValueError, match=r"'9{29}…' is no whole number of up to nine digits"):
+    with pytest.raises(ValueError, match=r"'9{29}…' is not a whole number of up to nine digits"):
         parse_naacl([f"1 1 {endless} S"])

@@ -1,4 +1,4 @@
-"""Alignment and evaluation are for people without torch, too."""
+"""Alignment and evaluation do not import torch."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Many sentences' links in little memory come back as they went in."""
+"""Packed links equal the links that were stored."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ SETS = st.lists(st.frozensets(st.tuples(st.integers(0, 65_535), st.integers(0, 6
 
 
 @given(SETS)
-def test_they_come_back(links: list[frozenset[tuple[int, int]]]) -> None:
+def test_links_survive_packing(links: list[frozenset[tuple[int, int]]]) -> None:
     packed = LinkLists.of(links)
     assert packed == links
     assert list(packed) == links

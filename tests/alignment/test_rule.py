@@ -1,4 +1,4 @@
-"""Reading links out of attention: shift, heads, threshold, EOS, and how heads are named."""
+"""Extracting links from attention: shift, heads, threshold, EOS, and the names of heads."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def test_a_shift_reads_the_row_of_another_step() -> None:
     assert LinkRule(((0, 0),), shift=-1).links(earlier) == {(0, 1)}
 
 
-def test_eos_takes_the_words_that_look_at_it_most_only_if_asked() -> None:
+def test_words_that_attend_mostly_to_eos_are_unlinked_only_with_null() -> None:
     second = LinkRule(((0, 1),))
     assert (0, 1) in second.links(looks())
     assert LinkRule(((0, 1),), null=True).links(looks()) == {(1, 0)}
@@ -46,7 +46,7 @@ def test_thresholds() -> None:
 
 
 @given(st.integers(0, 10_000))
-def test_without_shift_and_heads_it_is_what_a_translation_shows(seed: int) -> None:
+def test_the_default_rule_gives_the_alignment_of_a_translation(seed: int) -> None:
     random = np.random.default_rng(seed)
     source = [*sorted(random.integers(0, 3, 5).tolist()), None]
     target = [*sorted(random.integers(0, 4, 6).tolist()), None]
@@ -65,20 +65,20 @@ def test_heads_by_name() -> None:
     assert parse_heads(format_heads(heads), 2, 3) == heads
     with pytest.raises(ValueError, match=r"there is no head 2\.0: this model has layers 0 to 1, heads 0 to 2"):
         parse_heads("2.0", 2, 3)
-    with pytest.raises(ValueError, match="'x' names no head: wanted layer"):
+    with pytest.raises(ValueError, match="'x' is not a head: expected layer"):
         parse_heads("0.0,x", 2, 3)
 
 
-def test_a_rule_says_the_options_that_repeat_it() -> None:
+def test_describe_gives_the_options_of_the_rule() -> None:
     rule = LinkRule(((1, 0), (1, 3)), 1, "threshold", 0.2, null=True)
     assert rule.describe() == "heads=1.0,1.3 shift=1 method=threshold threshold=0.2 null=true"
     assert LinkRule().describe() == "shift=0"
 
 
-def test_what_cannot_be_a_rule() -> None:
+def test_invalid_rules_raise() -> None:
     with pytest.raises(ValueError, match="method 'threshold' needs a threshold"):
         LinkRule(method="threshold")
-    with pytest.raises(ValueError, match=r"threshold 2\.0 is no attention weight"):
+    with pytest.raises(ValueError, match=r"threshold 2\.0 is not an attention weight"):
         LinkRule(threshold=2.0)
     with pytest.raises(ValueError, match=r"shift 9: links are in the row before \(-1\)"):
         LinkRule(shift=9)

@@ -60,7 +60,7 @@ def test_entropy_lies_between_0_and_the_log_of_the_width_and_ignores_scale(width
     np.testing.assert_allclose(attention_entropy(rows * 0.3), entropy, atol=1e-12)
 
 
-def test_entropy_refuses_what_is_no_weight() -> None:
+def test_entropy_raises_for_invalid_weights() -> None:
     with pytest.raises(ValueError, match="finite and not negative"):
         attention_entropy(np.array([[-0.1, 1.1]]))
     with pytest.raises(ValueError, match="finite and not negative"):

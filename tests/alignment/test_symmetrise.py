@@ -20,7 +20,7 @@ def test_each_method_lies_between_intersection_and_union(forward, backward) -> N
 
 
 @given(link_sets)
-def test_agreement_is_left_alone(links) -> None:
+def test_equal_directions_are_unchanged(links) -> None:
     for method in ("intersection", "union", "grow-diag", "grow-diag-final-and"):
         assert symmetrise(links, links, method) == links
 
@@ -99,7 +99,7 @@ def test_the_product_of_weights_lets_a_sure_direction_outweigh_a_doubtful_one() 
     np.testing.assert_array_equal(product(forward, backward, 0.2), product(backward, forward, 0.2).T)
 
 
-def test_a_product_of_directions_that_see_different_ends() -> None:
+def test_the_product_drops_words_that_one_direction_lacks() -> None:
     forward, backward = np.full((3, 2), 0.5), np.full((3, 2), 0.5)  # backward sees one source more, one target less
     assert product(forward, backward, 0.5).shape == (2, 2)
     assert product(forward, backward, 0.5).all()

@@ -1,16 +1,26 @@
-"""Tuning finds the head and the row that align, whatever the others do."""
+"""Tuning finds the head and the row that align."""
 
 import numpy as np
 import pytest
 
-from regard.alignment import LinkRule, Links, agree, product, score_alignment, symmetrise, take, tune, tune_together
-from regard.alignment.tune import Taken
+from regard.alignment import (
+    LinkRule,
+    Links,
+    agree,
+    product,
+    score_alignment,
+    shifted_attention,
+    symmetrise,
+    tune,
+    tune_pair,
+)
+from regard.alignment.tune import ShiftedAttention
 
 LAYERS, HEADS = 2, 3
 
 
 def stuck(words: int, random: np.random.Generator) -> np.ndarray:
-    """Every head looks at a word of its own choice, whatever is written."""
+    """Each head attends to one random word at every step."""
     attention = np.full((LAYERS, HEADS, words + 1, words + 1), 0.1 / words)
     for layer in range(LAYERS):
         for head in range(HEADS):
@@ -18,8 +28,10 @@ def stuck(words: int, random: np.random.Generator) -> np.ndarray:
     return attention
 
 
-def sentences(count: int, head: tuple[int, int], shift: int, seed: int = 0) -> tuple[list[Taken], list[Links]]:
-    """Heads that look at one word all the time but for one, which looks right `shift` rows after a word was written."""
+def sentences(
+    count: int, head: tuple[int, int], shift: int, seed: int = 0
+) -> tuple[list[ShiftedAttention], list[Links]]:
+    """All heads attend to one fixed word, except one, which aligns correctly `shift` rows after a word was written."""
     random = np.random.default_rng(seed)
     taken, gold = [], []
     for _ in range(count):
@@ -32,7 +44,7 @@ def sentences(count: int, head: tuple[int, int], shift: int, seed: int = 0) -> t
                 row[source] = 0.8
                 attention[head[0], head[1], target + shift] = row
         pieces = [*range(words), None]
-        taken.append(take(attention, pieces, pieces, (words, words)))
+        taken.append(shifted_attention(attention, pieces, pieces, (words, words)))
         gold.append(Links.of((source, target) for target, source in enumerate(order.tolist())))
     return taken, gold
 
@@ -48,7 +60,7 @@ def test_it_finds_the_head_and_the_shift(shift: int) -> None:
     assert score_alignment(links, gold).aer == pytest.approx(tuned.aer)
 
 
-def test_the_mean_of_all_is_never_better_than_what_was_found() -> None:
+def test_the_tuned_rule_is_never_worse_than_the_mean_of_all_heads() -> None:
     taken, gold = sentences(12, (0, 1), 0)
     plain = [LinkRule().links(one[0]) for one in taken]
     assert tune(taken, gold).aer < score_alignment(plain, gold).aer
@@ -70,7 +82,7 @@ def test_heads_are_added_while_they_help() -> None:
     assert tuned.aer == pytest.approx(0.0)
 
 
-def test_a_threshold_is_taken_where_gold_leaves_words_out() -> None:
+def test_a_threshold_is_chosen_if_gold_leaves_words_unlinked() -> None:
     taken, gold = sentences(12, (0, 0), 0)
     sparse = []
     for one, links in zip(taken, gold, strict=True):
@@ -84,9 +96,9 @@ def test_a_threshold_is_taken_where_gold_leaves_words_out() -> None:
     assert tuned.aer < 0.05
 
 
-def test_two_directions_find_their_heads_by_agreeing() -> None:
+def test_two_directions_find_their_heads_by_agreement() -> None:
     forward, gold = sentences(20, (1, 2), 0)
-    backward: list[Taken] = []
+    backward: list[ShiftedAttention] = []
     random = np.random.default_rng(5)
     for links in gold:
         words = len(links.sure)
@@ -95,7 +107,7 @@ def test_two_directions_find_their_heads_by_agreeing() -> None:
             attention[0, 1, source + 1] = 0.2 / words
             attention[0, 1, source + 1, target] = 0.8
         pieces = [*range(words), None]
-        backward.append(take(attention, pieces, pieces, (words, words)))
+        backward.append(shifted_attention(attention, pieces, pieces, (words, words)))
     ours, theirs, apart = agree(forward, backward)
     assert (ours.heads, ours.shift) == (((1, 2),), 0)
     assert (theirs.heads, theirs.shift) == (((0, 1),), 1)
@@ -108,10 +120,10 @@ def test_tuning_needs_gold_for_each_sentence() -> None:
         tune(taken, gold[:2])
 
 
-def test_together_thresholds_serve_the_symmetrised_links() -> None:
-    """Each direction alone wants one link a word; a noisy partner is better cut where only both count."""
+def test_joint_thresholds_are_tuned_for_symmetrised_links() -> None:
+    """Alone, each direction is best with one link a word; intersected with a noisy one, a threshold is better."""
     forward, gold = sentences(30, (0, 0), 0)
-    backward: list[Taken] = []
+    backward: list[ShiftedAttention] = []
     random = np.random.default_rng(1)
     for links in gold:
         words = len(links.sure)
@@ -123,16 +135,16 @@ def test_together_thresholds_serve_the_symmetrised_links() -> None:
                 attention[0, 0, source] = 0.5 / words
                 attention[0, 0, source, (target + 1) % words] = 0.45
         pieces = [*range(words), None]
-        backward.append(take(attention, pieces, pieces, (words, words)))
+        backward.append(shifted_attention(attention, pieces, pieces, (words, words)))
     ours, theirs = tune(forward, gold), tune(backward, [links.flipped() for links in gold])
-    both = tune_together(forward, backward, gold, (ours.rule, theirs.rule))
+    both = tune_pair(forward, backward, gold, (ours.rule, theirs.rule))
     assert both.aer <= ours.aer + 1e-12
     left = [both.forward.links(one[0]) for one in forward]
     right = [frozenset((t, s) for s, t in both.backward.links(one[0])) for one in backward]
     if both.method != "product":
         links = [symmetrise(a, b, both.method) for a, b in zip(left, right, strict=True)]
         assert score_alignment(links, gold).aer == pytest.approx(both.aer)
-    soft = tune_together(forward, backward, gold, (ours.rule, theirs.rule), ["product"])
+    soft = tune_pair(forward, backward, gold, (ours.rule, theirs.rule), ["product"])
     assert (soft.method, soft.forward.threshold) == ("product", soft.backward.threshold)
     assert soft.forward.threshold is not None
     found = [
@@ -144,4 +156,4 @@ def test_together_thresholds_serve_the_symmetrised_links() -> None:
     ]
     assert score_alignment(found, gold).aer == pytest.approx(soft.aer)
     with pytest.raises(ValueError, match="30 sentences forward, 29 backward, 30 gold"):
-        tune_together(forward, backward[:-1], gold, (ours.rule, theirs.rule))
+        tune_pair(forward, backward[:-1], gold, (ours.rule, theirs.rule))

@@ -1,4 +1,4 @@
-"""Small sentences for the attention tests: lengths 6, 4, 1 and 0 in 6 places."""
+"""Small sentences for the attention tests: lengths 6, 4, 1 and 0 in 6 positions."""
 
 from dataclasses import dataclass
 

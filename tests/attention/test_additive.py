@@ -41,7 +41,7 @@ def test_concat_with_the_joined_matrix_is_additive(example: Example) -> None:
     torch.testing.assert_close(answers[0].context, answers[1].context, rtol=0, atol=1e-12)
 
 
-def test_bias_reaches_the_reference_too(example: Example) -> None:
+def test_bias_is_part_of_the_reference(example: Example) -> None:
     module = BahdanauAttention(QUERY, STATE, WIDTH, bias=True).double()
     torch.nn.init.normal_(module.b)
     seen = module(example.query, module.prepare(example.states, example.real))
@@ -89,7 +89,7 @@ def test_functional_gradcheck() -> None:
     )
 
 
-def test_steps_without_gradients_score_alike_and_leave_the_keys_alone() -> None:
+def test_scores_without_gradients_are_equal_and_do_not_change_the_keys() -> None:
     torch.manual_seed(0)
     query, keys, v = torch.randn(2, 3, 5), torch.randn(2, 4, 5), torch.randn(5)
     before = keys.clone()

@@ -1,11 +1,11 @@
-"""What every mechanism does to the states before it looks at them."""
+"""`real_states`: zeros at padding before any product."""
 
 import torch
 
 from regard.attention.attend import real_states
 
 
-def test_padding_becomes_zero_whatever_it_held() -> None:
+def test_padding_becomes_zero() -> None:
     states, real = torch.randn(2, 3, 4), torch.tensor([[True, True, False], [True, True, True]])
     states[0, 2] = float("nan")
     found = real_states(states, real)
@@ -13,12 +13,12 @@ def test_padding_becomes_zero_whatever_it_held() -> None:
     assert torch.equal(found[real], states[real])
 
 
-def test_a_batch_without_padding_is_as_it_was() -> None:
+def test_a_batch_without_padding_is_unchanged() -> None:
     states = torch.randn(2, 3, 4)
     assert torch.equal(real_states(states, torch.ones(2, 3, dtype=torch.bool)), states)
 
 
-def test_it_runs_where_a_mask_cannot_be_looked_at() -> None:
+def test_real_states_does_not_read_the_mask_on_the_host() -> None:
     states, real = torch.randn(5, 2, 3, 4), torch.rand(5, 2, 3) > 0.5
     found = torch.func.vmap(real_states)(states, real)
     assert torch.equal(found, torch.where(real[..., None], states, 0.0))

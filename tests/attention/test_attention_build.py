@@ -1,4 +1,4 @@
-"""From names to mechanisms: everything that can be built, and a reason for everything that cannot."""
+"""Building mechanisms by name: every valid combination, and a message for every invalid one."""
 
 import sys
 import types
@@ -14,7 +14,7 @@ SIZES = {"query_width": 8, "state_width": 8, "width": 6}
 
 @pytest.mark.parametrize("window", WINDOWS)
 @pytest.mark.parametrize("score", SCORES)
-def test_every_score_meets_every_window(score: str, window: str) -> None:
+def test_every_score_works_with_every_window(score: str, window: str) -> None:
     if score == "none" and window != "global":
         with pytest.raises(ValueError, match=f"window '{window}' needs attention"):
             build_attention(score, window, **SIZES)
@@ -72,7 +72,7 @@ def test_width_is_the_query_width_by_default_and_reach_is_luongs() -> None:
             {"score": "no_such_package:Thing"},
             'module "no_such_package", which cannot be imported .* PYTHONPATH, not in the current folder',
         ),
-        ({"score": ":Thing"}, "wanted package.module:Class"),
+        ({"score": ":Thing"}, "expected package.module:Class"),
         ({"score": "torch.nn:Liner"}, r"module \"torch.nn\" has no class \"Liner\": did you mean 'Linear'\?"),
         ({"score": "torch.nn:Linear"}, r'"torch.nn:Linear" could not be built .*in_features.*may take query_width'),
         (
@@ -85,7 +85,7 @@ def test_width_is_the_query_width_by_default_and_reach_is_luongs() -> None:
         ({"score": "own:Own", "heads": 2}, '"own:Own" takes no argument "heads", so heads=2'),
     ],
 )
-def test_the_impossible_is_refused_with_the_reason(
+def test_invalid_combinations_raise_with_the_reason(
     options: dict[str, object], message: str, own_module: types.ModuleType
 ) -> None:
     with pytest.raises(ValueError, match=message):
@@ -117,7 +117,7 @@ def own_module(monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
     return module
 
 
-def test_a_mechanism_of_your_own(own_module: types.ModuleType) -> None:
+def test_a_custom_mechanism_is_built(own_module: types.ModuleType) -> None:
     module = build_attention("own:Own", **SIZES, trust=["own:Own"])
     assert isinstance(module, own_module.Own)
     seen = module(torch.ones(2, 3, 8), module.prepare(torch.ones(2, 5, 8), torch.ones(2, 5, dtype=torch.bool)))

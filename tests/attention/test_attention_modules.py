@@ -1,4 +1,4 @@
-"""What all mechanisms promise besides the laws: dropout, dtypes, caches, empty sources, clear refusals."""
+"""Properties of all mechanisms besides the laws: dropout, dtypes, caches, empty sources, clear errors."""
 
 import pytest
 import torch
@@ -11,7 +11,7 @@ SCORES = ["additive", "dot", "general", "concat", "scaled-dot", "multi-head"]
 
 
 @pytest.mark.parametrize("score", SCORES)
-def test_dropout_mixes_fewer_values_but_reports_whole_weights(score: str, example: Example) -> None:
+def test_dropout_changes_the_context_but_not_the_reported_weights(score: str, example: Example) -> None:
     module = example.build(score, dropout=0.5)
     memory = module.prepare(example.states, example.real)
     module.train()
@@ -39,7 +39,7 @@ def test_half_precision_and_autocast_run(score: str, window: str, example: Examp
 
 @pytest.mark.parametrize("window", ["global", "local-m", "local-p"])
 @pytest.mark.parametrize("score", SCORES)
-def test_rubbish_in_padding_reaches_no_gradient(score: str, window: str, example: Example) -> None:
+def test_values_in_padding_do_not_affect_gradients(score: str, window: str, example: Example) -> None:
     module = example.build(score, window)
     states = torch.where(example.real[..., None], example.states, float("nan")).requires_grad_()
     query = example.query.clone().requires_grad_()
@@ -66,7 +66,7 @@ def test_a_query_of_another_width_or_batch_is_refused(score: str, example: Examp
     name = type(module).__name__
     with pytest.raises(ValueError, match=f"{name}: the query is 5 wide, but query_width is 6"):
         module(example.query[..., :5], memory)
-    with pytest.raises(ValueError, match=f"{name}: 4 queries for a memory of 1 sentences; memory.select"):
+    with pytest.raises(ValueError, match=f"{name}: a batch of 4 queries for a memory of 1 sentences; memory.select"):
         module(example.query, memory.select(torch.tensor([0])))
 
 
@@ -81,7 +81,7 @@ def test_given_weights_of_the_wrong_shape_are_refused(score: str, example: Examp
 
 
 @pytest.mark.parametrize("score", [*SCORES, "none"])
-def test_state_travels_in_the_memory_only(score: str, example: Example) -> None:
+def test_modules_keep_no_state(score: str, example: Example) -> None:
     module = example.build(score)
     before = set(vars(module))
     module(example.query, module.prepare(example.states, example.real), trace=True)
@@ -104,7 +104,7 @@ def test_memory_extends_along_the_source_and_selects_along_the_batch(example: Ex
 
 
 def test_attention_learns_to_point() -> None:
-    """A query that names a position's mark comes to look at that position: all scores can learn it."""
+    """Every score can learn to attend to the position whose mark the query holds."""
     torch.manual_seed(0)
     marks = torch.eye(6)
     for score in SCORES:

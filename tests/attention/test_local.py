@@ -1,4 +1,4 @@
-"""Local windows: where they stand, how they fade, and how p_t learns."""
+"""Local windows: their position, the Gaussian, and the gradient of p_t."""
 
 import pytest
 import torch
@@ -26,7 +26,9 @@ def test_local_m_is_a_band_around_the_step(length: int, position: int, reach: in
 
 @settings(deadline=None, max_examples=50)
 @given(st.integers(1, 8), st.integers(1, 4), st.integers(0, 3), st.floats(-40, 40))
-def test_local_p_uses_the_real_length_and_never_sees_nothing(length: int, reach: int, spare: int, push: float) -> None:
+def test_local_p_uses_the_real_length_and_its_window_is_never_empty(
+    length: int, reach: int, spare: int, push: float
+) -> None:
     window = LocalP(reach, query_width=1, width=1).double()
     with torch.no_grad():
         window.W_p.fill_(100.0)
@@ -52,7 +54,7 @@ def test_the_gaussian_multiplies_after_the_softmax_without_renormalising(example
 
 
 def test_p_t_learns_through_the_gaussian() -> None:
-    """Values grow to the right; asked for a larger context, the window moves to the right."""
+    """Values grow to the right: a loss that rewards a larger context moves the window to the right."""
     torch.manual_seed(0)
     window = LocalP(2, query_width=3, width=4)
     module = BahdanauAttention(3, 1, 4, window=window)
@@ -67,7 +69,7 @@ def test_p_t_learns_through_the_gaussian() -> None:
     assert window(query, real).center.item() > start + 0.5
 
 
-def test_half_precision_still_tells_neighbours_apart() -> None:
+def test_half_precision_distinguishes_neighbouring_positions() -> None:
     window = LocalP(3, QUERY, 4).to(torch.bfloat16)
     real = torch.ones(1, 900, dtype=torch.bool)
     query = torch.randn(1, 4, QUERY, generator=torch.Generator().manual_seed(0), dtype=torch.bfloat16)

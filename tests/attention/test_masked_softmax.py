@@ -1,4 +1,4 @@
-"""The one masked softmax: equal to the reference, and never NaN whatever the scores."""
+"""The masked softmax: equal to the reference, and NaN only if a real score is NaN."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def test_equals_the_reference(scores: np.ndarray, mask: np.ndarray) -> None:
 
 @settings(deadline=None, max_examples=100)
 @given(arrays(np.float64, shape, elements=wild), arrays(bool, shape))
-def test_wild_scores_give_a_distribution_and_finite_gradients(values: np.ndarray, keep: np.ndarray) -> None:
+def test_extreme_scores_give_a_distribution_and_finite_gradients(values: np.ndarray, keep: np.ndarray) -> None:
     mask = torch.from_numpy(keep)
     scores = torch.from_numpy(values).masked_fill(~mask, float("nan")).requires_grad_()
     weights = masked_softmax(scores, mask)
@@ -80,7 +80,7 @@ def test_lengths_to_mask_refuses_a_size_too_small() -> None:
         lengths_to_mask(torch.tensor([2, 5]), 4)
 
 
-def test_padding_mask_reads_no_lengths() -> None:
+def test_padding_mask_does_not_read_lengths_on_the_host() -> None:
     """Reading them would be a device sync; tensors on the device `meta` hold nothing that can be read."""
     assert padding_mask(torch.tensor([2, 5], device="meta"), 5).shape == (2, 5)
     assert torch.equal(padding_mask(torch.tensor([2, 5]), 5), lengths_to_mask(torch.tensor([2, 5])))

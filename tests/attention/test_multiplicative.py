@@ -1,4 +1,4 @@
-"""Luong's scores: what makes them special cases of each other, and their functional twin."""
+"""Luong's scores: special cases of each other, and their functional form."""
 
 import pytest
 import torch

@@ -25,7 +25,7 @@ def test_a_bidirectional_encoder_ends_at_the_first_position() -> None:
     assert torch.equal(seen.context[:, 0], torch.cat([last[:, :2], first[:, 2:]], dim=1))
 
 
-def test_no_source_at_all_gives_zeros() -> None:
+def test_an_empty_source_gives_zeros() -> None:
     module = NoAttention(5, 4)
     seen = module(torch.zeros(2, 1, 5), module.prepare(torch.zeros(2, 0, 4), torch.zeros(2, 0, dtype=torch.bool)))
     assert not seen.context.any()

@@ -1,4 +1,4 @@
-"""Wrong inputs of attention modules are answered with a sentence, not with an error from inside torch."""
+"""Wrong inputs of attention modules raise a clear message, not an error from inside torch."""
 
 import json
 import re
@@ -18,20 +18,20 @@ NAMES = dict(
 )
 WANTED = {
     "states' width": "ValueError: {name}: the states are 5 wide, but state_width is 6",
-    "states' axes": r"ValueError: {name}: states has shape \[4, 6\], wanted \[batch, source, state\]",
-    "mask's axes": r"ValueError: {name}: real has shape \[4\], wanted \[batch, source\]",
+    "states' axes": r"ValueError: {name}: states has shape \[4, 6\], expected \[batch, source, state\]",
+    "mask's axes": r"ValueError: {name}: real has shape \[4\], expected \[batch, source\]",
     "mask's size": r"ValueError: {name}: real has shape \[2, 3\], but the states \[2, 4, 6\] need a mask .* \[2, 4\]",
     "integer mask": r"TypeError: {name}: real is torch.int64, but a mask is torch.bool, .*: real.bool\(\)",
-    "states' type": "TypeError: {name}: states is a list, wanted a tensor",
+    "states' type": "TypeError: {name}: states is a list, expected a tensor",
     "query's width": "ValueError: {name}: the query is 5 wide, but query_width is 6",
-    "query's axes": r"ValueError: {name}: query has shape \[2, 6\], wanted .*; one step is query\[:, None\]",
-    "memory's type": r"TypeError: {name}: the memory is a Tensor, wanted the Memory that prepare",
+    "query's axes": r"ValueError: {name}: query has shape \[2, 6\], expected .*; one step is query\[:, None\]",
+    "memory's type": r"TypeError: {name}: the memory is a Tensor, expected the Memory that prepare",
     "memory of another mechanism": r"ValueError: {name}: the memory's keys have shape .* \[batch, .*own prepare",
 }
 
 
-def test_item_18_wrong_widths_missing_axes_and_integer_masks_are_sentences() -> None:
-    """In a process of its own: here the tests' type checks would answer first."""
+def test_item_18_wrong_widths_missing_axes_and_integer_masks_raise_clear_messages() -> None:
+    """In its own process: here the tests' type checks would raise first."""
     command = [sys.executable, "-P", str(Path(__file__).parent / "wrong_inputs.py"), *SCORES]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr

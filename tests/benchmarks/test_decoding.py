@@ -22,7 +22,7 @@ def wound(words: int, seed: int = 0) -> Textbook:
 
 @pytest.mark.parametrize("beam", [1, 3])
 @pytest.mark.parametrize("seed", range(4))
-def test_ours_and_the_textbook_say_the_same(seed: int, beam: int) -> None:
+def test_ours_and_the_textbook_decode_the_same(seed: int, beam: int) -> None:
     textbook, group = wound(6, seed), random_sentences(7, 40, seed)
     ours = beam_ours(prepare_for_decoding(ours_with(textbook).eval()), group, settings(beam))
     theirs = [textbook_search(textbook, torch.tensor(one), beam, limit(len(one))) for one in group]
@@ -36,7 +36,7 @@ def test_a_limit_cuts_the_textbook_off() -> None:
     assert EOS not in found.words
 
 
-def test_sentences_end_when_the_clock_says_so() -> None:
+def test_sentences_end_at_the_given_step() -> None:
     lengths = [len(textbook_search(wound(words), torch.tensor([5, 6, 7, 8] * 4), 3, 42).words) for words in (4, 10, 20)]
     assert lengths == sorted(lengths)
     assert lengths[0] + 4 < lengths[2] < 42

@@ -27,7 +27,7 @@ def test_nothing_is_measured_without_it(monkeypatch: pytest.MonkeyPatch) -> None
 
 @installed
 @pytest.mark.filterwarnings("ignore")
-def test_greedy_search_says_the_same() -> None:
+def test_greedy_search_gives_the_same() -> None:
     torch.manual_seed(0)
     model, group = joey_model(SMALL, 6), random_sentences(9, 40)
     ours = beam_ours(ours_with_joey(model, SMALL), group, joey_settings(group, 1))

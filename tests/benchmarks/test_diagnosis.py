@@ -40,7 +40,7 @@ def test_every_file_has_its_own_code() -> None:
 
 
 @pytest.mark.parametrize("text", UNSPECIFIC)
-def test_an_unspecific_statement_is_no_sufficient_diagnosis(text: str) -> None:
+def test_an_unspecific_statement_is_not_a_diagnosis(text: str) -> None:
     mistakes = [one for one in SAMPLES if one.verdict != "right"]
     assert {outcome(one, Verdict("failed", text)) for one in mistakes} == {"missed"}
 

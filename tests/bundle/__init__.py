@@ -1,1 +1,1 @@
-"""A trained model on disk: the same as before, whole or not at all, and refused with a reason when it is neither."""
+"""A trained model on disk: load equals save, writes are atomic, and invalid folders raise with the reason."""

@@ -52,13 +52,13 @@ def save(source: Tokenizer, target: Tokenizer) -> Save:
 
 
 def names(folder: Path) -> list[str]:
-    """Everything in a folder, hidden things too."""
+    """All files of a folder, hidden ones too."""
     return sorted(path.name for path in folder.iterdir())
 
 
 @contextmanager
-def somebody_else() -> Iterator[None]:
-    """Without the rights of root, where the tests have them."""
+def another_user() -> Iterator[None]:
+    """Drop the rights of root, if the tests have them."""
     if os.geteuid() != 0:
         yield
         return
@@ -71,7 +71,7 @@ def somebody_else() -> Iterator[None]:
 
 @contextmanager
 def small_files(most: int) -> Iterator[None]:
-    """No file may grow beyond so many bytes: what a full disk does to the one that is being written."""
+    """No file may grow beyond `most` bytes, as on a full disk."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
     try:
@@ -92,7 +92,7 @@ def first_weights(folder: Path) -> torch.Tensor:
 
 
 def flip_bit(data: bytes, random: Random) -> bytes:
-    """The same but for one bit."""
+    """The same with one bit flipped."""
     changed = bytearray(data)
     changed[random.randrange(len(data))] ^= 1 << random.randrange(8)
     return bytes(changed)

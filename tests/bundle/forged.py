@@ -60,7 +60,7 @@ def raw(name: str, data: bytes, size: int | None = None) -> Forge:
 
 
 def listed(folder: Path, name: str) -> None:
-    """Let the manifest expect the file as it is; a checksum of gigabytes is not computed, it must not be needed."""
+    """Enter the file into the manifest; the checksum of a huge file is not computed, because no check may need it."""
     from regard.bundle.manifest import FileEntry
 
     size = (folder / name).stat().st_size
@@ -69,7 +69,7 @@ def listed(folder: Path, name: str) -> None:
 
 
 def special(name: str, make: Callable[[Path], object]) -> Forge:
-    """A file that is no regular one; the manifest says that it is empty, as its size is."""
+    """A special file; the manifest lists it with size 0."""
 
     def forge(folder: Path) -> None:
         (folder / name).unlink()
@@ -93,7 +93,7 @@ def listen(path: Path) -> None:
 
 
 def header(content: bytes | dict[str, Any], data: int = 0, claimed: int | None = None) -> Forge:
-    """Weights with this header and so many bytes of data, all of them a hole."""
+    """Weights with this header and sparse data of the given size."""
     text = content if isinstance(content, bytes) else json.dumps(content).encode()
     length = len(text) if claimed is None else claimed
     return raw(WEIGHTS, length.to_bytes(8, "little") + text, 8 + len(text) + data)
@@ -104,7 +104,7 @@ def tensor(shape: list[Any], dtype: str = "F32", end: int = 0) -> dict[str, Any]
 
 
 def whole_model_of_holes(folder: Path) -> None:
-    """A model of 600 million parameters whose header and size are right, and whose weights take no place on disk."""
+    """A model of 600 million parameters with a valid header and size, whose weights are a hole in the file."""
     from regard.models import preset
     from regard.models.seq2seq import outline
 
@@ -163,7 +163,7 @@ def forgeries() -> Iterator[tuple[str, Forge]]:
 
 
 def _numbers() -> dict[str, Forge]:
-    """Every size in every order of magnitude, and what is no size."""
+    """Every size in every order of magnitude, and invalid sizes."""
     odd = (0, -1, 1.5, float("nan"), LONG, [1])
     return {
         **{f"{key} in {name}": change("model", **{key: value}) for key in RECURRENT for name, value in HUGE.items()},
@@ -180,7 +180,7 @@ def _numbers() -> dict[str, Forge]:
 
 
 def _models() -> dict[str, Forge]:
-    """Models whose every size is possible, and whose weights are not there."""
+    """Models with valid sizes and without their weights."""
     return {
         "a wide encoder": change("model", encoder_units=8192),
         "the widest encoder": change("model", encoder_units=16_384),

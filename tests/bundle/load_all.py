@@ -26,10 +26,15 @@ def main() -> None:
             kind, message = "loaded", ""
         except InputError as error:
             kind, message = "refused", str(error)
-        except BaseException as error:  # whatever it is, the test reports it
+        except BaseException as error:  # reported by the test
             kind, message = type(error).__name__, str(error)[:300]
-        said = {"kind": kind, "message": message, "seconds": time.process_time() - start, "peak": _memory("VmHWM")}
-        sys.stdout.write(json.dumps({"name": folder.name, **said}) + "\n")
+        answer = {
+            "kind": kind,
+            "message": message,
+            "seconds": time.process_time() - start,
+            "peak": _memory("VmHWM"),
+        }
+        sys.stdout.write(json.dumps({"name": folder.name, **answer}) + "\n")
         sys.stdout.flush()
 
 

@@ -32,7 +32,7 @@ def test_item_5_a_flipped_bit_in_any_file_of_a_bundle_is_noticed(folder: Path, n
 
 
 def test_item_5_every_bit_of_the_manifest_s_checksum_and_version_counts(folder: Path) -> None:
-    """The places where a flip could make a checked manifest look like one that needs no check."""
+    """A flipped bit there could make a manifest look like one without a checksum."""
     path = folder / "manifest.json"
     data = path.read_bytes()
     for key in (f'"version": {VERSION}'.encode(), b'"sha256": "' + json.loads(data)["sha256"].encode()):
@@ -62,7 +62,7 @@ def test_item_5_an_edited_manifest_is_refused_with_the_way_to_keep_the_edit(fold
 
 
 @pytest.mark.parametrize("value", ['""', "3", "true", "[]", '"ff"', '"\\ud800"'])
-def test_item_5_a_checksum_that_is_none(folder: Path, value: str) -> None:
+def test_item_5_an_invalid_checksum_is_refused(folder: Path, value: str) -> None:
     path = folder / "manifest.json"
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace(f'"{json.loads(text)["sha256"]}"', value), encoding="utf-8")
@@ -71,7 +71,7 @@ def test_item_5_a_checksum_that_is_none(folder: Path, value: str) -> None:
 
 
 def test_item_5_the_manifest_s_checksum_can_be_computed_without_regard(folder: Path) -> None:
-    """It is that of the file with 64 zeros in its place."""
+    """It is the checksum of the file with 64 zeros in its place."""
     data = (folder / "manifest.json").read_bytes()
     digest = json.loads(data)["sha256"]
     assert data.count(digest.encode()) == 1
@@ -79,7 +79,7 @@ def test_item_5_the_manifest_s_checksum_can_be_computed_without_regard(folder: P
 
 
 def test_item_5_a_bundle_of_version_1_still_loads(folder: Path) -> None:
-    """Written before the manifest had a checksum of its own."""
+    """Version 1 manifests have no checksum of themselves."""
     before = first_weights(folder)
     path = folder / "manifest.json"
     manifest = json.loads(path.read_text(encoding="utf-8"))
@@ -91,7 +91,7 @@ def test_item_5_a_bundle_of_version_1_still_loads(folder: Path) -> None:
         load_bundle(folder)
 
 
-def test_item_5_a_copy_of_a_bundle_is_checked_and_says_what_it_stands_for(folder: Path, tmp_path: Path) -> None:
+def test_item_5_a_copy_of_a_bundle_is_checked_and_keeps_its_training_record(folder: Path, tmp_path: Path) -> None:
     (folder / "training.json").write_text("{}")
     copy_bundle(folder, tmp_path / "copy", steps=7, bleu=1.5)
     assert names(tmp_path / "copy") == [

@@ -1,4 +1,4 @@
-"""Disks that are full, read-only or somebody else's: one clear line, nothing lost, nothing left behind."""
+"""Full and read-only disks, missing permissions: one clear line, nothing lost, no files left behind."""
 
 import errno
 import os
@@ -17,7 +17,7 @@ from regard.bundle.bundle_folder import explain, whole_folder, write_whole
 from regard.models import Seq2Seq
 from regard.text.input_error import InputError
 
-from .conftest import Save, add, first_weights, names, small_files, somebody_else
+from .conftest import Save, add, another_user, first_weights, names, small_files
 
 
 @pytest.mark.parametrize("most", [0, 1000, 5000])
@@ -69,11 +69,11 @@ def test_a_read_only_disk(tiny_disk: Path, model: Seq2Seq, save: Save) -> None:
     assert load_bundle(tiny_disk / "bundle").manifest.longest_source == 40
 
 
-def test_a_folder_one_may_not_write_to(model: Seq2Seq, save: Save) -> None:
+def test_a_folder_without_write_permission(model: Seq2Seq, save: Save) -> None:
     place = Path(tempfile.mkdtemp())
     place.chmod(0o555)
     try:
-        with somebody_else():
+        with another_user():
             for folder in (place / "bundle", place / "deeper" / "bundle"):
                 with pytest.raises(InputError) as caught:
                     save(folder, model)
@@ -95,12 +95,10 @@ def test_a_file_in_the_way(tmp_path: Path, model: Seq2Seq, save: Save) -> None:
     assert names(tmp_path) == ["notes"]
 
 
-def test_somebody_s_other_folder_is_not_replaced(tmp_path: Path, model: Seq2Seq, save: Save) -> None:
+def test_a_folder_with_other_files_is_not_replaced(tmp_path: Path, model: Seq2Seq, save: Save) -> None:
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter.tex").write_text("mine")
-    with pytest.raises(
-        InputError, match=r"holds something else than a bundle, which would be lost: name another folder"
-    ):
+    with pytest.raises(InputError, match=r"holds files that are not a bundle and would be lost: name another folder"):
         save(tmp_path / "thesis", model)
     assert names(tmp_path / "thesis") == ["chapter.tex"]
     (tmp_path / "empty").mkdir()
@@ -115,7 +113,7 @@ def test_item_6_files_that_appear_while_a_bundle_is_written_are_not_replaced(tmp
             (tmp_path / "thesis").mkdir()
             (tmp_path / "thesis" / "chapter.tex").write_text("mine")
 
-    with pytest.raises(InputError, match=r"holds something else than a bundle, which would be lost: name another"):
+    with pytest.raises(InputError, match=r"holds files that are not a bundle and would be lost: name another"):
         write()
     assert names(tmp_path) == ["thesis"]
     assert names(tmp_path / "thesis") == ["chapter.tex"]
@@ -145,8 +143,8 @@ def test_write_whole_replaces_in_one_move(tmp_path: Path) -> None:
     assert names(path.parent) == ["report.json"]
 
 
-def test_write_whole_leaves_pipes_and_links_what_they_are(tmp_path: Path) -> None:
-    """`--html /dev/stdout` must not put a file in the device's place."""
+def test_write_whole_does_not_replace_pipes_and_links(tmp_path: Path) -> None:
+    """`--html /dev/stdout` must not replace the device by a file."""
     (tmp_path / "real.txt").write_text("old")
     (tmp_path / "link.txt").symlink_to(tmp_path / "real.txt")
     write_whole(tmp_path / "link.txt", "new")
@@ -163,8 +161,8 @@ def test_write_whole_leaves_pipes_and_links_what_they_are(tmp_path: Path) -> Non
         os.close(reader)
 
 
-def test_what_goes_to_standard_output_replaces_no_file(tmp_path: Path) -> None:
-    """`--save-settings /dev/stdout > file`: what the command printed before and prints after stays in the file."""
+def test_writing_to_standard_output_does_not_replace_its_file(tmp_path: Path) -> None:
+    """`--save-settings /dev/stdout > file` keeps the other output in the file."""
     code = (
         "import pathlib, regard.bundle.bundle_folder as f; print('before');"
         " f.write_whole(pathlib.Path('/dev/stdout'), 'text\\n'); print('after')"
@@ -193,5 +191,5 @@ def test_write_whole_over_a_folder(tmp_path: Path) -> None:
         (errno.EIO, "Input/output error"),
     ],
 )
-def test_what_the_disk_says_in_words(number: int, reason: str) -> None:
+def test_errors_of_the_system_become_messages(number: int, reason: str) -> None:
     assert str(explain(OSError(number, "?"), Path("runs/demo"))) == f"cannot write runs/demo: {reason}"

@@ -37,10 +37,10 @@ def test_item_3_each_forged_bundle_is_refused_in_little_time_and_memory(folder: 
         env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"},
     )  # fmt: skip
     shutil.rmtree(tmp_path / "forged")
-    said = [json.loads(line) for line in child.stdout.splitlines()]
-    wrong = [f"{name}: {problem}" for name, one in zip(names, said, strict=False) for problem in problems(one)]
+    answers = [json.loads(line) for line in child.stdout.splitlines()]
+    wrong = [f"{name}: {problem}" for name, one in zip(names, answers, strict=False) for problem in problems(one)]
     assert not wrong, "\n".join(wrong)
-    assert len(said) == len(names), f"{names[len(said)]}: exit code {child.returncode}: {child.stderr[-500:]}"
+    assert len(answers) == len(names), f"{names[len(answers)]}: exit code {child.returncode}: {child.stderr[-500:]}"
 
 
 def problems(one: dict[str, object]) -> list[str]:
@@ -66,7 +66,7 @@ def problems(one: dict[str, object]) -> list[str]:
     ],
     ids=range(10),
 )  # fmt: skip
-def test_item_3_a_bundle_that_asks_for_an_endless_search_is_refused(folder: Path, search: dict[str, object]) -> None:
+def test_item_3_a_bundle_with_an_endless_search_is_refused(folder: Path, search: dict[str, object]) -> None:
     change(search=search)(folder)
     translator = load(folder)
     with pytest.raises(InputError) as caught:
@@ -75,7 +75,7 @@ def test_item_3_a_bundle_that_asks_for_an_endless_search_is_refused(folder: Path
 
 
 @pytest.mark.parametrize("recipe", [{"train": 3}, {"train": {"guide": LONG}}, {"data": [1]}, {"description": LONG}])
-def test_item_3_what_a_manifest_tells_of_its_recipe_may_be_anything(folder: Path, recipe: dict[str, object]) -> None:
+def test_item_3_a_manifest_may_hold_any_recipe(folder: Path, recipe: dict[str, object]) -> None:
     change(recipe=recipe)(folder)
     load(folder)
     assert all(len(value) <= 1000 for _, value in describe(load_bundle(folder)))

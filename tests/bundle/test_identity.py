@@ -1,4 +1,4 @@
-"""save → load = identity, to the bit, for every kind of model; and where a bundle is looked for."""
+"""save → load = identity, to the bit, for every kind of model; and where bundles are searched."""
 
 import json
 import os
@@ -37,7 +37,7 @@ class Batch:
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("config", MODELS.values(), ids=MODELS.keys())
-def test_what_is_loaded_is_what_was_saved(
+def test_load_is_the_inverse_of_save(
     config: RecurrentConfig | TransformerConfig,
     dtype: torch.dtype,
     tmp_path: Path,
@@ -77,7 +77,7 @@ def test_a_bundle_is_four_files_and_no_pickle(folder: Path) -> None:
         assert not any(word in code for word in ("pickle", "torch.load", "torch.save")), path
 
 
-def test_the_manifest_says_what_is_in_it(folder: Path, source: Tokenizer, target: Tokenizer) -> None:
+def test_the_manifest_describes_the_bundle(folder: Path, source: Tokenizer, target: Tokenizer) -> None:
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     assert (manifest["format"], manifest["version"]) == ("regard-bundle", 3)
     assert (manifest["source_vocabulary"], manifest["target_vocabulary"]) == (len(source), len(target))
@@ -87,7 +87,7 @@ def test_the_manifest_says_what_is_in_it(folder: Path, source: Tokenizer, target
     assert manifest["files"]["source.tokenizer.json"]["sha256"] == source.fingerprint
 
 
-def test_whoever_may_read_the_folder_may_read_its_files(folder: Path) -> None:
+def test_files_have_the_permissions_of_the_folder(folder: Path) -> None:
     mask = os.umask(0)
     os.umask(mask)
     assert folder.stat().st_mode & 0o777 == 0o777 & ~mask
@@ -115,7 +115,7 @@ def test_a_link_to_a_bundle_stays_a_link(folder: Path, model: Seq2Seq, save: Sav
     assert torch.equal(next(load_bundle(folder).model.parameters()), next(model.parameters()))
 
 
-def test_loading_leaves_the_random_numbers_alone(folder: Path) -> None:
+def test_loading_does_not_change_the_random_state(folder: Path) -> None:
     torch.manual_seed(5)
     wanted = torch.rand(3)
     torch.manual_seed(5)
@@ -131,7 +131,7 @@ def test_a_run_folder_gives_its_best_then_its_last(folder: Path, model: Seq2Seq,
     assert find_bundle(str(run)) == load_bundle(run).path == run / "last"
 
 
-def test_the_folder_one_stands_in_is_a_bundle_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_current_folder_can_be_a_bundle(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     assert load_bundle(".").manifest.longest_source == 40
     monkeypatch.chdir(folder.parent)

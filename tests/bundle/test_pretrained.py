@@ -41,7 +41,7 @@ def test_demo_models_translate_the_showcase(pair: str) -> None:
     assert all(one.alignment for one in found)
 
 
-def test_cards_are_whole() -> None:
+def test_cards_are_complete() -> None:
     cards = read_cards()
     assert list(cards) == pretrained_names()
     for card in cards.values():

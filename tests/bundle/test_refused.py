@@ -1,4 +1,4 @@
-"""What is not a whole bundle of a version we know is refused, with the file and the way out."""
+"""Incomplete, damaged and unknown bundles raise, with the file and the remedy."""
 
 import json
 import re
@@ -20,7 +20,7 @@ from regard.models import Seq2Seq, preset
 from regard.text.input_error import InputError
 from regard.text.tokenizer import Tokenizer, TokenizerConfig
 
-from .conftest import SMALL, Save, somebody_else
+from .conftest import SMALL, Save, another_user
 
 AGAIN = "copy the whole bundle again"
 
@@ -34,7 +34,7 @@ def refusal(folder: Path, *trust: str) -> str:
 
 
 def edit(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
-    """As somebody who knows that null stands for a manifest's checksum after an edit."""
+    """Edit the manifest and set its checksum to null, as documented."""
     path = folder / "manifest.json"
     manifest = json.loads(path.read_text(encoding="utf-8"))
     change(manifest)
@@ -43,7 +43,7 @@ def edit(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
 
 
 def accept(folder: Path, name: str) -> None:
-    """Put a changed file into the manifest, as somebody would who means harm or knows better."""
+    """Enter a changed file into the manifest, as an attacker could."""
     entry = FileEntry.of(folder / name).model_dump()
     edit(folder, lambda manifest: manifest["files"].update({name: entry}))
 
@@ -62,7 +62,7 @@ def test_a_missing_file(folder: Path, name: str) -> None:
 def test_a_truncated_file(folder: Path, name: str, keep: int) -> None:
     data = (folder / name).read_bytes()
     (folder / name).write_bytes(data[:keep])
-    wanted = f"{folder / name} has {keep} bytes instead of {len(data)}: it was cut short, {AGAIN}"
+    wanted = f"{folder / name} has {keep} bytes instead of {len(data)}: it is truncated, {AGAIN}"
     assert refusal(folder) == wanted
 
 
@@ -88,7 +88,7 @@ def test_swapped_tokenizers(folder: Path) -> None:
     )
 
 
-def test_another_model_s_tokenizer_is_told_by_its_size(folder: Path) -> None:
+def test_another_models_tokenizer_is_detected_by_its_size(folder: Path) -> None:
     Tokenizer.train(["only three words"], TokenizerConfig()).save(folder / FILES[2])
     accept(folder, FILES[2])
     message = refusal(folder)
@@ -96,10 +96,10 @@ def test_another_model_s_tokenizer_is_told_by_its_size(folder: Path) -> None:
     assert message.endswith(f"this is another model's tokenizer, {AGAIN}")
 
 
-def test_a_tokenizer_that_is_none(folder: Path) -> None:
+def test_an_invalid_tokenizer_file(folder: Path) -> None:
     (folder / FILES[1]).write_text("{}")
     accept(folder, FILES[1])
-    assert refusal(folder).startswith(f"{folder / FILES[1]} is no tokenizer file")
+    assert refusal(folder).startswith(f"{folder / FILES[1]} is not a tokenizer file")
 
 
 @pytest.mark.parametrize("data", [b"", b'{"format"', b"\xff\xfe", b"[" * 100_000, b"9" * 5000], ids=range(5))
@@ -133,7 +133,7 @@ def test_a_version_that_is_no_number(folder: Path, number: object) -> None:
     assert refusal(folder).endswith(f"is damaged (version {number!r} is not a number from 1): {AGAIN}")
 
 
-def test_keys_of_a_later_release_in_the_manifest_do_no_harm(folder: Path) -> None:
+def test_unknown_keys_in_the_manifest_are_ignored(folder: Path) -> None:
     edit(folder, lambda manifest: manifest.update(regard="0.9", mood="sunny"))
     assert load_bundle(folder).manifest.regard == "0.9"
 
@@ -156,7 +156,7 @@ def test_a_model_key_of_a_later_release(folder: Path) -> None:
         (lambda manifest: manifest.update(files=3), "(files: Input should be a valid dictionary)"),
     ],
 )
-def test_a_manifest_that_says_nonsense(folder: Path, change: Callable[[dict[str, Any]], object], where: str) -> None:
+def test_invalid_values_in_the_manifest(folder: Path, change: Callable[[dict[str, Any]], object], where: str) -> None:
     edit(folder, change)
     message = refusal(folder)
     assert message.startswith(f"{folder / 'manifest.json'} is damaged {where}")
@@ -164,7 +164,7 @@ def test_a_manifest_that_says_nonsense(folder: Path, change: Callable[[dict[str,
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_manifest_that_forgets_a_file(folder: Path, name: str) -> None:
+def test_a_manifest_that_does_not_list_a_file(folder: Path, name: str) -> None:
     edit(folder, lambda manifest: manifest["files"].pop(name))
     assert refusal(folder) == f"{folder / 'manifest.json'} is damaged (it does not list {name}): {AGAIN}"
 
@@ -185,7 +185,7 @@ def test_weights_with_one_too_few_and_one_too_many(folder: Path) -> None:
     assert "decoder.readout.output.bias is absent and should be [" in refusal(folder)
 
 
-def test_weights_that_are_no_safetensors(folder: Path) -> None:
+def test_weights_that_are_not_safetensors(folder: Path) -> None:
     (folder / FILES[0]).write_bytes(b"PK\x03\x04 a pickle, perhaps")
     accept(folder, FILES[0])
     message = refusal(folder)
@@ -193,7 +193,7 @@ def test_weights_that_are_no_safetensors(folder: Path) -> None:
     assert message.endswith(AGAIN)
 
 
-def test_somebody_s_own_mechanism_that_is_not_installed_here(folder: Path) -> None:
+def test_a_custom_mechanism_that_is_not_installed(folder: Path) -> None:
     edit(folder, lambda manifest: manifest["model"].update(score="nowhere.to_be:Found"))
     message = refusal(folder)
     assert message.startswith(f"the model of {folder / 'manifest.json'} cannot be built: ")
@@ -224,7 +224,7 @@ def test_no_such_folder(tmp_path: Path, folder: Path, monkeypatch: pytest.Monkey
         assert str(caught.value) == f"no bundle at {path}: there is no such folder; {hint}"
 
 
-def test_a_text_in_the_place_of_a_folder() -> None:
+def test_a_text_instead_of_a_folder() -> None:
     with pytest.raises(BundleError) as caught:
         find_bundle("The cat sat.")
     assert str(caught.value) == (
@@ -245,14 +245,14 @@ def test_a_folder_without_a_bundle(tmp_path: Path) -> None:
         load_bundle(tmp_path)
 
 
-def test_a_name_the_system_does_not_take() -> None:
+def test_a_path_that_the_system_rejects() -> None:
     with pytest.raises(BundleError, match=r"File name too long"):
         load_bundle("x" * 5000)
 
 
 @pytest.fixture
 def public(model: Seq2Seq, save: Save) -> Iterator[Path]:
-    """A bundle where everybody can reach it."""
+    """A bundle in a folder that all users can read."""
     place = Path(tempfile.mkdtemp())
     place.chmod(0o755)
     save(place / "bundle", model)
@@ -261,22 +261,22 @@ def public(model: Seq2Seq, save: Save) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("name", ["manifest.json", *FILES])
-def test_a_file_one_may_not_read(public: Path, name: str) -> None:
+def test_a_file_without_read_permission(public: Path, name: str) -> None:
     (public / name).chmod(0)
-    with somebody_else():
+    with another_user():
         assert refusal(public) == f"cannot read {public / name}: Permission denied"
 
 
-def test_a_folder_one_may_not_enter(public: Path) -> None:
+def test_a_folder_without_permission(public: Path) -> None:
     public.parent.chmod(0)
     try:
-        with somebody_else():
+        with another_user():
             assert refusal(public) == f"cannot read {public}: Permission denied"
     finally:
         public.parent.chmod(0o755)
 
 
-def test_a_tied_model_s_bundle_is_not_an_untied_one(
+def test_a_tied_models_weights_do_not_load_as_untied(
     tmp_path: Path, source: Tokenizer, target: Tokenizer, save: Save
 ) -> None:
     config = preset("bahdanau", "tiny", **{**SMALL, "embedding": 5}, readout="attentional", tie="target")

@@ -1,4 +1,4 @@
-"""Folders appear whole or not at all: killed and failing writers, readers and writers beside them."""
+"""Folders are written atomically: killed and failing writers, concurrent readers and writers."""
 
 import os
 import shutil
@@ -19,12 +19,12 @@ from regard.models import Seq2Seq
 from regard.text.input_error import InputError
 from regard.text.tokenizer import Tokenizer
 
-from .conftest import Save, add, first_weights, names, small_files, somebody_else
+from .conftest import Save, add, another_user, first_weights, names, small_files
 
 
 @pytest.mark.parametrize("how", ["kill", "fail"])
-def test_stopped_at_any_moment_the_old_or_the_new_one_is_whole(tmp_path: Path, how: str) -> None:
-    script = Path(__file__).with_name("every_moment.py")
+def test_a_process_stopped_at_any_time_leaves_the_old_or_the_new_folder(tmp_path: Path, how: str) -> None:
+    script = Path(__file__).with_name("interrupted_save.py")
     done = completed([sys.executable, "-W", "ignore", script, tmp_path / "runs" / "bundle", how], seconds=300)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout.split()[0]) >= (30 if how == "kill" else 8), done.stdout
@@ -45,7 +45,7 @@ def test_an_exception_in_the_middle_changes_nothing(folder: Path, error: BaseExc
     assert torch.equal(first_weights(folder), before)
 
 
-def test_a_swap_cut_short_is_undone_by_whoever_looks(folder: Path) -> None:
+def test_an_interrupted_swap_is_undone_by_the_next_reader(folder: Path) -> None:
     aside = folder.with_name(".best.old")
     for look in (find_bundle, load_bundle, recover):
         folder.rename(aside)
@@ -55,7 +55,7 @@ def test_a_swap_cut_short_is_undone_by_whoever_looks(folder: Path) -> None:
     assert find_bundle(folder.parent) == folder
 
 
-def test_a_swap_cut_short_does_not_lose_the_old_one_to_the_next_writer(
+def test_after_an_interrupted_swap_the_next_writer_keeps_the_old_folder(
     folder: Path, model: Seq2Seq, save: Save
 ) -> None:
     before = first_weights(folder)
@@ -69,14 +69,14 @@ def test_a_swap_cut_short_does_not_lose_the_old_one_to_the_next_writer(
     assert names(folder.parent) == ["best"]
 
 
-def test_what_cannot_be_set_aside_is_said_and_not_tried_for_ever(model: Seq2Seq, save: Save) -> None:
-    """Somebody else's folder stands where the old one would go."""
+def test_a_folder_that_cannot_be_moved_raises_instead_of_retrying_for_ever(model: Seq2Seq, save: Save) -> None:
+    """Another folder occupies the name that the old one would be moved to."""
     place = Path(tempfile.mkdtemp())
     place.chmod(0o777)
     (place / ".bundle.old").mkdir()
     (place / ".bundle.old" / "theirs").write_text("")
     try:
-        with somebody_else():
+        with another_user():
             save(place / "bundle", model)
             before = first_weights(place / "bundle")
             with pytest.raises(InputError, match=r"cannot write .*bundle: Directory not empty"):
@@ -86,7 +86,7 @@ def test_what_cannot_be_set_aside_is_said_and_not_tried_for_ever(model: Seq2Seq,
         shutil.rmtree(place)
 
 
-def test_drafts_of_the_dead_are_removed_and_those_of_the_living_are_not(
+def test_drafts_of_killed_processes_are_removed_and_those_of_running_ones_are_kept(
     folder: Path, model: Seq2Seq, save: Save
 ) -> None:
     dead = folder.with_name(".best-00c0ffee.part")
@@ -105,7 +105,7 @@ def test_drafts_of_the_dead_are_removed_and_those_of_the_living_are_not(
     load_bundle(folder)
 
 
-def test_a_reader_beside_a_writer_always_sees_a_whole_bundle(folder: Path, model: Seq2Seq, save: Save) -> None:
+def test_a_concurrent_reader_always_sees_a_complete_bundle(folder: Path, model: Seq2Seq, save: Save) -> None:
     stop, failed = threading.Event(), []
 
     def write() -> None:
@@ -147,10 +147,10 @@ def test_a_bundle_replaced_while_it_is_read_is_read_again(
     assert torch.equal(next(loaded.model.parameters()), next(model.parameters()))
 
 
-def test_a_folder_emptied_by_another_writer_while_it_is_listed_is_looked_at_again(
+def test_a_folder_replaced_while_it_is_listed_is_listed_again(
     folder: Path, model: Seq2Seq, save: Save, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Renamed away between its opening and its listing: what is left of the old one is not what stands there."""
+    """The folder is renamed between opening and listing: the list of the old one is not that of the new one."""
     really, listed = os.listdir, []
 
     def swapped_first(path: int | Path) -> list[str]:
@@ -166,7 +166,7 @@ def test_a_folder_emptied_by_another_writer_while_it_is_listed_is_looked_at_agai
     assert torch.equal(first_weights(folder), next(model.parameters()))
 
 
-def test_several_writers_of_one_folder_each_write_a_whole_one(folder: Path, model: Seq2Seq, save: Save) -> None:
+def test_concurrent_writers_each_write_a_complete_folder(folder: Path, model: Seq2Seq, save: Save) -> None:
     failed: list[BaseException] = []
 
     def write() -> None:

@@ -78,7 +78,7 @@ class Ended:
     """How a command ended: its exit code (negative: a signal), what it said, its operations if they were counted."""
 
     code: int
-    said: str
+    printed: str
     operations: list[str] = field(default_factory=list)
 
 
@@ -150,7 +150,7 @@ class _Injector:
 
 
 def contents(folder: Path) -> Contents:
-    """Every file, and every folder as an empty one with a slash; locks, which stay, are not told."""
+    """The content of every file, and every folder as an empty one with a slash; lock files are left out."""
     found = {f"{path.relative_to(folder)}/": b"" for path in folder.rglob("*") if path.is_dir()}
     files = [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".lock"]
     return {**found, **{str(path.relative_to(folder)): path.read_bytes() for path in files}}
@@ -171,14 +171,14 @@ def scenarios(root: Path) -> list[Scenario]:
     trained = root / "start" / "trained"
     shutil.copytree(plain, trained)
     done = fork(["train", "recipe.toml", "--out", "run"], trained)
-    assert done.code == 0, done.said
+    assert done.code == 0, done.printed
     for name in ("out.txt", "links.txt", "rule.json", "page.html", "cat.png", "cat.svg"):
         (trained / name).write_text("what was there before\n", encoding="utf-8")
     (trained / "texts").mkdir()
     for name in ("one.txt", "two.tsv"):
         (trained / "texts" / name).write_text(PAIRS, encoding="utf-8")
     done = fork(["export", "int8", "run", "--out", "int8"], trained)
-    assert done.code == 0, done.said
+    assert done.code == 0, done.printed
     fetched = root / "start" / "fetched"
     shutil.copytree(plain, fetched)
     (fetched / "data" / "chaos").mkdir(parents=True)
@@ -222,7 +222,7 @@ def _know_corpus() -> None:
 
 
 def _resumed(recipe: str) -> Callable[[Path], Sequence[str]]:
-    """Training goes on where there is a run."""
+    """Training continues if there is a run."""
 
     def command(folder: Path) -> Sequence[str]:
         begun = (folder / "run" / "recipe.json").exists()
@@ -239,7 +239,7 @@ def _same_run(folder: Path, whole: Path, what: str) -> None:
 
 
 def inject(scenario: Scenario, root: Path, whole: Path, moment: int, kind: str) -> str:
-    """Let one operation fail; how the command ended: it refused, or went on. Raises BrokenPromise."""
+    """Let one operation fail; returns how the command ended: refused or continued. Raises BrokenPromise."""
     folder = root / "case"
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(scenario.start, folder)
@@ -250,12 +250,12 @@ def inject(scenario: Scenario, root: Path, whole: Path, moment: int, kind: str) 
     now = contents(folder)
     for name, data in before.items():
         if now.get(name) not in (data, after.get(name)):
-            raise BrokenPromise(f"{what}: {name} is lost or damaged; the command said: {ended.said[-500:]}")
+            raise BrokenPromise(f"{what}: {name} is lost or damaged; the command said: {ended.printed[-500:]}")
     again = scenario.again(folder) if scenario.again is not None else scenario.command
     finished = fork(again, folder)
     if finished.code:
-        raise BrokenPromise(f"{what}: the next run fails: {finished.said[-500:]}; before: {ended.said[-500:]}")
-    for kept in re.findall(r"the output so far is in (.*)", ended.said):
+        raise BrokenPromise(f"{what}: the next run fails: {finished.printed[-500:]}; before: {ended.printed[-500:]}")
+    for kept in re.findall(r"the output so far is in (.*)", ended.printed):
         Path(kept).unlink()  # the user's to look at
     try:
         if scenario.same is not None:
@@ -263,17 +263,17 @@ def inject(scenario: Scenario, root: Path, whole: Path, moment: int, kind: str) 
         elif (now := contents(folder)) != after:
             raise AssertionError(f"{what}: after the next run {_differing(now, after)} differ")
     except AssertionError as error:
-        raise BrokenPromise(f"{error}; the command said: {ended.said[-500:]}") from error
+        raise BrokenPromise(f"{error}; the command said: {ended.printed[-500:]}") from error
     return "went on" if ended.code == 0 else "refused"
 
 
 def check_message(ended: Ended, what: str, *, doctor: bool = False) -> None:
     """Refuse anything but success or one message; `regard doctor` prints its findings instead."""
-    last = (ended.said.strip().splitlines() or [""])[-1]
-    wrong = [words for words in ("Traceback", "regard: unexpected ") if words in ended.said]
+    last = (ended.printed.strip().splitlines() or [""])[-1]
+    wrong = [words for words in ("Traceback", "regard: unexpected ") if words in ended.printed]
     clear = ended.code == 0 or (ended.code in (1, 2) and (doctor or last.startswith("regard: ")))
     if wrong or not clear:
-        raise BrokenPromise(f"{what}: exit code {ended.code}: {ended.said[-1500:]}")
+        raise BrokenPromise(f"{what}: exit code {ended.code}: {ended.printed[-1500:]}")
 
 
 def _differing(one: Contents, other: Contents) -> list[str]:
@@ -291,7 +291,7 @@ def _run_untouched(scenario: Scenario, root: Path, number: int) -> tuple[Path, l
             if whole.exists()
             else run_here(scenario.command, root / "case")
         )
-        assert ended.code == 0, f"{scenario.name}: {ended.said}"
+        assert ended.code == 0, f"{scenario.name}: {ended.printed}"
         shutil.rmtree(whole, ignore_errors=True)
         shutil.copytree(root / "case", whole)
     return whole, ended.operations
@@ -299,19 +299,19 @@ def _run_untouched(scenario: Scenario, root: Path, number: int) -> tuple[Path, l
 
 def run_here(command: Sequence[str], folder: Path) -> Ended:
     """Run `regard` in this process with `folder` as its current folder."""
-    here, said = os.getcwd(), io.StringIO()
+    here, printed = os.getcwd(), io.StringIO()
     os.chdir(folder)
     try:
-        with pytest.MonkeyPatch.context() as patch, redirect_stdout(said), redirect_stderr(said):
+        with pytest.MonkeyPatch.context() as patch, redirect_stdout(printed), redirect_stderr(printed):
             for name, place in _places(folder).items():
                 patch.setenv(name, place)
-            return Ended(run(command), said.getvalue())
+            return Ended(run(command), printed.getvalue())
     finally:
         os.chdir(here)
 
 
 def inject_all(root: Path, faults: int, seconds: float = float("inf"), seed: int = 7) -> dict[str, object]:
-    """Spread so many faults over the operations of all scenarios, in turn; the figures, with every broken promise."""
+    """Spread `count` faults over the operations of all scenarios; the figures, with every broken promise."""
     torch.set_num_threads(1)  # a forked process cannot use the threads of its parent
     random, deadline = Random(seed), time.monotonic() + seconds
     untouched = [(one, *_run_untouched(one, root, number)) for number, one in enumerate(scenarios(root))]

@@ -29,7 +29,7 @@ MEMORY = 2 << 30
 """Bytes of a case at most."""
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 NUMBERS = (0, 1, 2, 3, 7, -1, 2**31, 2**63, 2**64, 10**30, 10**400, 0.5, -0.0, 1e308, 1e-308)
-"""Small ones, and those beyond every bound: what lies between may ask for work that takes long, and rightly."""
+"""Small numbers and numbers beyond every limit: those between may be valid and take long."""
 WORDS = ("", " ", "\0", "\ud800", "é", "𐍈", "../..", "/dev/zero", "a" * 5000, "%s", "tsv", "jsonl", "auto", "[", "{")
 SCALARS = st.one_of(st.none(), st.booleans(), st.sampled_from(NUMBERS), st.sampled_from(WORDS), st.text(max_size=8))
 VALUES = st.recursive(
@@ -197,7 +197,7 @@ def prepare(folder: Path, target: str) -> None:
 
 
 def limit_memory() -> None:
-    """Two gigabytes in all: what the process has mapped counts, what it uses of that does not count twice."""
+    """Limit the address space of the process to two gigabytes."""
     mapped, used = (int(one) * resource.getpagesize() for one in Path("/proc/self/statm").read_text().split()[:2])
     most = mapped + MEMORY - used
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
@@ -218,11 +218,11 @@ def warm(start: Path, root: Path) -> None:
     shutil.copytree(start, root / "case")
     for command in WARM:
         ended = run_here(command, root / "case")
-        assert ended.code == 0 or command[0] == "doctor", ended.said
+        assert ended.code == 0 or command[0] == "doctor", ended.printed
 
 
 def fuzz(target: str, root: Path, seconds: float, first_seed: int = 7, cases: int | None = None) -> dict[str, object]:
-    """Run cases until the time is over, or so many; the figures with every finding."""
+    """Run cases until the time or the number of cases is reached; the figures, with every finding."""
     torch.set_num_threads(1)  # a forked process cannot use the threads of its parent
     start, folder = root / "start", root / "case"
     prepare(start, target)
@@ -251,7 +251,7 @@ def fuzz(target: str, root: Path, seconds: float, first_seed: int = 7, cases: in
             if len(findings) < 20:
                 kept = root / "found" / str(len(findings))
                 shutil.copytree(folder, kept)
-                findings.setdefault(re.sub(r"\d+", "N", ended.said[-200:]), f"{promise} (in {kept})")
+                findings.setdefault(re.sub(r"\d+", "N", ended.printed[-200:]), f"{promise} (in {kept})")
 
     number = first_seed
     while not over():

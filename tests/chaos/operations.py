@@ -49,7 +49,7 @@ def watch(folder: Path, listener: Listener) -> None:
     """Call `listener` before every file operation below `folder` until this process ends."""
     watched, root = [True], os.path.realpath(folder)
 
-    def tell(operation: Operation) -> None:
+    def notify(operation: Operation) -> None:
         folder, name = os.path.split(operation.path)
         if watched[0] and os.path.join(os.path.realpath(folder), name, "").startswith(os.path.join(root, "")):
             watched[0] = False  # the listener's own operations
@@ -58,22 +58,22 @@ def watch(folder: Path, listener: Listener) -> None:
             finally:
                 watched[0] = True
 
-    sys.addaudithook(lambda event, arguments: _audit(tell, event, arguments))
-    _patch_writes(tell)
+    sys.addaudithook(lambda event, arguments: _audit(notify, event, arguments))
+    _patch_writes(notify)
     _patch_safetensors()
 
 
-def _audit(tell: Listener, event: str, arguments: tuple[Any, ...]) -> None:
+def _audit(notify: Listener, event: str, arguments: tuple[Any, ...]) -> None:
     if event == "open" and isinstance(arguments[0], str | bytes | os.PathLike):
         path, flags = _name(arguments[0]), arguments[2]
         kind = "create" if flags & WRITES else "open"
-        tell(Operation(kind, path, truncates=bool(flags & os.O_TRUNC)))
+        notify(Operation(kind, path, truncates=bool(flags & os.O_TRUNC)))
     elif event in ("os.mkdir", "os.remove", "os.rmdir"):
-        tell(Operation(event[3:], _name(arguments[0], arguments[-1])))
+        notify(Operation(event[3:], _name(arguments[0], arguments[-1])))
     elif event == "os.rename":
-        tell(Operation("rename", _name(arguments[0], arguments[2]), _name(arguments[1], arguments[3])))
+        notify(Operation("rename", _name(arguments[0], arguments[2]), _name(arguments[1], arguments[3])))
     elif event in ("os.listdir", "os.scandir", "os.chmod") and arguments[0] is not None:
-        tell(Operation(event[3:], _name(arguments[0])))
+        notify(Operation(event[3:], _name(arguments[0])))
 
 
 def _name(path: Any, folder: int = -1) -> str:
@@ -84,7 +84,7 @@ def _name(path: Any, folder: int = -1) -> str:
     return os.path.join(base, os.fsdecode(path))
 
 
-def _patch_writes(tell: Listener) -> None:
+def _patch_writes(notify: Listener) -> None:
     class Watched(io.FileIO):
         """A file whose writes the listener sees, under the name that the file has by then."""
 
@@ -96,7 +96,7 @@ def _patch_writes(tell: Listener) -> None:
             data = bytes(data)
             offset = os.fstat(self.fileno()).st_size if "a" in self.mode else self.tell()
             try:
-                tell(Operation("write", _name(self.fileno()), offset=offset, data=data))
+                notify(Operation("write", _name(self.fileno()), offset=offset, data=data))
             except ShortWrite as short:
                 self.broken = short.error
                 data = data[: max(1, len(data) // 2)]
@@ -118,7 +118,7 @@ def _patch_writes(tell: Listener) -> None:
 
     def watched_fsync(descriptor: Any) -> None:
         number = descriptor if isinstance(descriptor, int) else descriptor.fileno()
-        tell(Operation("fsync", _name(number)))
+        notify(Operation("fsync", _name(number)))
         plain_fsync(number)
 
     builtins.open = io.open = watched_open  # type: ignore[assignment]

@@ -41,7 +41,7 @@ class File:
     pending: list[tuple[int, bytes]] = field(default_factory=list)
 
     def content(self, kept: int, torn: bool = False) -> bytes:
-        """The bytes with so many of the pending writes, of the last of them only half where it is `torn`."""
+        """The bytes with the first pending writes applied; `torn`: only half of the last one."""
         data = bytearray(self.synced)
         for number, (offset, piece) in enumerate(self.pending[:kept], start=1):
             half = piece[: len(piece) // 2] if torn and number == kept else piece
@@ -160,7 +160,7 @@ def check_image(folder: Path, saved: int, what: str) -> None:
 
 
 def lose_power(root: Path, images: int, seconds: float = float("inf"), seed: int = 7) -> dict[str, object]:
-    """Check so many images, spread over the operations of one run; the figures."""
+    """Check `count` images, spread over the operations of one run; the figures."""
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
     random, deadline = Random(seed), time.monotonic() + seconds

@@ -1,4 +1,4 @@
-"""The command, run in this process or in one of its own, and the bundles it is run on."""
+"""The command, run in this process or in a child process, and the bundles that it is run on."""
 
 import io
 import os
@@ -16,7 +16,7 @@ from runtime.bundles import trained, untrained
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a command answered."""
+    """Exit code and output of a command."""
 
     code: int
     out: str
@@ -50,7 +50,7 @@ def command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
 
 @pytest.fixture
 def process(tmp_path: Path) -> Command:
-    """The same in a process of its own, in an empty folder."""
+    """The same in a child process, in an empty folder."""
 
     def call(*arguments: object, stdin: bytes = b"", preexec: Callable[[], None] | None = None) -> Outcome:
         done = subprocess.run(

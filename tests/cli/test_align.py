@@ -1,4 +1,4 @@
-"""`regard align`: links on stdout, talk on stderr, both formats, both bases, scores, bad input."""
+"""`regard align`: links on stdout, messages on stderr, both formats, both bases, scores, bad input."""
 
 import json
 import re
@@ -24,7 +24,7 @@ def data(tmp_path: Path) -> Path:
 
 
 def test_align_has_at_most_16_options() -> None:
-    """What a settings file can hold is a key of --set, not an option."""
+    """Settings that a settings file can hold are keys of --set, not options."""
     _, align = build_command("align")
     assert len([one for one in align.params if one.param_type_name == "option"]) <= 16
 
@@ -108,7 +108,7 @@ def test_a_page(command: Command, run_folder: Path, data: Path, tmp_path: Path) 
     assert "0-2 1-1 2-0" in page.read_text(encoding="utf-8")
 
 
-def test_a_transformer_is_told_to_tune(command: Command, transformer: Path, tmp_path: Path) -> None:
+def test_a_transformer_gets_a_hint_to_tune(command: Command, transformer: Path, tmp_path: Path) -> None:
     (tmp_path / "in").write_text("the cat\tle chat\n", encoding="utf-8")
     plain = command("align", transformer, tmp_path / "in")
     assert "the mean of 2 layers × 2 heads was used" in plain.err
@@ -116,16 +116,14 @@ def test_a_transformer_is_told_to_tune(command: Command, transformer: Path, tmp_
     assert "mean of" not in command("align", transformer, tmp_path / "in", "--set", "heads=1.*").err
 
 
-def test_what_was_tuned_is_repeated_on_other_text(
-    command: Command, run_folder: Path, data: Path, tmp_path: Path
-) -> None:
+def test_tuned_settings_apply_to_other_text(command: Command, run_folder: Path, data: Path, tmp_path: Path) -> None:
     path = tmp_path / "tuned.json"
     both = ("align", run_folder, "--reverse", run_folder)
     tuned = command(*both, "--tune", "--set", "posterior=tune", "--save-settings", path)
     assert (tuned.code, f"written: {path}; use it with --settings {path}" in tuned.err) == (0, True)
     assert "is the best of 11 posteriors: AER " in tuned.err
-    asked = json.loads(path.read_text("utf-8")).get("posterior")
-    options = "" if asked is None else f"posterior={asked['prior']:g} evidence={asked['evidence']} "
+    requested = json.loads(path.read_text("utf-8")).get("posterior")
+    options = "" if requested is None else f"posterior={requested['prior']:g} evidence={requested['evidence']} "
     assert f"forward, tuned: {options}shift=" in tuned.err
     bayes = command("align", run_folder, "--tune", "--set", "posterior=1", "--set", "evidence=word")
     assert "forward, tuned: posterior=1 evidence=word shift" in bayes.err
@@ -138,12 +136,12 @@ def test_what_was_tuned_is_repeated_on_other_text(
     assert command(*both, "--settings", path, "--save-settings", path).code == 2
     for option, named in (("--tune", "--tune"), ("--set=shift=0", "shift"), ("--set=symmetrise=union", "symmetrise")):
         refused = command(*both, "--settings", path, option)
-        said = f"--settings {path} says how links are extracted: leave {named} out"
-        assert (refused.code, refused.complaint) == (2, said)
+        expected = f"--settings {path} already sets how links are extracted: leave {named} out"
+        assert (refused.code, refused.complaint) == (2, expected)
     assert path.read_bytes() == before
 
 
-def test_what_cannot_be_written_is_refused_before_anything_is_aligned(
+def test_unwritable_outputs_are_refused_before_aligning(
     command: Command, run_folder: Path, data: Path, tmp_path: Path
 ) -> None:
     for option in ("--output", "--html", "--save-settings"):
@@ -155,7 +153,7 @@ def test_what_cannot_be_written_is_refused_before_anything_is_aligned(
         assert (long.code, "the name is too long" in long.complaint) == (2, True)
 
 
-def test_a_line_that_is_no_sentence_has_no_links_and_the_others_have(
+def test_a_very_long_line_is_skipped_and_the_others_are_aligned(
     command: Command, run_folder: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "in").write_text(f"3 4 5\t5 4 3\n3 4 5\t{'3 ' * 400_000}\n\u200b\t4\n", encoding="utf-8")
@@ -172,7 +170,7 @@ def test_a_split_without_a_name_is_not_the_test_set(command: Command, run_folder
     assert "there is no split ''" in command("align", run_folder, "--split", "").complaint
 
 
-def test_long_text_is_read_as_far_as_asked(command: Command, run_folder: Path, tmp_path: Path) -> None:
+def test_longest_source_sets_how_much_is_read(command: Command, run_folder: Path, tmp_path: Path) -> None:
     words = [str(3 + number % 9) for number in range(30)]  # training was shown 20
     (tmp_path / "long").write_text(f"{' '.join(words)}\t{' '.join(reversed(words))}\n", encoding="utf-8")
     short = command("align", run_folder, tmp_path / "long")
@@ -182,7 +180,7 @@ def test_long_text_is_read_as_far_as_asked(command: Command, run_folder: Path, t
         long = command("align", run_folder, tmp_path / "long", "--set", "longest_source=30", *more)
         assert (long.code, "longer than" in long.err) == (0, False)
     refused = command("align", run_folder, tmp_path / "long", "--set", "longest_source=0")
-    assert (refused.code, refused.complaint) == (2, "--set: longest_source = '0': wanted at least 1")
+    assert (refused.code, refused.complaint) == (2, "--set: longest_source = '0': expected at least 1")
 
 
 @pytest.mark.parametrize(
@@ -190,16 +188,16 @@ def test_long_text_is_read_as_far_as_asked(command: Command, run_folder: Path, t
     [
         (["--set", "posterior=tune"], "posterior=tune is chosen on a development set: add --tune, or give a number"),
         (["--set", "posterior=1", "--set", "evidence=all"], "--set: evidence = 'all': valid choices are state, word"),
-        (["--set", "posterior=much"], "--set: posterior = 'much': wanted a number"),
+        (["--set", "posterior=much"], "--set: posterior = 'much': expected a number"),
         (["--split", "dev"], "pairs.tsv and --split were both given: leave one of them out"),
         (["--settings", "nowhere"], "no file nowhere"),
         (["--words", "tokens"], "'tokens' is not one of 'model', 'spaces'"),
         (["--set", "format=giza"], "--set: format = 'giza': valid choices are pharaoh, naacl"),
-        (["--set", "base=2"], "--set: base = '2': wanted at most 1"),
+        (["--set", "base=2"], "--set: base = '2': expected at most 1"),
         (["--set", "method=threshold"], "method 'threshold' needs a threshold, for instance 0.2"),
-        (["--set", "threshold=7"], "--set: threshold = '7': wanted at most 1"),
+        (["--set", "threshold=7"], "--set: threshold = '7': expected at most 1"),
         (["--gold", "nowhere"], "no file nowhere"),
-        (["--gold", "."], ". is a folder, wanted a file"),
+        (["--gold", "."], ". is a folder, expected a file"),
         (["--set", "shift=9"], "shift 9: links are in the row before"),
         (["--set", "heads=3.1"], "--set heads=3.1: there is no head 3.1: this model has layers 0 to 0, heads 0 to 0"),
         (["--set", "symmetrise=union"], "symmetrise needs two directions"),
@@ -211,7 +209,7 @@ def test_bad_input(command: Command, run_folder: Path, data: Path, options: list
     assert message in outcome.complaint
 
 
-def test_what_is_read_is_never_written_over(command: Command, run_folder: Path, data: Path) -> None:
+def test_an_input_is_never_overwritten(command: Command, run_folder: Path, data: Path) -> None:
     before = data.read_bytes()
     for option in ("--output", "--html"):
         outcome = command("align", run_folder, data, option, data)
@@ -222,12 +220,12 @@ def test_what_is_read_is_never_written_over(command: Command, run_folder: Path, 
 def test_one_file_is_not_written_twice(command: Command, run_folder: Path, data: Path, tmp_path: Path) -> None:
     outcome = command("align", run_folder, data, "--output", tmp_path / "x", "--html", tmp_path / "x")
     assert outcome.code == 2
-    assert f"--output and --html name one file, {tmp_path / 'x'}: name two" in outcome.complaint
+    assert f"--output and --html name the same file, {tmp_path / 'x'}: name two" in outcome.complaint
     assert command("align", run_folder, data, "--output", "/dev/null", "--html", "/dev/null").code == 0
     assert command("translate", run_folder, "3 4", "--output", tmp_path / "x", "--html", tmp_path / "x").code == 2
 
 
-def test_what_tuning_finds_is_not_given_as_well(command: Command, run_folder: Path) -> None:
+def test_options_that_tuning_finds_are_refused_with_tune(command: Command, run_folder: Path) -> None:
     outcome = command("align", run_folder, "--tune", "--set", "shift=0", "--set", "threshold=0.3")
     assert outcome.code == 2
     assert outcome.complaint == "--tune finds shift, threshold itself: leave one of them out"
@@ -241,7 +239,7 @@ def test_gold_that_counts_from_1(command: Command, run_folder: Path, data: Path,
     assert command("align", run_folder, data, "--gold", tmp_path / "gold", "--set", "gold_base=1").code == 0
 
 
-def test_gold_that_is_turned_already(command: Command, run_folder: Path, tmp_path: Path) -> None:
+def test_flipped_gold_links(command: Command, run_folder: Path, tmp_path: Path) -> None:
     for name, text in (("s", "3 4 5\n"), ("t", "5 4\n"), ("gold", "0-0 2-1\n")):
         (tmp_path / name).write_text(text, encoding="utf-8")
     files = ["--source", tmp_path / "s", "--target", tmp_path / "t", "--gold", tmp_path / "gold"]

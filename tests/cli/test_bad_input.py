@@ -1,4 +1,4 @@
-"""What bad input gets: one clear line and the right exit code, and nothing is lost."""
+"""Bad input gives one clear line and the right exit code, and nothing is lost."""
 
 import json
 import os
@@ -61,7 +61,7 @@ class TestWarned:
             "regard: line 2: unknown to this model: '😀' (it reads the numbers from 3 to 11)",
         ]
 
-    def test_a_file_s_name_in_the_place_of_text(
+    def test_a_file_name_instead_of_text(
         self, command: Command, run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.chdir(tmp_path)
@@ -70,10 +70,10 @@ class TestWarned:
         assert outcome.code == 0
         assert outcome.out.splitlines()[:2] == ["4 3", "5 4"]
         assert outcome.err.splitlines()[0] == (
-            "regard: '3 4' was taken as text, but is a file: --input '3 4' translates its lines"
+            "regard: '3 4' was translated as text, but is a file: --input '3 4' translates its lines"
         )
 
-    def test_a_pipe_in_the_place_of_a_file(self, command: Command, run_folder: Path, tmp_path: Path) -> None:
+    def test_a_pipe_instead_of_a_file(self, command: Command, run_folder: Path, tmp_path: Path) -> None:
         """As --input <(zcat file) names one."""
         os.mkfifo(tmp_path / "pipe")
         writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(b"3 4 5\n6 7 8\n",))
@@ -90,9 +90,9 @@ class TestWarned:
 
 
 class TestFiles:
-    """Refused with the file, and the place in it."""
+    """Refused with the file and the line in it."""
 
-    def test_item_3_more_than_the_most_of_an_option(self, command: Command, run_folder: Path) -> None:
+    def test_item_3_options_above_their_limit(self, command: Command, run_folder: Path) -> None:
         for option, most in (("--beam", "1000"), ("--nbest", "1000"), ("--longest-source", "100000")):
             for value in (int(most) + 1, 10**400):
                 outcome = command("translate", run_folder, "3 4 5", option, value)
@@ -124,7 +124,7 @@ class TestFiles:
     def test_a_folder_instead_of_a_file(self, command: Command, run_folder: Path, tmp_path: Path) -> None:
         outcome = command("translate", run_folder, "--input", tmp_path)
         assert outcome.code == 2
-        assert outcome.complaint == f"{tmp_path} is a folder, wanted a file"
+        assert outcome.complaint == f"{tmp_path} is a folder, expected a file"
 
     def test_unequal_line_counts(self, command: Command, run_folder: Path, tmp_path: Path) -> None:
         source, target = write(tmp_path / "s", "3 4\n5 6\n7 8\n"), write(tmp_path / "t", "4 3\n6 5\n")
@@ -153,7 +153,7 @@ class TestFiles:
     def test_an_empty_corpus(self, command: Command, run_folder: Path, tmp_path: Path) -> None:
         outcome = command("evaluate", run_folder, write(tmp_path / "empty.tsv", ""))
         assert outcome.code == 2
-        assert outcome.complaint == f"{tmp_path / 'empty.tsv'} holds no pair; wanted lines of source TAB target"
+        assert outcome.complaint == f"{tmp_path / 'empty.tsv'} holds no pair; expected lines of source TAB target"
 
     def test_an_empty_training_corpus(self, command: Command, tmp_path: Path) -> None:
         write(tmp_path / "train.tsv", "\n\n")
@@ -230,13 +230,13 @@ def _change_manifest(**changes: object) -> Callable[[Path], None]:
 
 
 class TestBundles:
-    """Refused with the file that is wrong, by every verb that takes a bundle."""
+    """Refused with the damaged file, by every verb that loads a bundle."""
 
     @pytest.mark.parametrize(
         ("damage", "message"),
         [
             (_flip, "model.safetensors is damaged (its checksum is not the manifest's): copy the whole bundle again"),
-            (_truncate, "it was cut short, copy the whole bundle again"),
+            (_truncate, "it is truncated, copy the whole bundle again"),
             (lambda folder: (folder / "target.tokenizer.json").unlink(), "target.tokenizer.json is missing"),
             (lambda folder: write(folder / "manifest.json", '{"format": "regard-bu'), "manifest.json is damaged"),
             (lambda folder: write(folder / "manifest.json", "[1, 2]"), "manifest.json is not a regard manifest"),
@@ -269,7 +269,7 @@ class TestBundles:
             assert message in outcome.complaint
 
     @pytest.mark.parametrize("path", ["/dev/null", "pyproject.toml", "no/such/place", ""])
-    def test_what_is_no_bundle(self, command: Command, path: str) -> None:
+    def test_paths_that_are_not_bundles(self, command: Command, path: str) -> None:
         outcome = command("translate", path, "3 4")
         assert outcome.code == 2
         assert outcome.complaint.startswith(f"no bundle at {path or '.'}: ")
@@ -277,7 +277,7 @@ class TestBundles:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of 60 kB, where this machine lets us have one."""
+    """A disk of 60 kB, if this machine allows mounting one."""
     folder = tmp_path / "small"
     folder.mkdir()
     mounted = subprocess.run(
@@ -311,9 +311,9 @@ def read_only_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 class TestDisks:
-    """Failed with exit code 1: nothing is wrong with the command."""
+    """Failures of the machine exit with 1."""
 
-    def test_a_cache_that_fills_and_one_half_written(
+    def test_a_full_cache_and_an_incomplete_one(
         self, command: Command, small_disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         write(tmp_path / "train.tsv", "".join(f"a{n} b{n} c{n}\tx{n} y{n} z{n}\n" for n in range(3000)))
@@ -325,7 +325,7 @@ class TestDisks:
         assert outcome.code == 1
         *stages, complaint = outcome.err.splitlines()
         assert all(line.startswith("preparing: ") for line in stages)
-        assert "the disk is full; nothing half done is left there" in complaint
+        assert "the disk is full; no partial files are left there" in complaint
         assert not (tmp_path / "run").exists()
         assert not [one for one in (small_disk / "pairs").glob("*") if one.is_dir()]
         monkeypatch.setenv("REGARD_CACHE", str(tmp_path / "cache"))
@@ -335,7 +335,7 @@ class TestDisks:
                 write(ids, ids.read_bytes()[:1000])
             trained = command("train", recipe, "--out", tmp_path / f"run-{damaged}", "--set", "text.kind=character")
             assert trained.code == 0, trained.err
-            assert ("was damaged or only half written: it was built anew" in trained.err) == damaged
+            assert ("was damaged or incomplete: it was rebuilt" in trained.err) == damaged
 
     @pytest.mark.parametrize("what", ["output", "html", "plot", "train"])
     def test_a_full_disk(self, command: Command, run_folder: Path, small_disk: Path, tmp_path: Path, what: str) -> None:

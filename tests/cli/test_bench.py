@@ -1,4 +1,4 @@
-"""`regard bench`: what cannot be measured or written is said before the work, and what was measured is not lost."""
+"""`regard bench`: wrong options and unwritable files are reported before the work; measured figures are not lost."""
 
 import json
 import os
@@ -25,16 +25,16 @@ QUICK = ("bench", "--work", "tutorial", "--repeats", 1)
         (["--json", "."], "--json: . is a folder; name a file in it"),
         (
             ["--json", "both.png", "--picture", "./both.png"],
-            "--picture and --json name one file, both.png: name two",
+            "--picture and --json name the same file, both.png: name two",
         ),
         (
             ["--picture", "nowhere/x.png"],
             "--picture: there is no folder nowhere to write x.png into; --parents creates it",
         ),
-        (["--picture", "x.txt"], "x.txt ends in .txt; wanted .png, .svg or .pdf"),
+        (["--picture", "x.txt"], "x.txt ends in .txt; expected .png, .svg or .pdf"),
     ],
 )
-def test_what_cannot_be_is_refused_at_once(
+def test_wrong_options_are_refused_at_once(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], complaint: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -43,14 +43,14 @@ def test_what_cannot_be_is_refused_at_once(
 
 
 def test_more_threads_than_cores_are_refused(command: Command) -> None:
-    """torch ends the process when it is asked for millions."""
+    """torch aborts the process for millions of threads."""
     outcome = command("bench", "--threads", 1000)
     assert outcome.code == 2
     assert outcome.complaint == f"--threads 1000: this machine has {os.cpu_count()} cores; name no more"
 
 
 @pytest.mark.parametrize("option", ["--json", "--picture"])
-def test_a_disk_that_takes_nothing_is_noticed_before_the_work(process: Command, tmp_path: Path, option: str) -> None:
+def test_a_full_disk_is_reported_before_the_work(process: Command, tmp_path: Path, option: str) -> None:
     path = tmp_path / "figures.png"
     outcome = process(
         *QUICK, option, path, preexec=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
@@ -71,7 +71,7 @@ def nobody() -> Iterator[None]:
     os.seteuid(0)
 
 
-def test_a_folder_that_takes_no_file_is_refused_even_where_the_file_could_be_written_in_place(
+def test_a_folder_without_write_permission_is_refused_even_for_an_existing_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     """By names that begin here: others may not look into the folders above."""
@@ -89,7 +89,7 @@ def test_a_folder_that_takes_no_file_is_refused_even_where_the_file_could_be_wri
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-def test_figures_that_the_disk_refuses_are_on_the_screen(command: Command) -> None:
+def test_figures_that_cannot_be_written_are_printed(command: Command) -> None:
     outcome = command(*QUICK, "--json", "/dev/full")
     assert outcome.code == 1
     assert outcome.err == "regard: cannot write /dev/full: the disk is full: free some space, or name another folder\n"
@@ -98,10 +98,10 @@ def test_figures_that_the_disk_refuses_are_on_the_screen(command: Command) -> No
     assert json.loads("{" + record)["training"][0]["work"]["name"] == "tutorial"
 
 
-def test_a_later_failure_takes_neither_these_figures_nor_older_ones(
+def test_a_later_failure_loses_neither_new_nor_old_figures(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The picture's folder goes away while it measures."""
+    """The picture's folder is removed during the measurement."""
     folder, path = tmp_path / "pictures", tmp_path / "figures.json"
     folder.mkdir()
     path.write_text("last week's", encoding="utf-8")
@@ -120,6 +120,7 @@ def test_a_later_failure_takes_neither_these_figures_nor_older_ones(
     assert [one["name"] for one in record["training"][0]["timings"]][:2] == ["textbook loop", "textbook loop, bf16"]
 
 
+@pytest.mark.long
 def test_a_machine_without_a_compiler_measures_the_rest(
     process: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

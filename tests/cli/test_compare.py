@@ -1,4 +1,4 @@
-"""`regard compare`: a table on stdout, a report in the folder, going on, and wrong use."""
+"""`regard compare`: a table on stdout, a report in the folder, --resume, and wrong use."""
 
 import json
 import signal
@@ -25,7 +25,7 @@ def recipe(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_a_comparison_and_going_on_with_it(command: Command, recipe: Path, tmp_path: Path) -> None:
+def test_a_comparison_and_its_continuation(command: Command, recipe: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     options = ["--score", "additive", "--also", "vanilla", "--seeds", 1, "--sentences", 5, "--jobs", 1, "--out", out]
     outcome = command("compare", recipe, *options)
@@ -41,7 +41,7 @@ def test_a_comparison_and_going_on_with_it(command: Command, recipe: Path, tmp_p
     assert "training additive, seed 0 (0 of 2 done)" in outcome.err
     again = command("compare", recipe, *options)
     assert again.code == 2
-    assert "--resume goes on with it" in again.complaint
+    assert "--resume continues it" in again.complaint
     other = command("compare", recipe, *options, "--protocol", "raw", "--resume")
     assert "was started with another comparison" in other.complaint
     resumed = command("compare", recipe, *options, "--resume", "--json")
@@ -58,7 +58,7 @@ def own_pairs(tmp_path: Path, **files: str) -> Path:
     return path
 
 
-def test_data_that_is_not_there_is_said_once_and_nothing_is_written(
+def test_missing_data_is_reported_once_and_nothing_is_written(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("REGARD_DATA", str(tmp_path / "nowhere"))
@@ -74,7 +74,7 @@ def test_data_that_is_not_there_is_said_once_and_nothing_is_written(
     assert not out.exists()
 
 
-def test_what_was_begun_is_opened_again_without_its_data(tmp_path: Path) -> None:
+def test_a_started_comparison_opens_without_its_data(tmp_path: Path) -> None:
     pair = "one two\tthree four\n"
     recipe = own_pairs(tmp_path, train=pair, dev=pair, test=pair)
     out = tmp_path / "out"
@@ -85,7 +85,7 @@ def test_what_was_begun_is_opened_again_without_its_data(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-def test_what_all_runs_fail_for_is_said_once(command: Command, tmp_path: Path) -> None:
+def test_a_failure_of_all_runs_is_reported_once(command: Command, tmp_path: Path) -> None:
     pair = "one two\tthree four\n"
     recipe = own_pairs(tmp_path, train=pair, dev=pair, test=pair)
     options = ["--score", "additive,general", "--seeds", 1, "--set", "data.longest_words=1", "--out", tmp_path / "out"]
@@ -96,7 +96,7 @@ def test_what_all_runs_fail_for_is_said_once(command: Command, tmp_path: Path) -
 
 
 @pytest.mark.slow
-def test_ctrl_c_saves_and_says_how_to_go_on(recipe: Path, tmp_path: Path) -> None:
+def test_ctrl_c_saves_and_prints_the_command_to_continue(recipe: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     options = [
         "--score",
@@ -115,14 +115,14 @@ def test_ctrl_c_saves_and_says_how_to_go_on(recipe: Path, tmp_path: Path) -> Non
     with started(words, stdout=PIPE, stderr=PIPE) as process:
         wait_until(lambda: b'"step"' in _read(journal), process, "it trained")
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate()
+        _, printed = process.communicate()
     assert process.returncode == 130
-    assert b"interrupted; 1 of 1 runs are not done. Continue with: regard compare" in said
-    assert b"--resume" in said
+    assert b"interrupted; 1 of 1 runs are not done. Continue with: regard compare" in printed
+    assert b"--resume" in printed
     assert (journal.parent / "last" / "manifest.json").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_item_8_a_closed_terminal_ends_a_comparison_whose_runs_were_saved(recipe: Path, tmp_path: Path) -> None:
     run = tmp_path / "out" / "variants" / "additive" / "seed-0" / "run"
     words = ["compare", str(recipe), "--score", "additive", "--seeds", "1", "--set", "train.steps=30000"]
@@ -142,8 +142,8 @@ def _read(path: Path) -> bytes:
     return path.read_bytes() if path.exists() else b""
 
 
-@pytest.mark.slow
-def test_the_report_follows_every_run_that_is_done(recipe: Path, tmp_path: Path) -> None:
+@pytest.mark.long
+def test_the_report_is_updated_after_every_run(recipe: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     options = ["--seeds", "1", "--sentences", "3", "--jobs", "1", "--out", str(out)]
     (tmp_path / "two.toml").write_text(
@@ -165,8 +165,8 @@ def test_the_report_follows_every_run_that_is_done(recipe: Path, tmp_path: Path)
     [
         (["revers"], "no recipe 'revers': did you mean 'reverse'?"),
         (["reverse", "--score", "additiv"], "score 'additiv': did you mean 'additive'?"),
-        (["reverse", "--score", ""], "--score names nothing: name some, e.g. --score additive, or leave it out"),
-        (["reverse", "--also", " , "], "--also names nothing: name some, e.g. --also transformer, or leave it out"),
+        (["reverse", "--score", ""], "--score is empty: name some, e.g. --score additive, or leave it out"),
+        (["reverse", "--also", " , "], "--also is empty: name some, e.g. --also transformer, or leave it out"),
         (["reverse", "--score", "dot,additive,dot"], "--score names 'dot' twice: once is enough"),
         (["reverse", "--set", "train.step=3"], "unknown key train.step"),
         (["reverse", "sort", "--score", "dot"], "--score varies one recipe, and 2 were given"),

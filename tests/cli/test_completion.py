@@ -1,4 +1,4 @@
-"""Completion at the Tab key, in the shells themselves."""
+"""Shell completion, in the real shells."""
 
 import shutil
 import sys

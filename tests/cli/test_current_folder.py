@@ -21,7 +21,7 @@ PACKAGES = {"numpy", "pydantic", "rich", "safetensors", "tokenizers", "torch", "
 BEFORE = {"collections", "contextlib", "functools", "importlib", "keyword", "operator", "reprlib", "types", "warnings"}
 """What Python imports for `python -m` before the module."""
 SCRIPT = "from regard.cli.main import main\nmain()\n"
-"""What the command `regard` is: a script, whose folder Python puts on the path instead of the current one."""
+"""The command `regard` as a script: Python puts the folder of the script on the path, not the current one."""
 
 
 def plant(folder: Path, names: set[str]) -> Path:
@@ -57,10 +57,10 @@ def test_item_2_the_command_does_not_import_from_the_current_folder(hostile: Pat
     assert done.stderr.startswith("regard: no bundle at nothing")
 
 
-def test_item_2_python_m_regard_finds_no_mechanism_in_the_current_folder_and_says_where_to_put_it(
+def test_item_2_python_m_regard_does_not_import_a_mechanism_from_the_current_folder(
     tmp_path: Path,
 ) -> None:
-    """Before regard begins, Python itself looks there for what `python -m` needs: only the rest is ours to refuse."""
+    """Before regard starts, `python -m` itself imports from there; only later imports can be prevented."""
     here = plant(write_module(tmp_path / "here"), {*sys.stdlib_module_names, *PACKAGES} - BEFORE)
     (here / "mine.toml").write_text(OWN, encoding="utf-8")
     done = python(here, "-m", "regard", "train", "mine.toml", "--out", "run")
@@ -85,7 +85,7 @@ def test_item_2_runs_of_a_comparison_do_not_import_from_the_current_folder(hosti
     assert (hostile / "out" / "report.json").exists()
 
 
-def test_item_2_what_a_process_is_given_leaves_the_current_folder_out(
+def test_item_2_the_path_of_child_processes_has_no_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -107,7 +107,7 @@ def test_item_2_a_checkout_that_is_the_current_folder_comes_last(monkeypatch: py
 
 
 def test_item_2_every_process_of_ours_is_started_in_one_place() -> None:
-    """`regard.child.python` adds -P: nobody else starts an interpreter."""
+    """`regard.child.python` adds -P; no other code starts an interpreter."""
     package = Path(regard.__file__).parent
     found = [path for path in sorted(package.rglob("*.py")) if "sys.executable" in path.read_text(encoding="utf-8")]
     assert [str(path.relative_to(package)) for path in found] == ["child.py"]

@@ -1,4 +1,4 @@
-"""`regard data`: what is listed, fetched and shown, and what is answered to wrong wishes."""
+"""`regard data`: list, get, show, and wrong use."""
 
 import gzip
 import json
@@ -65,7 +65,7 @@ def test_a_public_corpus_can_be_fetched(command: Command) -> None:
     assert "here        no: `regard data get multi30k`\n" in command("data", "show", "multi30k").out
 
 
-def test_who_waits_for_another_process_is_told_without_a_terminal(command: Command, origin: Path, home: Path) -> None:
+def test_waiting_is_reported_without_a_terminal(command: Command, origin: Path, home: Path) -> None:
     home.mkdir(parents=True)
     with ExitStack() as other:
         other.enter_context(locked(home / ".little.lock"))
@@ -107,8 +107,8 @@ def test_the_folder_in_the_environment_is_used_as_it_is(
     ("arguments", "message"),
     [
         (["gett", "multi30k"], "there is no action 'gett'; there are list, get, show"),
-        (["get"], "get wants the name of a corpus"),
-        (["show", "multi30k", "g2p-cmudict"], "show wants the name of one corpus"),
+        (["get"], "get needs the name of a corpus"),
+        (["show", "multi30k", "g2p-cmudict"], "show needs the name of one corpus"),
         (["list", "multi30k"], "list takes no name; `regard data show multi30k`"),
         (["show", "multi30k", "--from", "x"], "--from belongs to get, not to show"),
         (["get", "mutli30k"], "no corpus 'mutli30k' in the catalogue: did you mean 'multi30k'?"),
@@ -116,7 +116,7 @@ def test_the_folder_in_the_environment_is_used_as_it_is(
         (["get", "tatoeba-en-fr"], "tatoeba-en-fr has no public address for dev.tsv and others"),
     ],
 )
-def test_wrong_wishes(command: Command, arguments: list[str], message: str) -> None:
+def test_wrong_use(command: Command, arguments: list[str], message: str) -> None:
     outcome = command("data", *arguments)
     assert outcome.code == 2
     assert message in outcome.complaint
@@ -137,7 +137,7 @@ def test_a_disk_that_fills_while_a_corpus_is_prepared(process: Command, tmp_path
     *stages, complaint = outcome.err.splitlines()
     assert all(line.startswith("preparing: ") for line in stages)
     assert "cannot keep prepared data in" in complaint
-    assert "nothing half done is left there" in complaint
+    assert "no partial files are left there" in complaint
     assert not (tmp_path / "runs").exists()
     again = process("train", "own.toml")
     assert again.code == 0, again.err

@@ -50,7 +50,7 @@ def test_against_another_system(command: Command, run_folder: Path, data: Path, 
     assert found["against"]["scores"]["chrf"] > found["chrf"]
 
 
-def test_two_systems_stand_in_one_line_for_each_metric(command: Command, data: Path, tmp_path: Path) -> None:
+def test_two_systems_have_one_line_for_each_metric(command: Command, data: Path, tmp_path: Path) -> None:
     names = [tmp_path / f"{name}-of-a-name-that-is-longer-than-a-column" for name in ("one", "other")]
     for name, text in zip(names, ("5 4 9\n8 7 6\n5 4 3\n", "1\n1\n1\n"), strict=True):
         name.write_text(text, encoding="utf-8")
@@ -62,7 +62,7 @@ def test_two_systems_stand_in_one_line_for_each_metric(command: Command, data: P
     assert all(line.endswith(("better", "may be chance")) for line in compared)
 
 
-def test_scores_are_printed_though_their_page_cannot_be_written(command: Command, run_folder: Path, data: Path) -> None:
+def test_scores_are_printed_even_if_the_page_cannot_be_written(command: Command, run_folder: Path, data: Path) -> None:
     for option, wanted in (([], "BLEU "), (["--json"], '"bleu": ')):
         outcome = command("evaluate", run_folder, data, "--html", "/dev/full", *option)
         assert outcome.code != 0
@@ -70,9 +70,7 @@ def test_scores_are_printed_though_their_page_cannot_be_written(command: Command
         assert outcome.err.startswith("regard: cannot write /dev/full: the disk is full: free some space")
 
 
-def test_what_only_a_model_can_do_is_refused_for_files(
-    command: Command, run_folder: Path, data: Path, tmp_path: Path
-) -> None:
+def test_model_options_are_refused_for_files(command: Command, run_folder: Path, data: Path, tmp_path: Path) -> None:
     (tmp_path / "out").write_text("1\n1\n1\n", encoding="utf-8")
     for name, value in (("--beam", "3"), ("--length-penalty", "1.0"), ("--longest-source", "9")):
         refused = command("evaluate", tmp_path / "out", data, name, value)
@@ -82,10 +80,10 @@ def test_what_only_a_model_can_do_is_refused_for_files(
         )
         assert command("evaluate", tmp_path / "out", data, "--against", run_folder, name, value).code == 0
     sides = []
-    for name, text in (("source", "3 4\n"), ("target", "4 3\n"), ("links", "0-1 1-0\n"), ("said", "4 3\n")):
+    for name, text in (("source", "3 4\n"), ("target", "4 3\n"), ("links", "0-1 1-0\n"), ("translations", "4 3\n")):
         (tmp_path / name).write_text(text, encoding="utf-8")
-        sides += [] if name == "said" else [f"--{name}", tmp_path / name]
-    refused = command("evaluate", tmp_path / "said", *sides)
+        sides += [] if name == "translations" else [f"--{name}", tmp_path / name]
+    refused = command("evaluate", tmp_path / "translations", *sides)
     assert refused.code == 2
     assert refused.complaint.startswith("--links ")
     assert "is a file of translations" in refused.complaint
@@ -120,7 +118,7 @@ def test_bad_input(command: Command, run_folder: Path, data: Path, tmp_path: Pat
         assert message in outcome.complaint
 
 
-def test_what_is_read_is_never_written_over(command: Command, run_folder: Path, data: Path) -> None:
+def test_an_input_is_never_overwritten(command: Command, run_folder: Path, data: Path) -> None:
     before = data.read_bytes()
     outcome = command("evaluate", run_folder, data, "--html", data)
     assert (outcome.code, outcome.err) == (2, f"regard: --html {data} is also an input: name another file\n")
@@ -133,10 +131,10 @@ def test_an_ensemble_is_scored(command: Command, run_folder: Path, vanilla: Path
     assert json.loads(twins.out)["bleu"] == alone["bleu"]
     shown = command("evaluate", run_folder, data, "--ensemble", run_folder / "last").out
     assert f"{run_folder} with {run_folder / 'last'} on {data}, 3 sentences:" in shown.replace("\n", "")
-    for systems, said in (((), False), (("--ensemble", run_folder), True)):
+    for systems, noted in (((), False), (("--ensemble", run_folder), True)):
         assert (
             "the alignment error rate is that of the first" in command("evaluate", run_folder, *systems).out
-        ) == said
+        ) == noted
     other = command("evaluate", run_folder, data, "--ensemble", vanilla)
     assert other.code == 2
     assert "have different vocabularies: an ensemble needs models" in other.complaint
@@ -151,7 +149,7 @@ def test_the_length_penalty_reaches_the_search(command: Command, run_folder: Pat
     assert command("evaluate", run_folder, data, "--beam", "3", "--length-penalty", "0.5", "--json").code == 0
     refused = command("evaluate", run_folder, data, "--length-penalty", "-1")
     assert refused.code == 2
-    assert refused.complaint == "length_penalty = -1.0: wanted at least 0.0"
+    assert refused.complaint == "length_penalty = -1.0: expected at least 0.0"
 
 
 def test_gold_links_in_either_format_and_from_either_base(command: Command, run_folder: Path, tmp_path: Path) -> None:
@@ -174,7 +172,7 @@ def test_gold_links_in_either_format_and_from_either_base(command: Command, run_
             "so read them with index base 1 (read with gold_base = 0 ",
         ),
         ([*files, tmp_path / "0", "--gold-base", 2], "'--gold-base': Input should be less than or equal to 1"),
-        ([*files[:-1], "--flip-gold"], "--gold-base and --flip-gold say how --links is read: name that file too"),
+        ([*files[:-1], "--flip-gold"], "--gold-base and --flip-gold apply to --links: name that file too"),
     ):
         outcome = command("evaluate", run_folder, *wrong)
         assert outcome.code == 2
@@ -189,7 +187,7 @@ def test_gold_of_other_words_and_sentences_without_gold(command: Command, run_fo
     plain = command("evaluate", run_folder, *files, tmp_path / "s", "--json")
     assert (json.loads(plain.out)["aer"], plain.err) == (0.0, "")  # as `regard align` counts: no gold, no error
     remarked = command("evaluate", run_folder, *files, tmp_path / "s'")
-    assert "1 pair of 2 has other words for this model than what white space separates" in remarked.err
+    assert "1 pair of 2 has words that this model splits differently from white space" in remarked.err
 
 
 def test_sources_that_are_cut_are_counted(command: Command, run_folder: Path, tmp_path: Path) -> None:
@@ -205,7 +203,7 @@ def test_sources_that_are_cut_are_counted(command: Command, run_folder: Path, tm
     assert "1 of 2 sources were too long" in page.read_text(encoding="utf-8")
 
 
-def test_item_11_evaluate_and_info_say_that_a_run_ended_early(
+def test_item_11_evaluate_and_info_report_that_a_run_ended_early(
     command: Command, run_folder: Path, tmp_path: Path
 ) -> None:
     run = tmp_path / "run"

@@ -1,4 +1,4 @@
-"""The command as a whole: help, verbs, wrong use, and what becomes of exceptions."""
+"""The command as a whole: help, verbs, wrong use, and messages for exceptions."""
 
 import errno
 import json
@@ -23,14 +23,14 @@ def test_help_lists_every_verb(command: Command) -> None:
         outcome = command(*arguments)
         assert outcome.code == 0
         assert all(f"\n  {verb} " in outcome.out for verb in VERBS)
-        assert "New here? Begin with regard demo." in outcome.out
+        assert "New here? Start with regard demo." in outcome.out
     alone = command()
     assert (alone.code, alone.err) == (2, "")
     assert "Verbs:" in alone.out
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_help_of_a_verb_reads_well(command: Command, verb: str) -> None:
+def test_help_of_each_verb(command: Command, verb: str) -> None:
     outcome = command(verb, "--help")
     assert (outcome.code, outcome.err) == (0, "")
     first = outcome.out.splitlines()[0]
@@ -43,7 +43,7 @@ def test_help_of_a_verb_reads_well(command: Command, verb: str) -> None:
     assert command("help", verb).out == outcome.out
 
 
-def test_help_names_what_an_option_wants(command: Command) -> None:
+def test_help_shows_the_value_of_each_option(command: Command) -> None:
     out = command("translate", "--help").out
     assert "regard translate BUNDLE [TEXT...] [options]" in out
     assert "--input FILE" in out
@@ -87,7 +87,7 @@ def test_the_version(command: Command) -> None:
     ],
     ids=["unknown verb", "no verb", "missing", "unknown option", "no number", "no value", "too many"],
 )
-def test_wrong_use_is_answered_in_one_line(command: Command, arguments: list[str], message: str) -> None:
+def test_wrong_use_prints_one_line(command: Command, arguments: list[str], message: str) -> None:
     outcome = command(*arguments)
     assert outcome.code == 2
     assert message in outcome.complaint
@@ -106,7 +106,7 @@ def test_wrong_use_is_answered_in_one_line(command: Command, arguments: list[str
         (
             ModuleNotFoundError("No module named 'sacrebleu.metrics'", name="sacrebleu.metrics"),
             1,
-            "the package 'sacrebleu' is missing: pip install regard brings everything that it needs",
+            "the package 'sacrebleu' is missing: pip install regard installs everything that it needs",
         ),
         (ModuleNotFoundError("No module named 'regard.x'", name="regard.x"), 1, "unexpected ModuleNotFoundError"),
         (FailedElsewhere("worker 0 of 2 reported the error"), 2, ""),
@@ -114,15 +114,15 @@ def test_wrong_use_is_answered_in_one_line(command: Command, arguments: list[str
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
 )
 def test_every_failure_has_a_line_and_a_code(error: Exception, code: int, message: str) -> None:
-    said, given = describe_failure(error)
+    printed, given = describe_failure(error)
     assert given == code
-    assert said.startswith(message)
+    assert printed.startswith(message)
 
 
 @pytest.mark.parametrize(
     ("number", "code"), [(errno.ENOSPC, 1), (errno.EROFS, 1), (errno.EACCES, 1), (errno.ENOENT, 2), (errno.EISDIR, 2)]
 )
-def test_a_disk_that_failed_is_no_wrong_use(number: int, code: int) -> None:
+def test_disk_errors_exit_with_1(number: int, code: int) -> None:
     error = InputError("cannot write x")
     error.__cause__ = OSError(number, "reason")
     assert describe_failure(error)[1] == code
@@ -151,13 +151,13 @@ sys.exit(run(["train", "reverse", *changes, "--out", sys.argv[1]]) or run(["tran
 
 
 def test_the_command_needs_no_undeclared_package() -> None:
-    """typer brought click along until it did not: nothing but what pyproject.toml names may be imported."""
+    """Only packages that pyproject.toml names may be imported (typer once depended on click, and no longer does)."""
     code = "import sys; sys.modules['click'] = None; from regard.cli.main import run; sys.exit(run(['info', '--help']))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_memory_that_torch_does_not_get_is_said_like_any_other() -> None:
+def test_torchs_out_of_memory_error_gets_the_usual_message() -> None:
     import torch
 
     with pytest.raises(RuntimeError) as caught:
@@ -166,13 +166,13 @@ def test_memory_that_torch_does_not_get_is_said_like_any_other() -> None:
     assert describe_failure(RuntimeError("something else"))[0].startswith("unexpected RuntimeError: ")
 
 
-def test_help_waits_for_nothing_heavy() -> None:
+def test_help_imports_nothing_heavy() -> None:
     code = "import sys; from regard.cli.main import run; run(['--help']); print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "False"
 
 
-def test_our_warnings_are_for_people_and_those_of_libraries_are_not(
+def test_our_warnings_are_printed_and_those_of_libraries_are_not(
     command: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command("--version")

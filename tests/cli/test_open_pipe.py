@@ -72,9 +72,9 @@ def test_item_16_targets_are_scored_and_aligned(command: Command, run_folder: Pa
     [
         (["3 4", "--target", "4", "--target", "3"], "1 texts but 2 of --target: give one for each"),
         (["--target", "4"], "--target needs TEXT arguments, or one file with --input FILE"),
-        (["3 4", "--temperature", "0"], "temperature = 0.0: wanted more than 0"),
+        (["3 4", "--temperature", "0"], "temperature = 0.0: expected more than 0"),
         (["3 4", "--temperature", "1", "--beam", "3"], "temperature means sampling and beam 3 means beam search"),
-        (["3 4", "--length-penalty", "-1"], "length_penalty = -1.0: wanted at least 0"),
+        (["3 4", "--length-penalty", "-1"], "length_penalty = -1.0: expected at least 0"),
     ],
 )
 def test_item_16_wrong_search_options(command: Command, run_folder: Path, options: list[str], message: str) -> None:
@@ -93,8 +93,6 @@ def test_item_16_search_options_change_the_search(command: Command, run_folder: 
     assert scores[0] != scores[1]
 
 
-def test_item_16_a_number_that_was_never_learned_is_answered_with_those_that_were(
-    command: Command, run_folder: Path
-) -> None:
+def test_item_16_an_unknown_number_is_reported_with_the_known_ones(command: Command, run_folder: Path) -> None:
     outcome = command("translate", run_folder, "3 4 777")
     assert "unknown to this model: '777' (it reads the numbers from 3 to " in outcome.err

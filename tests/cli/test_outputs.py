@@ -1,4 +1,4 @@
-"""Item 7 of Trust: every output appears whole, under a name of its own, over no input, in a folder that exists."""
+"""Item 7 of Trust: outputs are written atomically, never over an input, and only into existing folders."""
 
 import os
 import shutil
@@ -58,7 +58,7 @@ def pairs(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("what", COMMANDS)
-def test_item_7_a_folder_that_is_not_there_is_an_error_unless_parents(
+def test_item_7_a_missing_folder_is_an_error_without_parents(
     command: Command, run_folder: Path, pairs: Path, tmp_path: Path, what: str
 ) -> None:
     new = tmp_path / "new" / "deep"
@@ -73,7 +73,7 @@ def test_item_7_a_folder_that_is_not_there_is_an_error_unless_parents(
 
 
 @pytest.mark.parametrize("what", COMMANDS)
-def test_item_7_an_output_is_replaced_whole_or_not_at_all(
+def test_item_7_an_output_is_replaced_atomically(
     command: Command, run_folder: Path, pairs: Path, tmp_path: Path, what: str
 ) -> None:
     """The old file stays when the disk refuses the new one; nothing is left beside it, and its mode stays."""
@@ -142,14 +142,14 @@ def test_item_7_a_users_own_part_file_is_neither_written_nor_followed(
     assert {*names(tmp_path)} - {"out.txt"} == {"in.txt", "out.txt.part", "stream", "victim"}
 
 
-def test_item_7_what_failed_before_its_first_line_leaves_nothing(
+def test_item_7_a_failure_before_the_first_line_leaves_no_file(
     command: Command, run_folder: Path, tmp_path: Path
 ) -> None:
     assert command("translate", run_folder, "--output", tmp_path / "out.txt", stdin=b"\xff\xfe\n").code == 2
     assert names(tmp_path) == []
 
 
-def test_item_7_a_killed_translation_leaves_no_file_that_the_next_one_does_not_remove(
+def test_item_7_the_next_translation_removes_the_files_of_a_killed_one(
     command: Command, run_folder: Path, tmp_path: Path
 ) -> None:
     child = os.fork()
@@ -166,7 +166,7 @@ def test_item_7_a_killed_translation_leaves_no_file_that_the_next_one_does_not_r
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
-def test_item_7_a_translation_that_is_asked_to_end_keeps_its_output_and_leaves_no_draft(
+def test_item_7_sigterm_keeps_the_output_and_leaves_no_draft(
     run_folder: Path, tmp_path: Path, number: signal.Signals
 ) -> None:
     command = [sys.executable, "-m", "regard", "translate", run_folder, "--output", tmp_path / "out.txt"]
@@ -198,7 +198,7 @@ def test_item_7_standard_output_may_be_named(process: Command, run_folder: Path,
     assert names(tmp_path) == []
 
 
-def test_item_7_pipes_are_written_to_as_they_are(command: Command, run_folder: Path, tmp_path: Path) -> None:
+def test_item_7_pipes_are_written_to_directly(command: Command, run_folder: Path, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     for option, wanted in (("--output", b"5 4 3\n"), ("--html", b"<!doctype html>")):
@@ -242,7 +242,7 @@ def test_item_7_in_place_replaces_the_input(command: Command, run_folder: Path, 
     assert names(source.parent) == ["in.txt", "soft"]
 
 
-def test_item_7_in_place_wants_a_plain_file_and_no_other_output(
+def test_item_7_in_place_needs_a_plain_file_and_no_other_output(
     command: Command, run_folder: Path, source: Path, tmp_path: Path
 ) -> None:
     packed, pipe = tmp_path / "in.txt.gz", tmp_path / "pipe"
@@ -253,7 +253,7 @@ def test_item_7_in_place_wants_a_plain_file_and_no_other_output(
         (["--input", "-"], "--in-place replaces the file of --input: name one"),
         (["--input", source, "--output", tmp_path / "x"], f"--in-place replaces {source}: leave --output out"),
         (["--input", packed], f"--in-place: {packed} is compressed; unpack it, or name a file with --output"),
-        (["--input", pipe], f"{pipe} is a device or a pipe, wanted a file that can be read twice"),
+        (["--input", pipe], f"{pipe} is a device or a pipe, expected a file that can be read twice"),
     ):
         outcome = command("translate", run_folder, *arguments, "--in-place")
         assert (outcome.code, outcome.complaint) == (2, message)
@@ -273,11 +273,11 @@ def test_item_7_standard_streams_count_as_files(run_folder: Path, source: Path) 
         return str(done.stderr)
 
     with source.open() as file:
-        said = run("--output", source, stdin=file)
-    assert said == f"regard: --output {source} is also an input: name another file\n"
+        printed = run("--output", source, stdin=file)
+    assert printed == f"regard: --output {source} is also an input: name another file\n"
     with source.open("a") as file:
-        said = run("--input", source, stdout=file)
-    assert said == f"regard: standard output goes to {source}, which is also an input: name another file\n"
+        printed = run("--input", source, stdout=file)
+    assert printed == f"regard: standard output goes to {source}, which is also an input: name another file\n"
     assert source.read_text(encoding="utf-8") == LINES
 
 
@@ -370,4 +370,4 @@ def test_item_7_one_file_by_two_names_is_not_written_twice(command: Command, run
     _, hard, soft, other = spellings(source)
     for name in (hard, soft, other):
         outcome = command("translate", run_folder, "3 4", "--output", source, "--html", name)
-        assert (outcome.code, outcome.complaint) == (2, f"--output and --html name one file, {name}: name two")
+        assert (outcome.code, outcome.complaint) == (2, f"--output and --html name the same file, {name}: name two")

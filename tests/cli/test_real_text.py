@@ -1,4 +1,4 @@
-"""The guide to real text as it is written, on the real corpus where there is a copy of it."""
+"""The commands of the guide to real text, on the real corpus if there is a local copy."""
 
 import json
 import os
@@ -24,7 +24,7 @@ def test_get_look_train_measure_align(command: Command, tmp_path: Path, monkeypa
     changes = [word for one in (*small, "search.longest=8", "train.average=0") for word in ("--set", one)]
     trained = command("train", "multi30k-en-de", *changes, "--out", tmp_path / "run")
     assert trained.code == 0, trained.err
-    assert "note: train.en: only the first 600 training pairs, as data.limit says" in trained.err
+    assert "note: train.en: only the first 600 training pairs are used (data.limit)" in trained.err
     for split in ([], ["--split", "test_2017_flickr"]):
         scores = command("evaluate", tmp_path / "run", *split, "--protocol", "multi30k-de", "--beam", 1, "--json")
         assert scores.code == 0, scores.err

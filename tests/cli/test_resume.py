@@ -1,4 +1,4 @@
-"""`regard train --resume FOLDER`: the folder alone is enough; how long training takes is told before it begins."""
+"""`regard train --resume FOLDER` needs only the folder; the time of a run is estimated before its first step."""
 
 import json
 from pathlib import Path
@@ -44,8 +44,8 @@ def test_item_15_resume_needs_nothing_but_the_folder(command: Command, interrupt
 
 def test_item_15_the_time_is_estimated_before_training_begins(command: Command, interrupted: Path) -> None:
     outcome = command("train", interrupted, "--resume")
-    said = outcome.err.index("at most, validation not counted")
-    assert said < outcome.err.index("best exact match")
+    estimate = outcome.err.index("at most, validation not counted")
+    assert estimate < outcome.err.index("best exact match")
     started = [json.loads(line) for line in (interrupted / NAME).read_text(encoding="utf-8").splitlines()]
     assert all(one["estimate"] > 0 for one in started if one["event"] == "started")
 
@@ -55,11 +55,11 @@ def test_item_15_the_time_is_estimated_before_training_begins(command: Command, 
     [
         (["--resume"], "--resume needs the folder of a run, as in regard train --resume runs/mine"),
         (["--resume", "."], "nothing to resume in .: there is no run"),
-        (["--resume", "RUN", "--out", "other"], "and --out names other: leave one of them out"),
+        (["--resume", "RUN", "--out", "other"], "but --out names other: leave one of them out"),
         (["--resume", "RUN", "--set", "train.learning_rate=0.5"], "was started with another recipe"),
     ],
 )
-def test_item_15_what_cannot_be_resumed(
+def test_item_15_invalid_uses_of_resume(
     command: Command, interrupted: Path, arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(interrupted.parent)
@@ -85,7 +85,7 @@ def test_item_15_keys_are_listed(command: Command) -> None:
     assert "default 0.001" in outcome.out
 
 
-def test_item_15_a_comparison_tells_how_long_it_will_take() -> None:
+def test_item_15_a_comparison_estimates_its_time() -> None:
     now = [0.0]
     clock = Clock(lambda: now[0])
     assert clock.left(0.5) == ""  # half was done before

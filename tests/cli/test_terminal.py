@@ -1,4 +1,4 @@
-"""Issue 13, item 4: on a terminal, control characters from bundles, recipes and servers are written out, not obeyed."""
+"""Issue 13, item 4: on a terminal, control characters from bundles, recipes and servers are escaped."""
 
 import io
 import json
@@ -31,13 +31,13 @@ from .conftest import Command
 HOSTILE = "\x1b[2J\x1b]0;owned\x07\x9b31m\rgone\u202e"
 SHOWN = r"\u001b[2J\u001b]0;owned\u0007\u009b31m\u000dgone\u202e"
 OBEYED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|\r(?!\n)")
-"""What must not reach a terminal; the terminal itself writes a carriage return before each line feed."""
+"""Bytes that must not reach a terminal; the terminal itself adds a carriage return before each line feed."""
 COLOURS = re.compile("\x1b\\[[0-9;]*m")
 
 
 @pytest.fixture
 def hostile(tmp_path: Path) -> Path:
-    """A bundle whose description holds control characters, and every word of whose vocabulary does."""
+    """A bundle with control characters in its description and in every word of its vocabulary."""
     source, target = tokenizers()
     content = json.loads(target.data)
     vocabulary = content["tokenizer"]["model"]["vocab"]
@@ -64,8 +64,8 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
 
     def call(*arguments: object, encoding: str = "utf-8") -> str:
         master, slave = pty.openpty()
-        heard: list[bytes] = []
-        listener = threading.Thread(target=_listen, args=(master, heard))
+        received: list[bytes] = []
+        listener = threading.Thread(target=_listen, args=(master, received))
         listener.start()
         with open(slave, "w", encoding=encoding, closefd=False) as stream:
             with monkeypatch.context() as patch:
@@ -81,15 +81,15 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
         os.close(slave)
         listener.join()
         os.close(master)
-        return b"".join(heard).decode(encoding)
+        return b"".join(received).decode(encoding)
 
     return call
 
 
-def _listen(master: int, heard: list[bytes]) -> None:
+def _listen(master: int, received: list[bytes]) -> None:
     try:
         while block := os.read(master, 4096):
-            heard.append(block)
+            received.append(block)
     except OSError:  # the other end is closed
         return
 
@@ -111,7 +111,7 @@ def _listen(master: int, heard: list[bytes]) -> None:
     ],
     ids=" ".join,
 )
-def test_item_4_a_verb_on_a_terminal_writes_controls_out(
+def test_item_4_verbs_escape_control_characters_on_a_terminal(
     arguments: list[str], terminal: Terminal, hostile: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "SOURCE").write_text("the cat\n", encoding="utf-8")
@@ -127,7 +127,7 @@ def test_item_4_a_verb_on_a_terminal_writes_controls_out(
     assert not OBEYED.search(out), ascii(out)
 
 
-def test_item_4_what_was_written_out_can_be_read(terminal: Terminal, hostile: Path) -> None:
+def test_item_4_escaped_output_can_be_read(terminal: Terminal, hostile: Path) -> None:
     assert SHOWN in terminal("info", hostile)
     assert SHOWN in terminal("translate", hostile, "the cat")
     manifest = json.loads(terminal("info", hostile, "--json"))
@@ -146,18 +146,18 @@ def test_item_4_data_in_a_file_or_pipe_stays_as_it_is(command: Command, hostile:
         assert HOSTILE in file.read()
 
 
-def test_item_4_messages_are_written_out_wherever_they_go(command: Command, tmp_path: Path) -> None:
+def test_item_4_messages_are_always_escaped(command: Command, tmp_path: Path) -> None:
     outcome = command("info", tmp_path / HOSTILE)
     assert outcome.code == 2
     assert not OBEYED.search(outcome.err)
     assert r"\u001b[2J" in outcome.err
 
 
-def test_item_4_a_terminal_of_another_encoding_is_no_way_around(terminal: Terminal, hostile: Path) -> None:
+def test_item_4_another_terminal_encoding_is_escaped_too(terminal: Terminal, hostile: Path) -> None:
     assert not OBEYED.search(terminal("info", hostile, encoding="ascii"))
 
 
-def test_item_4_a_server_s_reason_is_written_out(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_item_4_a_servers_reason_is_escaped(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def answer() -> None:
@@ -190,12 +190,12 @@ def test_item_4_our_own_colours_stay_and_text_gets_none() -> None:
 
 
 def test_item_4_a_bar_lets_no_escape_sequence_through(terminal: Terminal) -> None:
-    """While rich draws a bar it takes over the streams, and would turn sequences in text into colours and links."""
+    """While rich draws a bar it replaces the streams, and would turn escape sequences into colours and links."""
     link = "\x1b]8;;http://evil\x1b\\here\x1b]8;;\x1b\\"
 
     def work() -> None:
-        with escaped(), progress(f"measuring [/x]{link}", 3) as tell:
-            tell(1)
+        with escaped(), progress(f"measuring [/x]{link}", 3) as advance:
+            advance(1)
             warn(link)
         with escaped(), TrainingDisplay() as display:
             display(Warned(1, link))
@@ -207,7 +207,7 @@ def test_item_4_a_bar_lets_no_escape_sequence_through(terminal: Terminal) -> Non
     assert out.count(r"\u001b]8;;http://evil") >= 4
 
 
-def test_item_4_streams_are_put_back(capsys: pytest.CaptureFixture[str]) -> None:
+def test_item_4_streams_are_restored(capsys: pytest.CaptureFixture[str]) -> None:
     before = sys.stdout, sys.stderr
     with escaped():
         assert sys.stdout is before[0], "a pipe: data"

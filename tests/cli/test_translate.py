@@ -51,7 +51,7 @@ def test_files_in_and_out(command: Command, run_folder: Path, tmp_path: Path) ->
     assert target.read_text(encoding="utf-8").split("\n")[:3] == ["3 4 5", "4 4 5", "5 4 5"]
 
 
-def test_a_page_never_replaces_what_is_read(command: Command, run_folder: Path, tmp_path: Path) -> None:
+def test_a_page_never_replaces_an_input(command: Command, run_folder: Path, tmp_path: Path) -> None:
     source, other_name = tmp_path / "in.txt", tmp_path / "link.txt"
     source.write_text("3 4 5\n", encoding="utf-8")
     other_name.symlink_to(source)
@@ -61,7 +61,7 @@ def test_a_page_never_replaces_what_is_read(command: Command, run_folder: Path, 
     assert source.read_text(encoding="utf-8") == "3 4 5\n"
 
 
-def test_devices_and_pipes_are_read_and_written_as_they_are(command: Command, run_folder: Path) -> None:
+def test_devices_and_pipes_are_read_and_written_directly(command: Command, run_folder: Path) -> None:
     assert command("translate", run_folder, "--input", "/dev/null", "--output", "/dev/null").code == 0
     assert not Path("/dev/null").is_file()
 
@@ -82,7 +82,7 @@ def test_nbest_lines_bear_the_number_of_their_text(command: Command, run_folder:
     assert float(rows[0][1]) >= float(rows[1][1]) >= float(rows[2][1])
 
 
-def test_json_lines_carry_everything(command: Command, run_folder: Path) -> None:
+def test_json_lines_hold_everything(command: Command, run_folder: Path) -> None:
     outcome = command("translate", run_folder, "--json", "--beam", 2, "3 4 5", "")
     first, second = (json.loads(line) for line in outcome.out.splitlines())
     assert first["target"]["text"] == "5 4 3"
@@ -121,7 +121,7 @@ def test_a_page_with_heat_maps(command: Command, run_folder: Path, tmp_path: Pat
     assert "was not written: there is no translation" in command("translate", run_folder, "--html", page, "").err
 
 
-def test_a_model_without_attention_says_so_and_goes_on(command: Command, vanilla: Path, tmp_path: Path) -> None:
+def test_a_model_without_attention_prints_a_note_and_continues(command: Command, vanilla: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     outcome = command("translate", vanilla, "--walk", "--alignment", "--html", page, "the cat")
     assert outcome.code == 0
@@ -139,7 +139,7 @@ def test_several_layers_and_heads(command: Command, transformer: Path, tmp_path:
     assert data["attention"]["shape"][:2] == [2, 2]
 
 
-def test_an_ensemble_votes(command: Command, run_folder: Path, vanilla: Path) -> None:
+def test_an_ensemble_translates(command: Command, run_folder: Path, vanilla: Path) -> None:
     assert command("translate", run_folder, "--ensemble", run_folder / "last", "3 4 5").out == "5 4 3\n"
     outcome = command("translate", run_folder, "--ensemble", vanilla, "3 4 5")
     assert outcome.code == 2
@@ -159,15 +159,15 @@ def test_many_warnings_are_counted_not_printed(command: Command, run_folder: Pat
     [
         (["--input", "x", "3 4"], "texts and --input were both given: leave one of them out"),
         (["--json", "--walk", "3 4"], "--json holds alignment and attention already"),
-        (["--beam", "-1", "3 4"], "beam = -1: wanted at least 1"),
-        (["--nbest", "0", "3 4"], "nbest = 0: wanted at least 1"),
+        (["--beam", "-1", "3 4"], "beam = -1: expected at least 1"),
+        (["--nbest", "0", "3 4"], "nbest = 0: expected at least 1"),
         (["--beam", "2", "--nbest", "3", "3 4"], "nbest 3 is more than beam 2 can find; raise beam to 3"),
         (["--device", "gpu7", "3 4"], "device 'gpu7' cannot be used here"),
         (["caf\udce9"], "half of a surrogate pair"),
     ],
     ids=["texts and input", "json and walk", "negative beam", "nbest 0", "nbest above beam", "device", "bytes"],
 )
-def test_impossible_wishes_are_refused(command: Command, run_folder: Path, arguments: list[str], message: str) -> None:
+def test_wrong_options_are_refused(command: Command, run_folder: Path, arguments: list[str], message: str) -> None:
     outcome = command("translate", run_folder, *arguments)
     assert outcome.code == 2
     assert message in outcome.complaint
@@ -178,7 +178,7 @@ def start(*arguments: object, **options: Any) -> "AbstractContextManager[Popen[b
     return started(line, environment=ENVIRONMENT, **options)
 
 
-def test_a_reader_that_has_seen_enough_ends_it_quietly(run_folder: Path, tmp_path: Path) -> None:
+def test_a_closed_pipe_ends_it_quietly(run_folder: Path, tmp_path: Path) -> None:
     lines = tmp_path / "lines.txt"
     lines.write_text("3 4 5\n" * 5000, encoding="utf-8")
     with start("translate", run_folder, "--input", lines, stdout=PIPE, stderr=PIPE) as process:
@@ -190,7 +190,7 @@ def test_a_reader_that_has_seen_enough_ends_it_quietly(run_folder: Path, tmp_pat
         assert process.wait(60) == 0
 
 
-def test_ctrl_c_keeps_what_was_translated(run_folder: Path, tmp_path: Path) -> None:
+def test_ctrl_c_keeps_the_translations_so_far(run_folder: Path, tmp_path: Path) -> None:
     output, draft = tmp_path / "out.txt", tmp_path / "out.txt.part"
     with start("translate", run_folder, "--output", output, stdin=PIPE, stderr=PIPE) as process:
         assert process.stdin is not None
@@ -200,9 +200,9 @@ def test_ctrl_c_keeps_what_was_translated(run_folder: Path, tmp_path: Path) -> N
         drafts = partial(tmp_path.glob, ".out.txt-*.part")
         wait_until(lambda: any(path.stat().st_size for path in drafts()), process, "anything was translated")
         process.send_signal(signal.SIGINT)
-        said = process.stderr.read().decode()
+        printed = process.stderr.read().decode()
         assert process.wait(60) == 130
-    assert said == f"regard: the output so far is in {draft}\nregard: interrupted\n"
+    assert printed == f"regard: the output so far is in {draft}\nregard: interrupted\n"
     assert draft.read_text(encoding="utf-8") in ("5 4 3\n" * 256, "5 4 3\n" * 300)
     assert not output.exists()
 

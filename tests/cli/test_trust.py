@@ -40,7 +40,7 @@ def strange(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def places(tmp_path: Path) -> dict[str, Path]:
-    """What the words in capitals stand for."""
+    """The values of the placeholders in capitals."""
     texts = {"DATA": "the cat\tle chat\n", "SOURCE": "the cat\n", "TARGET": "le chat\n", "LINKS": "0-0 1-1\n"}
     for name, text in texts.items():
         (tmp_path / name).write_text(text, encoding="utf-8")

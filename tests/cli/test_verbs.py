@@ -75,19 +75,19 @@ class TestEvaluate:
         ],
         ids=["source alone", "links alone", "two corpora", "file and split", "no such split", "tokenizer"],
     )
-    def test_impossible_wishes(self, command: Command, run_folder: Path, arguments: list[str], message: str) -> None:
+    def test_wrong_options(self, command: Command, run_folder: Path, arguments: list[str], message: str) -> None:
         outcome = command("evaluate", run_folder, *arguments)
         assert outcome.code == 2
         assert message in outcome.complaint
 
-    def test_a_bundle_that_does_not_know_its_data(self, command: Command, vanilla: Path) -> None:
+    def test_a_bundle_without_a_recipe(self, command: Command, vanilla: Path) -> None:
         outcome = command("evaluate", vanilla)
         assert outcome.code == 2
-        assert outcome.complaint == f"{vanilla} does not know its recipe: name the data to use"
+        assert outcome.complaint == f"{vanilla} has no recipe: name the data to use"
 
 
 class TestInfo:
-    def test_what_a_bundle_holds(self, command: Command, run_folder: Path) -> None:
+    def test_info_describes_a_bundle(self, command: Command, run_folder: Path) -> None:
         out = command("info", run_folder).out
         assert "model       GRU, 1 × 32 bidirectional encoder" in out
         assert "about       Reverse short sequences." in out
@@ -124,14 +124,14 @@ class TestPlot:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["3 4", "--out", "x.jpg"], "x.jpg ends in .jpg; wanted .png, .svg, .pdf or .html"),
-            (["--out", "x.html"], "x.html ends in .html; wanted .png, .svg or .pdf"),
+            (["3 4", "--out", "x.jpg"], "x.jpg ends in .jpg; expected .png, .svg, .pdf or .html"),
+            (["--out", "x.html"], "x.html ends in .html; expected .png, .svg or .pdf"),
             (["3 4", "5 6", "--target", "4 3"], "--target forces one translation, but 2 sentences were given"),
             (["3 4", "--layer", "3"], "there is no layer 3: this attention has 1"),
         ],
         ids=["ending", "a curve as a page", "two sentences", "layer"],
     )
-    def test_impossible_wishes(self, command: Command, run_folder: Path, arguments: list[str], message: str) -> None:
+    def test_wrong_options(self, command: Command, run_folder: Path, arguments: list[str], message: str) -> None:
         outcome = command("plot", run_folder, *arguments)
         assert outcome.code == 2
         assert message in outcome.complaint
@@ -147,7 +147,7 @@ class TestPlot:
         assert nowhere.complaint.startswith(f"no bundle at {run_folder.with_name('nowhere')}: there is no such folder")
         blank = command("plot", run_folder, " ", "--out", tmp_path / "x.png")
         assert (blank.code, blank.err.splitlines()[-1]) == (
-            2, "regard: nothing to draw: there is no word in what was given"
+            2, "regard: nothing to draw: the given texts have no words"
         )  # fmt: skip
         assert "no curve to draw" in command("plot", vanilla, "--out", tmp_path / "x.png").complaint
 
@@ -171,7 +171,7 @@ class TestExplain:
 
 
 class TestDoctor:
-    def test_fine_and_not_fine(self, command: Command, run_folder: Path, tmp_path: Path) -> None:
+    def test_exit_codes_of_findings(self, command: Command, run_folder: Path, tmp_path: Path) -> None:
         assert command("doctor").code == 0
         assert command("doctor", run_folder).code == 0
         wrong = command("doctor", tmp_path)
@@ -223,7 +223,7 @@ class TestDemo:
         assert "Replaces an earlier demo there" in " ".join(command("demo", "--help").out.split())
 
     @pytest.mark.slow
-    def test_what_it_shows(self, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_the_output_of_the_demo(self, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         short = ["data.train=60", "data.dev=5", "train.steps=3", "train.validate_every=3", "train.validate_sentences=5"]
         load_recipe = demo_module.load_recipe
         monkeypatch.setattr(demo_module, "load_recipe", lambda name, changes: load_recipe(name, [*changes, *short]))
@@ -231,14 +231,14 @@ class TestDemo:
         monkeypatch.setattr(demo_module, "SAMPLE", 1)
         outcome = command("demo", "--out", tmp_path / "demo")
         assert outcome.code == 0
-        package, _, own = outcome.out.partition("Now one of your own is trained")
+        package, _, own = outcome.out.partition("Now a new model is trained")
         assert package.startswith(
             "en-fr, a model of the package: Where have you hidden my car keys?  →  Où as-tu caché"
         )
         assert "rows: written, columns: read" in package
         assert "\nThe black cat sat on the mat.  →  " in own
         for part in (
-            "rows: written, columns: read", "✗  wanted: je t'aime", "5 sentences that the model never saw:",
+            "rows: written, columns: read", "✗  expected: je t'aime", "5 sentences that the model never saw:",
             "41–60*", "* longer than any training sentence", "report.html", "--walk",
         ):  # fmt: skip
             assert part in outcome.out

@@ -1,4 +1,4 @@
-"""Batches: each item once an epoch, never more slots than asked for, the same again from the same (seed, epoch)."""
+"""Batches: each item once an epoch, never more slots than the limit, deterministic for (seed, epoch)."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.data.batching import Batcher
+from regard.data.batching import EpochBatcher
 from regard.data.dataset import EncodedPairs, Sequences
 from regard.text.input_error import InputError
 from regard.text.special import BOS, EOS, PAD
@@ -28,7 +28,7 @@ def encoded(lengths: list[tuple[int, int]]) -> EncodedPairs:
 def test_token_batches_cover_each_item_once_within_the_budget(
     lengths: list[tuple[int, int]], tokens: int, bucket: bool, shuffle: bool, source_eos: bool, epoch: int
 ) -> None:
-    batcher = Batcher(encoded(lengths), tokens=tokens, bucket=bucket, shuffle=shuffle, source_eos=source_eos)
+    batcher = EpochBatcher(encoded(lengths), tokens=tokens, bucket=bucket, shuffle=shuffle, source_eos=source_eos)
     seen: list[int] = []
     largest = batcher.largest_batch()
     for batch in batcher.batches(epoch):
@@ -45,7 +45,7 @@ def test_token_batches_cover_each_item_once_within_the_budget(
 
 @given(LENGTHS, st.integers(1, 20), st.booleans())
 def test_sentence_batches_cover_each_item_once(lengths: list[tuple[int, int]], rows: int, bucket: bool) -> None:
-    batches = list(Batcher(encoded(lengths), sentences=rows, bucket=bucket).batches())
+    batches = list(EpochBatcher(encoded(lengths), sentences=rows, bucket=bucket).batches())
     assert sorted(index for batch in batches for index in batch.indices.tolist()) == list(range(len(lengths)))
     assert sum(batch.rows < rows for batch in batches) <= 1
     assert max(batch.rows for batch in batches) <= rows
@@ -54,7 +54,7 @@ def test_sentence_batches_cover_each_item_once(lengths: list[tuple[int, int]], r
 @given(LENGTHS, st.booleans())
 def test_rows_are_the_items_with_their_special_ids(lengths: list[tuple[int, int]], source_eos: bool) -> None:
     data = encoded(lengths)
-    for batch in Batcher(data, sentences=7, source_eos=source_eos).batches():
+    for batch in EpochBatcher(data, sentences=7, source_eos=source_eos).batches():
         for row, index in enumerate(batch.indices.tolist()):
             source = data.source[index].tolist() + ([EOS] if source_eos else [])
             target = [BOS, *data.target[index].tolist(), EOS]
@@ -67,11 +67,11 @@ def test_rows_are_the_items_with_their_special_ids(lengths: list[tuple[int, int]
 
 
 @given(LENGTHS, st.integers(0, 2**40), st.integers(0, 5))
-def test_seed_and_epoch_decide_the_order_and_a_resumed_epoch_goes_on(
+def test_seed_and_epoch_determine_the_order_and_a_resumed_epoch_continues(
     lengths: list[tuple[int, int]], seed: int, epoch: int
 ) -> None:
-    first = Batcher(encoded(lengths), tokens=64, seed=seed)
-    second = Batcher(encoded(lengths), tokens=64, seed=seed)
+    first = EpochBatcher(encoded(lengths), tokens=64, seed=seed)
+    second = EpochBatcher(encoded(lengths), tokens=64, seed=seed)
     whole = [batch.indices.tolist() for batch in first.batches(epoch)]
     done = len(whole) // 2
     assert whole[done:] == [batch.indices.tolist() for batch in second.batches(epoch, start=done)]
@@ -80,7 +80,7 @@ def test_seed_and_epoch_decide_the_order_and_a_resumed_epoch_goes_on(
 def test_epochs_and_seeds_differ() -> None:
     data = encoded([(5, 5)] * 100)
     orders = {
-        tuple(np.concatenate(Batcher(data, sentences=8, seed=seed).plan(epoch)).tolist())
+        tuple(np.concatenate(EpochBatcher(data, sentences=8, seed=seed).plan(epoch)).tolist())
         for seed in range(3)
         for epoch in range(3)
     }
@@ -90,7 +90,7 @@ def test_epochs_and_seeds_differ() -> None:
 def test_the_largest_batch_is_the_largest_of_every_epoch() -> None:
     random = np.random.RandomState(0)
     data = encoded([(int(a), int(b)) for a, b in random.randint(1, 40, (500, 2))])
-    batcher = Batcher(data, tokens=200)
+    batcher = EpochBatcher(data, tokens=200)
     for epoch in range(4):
         assert max(batch.slots for batch in batcher.batches(epoch)) == batcher.largest_batch().slots
 
@@ -98,9 +98,9 @@ def test_the_largest_batch_is_the_largest_of_every_epoch() -> None:
 def test_bucketing_saves_padding() -> None:
     random = np.random.RandomState(0)
     data = encoded([(int(length), int(length)) for length in random.randint(3, 30, 2000)])
-    bucketed, mixed = (Batcher(data, sentences=32, bucket=bucket).efficiency() for bucket in (True, False))
+    bucketed, mixed = (EpochBatcher(data, sentences=32, bucket=bucket).efficiency() for bucket in (True, False))
     assert bucketed > 0.95 > 0.7 > mixed
-    batches = list(Batcher(data, sentences=32).batches())
+    batches = list(EpochBatcher(data, sentences=32).batches())
     assert bucketed == pytest.approx(
         sum(int(batch.source_lengths.sum() + batch.target_lengths.sum()) for batch in batches)
         / sum(batch.slots for batch in batches)
@@ -108,7 +108,9 @@ def test_bucketing_saves_padding() -> None:
 
 
 def test_halves_are_the_same_rows_with_no_more_padding_than_needed() -> None:
-    batch = Batcher(encoded([(2, 9), (3, 2), (9, 1)]), sentences=3, bucket=False, shuffle=False).batch(np.arange(3))
+    batch = EpochBatcher(encoded([(2, 9), (3, 2), (9, 1)]), sentences=3, bucket=False, shuffle=False).batch(
+        np.arange(3)
+    )
     top, bottom = batch.halves()
     assert top.source.tolist() == [batch.source[0, :3].tolist()]
     assert top.target.shape == (1, 11)
@@ -118,8 +120,8 @@ def test_halves_are_the_same_rows_with_no_more_padding_than_needed() -> None:
         top.halves()
 
 
-def test_a_batch_moves_whole() -> None:
-    batch = next(Batcher(encoded([(2, 3)]), sentences=1).batches())
+def test_all_tensors_of_a_batch_are_moved() -> None:
+    batch = next(EpochBatcher(encoded([(2, 3)]), sentences=1).batches())
     assert {tensor.device.type for tensor in vars(batch.to("meta")).values() if tensor is not None} == {"meta"}
 
 
@@ -132,17 +134,17 @@ def test_a_batch_moves_whole() -> None:
         ({"tokens": 20}, "a sentence of 31 tokens .* raise batch_tokens to 31"),
     ],
 )
-def test_sizes_that_cannot_work_are_refused(sizes: dict[str, int], message: str) -> None:
+def test_invalid_sizes_raise(sizes: dict[str, int], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        Batcher(encoded([(3, 30)]), **sizes)
+        EpochBatcher(encoded([(3, 30)]), **sizes)
 
 
 @given(LENGTHS, st.integers(40, 200), st.booleans(), st.sampled_from([2, 5, 8]))
 def test_padded_batches_hold_the_same_rows_in_columns_of_whole_multiples(
     lengths: list[tuple[int, int]], tokens: int, bucket: bool, multiple: int
 ) -> None:
-    plain = Batcher(encoded(lengths), tokens=tokens)
-    batcher = Batcher(encoded(lengths), tokens=tokens, bucket=bucket, multiple=multiple)
+    plain = EpochBatcher(encoded(lengths), tokens=tokens)
+    batcher = EpochBatcher(encoded(lengths), tokens=tokens, bucket=bucket, multiple=multiple)
     seen: list[int] = []
     for batch in batcher.batches():
         assert batch.source.shape[1] % multiple == batch.target_out.shape[1] % multiple == 0
@@ -166,16 +168,16 @@ def test_padded_buckets_come_in_few_shapes() -> None:
     shapes = {
         multiple: {
             (batch.rows, batch.source.shape[1], batch.target_out.shape[1])
-            for batch in Batcher(encoded(lengths), tokens=200, multiple=multiple).batches()
+            for batch in EpochBatcher(encoded(lengths), tokens=200, multiple=multiple).batches()
         }
         for multiple in (1, 8)
     }
     assert len(shapes[8]) < len(shapes[1]) / 4
 
 
-def test_no_length_leaves_a_batch_of_a_few_rows_behind() -> None:
+def test_no_length_ends_in_a_batch_of_a_few_rows() -> None:
     random = np.random.RandomState(0)
     lengths = [(s, max(1, s + d)) for s, d in random.randint((1, -3), (50, 4), (4000, 2)).tolist()]
-    batches = list(Batcher(encoded(lengths), tokens=4000, multiple=8).batches())
+    batches = list(EpochBatcher(encoded(lengths), tokens=4000, multiple=8).batches())
     filled = [max(batch.source.numel(), batch.target_out.numel()) / 4000 for batch in batches]
     assert sum(share < 0.5 for share in filled) <= 1  # what was left at the end

@@ -1,4 +1,4 @@
-"""The cache: built once, found by its key, rebuilt when it is not whole, and never half there."""
+"""The cache: built once, found by its key, rebuilt if incomplete, never partially visible."""
 
 import os
 import shutil
@@ -67,20 +67,20 @@ def empty_list(place: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [damage_size, damage_bit, lose_file, lose_list, damage_list, empty_list])
-def test_what_is_not_whole_is_built_anew_and_said(damage: Callable[[Path], None]) -> None:
+def test_an_incomplete_folder_is_rebuilt_and_reported(damage: Callable[[Path], None]) -> None:
     calls: list[Path] = []
     place = cached_folder("pairs", "k", builder(calls))
     damage(place)
     notes: list[str] = []
     assert cached_folder("pairs", "k", builder(calls), notes) == place
     assert len(calls) == 2
-    assert notes == [f"the cache in {place} was damaged or only half written: it was built anew"]
+    assert notes == [f"the cache in {place} was damaged or incomplete: it was rebuilt"]
     assert (place / "a").read_text() == "x" * 5000
     cached_folder("pairs", "k", builder(calls), notes)
     assert len(calls) == 2
 
 
-def test_what_a_killed_process_left_is_swept_away(home: Path) -> None:
+def test_files_of_a_killed_process_are_removed(home: Path) -> None:
     half = home / "pairs" / ".k-0123abcd.part"
     half.mkdir(parents=True)
     (half / "a").write_text("half")
@@ -98,10 +98,10 @@ def test_a_build_that_fails_leaves_nothing(home: Path) -> None:
     assert names(home / "pairs") == []
 
 
-def test_a_file_that_cannot_grow_is_an_error_and_no_poison(home: Path) -> None:
+def test_a_file_size_limit_raises_and_leaves_no_partial_folder(home: Path) -> None:
     with (
         small_files(1000),
-        pytest.raises(InputError, match="larger than this disk or `ulimit -f` allows; nothing half"),
+        pytest.raises(InputError, match="larger than this disk or `ulimit -f` allows; no partial files"),
     ):
         cached_folder("pairs", "k", builder([]))
     assert names(home / "pairs") == []
@@ -120,19 +120,19 @@ def tiny_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", place], check=True)
 
 
-def test_a_full_disk_is_an_error_and_no_poison(tiny_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_raises_and_leaves_no_partial_folder(tiny_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REGARD_CACHE", str(tiny_disk))
     with pytest.raises(InputError) as caught:
         cached_folder("pairs", "k", builder([], "x" * 200_000))
     assert str(caught.value) == (
-        f"cannot keep prepared data in {tiny_disk / 'pairs'}: the disk is full; nothing half done is left there. "
+        f"cannot keep prepared data in {tiny_disk / 'pairs'}: the disk is full; no partial files are left there. "
         "Free some space, or name another folder with the environment variable REGARD_CACHE"
     )
     assert names(tiny_disk / "pairs") == []
     assert (cached_folder("pairs", "k", builder([])) / "b").read_text() == "b"
 
 
-def test_a_cache_that_is_read_only_is_used_where_it_is_whole(tiny_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_complete_read_only_cache_is_used(tiny_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REGARD_CACHE", str(tiny_disk))
     built = cached_folder("pairs", "k", builder([]))
     for path in built.parent.glob("*.lock"):
@@ -141,7 +141,7 @@ def test_a_cache_that_is_read_only_is_used_where_it_is_whole(tiny_disk: Path, mo
     calls: list[Path] = []
     assert (cached_folder("pairs", "k", builder(calls)), calls) == (built, [])
     for kind, key in (("pairs", "other"), ("tokenizers", "k")):
-        with pytest.raises(InputError, match="Read-only file system; nothing half done is left there"):
+        with pytest.raises(InputError, match="Read-only file system; no partial files are left there"):
             cached_folder(kind, key, builder([]))
 
 
@@ -153,7 +153,7 @@ def test_a_folder_that_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         cached_folder("pairs", "k", builder([]))
 
 
-def test_two_that_want_the_same_wait_for_one_another() -> None:
+def test_two_processes_build_the_same_folder_once() -> None:
     calls: list[Path] = []
 
     def slow(folder: Path) -> None:
@@ -168,7 +168,7 @@ def test_two_that_want_the_same_wait_for_one_another() -> None:
     assert len(calls) == 1
 
 
-def test_where_it_lies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_cache_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("REGARD_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert cache_folder() == tmp_path / "regard"

@@ -1,4 +1,4 @@
-"""The catalogue: every entry is whole, recipes find their files, and what is wrong is said."""
+"""The catalogue: every entry is complete, recipes find their files, and wrong keys raise clear messages."""
 
 import os
 from pathlib import Path
@@ -35,7 +35,7 @@ def fill(folder: Path, **files: str) -> None:
 
 
 @pytest.mark.parametrize("entry", catalogue().values(), ids=lambda entry: entry.name)
-def test_an_entry_says_what_a_user_must_know(entry: CatalogueEntry) -> None:
+def test_an_entry_has_all_fields_that_a_user_needs(entry: CatalogueEntry) -> None:
     assert all((entry.title, entry.origin, entry.licence, entry.acknowledge, entry.use))
     assert len(entry.sides) >= 2
     splits = entry.splits()
@@ -56,7 +56,7 @@ def test_the_checksums_are_those_of_the_corpora(entry: CatalogueEntry) -> None:
     assert damaged(entry, SHARED / entry.name) == []
 
 
-def test_names_are_found_or_answered() -> None:
+def test_unknown_names_raise_with_the_nearest_one() -> None:
     assert find_entry("multi30k").sides == ("en", "de", "fr")
     with pytest.raises(InputError, match=r"no corpus 'multi30' in the catalogue: did you mean 'multi30k'\?"):
         find_entry("multi30")
@@ -147,14 +147,14 @@ def test_a_folder_named_by_the_user_comes_first(home: Path, tmp_path: Path, monk
         ),
     ],
 )
-def test_wrong_wishes_are_answered(keys: dict[str, str], message: str, home: Path) -> None:
+def test_invalid_keys_raise(keys: dict[str, str], message: str, home: Path) -> None:
     fill(home / "tatoeba-en-fr", train__tsv="a\tb\n")
     with pytest.raises(InputError, match=message):
         resolve(table(**keys))
 
 
-def test_which_part_must_be_said(home: Path) -> None:
+def test_the_part_must_be_named(home: Path) -> None:
     fill(home / "g2p-sigmorphon2020", fre_train__tsv="a\tb\n")
-    for part, said in ((None, "name one"), ("xxx", "no part 'xxx'")):
-        with pytest.raises(InputError, match=f"has several parts, {said}: part is one of ady, arm"):
+    for part, reason in ((None, "name one"), ("xxx", "no part 'xxx'")):
+        with pytest.raises(InputError, match=f"has several parts, {reason}: part is one of ady, arm"):
             resolve(table(name="g2p-sigmorphon2020", source="word", target="ipa", part=part))

@@ -1,4 +1,4 @@
-"""The tables [data] and [text]: what can be said, what it loads, and what is refused."""
+"""The tables [data] and [text]: valid settings, the data they load, and invalid ones."""
 
 from pathlib import Path
 from typing import Any
@@ -28,14 +28,14 @@ def sources(config: Any) -> dict[str, list[str]]:
     return {split: [pair.source for pair in load_split(config, split).pairs] for split in SPLITS}
 
 
-def test_a_synthetic_task_has_the_sizes_asked_for() -> None:
+def test_a_synthetic_task_has_the_configured_sizes() -> None:
     config = data(kind="reverse", vocabulary=20, shortest=2, longest=5, train=30, dev=10, test=20, seed=3)
     assert {split: len(found) for split, found in sources(config).items()} == {"train": 30, "dev": 10, "test": 20}
     assert load_split(config, "dev").pairs == synthetic("reverse", 20, 2, 5, 10, 3, "dev")
 
 
 @pytest.mark.parametrize("pair", ["en-fr", "fr-en", "en-hi"])
-def test_the_phrasebook_has_the_sizes_asked_for(pair: str) -> None:
+def test_the_phrasebook_has_the_configured_sizes(pair: str) -> None:
     config = data(kind="phrasebook", pair=pair, train=30, dev=10, test=20)
     found = sources(config)
     assert {split: len(texts) for split, texts in found.items()} == {"train": 30, "dev": 10, "test": 20}
@@ -52,7 +52,7 @@ def test_files_are_found_from_the_recipe_s_folder(tmp_path: Path) -> None:
     assert DATA.validate_python(config.model_dump(mode="json")) == config
 
 
-def test_left_out_lines_are_said(tmp_path: Path) -> None:
+def test_skipped_lines_are_reported(tmp_path: Path) -> None:
     (tmp_path / "t.tsv").write_text("a\tb\n\nc\t\n", "utf-8")
     config = data(kind="tsv", train="t.tsv", dev="t.tsv", test="t.tsv", base=tmp_path)
     assert load_split(config, "train").notes == ("t.tsv: 2 lines left out, a side is blank (first: line 2)",)
@@ -66,19 +66,19 @@ def undivided(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_what_has_no_file_is_held_out_of_train_and_said(undivided: Path) -> None:
+def test_splits_without_a_file_are_held_out_of_train_and_reported(undivided: Path) -> None:
     config = data(kind="tsv", train="all.tsv", base=undivided)
     found = sources(config)
     assert {split: len(texts) for split, texts in found.items()} == {"train": 360, "dev": 20, "test": 20}
     assert not set(found["train"]) & set(found["dev"])
     assert not set(found["train"]) & set(found["test"])
     assert not set(found["dev"]) & set(found["test"])
-    said = "no {0} file: 20 of the 400 training pairs, chosen by their source text, are held out for {0}"
-    assert load_split(config, "train").notes == (said.format("dev"), said.format("test"))
-    assert load_split(config, "dev").notes == (said.format("dev"),)
+    note = "no {0} file: 20 of the 400 training pairs, chosen by their source text, are held out for {0}"
+    assert load_split(config, "train").notes == (note.format("dev"), note.format("test"))
+    assert load_split(config, "dev").notes == (note.format("dev"),)
 
 
-def test_what_is_held_out_depends_on_the_texts_alone(undivided: Path) -> None:
+def test_the_holdout_depends_only_on_the_texts(undivided: Path) -> None:
     first = sources(data(kind="tsv", train="all.tsv", base=undivided))
     second = sources(data(kind="tsv", train="backwards.tsv", base=undivided))
     assert {split: sorted(texts) for split, texts in first.items()} == {
@@ -90,7 +90,7 @@ def test_what_is_held_out_depends_on_the_texts_alone(undivided: Path) -> None:
     assert len(sources(with_test)["test"]) == 400
 
 
-def test_editions_of_one_source_are_never_in_two_splits(tmp_path: Path) -> None:
+def test_near_duplicates_are_never_in_two_splits(tmp_path: Path) -> None:
     editions = (
         "sentence {}",
         "Sentence {}!",
@@ -117,13 +117,13 @@ def test_too_little_to_hold_out_is_refused(tmp_path: Path) -> None:
         load_split(data(kind="tsv", train="t.tsv", base=tmp_path), "train")
 
 
-def test_one_sentence_is_said_to_be_one(tmp_path: Path) -> None:
+def test_the_message_uses_the_singular(tmp_path: Path) -> None:
     (tmp_path / "t.tsv").write_text("a\tb\nA!\tc\n", "utf-8")
     with pytest.raises(InputError, match=r"^1 source sentence is too few \(but for case and punctuation\) to hold out"):
         load_split(data(kind="tsv", train="t.tsv", base=tmp_path), "train")
 
 
-def test_a_limit_that_leaves_nothing_is_named(tmp_path: Path) -> None:
+def test_a_limit_that_leaves_no_pair_raises(tmp_path: Path) -> None:
     (tmp_path / "t.tsv").write_text("a b c\td\ne f g\th\n", "utf-8")
     config = data(kind="tsv", train="t.tsv", dev="t.tsv", test="t.tsv", longest_words=2, base=tmp_path)
     wanted = r"t.tsv: every training pair \(2\) has more than 2 words on a side, .* raise longest_words in \[data\]"
@@ -170,7 +170,7 @@ def test_a_wrong_data_table_is_refused(table: dict[str, object], message: str) -
         data(**table)
 
 
-def test_both_sides_share_what_is_said_once() -> None:
+def test_shared_keys_apply_to_both_sides() -> None:
     text = TextConfig.model_validate(
         {"kind": "bpe", "vocabulary": 500, "normalise": {"lowercase": True}, "joint": True}
     )
@@ -179,7 +179,7 @@ def test_both_sides_share_what_is_said_once() -> None:
     )
 
 
-def test_a_side_changes_what_is_said_for_both() -> None:
+def test_a_sides_table_overrides_shared_keys() -> None:
     text = TextConfig.model_validate(
         {
             "kind": "bpe",

@@ -1,4 +1,4 @@
-"""Files of pairs: what is read, and what is said about files that cannot be."""
+"""Files of pairs: what is read, and the messages about invalid files."""
 
 import gzip
 import lzma
@@ -89,14 +89,14 @@ def test_pairs_are_read_one_at_a_time(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "columns", "message"),
     [
-        ("a\tb\nno tab\n", None, r"t.tsv, line 2: no tab; wanted source TAB target"),
+        ("a\tb\nno tab\n", None, r"t.tsv, line 2: no tab; expected source TAB target"),
         (
             "a\tb\tc\n",
             None,
-            r"t.tsv, line 1: 3 columns, wanted 2; .* columns = \[1, 2\] in the recipe.* cut -f 1,2 t.tsv",
+            r"t.tsv, line 1: 3 columns, expected 2; .* columns = \[1, 2\] in the recipe.* cut -f 1,2 t.tsv",
         ),
         ("a\tb\tc\nd\te\n", (1, 3), r"t.tsv, line 2: 2 columns, but columns = \[1, 3\]"),
-        ("a\tb\n", (0, 1), r"columns = \[0, 1\]: wanted two different columns, counted from 1"),
+        ("a\tb\n", (0, 1), r"columns = \[0, 1\]: expected two different columns, counted from 1"),
         ("a\tb\n", (2, 2), r"columns = \[2, 2\]"),
         ("", None, "t.tsv holds no pair"),
         ("\n \t \n", None, "t.tsv holds no pair"),
@@ -118,7 +118,7 @@ def test_a_wrong_tsv_is_refused_with_its_place(
         list(read_tsv(path, columns))
 
 
-def test_a_missing_file_is_answered_with_the_nearest_name(tmp_path: Path) -> None:
+def test_a_missing_file_raises_with_the_nearest_name(tmp_path: Path) -> None:
     write(tmp_path / "train.tsv", "a\tb")
     with pytest.raises(InputError, match=r"no file .*trian.tsv: did you mean 'train.tsv'\?"):
         list(read_tsv(tmp_path / "trian.tsv"))
@@ -126,7 +126,7 @@ def test_a_missing_file_is_answered_with_the_nearest_name(tmp_path: Path) -> Non
         list(read_tsv(tmp_path / "zzzz"))
     with pytest.raises(InputError, match=r"there is no folder .*nowhere"):
         list(read_tsv(tmp_path / "nowhere" / "train.tsv"))
-    with pytest.raises(InputError, match="is a folder, wanted a file"):
+    with pytest.raises(InputError, match="is a folder, expected a file"):
         list(read_tsv(tmp_path))
 
 
@@ -152,7 +152,7 @@ def test_parallel_files_are_paired_line_by_line_with_their_links(tmp_path: Path)
         ("a\n", "a\n", "0-0\n0-0\n", r"t.en has 1, .*t.fr has 1, .*t.align has 2; line 2 of .*t.align"),
         ("", "", None, r"t.en and .*t.fr hold no pair"),
         ("\n", "a\n", None, r"hold no pair"),
-        ("a\nb", "a\nb", "0-0\n0-x\n", r"t.align, line 2: '0-x' is no link; wanted i-j"),
+        ("a\nb", "a\nb", "0-0\n0-x\n", r"t.align, line 2: '0-x' is not a link; expected i-j"),
         ("a b\n", "a\n", "1-1\n", r"t.align, line 1: link 1-1 lies outside the pair of 2 source and 1 target words"),
     ],
 )
@@ -171,7 +171,7 @@ def test_several_zstd_frames_are_one_file(tmp_path: Path) -> None:
     assert list(read_lines(path)) == ["a", "bc"]
 
 
-def test_without_the_extra_a_zstd_file_is_answered_with_the_line_that_installs_it(
+def test_a_zstd_file_without_the_extra_raises_with_the_install_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write(tmp_path / "t.tsv.zst", zstd(b"a\tb\n"))

@@ -1,4 +1,4 @@
-"""CSV and TSV files with a header: quotes, names of columns, and what is wrong with them."""
+"""CSV and TSV files with a header: quotes, names of columns, and invalid files."""
 
 from pathlib import Path
 
@@ -44,8 +44,8 @@ def test_item_15_tsv_with_a_header(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "columns", "message"),
     [
-        ("en,fr,x\na,b,c\n", None, "line 2: 3 values, wanted 2; name two columns"),
-        ("en;fr\na;b\n", None, "line 2: no delimiter; wanted two values, or set delimiter"),
+        ("en,fr,x\na,b,c\n", None, "line 2: 3 values, expected 2; name two columns"),
+        ("en;fr\na;b\n", None, "line 2: no delimiter; expected two values, or set delimiter"),
         ("en,fr,x\na,b,c\n", ["en", "de"], "no column 'de' in the header: "),
         ("en,en,x\na,b,c\n", ["en", "x"], "the header names 2 columns 'en'"),
         ('en,fr\n"a,b\n', None, "line 2: not CSV"),
@@ -55,7 +55,7 @@ def test_item_15_tsv_with_a_header(tmp_path: Path) -> None:
         ("", None, "holds no pair"),
     ],
 )
-def test_item_15_what_is_wrong_is_said(tmp_path: Path, text: str, columns: list[str] | None, message: str) -> None:
+def test_item_15_invalid_csv_raises(tmp_path: Path, text: str, columns: list[str] | None, message: str) -> None:
     with pytest.raises(InputError, match=message):
         list(read_csv(write(tmp_path / "a.csv", text), columns))
 

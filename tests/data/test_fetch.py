@@ -1,4 +1,4 @@
-"""Fetching a corpus: copied or downloaded from a server of our own that breaks off, changes files and loses them."""
+"""Fetching a corpus: copied, or downloaded from a test server that drops connections, changes files and loses them."""
 
 import gzip
 import hashlib
@@ -23,7 +23,7 @@ TEXTS = {"train.en": "one\n" * 20_000, "train.fr": "un\n" * 20_000, "LICENSE": "
 
 @dataclass
 class Server:
-    """What it serves, how many bytes it sends before it hangs up (for each request in turn), and what it was asked."""
+    """The served files, the bytes sent before each connection is dropped (one entry a request), and the requests."""
 
     files: dict[str, bytes]
     breaks: list[int] = field(default_factory=list)
@@ -31,8 +31,8 @@ class Server:
     status: int | None = None
     length: str | None = None
     whole: bool = True
-    """Whether it says how long a file is."""
-    asked: list[tuple[str, str | None]] = field(default_factory=list)
+    """Whether it sends Content-Length."""
+    requested: list[tuple[str, str | None]] = field(default_factory=list)
     address: str = ""
 
 
@@ -43,7 +43,7 @@ def server() -> Iterator[Server]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             wanted = self.headers.get("Range")
-            state.asked.append((self.path, wanted))
+            state.requested.append((self.path, wanted))
             content = state.files.get(self.path)
             if state.status is not None or content is None:
                 self.send_error(state.status or 404)
@@ -91,45 +91,51 @@ def entry(address: str | None = None) -> CatalogueEntry:
 
 
 def test_a_corpus_is_downloaded_checked_and_then_kept(server: Server, tmp_path: Path) -> None:
-    told: list[tuple[str, int, int | None]] = []
-    got = get(entry(server.address), home=tmp_path, watch=lambda *one: told.append(one))
+    reported: list[tuple[str, int, int | None]] = []
+    got = get(entry(server.address), home=tmp_path, watch=lambda *one: reported.append(one))
     assert got.folder == tmp_path / "tiny"
     assert set(got.files.values()) == {"downloaded"}
     assert sorted(path.name for path in got.folder.iterdir()) == ["LICENSE.gz", "train.en.gz", "train.fr.gz"]
     assert damaged(entry(), got.folder) == []
     sizes = {name: len(server.files[f"/{name}.gz"]) for name in TEXTS}
-    assert {(name, total) for name, _, total in told} == set(sizes.items())
-    assert all((name, size, size) in told for name, size in sizes.items())
+    assert {(name, total) for name, _, total in reported} == set(sizes.items())
+    assert all((name, size, size) in reported for name, size in sizes.items())
     again = get(entry(server.address), home=tmp_path)
     assert set(again.files.values()) == {"kept"}
-    assert len(server.asked) == 3
+    assert len(server.requested) == 3
 
 
-def test_a_broken_connection_is_gone_on_with(server: Server, tmp_path: Path) -> None:
+def test_a_broken_connection_is_resumed(server: Server, tmp_path: Path) -> None:
     server.breaks = [10, 5]
     get(entry(server.address), home=tmp_path)
-    assert server.asked[:3] == [("/train.en.gz", None), ("/train.en.gz", "bytes=10-"), ("/train.en.gz", "bytes=15-")]
+    assert server.requested[:3] == [
+        ("/train.en.gz", None),
+        ("/train.en.gz", "bytes=10-"),
+        ("/train.en.gz", "bytes=15-"),
+    ]
     assert damaged(entry(), tmp_path / "tiny") == []
 
 
-def test_what_came_is_kept_for_the_next_attempt(server: Server, tmp_path: Path) -> None:
+def test_received_bytes_are_kept_for_the_next_attempt(server: Server, tmp_path: Path) -> None:
     server.breaks = [10, 5, 5]
-    with pytest.raises(InputError, match=r"train.en.gz broke off 3 times \(.*\); 20 bytes are kept: the same command"):
+    with pytest.raises(InputError, match=r"train.en.gz failed 3 times \(.*\); 20 bytes are kept: run the same command"):
         get(entry(server.address), home=tmp_path)
     assert [path.name for path in (tmp_path / "tiny").iterdir()] == [".train.en.gz.part"]
     get(entry(server.address), home=tmp_path)
-    assert server.asked[3] == ("/train.en.gz", "bytes=20-")
+    assert server.requested[3] == ("/train.en.gz", "bytes=20-")
     assert damaged(entry(), tmp_path / "tiny") == []
 
 
-def test_a_server_that_always_begins_at_the_beginning(server: Server, tmp_path: Path) -> None:
+def test_a_server_that_ignores_ranges(server: Server, tmp_path: Path) -> None:
     server.breaks, server.ranges = [10], False
     get(entry(server.address), home=tmp_path)
     assert damaged(entry(), tmp_path / "tiny") == []
 
 
 @pytest.mark.parametrize("part", [lambda whole: whole, lambda whole: b"x" * 9, lambda whole: whole + b"x"])
-def test_whatever_an_earlier_attempt_left(part: Callable[[bytes], bytes], server: Server, tmp_path: Path) -> None:
+def test_any_part_of_an_earlier_attempt_is_handled(
+    part: Callable[[bytes], bytes], server: Server, tmp_path: Path
+) -> None:
     (tmp_path / "tiny").mkdir()
     (tmp_path / "tiny" / ".train.en.gz.part").write_bytes(part(server.files["/train.en.gz"]))
     get(entry(server.address), home=tmp_path)
@@ -146,30 +152,28 @@ def test_a_link_in_the_place_of_an_earlier_attempt_is_not_followed(server: Serve
     assert damaged(entry(), tmp_path / "tiny") == []
 
 
-def test_another_file_than_the_catalogue_knows_is_not_kept(server: Server, tmp_path: Path) -> None:
+def test_a_file_with_another_checksum_is_not_kept(server: Server, tmp_path: Path) -> None:
     server.files["/train.fr.gz"] = gzip.compress(b"autre\n")
-    with pytest.raises(InputError, match=r"train.fr.gz is not the file that the catalogue knows .* is not kept"):
+    with pytest.raises(InputError, match=r"train.fr.gz differs from the file in the catalogue .* is not kept"):
         get(entry(server.address), home=tmp_path)
     assert sorted(path.name for path in (tmp_path / "tiny").iterdir()) == ["train.en.gz"]
     assert damaged(entry(), tmp_path / "tiny") == ["train.fr", "LICENSE"]
 
 
 @pytest.mark.parametrize("length", [None, "99999999"], ids=["sent", "announced"])
-def test_item_3_a_download_ends_at_the_size_that_the_catalogue_knows(
-    length: str | None, server: Server, tmp_path: Path
-) -> None:
+def test_item_3_a_download_stops_at_the_catalogues_size(length: str | None, server: Server, tmp_path: Path) -> None:
     server.files["/train.fr.gz"], server.length = bytes(10_000_000), length
     if length is None:
         server.whole = False
     with pytest.raises(InputError) as caught:
         get(entry(server.address), home=tmp_path)
     wanted = "train.en.gz" if length else "train.fr.gz"
-    assert f"{wanted} is larger than the catalogue knows it (" in str(caught.value)
+    assert f"{wanted} is larger than in the catalogue (" in str(caught.value)
     assert "nothing of it is kept" in str(caught.value)
     assert not [path.name for path in (tmp_path / "tiny").iterdir() if "part" in path.name or "fr" in path.name]
 
 
-def test_item_3_a_part_that_is_too_large_is_not_gone_on_with(server: Server, tmp_path: Path) -> None:
+def test_item_3_a_part_that_is_too_large_is_not_resumed(server: Server, tmp_path: Path) -> None:
     (tmp_path / "tiny").mkdir()
     with (tmp_path / "tiny" / ".train.en.gz.part").open("wb") as part:
         part.truncate(1 << 40)
@@ -178,11 +182,11 @@ def test_item_3_a_part_that_is_too_large_is_not_gone_on_with(server: Server, tmp
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress], ids=["gz", "xz"])
-def test_item_3_what_unpacks_to_more_than_the_catalogue_knows_is_not_kept(
+def test_item_3_a_file_that_unpacks_to_more_than_expected_is_not_kept(
     pack: Callable[[bytes], bytes], server: Server, tmp_path: Path
 ) -> None:
     server.files["/train.fr.gz"] = pack(bytes(30_000_000))
-    with pytest.raises(InputError, match=r"train.fr.gz is not the file that the catalogue knows .* is not kept"):
+    with pytest.raises(InputError, match=r"train.fr.gz differs from the file in the catalogue .* is not kept"):
         get(entry(server.address), home=tmp_path)
     assert sorted(path.name for path in (tmp_path / "tiny").iterdir()) == ["train.en.gz"]
 
@@ -193,13 +197,13 @@ def test_a_file_that_is_gone(server: Server, tmp_path: Path) -> None:
         get(entry(server.address), home=tmp_path)
 
 
-def test_a_server_in_trouble(server: Server, tmp_path: Path) -> None:
+def test_a_server_error_raises(server: Server, tmp_path: Path) -> None:
     server.status = 503
-    with pytest.raises(InputError, match=r"broke off 3 times \(the server answered 503"):
+    with pytest.raises(InputError, match=r"failed 3 times \(the server answered 503"):
         get(entry(server.address), home=tmp_path)
 
 
-def test_nobody_there(tmp_path: Path) -> None:
+def test_an_unreachable_server_raises(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot be reached \(.*refused.*\): is there a network\?"):
         get(entry("http://127.0.0.1:9"), home=tmp_path)
 
@@ -244,7 +248,7 @@ def test_a_damaged_file_here_is_replaced(copy: Path, tmp_path: Path) -> None:
     assert get(entry(), copy, tmp_path / "one").files == {"train.en": "kept", "train.fr": "copied", "LICENSE": "kept"}
 
 
-def test_a_damaged_file_that_is_packed_in_another_way_does_not_stay_in_front(copy: Path, tmp_path: Path) -> None:
+def test_a_damaged_file_with_another_compression_is_removed(copy: Path, tmp_path: Path) -> None:
     folder = tmp_path / "home" / "tiny"
     folder.mkdir(parents=True)
     (folder / "train.fr").write_text("damaged\n")  # is found before train.fr.xz
@@ -254,7 +258,7 @@ def test_a_damaged_file_that_is_packed_in_another_way_does_not_stay_in_front(cop
     assert not (folder / "train.fr").exists()
 
 
-def test_two_that_want_the_same_corpus_wait_for_one_another(server: Server, copy: Path, tmp_path: Path) -> None:
+def test_two_processes_fetch_a_corpus_once(server: Server, copy: Path, tmp_path: Path) -> None:
     for origin, address in ((None, server.address), (copy, None)):
         home, found = tmp_path / f"home {address is None}", list[set[str]]()
 
@@ -270,43 +274,43 @@ def test_two_that_want_the_same_corpus_wait_for_one_another(server: Server, copy
         assert damaged(entry(), home / "tiny") == []
 
 
-def test_who_waits_for_another_is_told(copy: Path, tmp_path: Path) -> None:
+def test_waiting_for_another_process_is_reported(copy: Path, tmp_path: Path) -> None:
     (tmp_path / "home").mkdir()
-    told: list[str] = []
+    reported: list[str] = []
     with ExitStack() as other:
         other.enter_context(locked(tmp_path / "home" / ".tiny.lock"))
 
         def watch(name: str, done: int, total: int | None) -> None:
-            told.append(name)
+            reported.append(name)
             other.close()
 
         get(entry(), copy, tmp_path / "home", watch)
-    assert told[0] == "waiting for another process that fetches tiny"
-    told.clear()
-    get(entry(), copy, tmp_path / "second home", lambda name, done, total: told.append(name))
-    assert not [name for name in told if "waiting" in name]
+    assert reported[0] == "waiting for another process that fetches tiny"
+    reported.clear()
+    get(entry(), copy, tmp_path / "second home", lambda name, done, total: reported.append(name))
+    assert not [name for name in reported if "waiting" in name]
 
 
 @pytest.mark.parametrize("length", ["many", "-5"])
-def test_a_length_that_is_no_number_is_no_length(server: Server, tmp_path: Path, length: str) -> None:
+def test_an_invalid_content_length_is_ignored(server: Server, tmp_path: Path, length: str) -> None:
     server.length = length
     assert set(get(entry(server.address), home=tmp_path).files.values()) == {"downloaded"}
 
 
 def test_a_copy_of_another_edition_is_refused(copy: Path, tmp_path: Path) -> None:
     (copy / "train.en").write_text("other\n")
-    with pytest.raises(InputError, match=r"train.en is not the file that the catalogue knows: .* 20,000 lines"):
+    with pytest.raises(InputError, match=r"train.en differs from the file in the catalogue: .* 20,000 lines"):
         get(entry(), copy, tmp_path / "home")
 
 
-def test_a_copy_that_lacks_something(copy: Path, tmp_path: Path) -> None:
+def test_an_incomplete_copy_raises(copy: Path, tmp_path: Path) -> None:
     (copy / "train.en").unlink()
-    with pytest.raises(InputError, match=r"no whole copy of tiny there, .* missing: train.en$"):
+    with pytest.raises(InputError, match=r"no complete copy of tiny in it .* missing: train.en$"):
         get(entry(), copy.parent, tmp_path / "home")
     with pytest.raises(InputError, match=r"--from .*nowhere: there is no such folder"):
         get(entry(), tmp_path / "nowhere", tmp_path / "home")
 
 
-def test_what_has_no_public_address_says_so(tmp_path: Path) -> None:
+def test_a_corpus_without_a_public_address_raises(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"tiny has no public address for train.en and others \(o\): give the folder"):
         get(entry(), home=tmp_path)

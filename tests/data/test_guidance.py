@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from regard.alignment import Links
-from regard.data.batching import Batcher
+from regard.data.batching import EpochBatcher
 from regard.data.dataset import Limits, encode_pairs
 from regard.data.guidance import Guide, encode_links, known_links, read_links
 from regard.data.pair import Pair
@@ -31,7 +31,7 @@ def test_every_piece_of_a_word_is_linked_and_the_batch_is_padded(kind: Kind) -> 
     source, target = tokenizer("source", kind), tokenizer("target", kind)
     encoded = encode_pairs(PAIRS, source, target, Limits(source=20))  # the second pair is too long for characters
     links = encode_links(known_links(PAIRS), encoded, source, target)
-    batcher = Batcher(encoded, sentences=4, bucket=False, shuffle=False, guide=Guide(links, 0.5))
+    batcher = EpochBatcher(encoded, sentences=4, bucket=False, shuffle=False, guide=Guide(links, 0.5))
     batch = batcher.batch(np.arange(len(encoded)))
     assert batch.guidance is not None
     dense = batch.guidance.links
@@ -55,7 +55,7 @@ def test_guidance_moves_and_is_cut_with_its_batch() -> None:
     source, target = tokenizer("source"), tokenizer("target")
     encoded = encode_pairs(PAIRS, source, target)
     guide = Guide(encode_links(known_links(PAIRS), encoded, source, target), 0.5)
-    batch = Batcher(encoded, sentences=4, bucket=False, shuffle=False, guide=guide).batch(np.arange(3))
+    batch = EpochBatcher(encoded, sentences=4, bucket=False, shuffle=False, guide=guide).batch(np.arange(3))
     assert batch.guidance is not None
     assert batch.guidance.links is not None
     first, second = batch.halves()
@@ -79,12 +79,12 @@ def test_words_that_white_space_separates() -> None:
     assert (links.sources.tolist(), links.targets.tolist()) == ([3], [2])  # vite, quick
 
 
-def test_the_step_after_a_word_can_be_taught() -> None:
+def test_the_step_after_a_word_can_be_guided() -> None:
     source, target = tokenizer("source"), tokenizer("target")
     encoded = encode_pairs(PAIRS, source, target)
     plain, after = (encode_links(known_links(PAIRS), encoded, source, target, shift=shift) for shift in (0, 1))
     assert (after.targets - 1).tolist() == plain.targets.tolist()
-    batch = Batcher(encoded, sentences=4, bucket=False, shuffle=False, guide=Guide(after, 1.0)).batch(np.arange(3))
+    batch = EpochBatcher(encoded, sentences=4, bucket=False, shuffle=False, guide=Guide(after, 1.0)).batch(np.arange(3))
     assert batch.guidance is not None
     assert batch.guidance.links is not None
     assert batch.guidance.links[0, 3, 0]  # the last word is taught where EOS is written
@@ -97,15 +97,15 @@ def test_a_file_of_links(tmp_path: Path) -> None:
     assert [links for _, links in read_links(path, PAIRS)] == [PAIRS[0].links, Links.of([]), Links.of([(0, 0), (1, 1)])]
     for text, message in (
         ("0-0\n", "ends at line 1, but training pair 2 needs links too"),
-        ("\n\n\n\n", "goes on after line 3, but there are no more training pairs"),
-        ("\n0:0\n\n", "line 2: '0:0' is no link"),
+        ("\n\n\n\n", "has more than 3 lines, but there are no more training pairs"),
+        ("\n0:0\n\n", "line 2: '0:0' is not a link"),
     ):
         path.write_text(text, encoding="utf-8")
         with pytest.raises(InputError, match=message):
             list(read_links(path, PAIRS))
 
 
-def test_what_cannot_be_links() -> None:
+def test_invalid_links_raise() -> None:
     source, target = tokenizer("source"), tokenizer("target")
     with pytest.raises(InputError, match="training pair 2 has no word links: name a file of them"):
         list(known_links([PAIRS[0], Pair("a", "b")]))

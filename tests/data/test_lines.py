@@ -1,4 +1,4 @@
-"""Lines of a stream of bytes: what ends one, what is dropped, and where a wrong byte is."""
+"""Lines of a stream of bytes: line ends, dropped marks, and the position of an invalid byte."""
 
 import io
 
@@ -31,14 +31,14 @@ def test_a_wrong_byte_is_counted_from_the_beginning(data: bytes, line: int, byte
 
 
 @pytest.mark.parametrize("data", [b"\x7fELF\x02\x01\x00\xff", b"a\tb\n\x89PNG\x00\x00", b"\x98\x1d5\n"])
-def test_what_is_no_text_is_not_to_be_converted(data: bytes) -> None:
+def test_binary_files_raise_without_advice_to_convert(data: bytes) -> None:
     with pytest.raises(
-        InputError, match=r"the stream, line .*is not UTF-8; this is no text file \(it holds the byte 0x[01]"
+        InputError, match=r"the stream, line .*is not UTF-8; not a text file \(it holds the byte 0x[01]"
     ):
         lines(data)
 
 
-def test_lines_before_a_wrong_byte_are_given() -> None:
+def test_lines_before_a_wrong_byte_are_returned() -> None:
     stream = decode_lines(io.BytesIO(b"a\nb\n\xff\n"), "the stream")
     assert [next(stream), next(stream)] == ["a", "b"]
     with pytest.raises(InputError, match="line 3: byte 4"):
@@ -62,7 +62,7 @@ def test_utf_32_is_called_by_its_name() -> None:
             lines(mark + "the cat\n".encode(encoding))
 
 
-def test_zeros_that_a_crash_left_are_no_text_but_a_stray_one_is_read() -> None:
+def test_many_nul_bytes_raise_and_a_single_one_is_read() -> None:
     with pytest.raises(InputError, match=r"the stream, line 2 holds nothing but NUL bytes: .* copy the file again"):
         lines(b"the cat\n" + bytes(4096))
     assert lines(b"the \0 cat sat\n") == ["the \0 cat sat"]

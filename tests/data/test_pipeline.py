@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bundle.conftest import small_files
 from regard.data import dataset, pipeline, splits
-from regard.data.batching import Batcher
+from regard.data.batching import EpochBatcher
 from regard.data.dataset import EncodedPairs, Limits
 from regard.data.pipeline import encode_corpus, open_training, train_tokenizers
 from regard.data.splits import Corpus, StoredSplit, load_split, open_split
@@ -90,7 +90,7 @@ def test_batches_from_the_cache_are_those_from_memory(corpus: Path) -> None:
     config = table(corpus)
     source, target = train_tokenizers(open_training(config), TEXTS["bpe"])
     stored, loaded = (
-        Batcher(encode_corpus(one, source, target, Limits())[0], tokens=400, seed=5)
+        EpochBatcher(encode_corpus(one, source, target, Limits())[0], tokens=400, seed=5)
         for one in (open_training(config), load_split(config, "train"))
     )
     for epoch in (0, 1):
@@ -100,7 +100,7 @@ def test_batches_from_the_cache_are_those_from_memory(corpus: Path) -> None:
 
 
 def ready(config: TsvData, text: TextConfig = TEXTS["words"], limits: Limits = Limits()) -> list[str]:  # noqa: B008
-    """What had to be done to prepare a corpus."""
+    """The steps that preparing a corpus ran."""
     done: list[str] = []
     stored = open_training(config)
     source, target = train_tokenizers(stored, text, lambda what, pairs: done.append(what))
@@ -108,7 +108,7 @@ def ready(config: TsvData, text: TextConfig = TEXTS["words"], limits: Limits = L
     return sorted(set(done))
 
 
-def test_the_cache_goes_by_content_not_by_place(corpus: Path, tmp_path: Path) -> None:
+def test_the_cache_key_is_the_content_not_the_path(corpus: Path, tmp_path: Path) -> None:
     everything = ["building the vocabulary", "counting words", "encoding"]
     assert ready(table(corpus)) == everything
     assert ready(table(corpus)) == []
@@ -125,7 +125,7 @@ def test_the_cache_goes_by_content_not_by_place(corpus: Path, tmp_path: Path) ->
     assert ready(table(moved)) == everything
 
 
-def test_a_damaged_cache_is_built_anew(corpus: Path, home: Path) -> None:
+def test_a_damaged_cache_is_rebuilt(corpus: Path, home: Path) -> None:
     stored = open_training(table(corpus))
     source, target = train_tokenizers(stored, TEXTS["words"])
     before, _ = encode_corpus(stored, source, target, Limits())
@@ -133,7 +133,7 @@ def test_a_damaged_cache_is_built_anew(corpus: Path, home: Path) -> None:
     with file.open("r+b") as cut:
         cut.truncate(100)
     after, notes = encode_corpus(stored, source, target, Limits())
-    assert "was damaged or only half written: it was built anew" in notes[-1]
+    assert "was damaged or incomplete: it was rebuilt" in notes[-1]
     assert same(after, encode_corpus(load_split(table(corpus), "train"), source, target, Limits())[0])
     assert len(before) == len(after)
 
@@ -141,7 +141,7 @@ def test_a_damaged_cache_is_built_anew(corpus: Path, home: Path) -> None:
 def test_a_disk_that_fills_while_caching(corpus: Path, home: Path) -> None:
     stored = open_training(table(corpus))
     source, target = train_tokenizers(stored, TEXTS["words"])
-    with small_files(2_000), pytest.raises(InputError, match=r"cannot keep prepared data in .* nothing half done"):
+    with small_files(2_000), pytest.raises(InputError, match=r"cannot keep prepared data in .* no partial files"):
         encode_corpus(stored, source, target, Limits())
     assert not [path for path in (home / "pairs").iterdir() if path.suffix != ".lock"]
     assert len(encode_corpus(stored, source, target, Limits())[0]) == LINES - BLANK
@@ -164,19 +164,19 @@ def test_a_mismatched_pair_of_files_is_found_while_preparing(tmp_path: Path) -> 
         train_tokenizers(open_training(config), TEXTS["words"])
 
 
-def test_only_so_many_and_so_long_pairs_are_trained_on(corpus: Path) -> None:
+def test_limit_and_longest_words_filter_training_pairs(corpus: Path) -> None:
     config = table(corpus, limit=50, longest_words=5)
     notes: list[str] = []
     pairs = list(open_split(config, "train").pairs(notes))
     assert len(pairs) == 50
     assert all(len(pair.source.split()) <= 5 for pair in pairs)
     assert any("pairs left out, a side has more than 5 words" in note for note in notes)
-    assert notes[-1] == "train.tsv: only the first 50 training pairs, as data.limit says"
+    assert notes[-1] == "train.tsv: only the first 50 training pairs are used (data.limit)"
     assert len(load_split(config, "dev").pairs) == LINES - BLANK
 
 
 @given(st.text(st.sampled_from("ab l'1.,-! é漢か\u200b🙂हि\t"), max_size=40), st.integers(1, 20))
-def test_what_is_too_long_is_decided_by_its_words(text: str, longest: int) -> None:
+def test_long_texts_are_detected_by_their_words(text: str, longest: int) -> None:
     assert splits._fits(text, longest) == (len(word_spans(text)) <= longest)
 
 

@@ -1,4 +1,4 @@
-"""Records as pairs: JSON lines, Parquet and Hugging Face datasets give the same pairs, and say what is wrong alike."""
+"""Records as pairs: JSON lines, Parquet and Hugging Face datasets give the same pairs and the same messages."""
 
 import json
 import sys
@@ -70,16 +70,16 @@ def test_a_dataset_of_many_splits(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("{", r"t.jsonl, line 2 is not JSON \(.*\); wanted one object a line"),
-        ('["a", "b"]', r't.jsonl, line 2: a list, wanted an object such as \{"source"'),
+        ("{", r"t.jsonl, line 2 is not JSON \(.*\); expected one object a line"),
+        ('["a", "b"]', r't.jsonl, line 2: a list, expected an object such as \{"source"'),
         ('{"sourc": "a", "target": "b"}', r"t.jsonl, record 2: no field \"source\": did you mean 'sourc'\?"),
         ('{"zzz": "a"}', r'no field "source": valid fields are zzz'),
         (
             '{"source": "a \\ud800", "target": "b"}',
             r'character 2 of the field "source" is half of a surrogate',
         ),
-        ('{"source": 3, "target": "b"}', r'record 2: the field "source" is int, wanted text'),
-        ('{"source": {"en": "a"}, "target": "b"}', r"\"source\" is dict, wanted text; did you mean 'source.en'\?"),
+        ('{"source": 3, "target": "b"}', r'record 2: the field "source" is int, expected text'),
+        ('{"source": {"en": "a"}, "target": "b"}', r"\"source\" is dict, expected text; did you mean 'source.en'\?"),
     ],
 )
 def test_wrong_records_are_refused_with_their_place(line: str, message: str, tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_a_name_with_a_point_in_it(tmp_path: Path) -> None:
     assert list(read_jsonl(path, "text.en", "text.fr")) == [Pair("a", "b")]
 
 
-def test_nothing_to_read_and_nothing_like_parquet(tmp_path: Path) -> None:
+def test_empty_and_damaged_parquet_files_raise(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"t.jsonl holds no pair"):
         list(read_jsonl(jsonl(tmp_path / "t.jsonl", [{"source": "", "target": "b"}]), "source", "target"))
     (tmp_path / "t.parquet").write_text("not really")
@@ -117,7 +117,7 @@ def test_texts_that_are_not_utf_8_are_refused(tmp_path: Path) -> None:
         list(read_dataset(datasets.Dataset(table), "source", "target"))
 
 
-def test_a_first_record_that_is_blank_still_tells_the_fields(tmp_path: Path) -> None:
+def test_fields_are_guessed_from_a_blank_first_record(tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").write_text('{"source": "a", "target": null}\n{"source": "a", "target": "b"}\n')
     assert guess_fields(tmp_path / "t.jsonl") == ("source", "target")
     (tmp_path / "t.jsonl").write_text('{"source": 1, "target": "b"}\n')
@@ -125,9 +125,7 @@ def test_a_first_record_that_is_blank_still_tells_the_fields(tmp_path: Path) -> 
         guess_fields(tmp_path / "t.jsonl")
 
 
-def test_a_missing_extra_is_answered_with_the_line_that_installs_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_extra_raises_with_the_install_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "t.parquet").write_text("x")
     for package in ("pyarrow", "datasets"):
         monkeypatch.setitem(sys.modules, package, None)
@@ -148,19 +146,19 @@ def test_item_1_a_dataset_s_script_is_not_run(tmp_path: Path, monkeypatch: pytes
     assert not (tmp_path / "ran").exists()
 
 
-def test_item_1_older_versions_of_datasets_are_told_to_run_no_script(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: dict[str, object] = {}
-    monkeypatch.setattr(datasets, "load_dataset", lambda *given, **options: asked.update(options))
+def test_item_1_older_versions_of_datasets_get_trust_remote_code_false(monkeypatch: pytest.MonkeyPatch) -> None:
+    requested: dict[str, object] = {}
+    monkeypatch.setattr(datasets, "load_dataset", lambda *given, **options: requested.update(options))
     open_dataset("somebody/corpus", None, None, "train")
-    assert asked["trust_remote_code"] is False
+    assert requested["trust_remote_code"] is False
 
 
 def test_a_recipe_reads_a_dataset_in_a_folder(tmp_path: Path) -> None:
     rows = [{"en": f"w{i}", "fr": f"m{i}"} for i in range(40)]
     whole = datasets.Dataset.from_list(rows)
     datasets.DatasetDict({"train": whole, "validation": whole.select([0, 1])}).save_to_disk(tmp_path / "saved")
-    said = {"kind": "huggingface", "name": "saved", "dev": "validation", "source": "en", "target": "fr"}
-    config = HuggingFaceData.model_validate({**said, "base": tmp_path})
+    table = {"kind": "huggingface", "name": "saved", "dev": "validation", "source": "en", "target": "fr"}
+    config = HuggingFaceData.model_validate({**table, "base": tmp_path})
     assert len(load_split(config, "dev").pairs) == 2
     train, test = load_split(config, "train"), load_split(config, "test")
     assert len(train.pairs) + len(test.pairs) == 40

@@ -49,7 +49,7 @@ def test_each_task_does_what_its_name_says() -> None:
 
 
 def test_the_same_seed_gives_the_same_data_on_any_machine() -> None:
-    """The digest was taken once; another machine or version of Python must find the same."""
+    """The digest is a constant: every machine and version of Python must compute the same."""
     text = "\n".join(f"{pair.source}\t{pair.target}" for pair in synthetic("reverse", 50, 3, 12, 1000, seed=7))
     assert hashlib.sha256(text.encode()).hexdigest()[:16] == "f566c116fcc9c579"
     assert (
@@ -80,7 +80,7 @@ def test_splits_share_no_sequence_whatever_their_seeds() -> None:
         (4, 1, 1, "too few different sequences of 1 to 1 words from 1 symbols .* raise vocabulary or longest"),
     ],
 )
-def test_what_cannot_be_made_is_refused(vocabulary: int, shortest: int, longest: int, message: str) -> None:
+def test_impossible_tasks_raise(vocabulary: int, shortest: int, longest: int, message: str) -> None:
     with pytest.raises(InputError, match=message):
         [synthetic("copy", vocabulary, shortest, longest, 5, 0, split) for split in ("train", "dev", "test")]
 
@@ -91,6 +91,6 @@ def test_item_16_the_recipes_learn_every_number_from_0_to_99(name: str) -> None:
     assert {int(word) for pair in pairs for word in pair.source.split()} == set(range(100))
 
 
-def test_item_16_the_first_number_must_leave_some() -> None:
+def test_item_16_first_must_be_below_vocabulary() -> None:
     with pytest.raises(InputError, match="first = 50 is not less than vocabulary = 50"):
         load_recipe("reverse", ["data.first=50", "data.vocabulary=50"])

@@ -1,4 +1,4 @@
-"""Worker processes: answers keep the order of the requests, errors come back, and a killed process is reported."""
+"""Worker processes: answers keep the order of the requests, errors are raised, and a killed process is reported."""
 
 import os
 import signal
@@ -27,7 +27,7 @@ def test_answers_keep_the_order_of_the_requests(processes: int) -> None:
 
 
 @pytest.mark.parametrize("processes", [0, 2])
-def test_an_error_comes_back_as_itself(processes: int) -> None:
+def test_an_error_is_raised_in_the_parent(processes: int) -> None:
     with encoders(processes) as pool:
         with pytest.raises(InputError, match="half of a surrogate pair"):
             list(pool.map([((["a"], ["a"]), None), ((["\ud800"], ["a"]), None)]))

@@ -1,4 +1,4 @@
-"""The programs in the guide "A billion sentences" run as they stand there."""
+"""The programs in the guide "A billion sentences" run unchanged."""
 
 import re
 import shutil

@@ -29,12 +29,12 @@ def test_commands_are_spelt_right(guide: Path, capsys: pytest.CaptureFixture[str
             assert not verb[:1].islower(), f"{guide.name}: regard {' '.join(words)}"
             continue
         run([verb, "--help"])
-        said = capsys.readouterr().out
+        printed = capsys.readouterr().out
         for option in [word.partition("=")[0] for word in words if word.startswith("--") and len(word) > 2]:
-            assert re.search(rf"{re.escape(option)}\b", said), f"{guide.name}: regard {' '.join(words)}"
+            assert re.search(rf"{re.escape(option)}\b", printed), f"{guide.name}: regard {' '.join(words)}"
 
 
-def test_the_guide_to_real_text_names_what_there_is() -> None:
+def test_the_guide_to_real_text_lists_existing_recipes() -> None:
     text = (ROOT / "docs" / "guides" / "real-text.md").read_text(encoding="utf-8")
     (table,) = re.findall(r"\| recipe \|.*?\n\n", text, flags=re.DOTALL)
     stored = {name for name in recipe_names() if load_recipe(name).data.kind == "catalogue"}

@@ -35,8 +35,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_laws_hold(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     exec((folder / "laws.py").read_text(encoding="utf-8"), {})
-    said = capsys.readouterr().out
-    assert "13 held, 2 skipped" in said, "there is no trace, and positions matter"
+    printed = capsys.readouterr().out
+    assert "13 held, 2 skipped" in printed, "there is no trace, and positions matter"
 
 
 @pytest.mark.parametrize("placement", ["input", "output"])

@@ -114,7 +114,7 @@ def test_the_references_agree_with_the_4_by_8_matrix() -> None:
     np.testing.assert_allclose(added.scores, joined.scores, rtol=1e-12)
 
 
-def test_no_number_of_the_worked_example_stands_outside_a_table_or_a_sum() -> None:
+def test_every_number_of_the_worked_example_is_in_a_table_or_a_sum() -> None:
     text = re.sub(r"^\|.*$", "", text_of("03-one-step.md"), flags=re.MULTILINE)
     text = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
     assert not re.findall(r"\d+\.\d+", text)
@@ -227,7 +227,7 @@ def test_the_pictures_are_what_the_script_draws(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", sorted(PICTURES.glob("*.svg")), ids=lambda path: path.stem)
-def test_a_picture_speaks_scales_and_stays_readable(path: Path) -> None:
+def test_a_picture_has_a_description_scales_and_is_readable(path: Path) -> None:
     root = ElementTree.parse(path).getroot()
     title, description = root.find(f"{SVG}title"), root.find(f"{SVG}desc")
     assert title is not None
@@ -245,7 +245,7 @@ def test_a_picture_speaks_scales_and_stays_readable(path: Path) -> None:
 
 
 @each_page
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_resolve(page: Path) -> None:
     links = re.findall(r"!?\[([^\]]*)\]\(([^)]+)\)", page.read_text(encoding="utf-8"))
     assert links
     for words, target in links:
@@ -284,9 +284,9 @@ def test_commands_exist(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for verb, *arguments in typed:
         assert verb in VERBS, verb
         assert run([verb, "--help"]) == 0
-        said = capsys.readouterr().out
+        printed = capsys.readouterr().out
         for option in (one for one in arguments if one.startswith("--")):
-            assert option in said, f"regard {verb} has no {option}"
+            assert option in printed, f"regard {verb} has no {option}"
         if verb == "explain" and arguments:
             explained.explain(arguments[0])
         if verb == "train":

@@ -25,16 +25,16 @@ corpora = st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=3)), mi
 @given(corpora, st.booleans())
 @settings(max_examples=60, deadline=None)
 def test_summed_statistics_give_the_corpus_scores(pairs, lowercase: bool) -> None:
-    said, wanted = [one for one, _ in pairs], [other for _, other in pairs]
-    summed = bleu_statistics(said, wanted, lowercase=lowercase).sum(axis=0)
-    assert bleu_from(summed) == pytest.approx(bleu(said, wanted, lowercase=lowercase).score)
-    summed = chrf_statistics(said, wanted, lowercase=lowercase).sum(axis=0)
-    assert chrf_from(summed) == pytest.approx(chrf(said, wanted, lowercase=lowercase).score)
-    assert share(match_statistics(said, wanted).sum(axis=0)) == exact_match(said, wanted)
+    hypotheses, wanted = [one for one, _ in pairs], [other for _, other in pairs]
+    summed = bleu_statistics(hypotheses, wanted, lowercase=lowercase).sum(axis=0)
+    assert bleu_from(summed) == pytest.approx(bleu(hypotheses, wanted, lowercase=lowercase).score)
+    summed = chrf_statistics(hypotheses, wanted, lowercase=lowercase).sum(axis=0)
+    assert chrf_from(summed) == pytest.approx(chrf(hypotheses, wanted, lowercase=lowercase).score)
+    assert share(match_statistics(hypotheses, wanted).sum(axis=0)) == exact_match(hypotheses, wanted)
 
 
 def right(count: int, of: int) -> np.ndarray:
-    """Statistics of a system with so many of so many sentences right."""
+    """Statistics of a system with a given number of correct sentences."""
     return np.stack([np.arange(of) < count, np.ones(of)], axis=1).astype(float)
 
 
@@ -65,7 +65,7 @@ def test_the_interval_is_that_of_theory() -> None:
     assert found.high - found.low == pytest.approx(2 * 1.96 * error, rel=0.06)
 
 
-def test_equal_systems_are_rarely_called_different() -> None:
+def test_equal_systems_are_rarely_significant() -> None:
     """At a level of 5 %, about one in twenty pairs of equally good systems; five standard errors of leeway."""
     generator, called = np.random.default_rng(1), 0
     for seed in range(200):
@@ -74,7 +74,7 @@ def test_equal_systems_are_rarely_called_different() -> None:
     assert 1 <= called <= 10 + 5 * np.sqrt(200 * 0.05 * 0.95)
 
 
-def test_the_seed_decides() -> None:
+def test_the_seed_determines_the_result() -> None:
     first, second = right(50, 100), right(45, 100)
     runs = [paired_bootstrap(first, second, share, seed=seed) for seed in (1, 1, 2)]
     assert runs[0] == runs[1] != runs[2]

@@ -21,16 +21,16 @@ def edits(left: list[str], right: list[str]) -> int:
 
 @given(st.lists(st.tuples(words, words), min_size=1, max_size=4))
 def test_edits_over_reference_words(pairs: list[tuple[str, str]]) -> None:
-    said, wanted = [one for one, _ in pairs], [other for _, other in pairs]
+    hypotheses, wanted = [one for one, _ in pairs], [other for _, other in pairs]
     total = sum(edits(one.split(), other.split()) for one, other in pairs)
-    assert wer(said, wanted) == pytest.approx(total / sum(len(other.split()) for other in wanted))
+    assert wer(hypotheses, wanted) == pytest.approx(total / sum(len(other.split()) for other in wanted))
     assert wer(wanted, wanted) == 0.0
 
 
 @given(words, st.lists(words, min_size=1, max_size=4))
-def test_more_references_never_hurt_a_single_sentence(said: str, references: list[str]) -> None:
-    rates = [wer([said], [one]) for one in references]
-    assert wer([said], [references]) == min(rates)
+def test_more_references_never_hurt_a_single_sentence(hypothesis: str, references: list[str]) -> None:
+    rates = [wer([hypothesis], [one]) for one in references]
+    assert wer([hypothesis], [references]) == min(rates)
 
 
 def test_worked_by_hand() -> None:
@@ -40,7 +40,7 @@ def test_worked_by_hand() -> None:
     assert wer(["x", "a"], ["", "a"]) == 1.0
 
 
-def test_what_has_no_rate_is_refused() -> None:
+def test_empty_references_raise() -> None:
     with pytest.raises(ValueError, match="all references are empty"):
         wer(["a"], [""])
     with pytest.raises(ValueError, match="list of hypotheses is empty"):

@@ -1,4 +1,4 @@
-"""BLEU, chrF, TER and exact match: sacrebleu's own figures, ours to carry unharmed."""
+"""BLEU, chrF, TER and exact match: the figures are sacrebleu's."""
 
 import pytest
 import sacrebleu
@@ -48,7 +48,7 @@ def test_exact_match_forgives_white_space_at_the_ends_only() -> None:
 
 
 @pytest.mark.parametrize("metric", [bleu, chrf, ter, exact_match])
-def test_what_cannot_be_scored_is_refused(metric) -> None:
+def test_invalid_inputs_of_scores_raise(metric) -> None:
     with pytest.raises(ValueError, match="no sentences to score: the list of hypotheses is empty"):
         metric([], [])
     with pytest.raises(ValueError, match="1 hypotheses for 2 references"):

@@ -1,4 +1,4 @@
-"""A bundle and its ONNX folder, which the tests of this folder share or spoil."""
+"""A bundle and its ONNX folder for the tests of this folder."""
 
 import shutil
 from collections.abc import Callable

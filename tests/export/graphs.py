@@ -47,7 +47,7 @@ def external(graph: onnx.ModelProto, weights: Weights) -> dict[str, np.ndarray]:
 
 
 def product(x: np.ndarray, weight: Tensor) -> tuple[np.ndarray, set[str]]:
-    """`W x` in int8, and the operators that onnxruntime makes of its nodes."""
+    """`W x` in int8, and the operators that onnxruntime fuses its nodes into."""
     weights = Weights(int8=True)
     graph = Graph("product", weights, {id(weight): "W"})
     value = graph.linear(graph.input("x", FLOAT, x.shape), weight)

@@ -35,7 +35,7 @@ def refusal(folder: Path) -> str:
 
 
 def forge(folder: Path, change: Forge, name: str = "decoder.onnx") -> None:
-    """Change a graph and the manifest with it, as somebody would who means harm."""
+    """Change a graph and its entry in the manifest, as an attacker would."""
     model = onnx.load(folder / name, load_external_data=False)
     change(model)
     (folder / name).write_bytes(model.SerializeToString())
@@ -73,10 +73,10 @@ def test_a_missing_or_damaged_file(folder: Path, name: str) -> None:
 def test_devices_and_pipes_are_not_opened(folder: Path, name: str) -> None:
     (folder / name).unlink()
     os.mkfifo(folder / name)
-    assert "this is a device, a pipe or a socket, wanted a regular file" in refusal(folder)
+    assert "this is a device, a pipe or a socket, expected a regular file" in refusal(folder)
     (folder / name).unlink()
     (folder / name).symlink_to("/dev/zero")
-    assert "this is a device, a pipe or a socket, wanted a regular file" in refusal(folder)
+    assert "this is a device, a pipe or a socket, expected a regular file" in refusal(folder)
 
 
 def test_a_file_that_is_not_onnx(folder: Path) -> None:
@@ -97,18 +97,18 @@ def test_another_opset(folder: Path, domain: str) -> None:
 def test_weights_in_another_file_are_not_read(folder: Path, place: str) -> None:
     (folder / "other.bin").write_bytes(bytes(100_000))
     forge(folder, relocate("location", place))
-    assert f"lies in {place!r}, and no file but weights.bin is read" in refusal(folder)
+    assert f"is stored in {place!r}, but only weights.bin is read" in refusal(folder)
 
 
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
         ("offset", "1000000000000", "do not fit"),
-        ("offset", "-8", "it does not say which bytes of weights.bin are"),
-        ("offset", "9" * 5000, "it does not say which bytes of weights.bin are"),
+        ("offset", "-8", "it has no byte range in weights.bin for"),
+        ("offset", "9" * 5000, "it has no byte range in weights.bin for"),
         ("offset", "2", "do not fit"),
         ("length", "4", "do not fit"),
-        ("length", "many", "it does not say which bytes of weights.bin are"),
+        ("length", "many", "it has no byte range in weights.bin for"),
     ],
 )
 def test_weights_outside_the_file(folder: Path, key: str, value: str, message: str) -> None:
@@ -227,12 +227,12 @@ def test_a_manifest_that_was_changed(folder: Path) -> None:
     assert json.loads(text)["onnx"]["int8"] is False
 
 
-def test_what_needs_the_model_itself_says_so(folder: Path) -> None:
+def test_operations_that_need_the_bundle_raise(folder: Path) -> None:
     with pytest.raises(InputError, match="belongs to an ONNX folder, which can translate, align and plot"):
         load_bundle(folder)
 
 
-def test_the_operators_that_are_accepted_are_those_that_are_written() -> None:
+def test_accepted_operators_are_those_that_the_exporter_writes() -> None:
     written = set()
     for config in EXPORTED.values():
         graphs = build_graphs(torch_model(config), Weights(int8=config in PRESETS.values()), trace=True)

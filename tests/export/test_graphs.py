@@ -112,7 +112,7 @@ def test_the_reference_runtime_agrees(config: Config, int8: bool) -> None:
 
 
 @some
-def test_a_blank_sentence_is_read_as_nothing(config: Config) -> None:
+def test_a_blank_sentence_equals_torchs(config: Config) -> None:
     model, source = torch_model(config), batches()[3]
     source.source_lengths[2] = 0
     for one, other in zip(steps(onnx_model(model), source), steps(model, source), strict=True):

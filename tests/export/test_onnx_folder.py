@@ -83,7 +83,7 @@ def test_longest_source_and_device(exported: Exported) -> None:
         regard.load(folder, "meta")
 
 
-def test_the_manifest_keeps_what_the_bundle_says(tmp_path: Path) -> None:
+def test_the_manifest_keeps_the_bundles_entries(tmp_path: Path) -> None:
     bundle = untrained(tmp_path / "bundle", eos=False, beam=3)
     manifest = export_onnx(bundle, tmp_path / "onnx", int8=True, trace=True)
     before = load_bundle(bundle).manifest
@@ -124,13 +124,13 @@ class TestCommand:
             assert message in capsys.readouterr().err
 
 
-def test_a_mechanism_of_somebody_s_own_cannot_be_exported(tmp_path: Path) -> None:
+def test_a_custom_mechanism_cannot_be_exported(tmp_path: Path) -> None:
     bundle = forge(tmp_path / "foreign")
     with pytest.raises(InputError) as caught:
         export_onnx(bundle, tmp_path / "onnx")
     assert str(caught.value) == (
-        f"{bundle} cannot be exported: score = '{MINE}' is a class outside regard, and only what regard itself "
-        "computes becomes ONNX nodes: train with one of the scores that `regard explain` lists"
+        f"{bundle} cannot be exported: score = '{MINE}' is a class outside regard, which has no ONNX "
+        "graph: train with one of the scores that `regard explain` lists"
     )
 
 
@@ -141,7 +141,7 @@ class TestWriting:
             export_onnx(bundle, bundle)
         (tmp_path / "other").mkdir()
         (tmp_path / "other" / "thesis.txt").write_text("mine", encoding="utf-8")
-        with pytest.raises(InputError, match="this folder holds something else than a bundle, which would be lost"):
+        with pytest.raises(InputError, match="this folder holds files that are not a bundle and would be lost"):
             export_onnx(bundle, tmp_path / "other")
         export_onnx(bundle, tmp_path / "onnx")
         assert export_onnx(bundle, tmp_path / "onnx", int8=True).onnx.int8, "an earlier export is"

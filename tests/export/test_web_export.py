@@ -143,7 +143,7 @@ def test_what_cannot_be_exported_is_refused_before_anything_is_written(export: A
         assert code == 2, printed
         assert reason in printed
         assert not (tmp_path / "page").exists()
-    assert "holds something else than a page of regard" in export("demo-en-fr", "--out", tmp_path / "holiday")[1]
+    assert "holds files that are not a page of regard" in export("demo-en-fr", "--out", tmp_path / "holiday")[1]
     assert (tmp_path / "holiday" / "photo.jpg").exists()
 
 

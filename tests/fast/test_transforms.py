@@ -1,4 +1,4 @@
-"""torch.func and forward-mode differentiation of a decoder: hand-written gradients step aside for both."""
+"""torch.func and forward-mode differentiation of a decoder: entries with hand-written gradients do not apply."""
 
 from collections.abc import Callable
 

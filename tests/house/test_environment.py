@@ -59,8 +59,8 @@ def test_this_run_is_checked(request: pytest.FixtureRequest) -> None:
     assert check.before
 
 
-def test_neither_the_tests_nor_what_they_start_write_compiled_files(tmp_path: Path) -> None:
-    """With a limit on the size of files, Python would write them cut short, and die of them the next time."""
+def test_tests_and_their_processes_write_no_compiled_files(tmp_path: Path) -> None:
+    """With a limit on file sizes, Python would write truncated .pyc files, and later imports would fail."""
     assert sys.dont_write_bytecode
     (tmp_path / "large.py").write_text("names = (" + ", ".join(f"'{n}'" for n in range(5000)) + ")\n", encoding="utf-8")
     code = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)); import large"

@@ -67,7 +67,7 @@ MANY_PARAMETERS = {
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_a_file_says_what_it_is_for_and_stays_small(path: Path) -> None:
+def test_a_file_has_a_docstring_and_stays_small(path: Path) -> None:
     text, name = path.read_text(encoding="utf-8"), path.relative_to(PACKAGE).as_posix()
     tree = ast.parse(text)
     assert ast.get_docstring(tree), f"{name} does not say what it is for"
@@ -121,7 +121,7 @@ def _globs(pattern: str) -> list[str]:
     return [before + option + after for option in options.split(",")]
 
 
-def test_no_drawers_for_odds_and_ends() -> None:
+def test_no_module_is_called_utils_or_helpers() -> None:
     assert not [path for path in FILES if path.stem in ("utils", "helpers", "common", "misc")]
 
 
@@ -132,7 +132,7 @@ def test_importing_regard_loads_nothing_heavy() -> None:
     assert result.stdout.strip() == "[]"
 
 
-def test_loading_the_translator_draws_nothing_in() -> None:
+def test_loading_the_translator_imports_nothing_heavy() -> None:
     heavy = ["matplotlib", "sacrebleu", "triton", "starlette", "torch.distributed.run"]
     code = f"import regard, sys; regard.load; regard.train; print([name for name in {heavy!r} if name in sys.modules])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -183,7 +183,7 @@ def test_the_project_speaks_of_itself_alone() -> None:
             assert not found, f"{name} names a path of somebody's machine: {found.group() if found else ''}"
 
 
-def test_only_train_world_may_know_distributed() -> None:
+def test_only_training_world_imports_torch_distributed() -> None:
     names = re.compile(r"torch\.distributed|import distributed|from torch import .*distributed|DistributedDataParallel")
     knowing = [str(path.relative_to(PACKAGE)) for path in FILES if names.search(path.read_text(encoding="utf-8"))]
     assert knowing == ["training/world.py"]
@@ -211,7 +211,7 @@ def _prose(page: Path) -> list[tuple[int, str]]:
 
 
 def test_item_8_one_file_starts_the_programs_that_tests_send_signals_to() -> None:
-    """A child started otherwise ignores Ctrl-C wherever the test runner does, and may outlive its test."""
+    """A child that is started in another way ignores Ctrl-C if the test runner does, and may outlive its test."""
     tests = ROOT / "tests"
     starting = [path for path in sorted(tests.rglob("*.py")) if "Popen(" in _without_strings(path)]
     assert [str(path.relative_to(tests)) for path in starting] == ["processes.py"]
@@ -223,8 +223,8 @@ def _without_strings(path: Path) -> str:
     return "".join(token.string for token in tokens if token.type in (tokenize.NAME, tokenize.OP))
 
 
-def test_item_1_code_is_run_from_text_in_few_places() -> None:
-    """Whoever adds one says here why a file of somebody else's does not reach it."""
+def test_item_1_code_is_executed_only_in_listed_places() -> None:
+    """A new entry needs a comment: why files of other people do not reach it."""
     allowed = {
         ("attention/build.py", "import_module"),  # behind `trust`
         ("course/attempt.py", "exec"),  # a learner's file is a program

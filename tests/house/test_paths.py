@@ -77,8 +77,8 @@ def test_contributing_lists_the_paths() -> None:
     assert listed == [name for path in COUNTS["PATHS"].values() for name in path]
 
 
-def test_the_equations_ask_nothing_about_devices_or_the_compiler() -> None:
-    """What a fast version needs is asked in fast/ and in the registry; the core has the equations alone."""
+def test_the_core_has_no_conditions_about_devices_or_the_compiler() -> None:
+    """Conditions of fast versions are checked in fast/ and in the registry; the core has only the equations."""
     asking = re.compile(r"is_cuda|device\.type|is_compiling|REGARD_PLAIN|triton|cuda\.")
     files = [path for folder in ("attention", "models", "search") for path in sorted((PACKAGE / folder).rglob("*.py"))]
     assert len(files) > 40

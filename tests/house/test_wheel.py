@@ -33,5 +33,5 @@ def test_everything_in_the_package_is_in_the_wheel(contents: set[str]) -> None:
     assert {"regard/plot/typefaces/devanagari.ttf", "regard/plot/typefaces/OFL.txt"} <= contents
 
 
-def test_nothing_else_is_in_it(contents: set[str]) -> None:
+def test_the_wheel_holds_nothing_else(contents: set[str]) -> None:
     assert not [name for name in contents if not name.startswith(("regard/", "regard-"))]

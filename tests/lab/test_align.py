@@ -1,4 +1,4 @@
-"""Aligning with one model or two: links, symmetrisation, tuning, scores, gold files and what is wrong with them."""
+"""Aligning with one model or two: links, symmetrisation, tuning, scores, valid and invalid gold files."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -82,7 +82,7 @@ def test_entropy_is_kept_word_by_word() -> None:
     assert [word for word, _, _ in entropy.ranked(least=1)] == ["chat", "chien", "le"]
 
 
-def test_the_recipe_brings_text_and_gold(run_folder: Path) -> None:
+def test_the_recipe_provides_text_and_gold(run_folder: Path) -> None:
     outcome = run(prepare(AlignRequest(run_folder, AlignOptions(entropy=True), tune=True)))
     assert len(outcome.job.text) == 60
     assert outcome.scores is not None
@@ -101,10 +101,10 @@ def test_without_a_target_the_model_translates(run_folder: Path, tmp_path: Path)
     assert outcome.aligned.links == [GOLD[0].sure, frozenset(), GOLD[0].sure]
 
 
-def test_the_other_direction_must_be_the_other(tmp_path: Path) -> None:
+def test_both_models_of_the_same_direction_are_refused(tmp_path: Path) -> None:
     forward = regard.load(untrained(tmp_path / "enfr")).bundle
     sides = ParallelText(["the black cat sat on the mat"], ["le chat noir était assis sur le tapis"])
-    with pytest.raises(InputError, match=r"reads the same language as .*: --reverse wants"):
+    with pytest.raises(InputError, match=r"reads the same language as .*: --reverse needs"):
         check_opposite(forward, forward, sides)
     check_opposite(forward, forward, ParallelText(["x y"], ["y x"]))  # unknown words say nothing
     data = {"kind": "catalogue", "name": "multi30k", "source": "en", "target": "de"}
@@ -113,15 +113,15 @@ def test_the_other_direction_must_be_the_other(tmp_path: Path) -> None:
         for one in (data, {**data, "source": "de", "target": "en"})
     )
     check_opposite(german, back, ParallelText(["x y"], ["y x"]))
-    with pytest.raises(InputError, match=r"reads the same language as .*: --reverse wants"):
+    with pytest.raises(InputError, match=r"reads the same language as .*: --reverse needs"):
         check_opposite(german, german, ParallelText(["x y"], ["y x"]))  # but their recipes do
 
 
-def test_a_remark_where_words_are_not_what_white_space_separates(random_model: regard.Translator) -> None:
+def test_a_note_if_the_model_splits_words_differently_from_white_space(random_model: regard.Translator) -> None:
     sides = ParallelText(["the cat", "don't, please"], ["le chat", "non"])
     remark = word_note(sides, random_model.bundle)
     assert len(remark) == 1
-    assert "1 pair of 2 has other words" in remark[0]
+    assert "1 pair of 2 has words that this model splits differently" in remark[0]
     assert "first: line 2" in remark[0]
     assert word_note(ParallelText(["the cat"], ["le chat"]), random_model.bundle) == []
 
@@ -143,7 +143,7 @@ class TestGold:
         (tmp_path / "gold").write_text(text, encoding="utf-8")
         return GoldFile(tmp_path / "gold", base, flip).read(self.LENGTHS)[0]
 
-    def test_both_formats_say_the_same(self, tmp_path: Path) -> None:
+    def test_both_formats_give_the_same_links(self, tmp_path: Path) -> None:
         pharaoh = self.read(tmp_path, "0-2 1-1 2-0\n0-3 1?2 2-1 3-0\n\n0-2 1-1 2-0\n")
         lines = [(1, 1, 3, "S"), (1, 2, 2, "S"), (1, 3, 1, "S"), (2, 1, 4, "S"), (2, 2, 3, "P"), (2, 3, 2, "S")]
         lines += [(2, 4, 1, "S"), (4, 1, 3, "S"), (4, 2, 2, "S"), (4, 3, 1, "S")]
@@ -151,7 +151,7 @@ class TestGold:
         assert pharaoh == naacl
         assert pharaoh[1].possible - pharaoh[1].sure == {(1, 2)}
 
-    def test_a_file_that_counts_from_1_is_found_out(self, tmp_path: Path) -> None:
+    def test_a_file_that_counts_from_1_is_detected(self, tmp_path: Path) -> None:
         from_one = "1-3 2-2 3-1\n1-4\n\n1-1\n"
         with pytest.raises(
             InputError,
@@ -160,7 +160,7 @@ class TestGold:
             self.read(tmp_path, from_one)
         assert self.read(tmp_path, from_one, base=1)[0] == GOLD[0]
 
-    def test_a_file_that_counts_from_1_but_fits_is_suspected(self, tmp_path: Path) -> None:
+    def test_a_file_that_may_count_from_1_gets_a_note(self, tmp_path: Path) -> None:
         (tmp_path / "gold").write_text("1-1 2-2\n" * 12, encoding="utf-8")
         _, notes = GoldFile(tmp_path / "gold").read([(4, 4)] * 12)
         assert "no link touches a first word on either side: if it counts from 1, set gold_base = 1" in notes[0]
@@ -179,14 +179,14 @@ class TestGold:
 
     def test_other_words(self, tmp_path: Path) -> None:
         (tmp_path / "gold").write_text("0-9\n", encoding="utf-8")
-        with pytest.raises(InputError, match="want --words spaces"):
+        with pytest.raises(InputError, match="need --words spaces"):
             GoldFile(tmp_path / "gold").read([(2, 4)])
 
     @pytest.mark.parametrize(
         ("text", "message"),
         [
             ("0-0\n", "1 lines of links for 4 sentence pairs"),
-            ("0:0\n\n\n\n", "'0:0' is no link"),
+            ("0:0\n\n\n\n", "'0:0' is not a link"),
             ("5 1 1 S\n", "sentence 5, but there are only 4 sentences"),
             ("1 1 1 X\n", "'X' is neither S"),
         ],
@@ -195,7 +195,7 @@ class TestGold:
         with pytest.raises(InputError, match=message):
             self.read(tmp_path, text)
 
-    def test_formats_are_told_apart(self) -> None:
+    def test_formats_are_detected(self) -> None:
         assert is_naacl(["", "0001 3 4 S"])
         assert not is_naacl(["", "0-1 2-3 4-5"])
         assert not is_naacl([])
@@ -209,12 +209,12 @@ class TestParallelText:
         (tmp_path / "t").write_text("x\tX\n\nz\tZ\n", encoding="utf-8")
         assert read_parallel_text(tmp_path / "t") == ParallelText(["x", "", "z"], ["X", "", "Z"])
 
-    def test_what_does_not_match_is_refused(self, tmp_path: Path) -> None:
+    def test_unequal_files_are_refused(self, tmp_path: Path) -> None:
         for name, text in (("a", "x\ny\n"), ("b", "X\n"), ("t", "x\n"), ("e", "")):
             (tmp_path / name).write_text(text, encoding="utf-8")
         with pytest.raises(InputError, match=r"unequal line counts: .*a has 2, .*b has 1"):
             read_parallel_text(tmp_path / "a", tmp_path / "b")
-        with pytest.raises(InputError, match="line 1: no tab; wanted source TAB target"):
+        with pytest.raises(InputError, match="line 1: no tab; expected source TAB target"):
             read_parallel_text(tmp_path / "t")
         with pytest.raises(InputError, match="e is empty: nothing to align"):
             read_parallel_text(tmp_path / "e", tmp_path / "a")
@@ -240,9 +240,9 @@ def test_contradictory_options_are_refused(random_model: regard.Translator, run_
         (AlignRequest(bundle, target=a), "--target needs --source"),
         (AlignRequest(run_folder, split="tset"), "there is no split 'tset': its recipe has train, dev and test"),
         (AlignRequest(bundle, AlignOptions(symmetrise="union")), "name the model of the other one with --reverse"),
-        (AlignRequest(bundle, AlignOptions(gold_base=1)), "name the file with --gold"),
+        (AlignRequest(bundle, AlignOptions(gold_base=1)), "name it with --gold"),
         (AlignRequest(bundle, source=a, gold=a), "--gold needs a given translation"),
-        (AlignRequest(bundle), "does not know its recipe: name the data to use"),
+        (AlignRequest(bundle), "has no recipe: name the data to use"),
         (AlignRequest(run_folder, AlignOptions(heads="0.1")), r"--set heads=0\.1: there is no head 0\.1"),
     ):
         with pytest.raises(InputError, match=message):
@@ -260,7 +260,7 @@ def test_contradictory_options_are_refused(random_model: regard.Translator, run_
         (["method=max"], "--set: method = 'max': did you mean 'argmax'"),
         (["head=1.0"], "--set: unknown key head: did you mean 'heads'"),
         (["dev_gold=x"], "--set: dev_source, dev_target and dev_gold go together"),
-        (["base=2"], "--set: base = '2': wanted at most 1"),
+        (["base=2"], "--set: base = '2': expected at most 1"),
     ],
 )
 def test_wrong_keys_of_set_are_refused(pairs: list[str], message: str) -> None:

@@ -21,7 +21,7 @@ def written(path: Path, content: Any) -> Path:
     return path
 
 
-def test_it_survives_the_file(tmp_path: Path) -> None:
+def test_settings_survive_the_file(tmp_path: Path) -> None:
     settings = AlignSettings.model_validate(
         {
             **TWO,
@@ -64,18 +64,18 @@ def test_given_options_are_kept_as_well(run_folder: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ([], "holds no alignment settings: wanted a file that --save-settings wrote"),
+        ([], "holds no alignment settings: expected a file that --save-settings wrote"),
         ({"format": "regard-reading-2"}, "holds no alignment settings"),
         ({"format": FORMAT}, "tuned.json: forward is missing"),
-        ({**ONE, "forward": 3}, "tuned.json: forward = 3: wanted a table"),
+        ({**ONE, "forward": 3}, "tuned.json: forward = 3: expected a table"),
         ({**ONE, "forward": {"threshhold": 1}}, "unknown key forward.threshhold: did you mean 'threshold'"),
         ({**ONE, "forward": {"shift": 7}}, "tuned.json: forward: shift 7: links are in the row before"),
-        ({**ONE, "forward": {"threshold": 7}}, "threshold 7.0 is no attention weight"),
-        ({**ONE, "forward": {"threshold": float("nan")}}, "forward.threshold = nan: wanted a finite number"),
+        ({**ONE, "forward": {"threshold": 7}}, "threshold 7.0 is not an attention weight"),
+        ({**ONE, "forward": {"threshold": float("nan")}}, "forward.threshold = nan: expected a finite number"),
         ({**ONE, "forward": {"method": "max"}}, "forward.method = 'max': did you mean 'argmax'"),
         ({**ONE, "forward": {"heads": [[5, 0]]}}, "tuned.json was not made for .*: there is no head 5.0: this model"),
-        ({**ONE, "forward": {"heads": [[-1, 0]]}}, "forward.heads.1.1 = -1: wanted at least 0"),
-        ({**ONE, "posterior": {"prior": 99}}, "posterior.prior = 99: wanted at most 10"),
+        ({**ONE, "forward": {"heads": [[-1, 0]]}}, "forward.heads.1.1 = -1: expected at least 0"),
+        ({**ONE, "posterior": {"prior": 99}}, "posterior.prior = 99: expected at most 10"),
         ({**ONE, "symmetrise": "union"}, "backward and symmetrise go together"),
         ({**ONE, "backward_joined": {}}, "backward is missing"),
         ({**TWO, "symmetrise": "both"}, "symmetrise = 'both': valid choices are intersection"),
@@ -89,7 +89,7 @@ def test_wrong_settings_are_refused_with_one_line(run_folder: Path, tmp_path: Pa
     assert "\n" not in str(caught.value)
 
 
-def test_a_model_that_cannot_be_asked_is_refused_for_what_the_file_says(tmp_path: Path) -> None:
+def test_settings_that_do_not_fit_the_model_are_refused(tmp_path: Path) -> None:
     bundle = untrained(tmp_path / "transformer", "transformer")
     path = written(tmp_path / "tuned.json", {**ONE, "posterior": {"prior": 1.0}})
     with pytest.raises(
@@ -105,19 +105,19 @@ def test_settings_for_one_direction_are_refused_for_two(run_folder: Path, tmp_pa
 
 
 @pytest.mark.parametrize("content", [b"\xff\x00", b"", b"{", b"[" * 100_000])
-def test_what_is_no_json_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_invalid_json_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "tuned.json").write_bytes(content)
     with pytest.raises(InputError, match="holds no alignment settings"):
         AlignSettings.load(tmp_path / "tuned.json")
 
 
-def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
+def test_unreadable_files_are_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path, message in (
         (tmp_path / "nowhere", "no file .*nowhere: nothing like it"),
-        (tmp_path, "is a folder, wanted a file"),
-        (tmp_path / "pipe", "is a device or a pipe, wanted a file"),
-        (Path("/dev/zero"), "is a device or a pipe, wanted a file"),
+        (tmp_path, "is a folder, expected a file"),
+        (tmp_path / "pipe", "is a device or a pipe, expected a file"),
+        (Path("/dev/zero"), "is a device or a pipe, expected a file"),
     ):
         with pytest.raises(InputError, match=message):
             AlignSettings.load(path)

@@ -1,4 +1,4 @@
-"""The bench: what it compares computes the same, what does not is given no time, and its figures add up."""
+"""`regard bench`: compared systems agree, systems that do not are not timed, and its figures are consistent."""
 
 import json
 from collections.abc import Callable
@@ -25,7 +25,7 @@ CPU = torch.device("cpu")
 
 @pytest.mark.parametrize("cell", ["gru", "lstm"])
 @pytest.mark.parametrize("readout", ["state-context", "state-context-embedding"])
-def test_ours_with_the_textbooks_numbers_computes_what_the_textbook_does(cell: str, readout: str) -> None:
+def test_our_model_with_the_textbooks_weights_equals_the_textbook(cell: str, readout: str) -> None:
     work = replace(TINY, cell=cell, readout=readout)
     torch.manual_seed(0)
     textbook = Textbook(work).double()
@@ -65,13 +65,13 @@ def test_a_table_names_every_system_against_the_first() -> None:
 
 def test_a_share_beyond_the_limit_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a GPU, where the textbook's many small products are slower one by one than ours are in all."""
-    for milliseconds, said in ((1e9, True), (0.0, False)):
+    for milliseconds, noted in ((1e9, True), (0.0, False)):
         monkeypatch.setattr(time_training, "products_alone", lambda *_, ms=milliseconds: ms)
         notes = measure_training(TINY, CPU, repeats=1).notes
-        assert any(note.startswith("more than the limit") for note in notes) is said
+        assert any(note.startswith("more than the limit") for note in notes) is noted
 
 
-def test_what_disagrees_is_given_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_systems_that_disagree_are_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     def other_numbers(textbook: Textbook) -> object:
         model = ours_with(textbook)
         with torch.no_grad():
@@ -83,7 +83,7 @@ def test_what_disagrees_is_given_no_time(monkeypatch: pytest.MonkeyPatch) -> Non
         measure_training(TINY, CPU, repeats=1)
 
 
-def test_the_textbook_takes_a_step_that_stands_for_its_own() -> None:
+def test_the_textbooks_step_can_be_replaced() -> None:
     torch.manual_seed(0)
     textbook, calls = Textbook(TINY), list[int]()
 
@@ -95,14 +95,14 @@ def test_the_textbook_takes_a_step_that_stands_for_its_own() -> None:
     assert len(calls) == TINY.target
 
 
-def test_a_compiled_step_is_measured_where_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a compiler that leaves everything as it is: torch's own takes its time, and its warnings are not ours."""
+def test_a_compiled_step_is_measured_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a compiler that changes nothing: torch's own is slow and has its own warnings."""
     monkeypatch.setattr(torch, "compile", lambda step, **options: step)
     found = measure_training(TINY, CPU, repeats=1, compiled=True)
     assert "textbook loop, its step compiled" in [timing.name for timing in found.timings]
 
 
-def test_a_compiled_step_that_disagrees_is_given_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_compiled_step_that_disagrees_is_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     def wrong(step: Callable[..., tuple[torch.Tensor, object]], **options: object) -> object:
         def twice(*given: object) -> tuple[torch.Tensor, object]:
             logits, hidden = step(*given)
@@ -116,7 +116,7 @@ def test_a_compiled_step_that_disagrees_is_given_no_time(monkeypatch: pytest.Mon
 
 
 def test_the_work_counts_its_products() -> None:
-    """3.18 TFLOP for the step of the paper's size: what the design measured its floor by."""
+    """3.18 TFLOP for a step of the paper's size, the figure of the design."""
     assert 6.0 * sum(m * k * n for m, k, n in PAPER.products) == pytest.approx(3.18e12, rel=0.01)
 
 
@@ -178,15 +178,17 @@ def test_the_command_prints_a_table_and_keeps_the_figures(
         (["--work", "huge"], "no work 'huge' to measure: valid choices are tutorial, multi30k, paper"),
         (["--json", "nowhere/at/all.json"], "there is no folder nowhere/at to write all.json into"),
         (["--json", "."], "--json: . is a folder; name a file in it"),
-        (["--picture", "growth.jpeg2"], "growth.jpeg2 ends in .jpeg2; wanted .png, .svg or .pdf"),
+        (["--picture", "growth.jpeg2"], "growth.jpeg2 ends in .jpeg2; expected .png, .svg or .pdf"),
     ],
 )
-def test_wrong_use_is_said_in_one_line(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_use_is_reported_in_one_line(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run(["bench", *arguments]) == 2
     assert message in capsys.readouterr().err
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
-def test_a_gpu_that_is_not_there_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_gpu_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["bench", "--gpu"]) == 2
     assert "torch sees no CUDA device" in capsys.readouterr().err

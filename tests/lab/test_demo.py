@@ -1,4 +1,4 @@
-"""The demo, shortened: what it writes, and whose folders it leaves alone."""
+"""The demo, shortened: its files, and the folders that it does not change."""
 
 import json
 from pathlib import Path
@@ -36,21 +36,21 @@ def test_the_demo_leaves_a_bundle_a_report_and_a_picture(tmp_path: Path, monkeyp
     assert again.reason == "steps"
 
 
-def test_a_run_that_somebody_trained_is_not_taken_for_an_old_demo(run_folder: Path) -> None:
+def test_a_run_that_is_not_a_demo_is_not_replaced(run_folder: Path) -> None:
     before = (run_folder / "best" / "manifest.json").read_bytes()
     with pytest.raises(InputError, match="holds a run that `regard demo` did not make: name another folder with --out"):
         train_demo("en-fr", run_folder)
     assert (run_folder / "best" / "manifest.json").read_bytes() == before
 
 
-def test_a_folder_with_other_things_is_not_touched(tmp_path: Path) -> None:
+def test_a_folder_with_other_files_is_not_changed(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("years of work", encoding="utf-8")
-    with pytest.raises(InputError, match="holds something else than a run, which is left alone"):
+    with pytest.raises(InputError, match="holds files that are not a run, and is left unchanged"):
         train_demo("en-fr", tmp_path)
     assert (tmp_path / "thesis.txt").read_text(encoding="utf-8") == "years of work"
 
 
-def test_an_unknown_pair_is_answered_with_the_known_ones(tmp_path: Path) -> None:
+def test_an_unknown_pair_raises_with_the_valid_ones(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no phrasebook 'en-de': valid choices are en-fr, fr-en, en-hi"):
         train_demo("en-de", tmp_path)
 

@@ -1,4 +1,4 @@
-"""The doctor looks at machines, recipes, data and bundles, and finds what is wrong with them."""
+"""The doctor checks machines, recipes, data and bundles, and reports their problems."""
 
 import gzip
 import shutil
@@ -11,7 +11,7 @@ import pytest
 from regard.lab.examine import examine
 
 
-def said(path: Path | None) -> str:
+def report_of(path: Path | None) -> str:
     return "\n".join(line for finding in examine(path) for line in finding.lines())
 
 
@@ -21,7 +21,7 @@ def write(path: Path, text: str) -> Path:
 
 
 def test_the_machine() -> None:
-    report = said(None)
+    report = report_of(None)
     for name in ("✓ Python 3", "✓ regard ", "✓ torch ", "cores; torch uses ", "GB free in"):
         assert name in report
     assert not any(finding.bad for finding in examine(None))
@@ -29,7 +29,7 @@ def test_the_machine() -> None:
 
 def test_a_bundle_and_a_run_folder(run_folder: Path) -> None:
     for path in (run_folder, run_folder / "best"):
-        report = said(path)
+        report = report_of(path)
         assert "✓ model: GRU, 1 × 32 bidirectional encoder, 1 × 32 decoder, additive attention" in report
         assert "✓ every file matches its checksum" in report
         assert "✓ source: word pieces, vocabulary 13" in report
@@ -63,14 +63,14 @@ def test_item_5_a_damaged_checkpoint_beside_a_good_model_is_found(name: str, run
 
 
 def test_a_published_recipe_by_its_name() -> None:
-    report = said(Path("reverse"))
+    report = report_of(Path("reverse"))
     assert "✓ a valid recipe: Reverse a sequence of numbers" in report
     assert "✓ test: 1,000 pairs, none of their sources in training" in report
     assert "✓ vocabulary 104 → 104" in report
     assert "parameters" in report
 
 
-def test_a_recipe_of_ones_own_with_its_data(tmp_path: Path) -> None:
+def test_a_users_recipe_with_its_data(tmp_path: Path) -> None:
     lines = [f"{i} a\tA {i}\n" for i in range(60)]
     write(tmp_path / "train.tsv", "".join([*lines, "0 a\tA 0\n"]))
     write(tmp_path / "test.tsv", "0 a\tA 0\n77 a\tA 77\n")
@@ -79,7 +79,7 @@ def test_a_recipe_of_ones_own_with_its_data(tmp_path: Path) -> None:
         '[data]\nkind = "tsv"\ntrain = "train.tsv"\ntest = "test.tsv"\n[model]\npreset = "luong"\nsize = "tiny"\n'
         "[train]\nsteps = 3\nbatch_sentences = 4\n",
     )
-    report = said(recipe)
+    report = report_of(recipe)
     assert "✓ model: LSTM" in report
     assert "! duplicate pairs: 1 (1.7%)\n    pair 58: '0 a' → 'A 0'\n    → they count twice" in report
     assert "! test: 1 of 2 sources are in training too, but for case and punctuation\n    '0 a' → 'A 0'" in report
@@ -101,7 +101,7 @@ def test_a_recipe_that_cannot_be_used(tmp_path: Path, text: str, message: str) -
     assert message in finding.text
 
 
-def test_what_a_recipe_s_vocabulary_does_not_know(tmp_path: Path) -> None:
+def test_the_share_of_unknown_words_is_reported(tmp_path: Path) -> None:
     write(tmp_path / "train.tsv", "a b\tc d\n" * 5)
     write(tmp_path / "dev.tsv", "a x\tc y\n")
     recipe = write(
@@ -109,12 +109,14 @@ def test_what_a_recipe_s_vocabulary_does_not_know(tmp_path: Path) -> None:
         '[data]\nkind = "tsv"\ntrain = "train.tsv"\ndev = "dev.tsv"\ntest = "dev.tsv"\n[model]\npreset = "luong"\n'
         'size = "tiny"\n[train]\nsteps = 3\nbatch_sentences = 4\n',
     )
-    assert "! dev: 50.00% of the source is unknown to it\n! dev: 50.00% of the target is unknown to it" in said(recipe)
+    assert "! dev: 50.00% of the source is unknown to it\n! dev: 50.00% of the target is unknown to it" in report_of(
+        recipe
+    )
 
 
-def test_oddities_of_a_data_file_come_with_their_lines(tmp_path: Path) -> None:
+def test_problems_of_a_data_file_have_line_numbers(tmp_path: Path) -> None:
     lines = ["a b\tc d", "a b\tc d", "\tx", "same\tSame", "Ã© &amp;\tb"]
-    report = said(write(tmp_path / "d.tsv", "\n".join(lines) + "\n"))
+    report = report_of(write(tmp_path / "d.tsv", "\n".join(lines) + "\n"))
     assert "✓ 4 pairs" in report
     for odd, line in (
         ("! duplicate pairs", 2),
@@ -126,14 +128,14 @@ def test_oddities_of_a_data_file_come_with_their_lines(tmp_path: Path) -> None:
 
 
 def test_files_of_other_shapes(tmp_path: Path) -> None:
-    side = said(write(tmp_path / "one.en", "a b\n\nc &amp;\n"))
+    side = report_of(write(tmp_path / "one.en", "a b\n\nc &amp;\n"))
     assert "one side of a parallel corpus?\n    → regard doctor" in side
     assert "! blank lines, whose pairs are left out: 1\n    line 2" in side
     assert "! broken characters or HTML entities: 1\n    line 3: 'c &amp;'" in side
-    assert "3 columns: 1 and 2 were read" in said(write(tmp_path / "three.tsv", "a\tb\tc\n"))
-    records = said(write(tmp_path / "r.jsonl", '{"id": 1, "translation": {"en": "a", "fr": "b"}}\n'))
+    assert "3 columns: 1 and 2 were read" in report_of(write(tmp_path / "three.tsv", "a\tb\tc\n"))
+    records = report_of(write(tmp_path / "r.jsonl", '{"id": 1, "translation": {"en": "a", "fr": "b"}}\n'))
     assert 'taken from the fields "translation.en" and "translation.fr"; name them in a recipe' in records
-    assert "r2.jsonl: which fields are source and target? There are a, b, c" in said(
+    assert "r2.jsonl: which fields are source and target? There are a, b, c" in report_of(
         write(tmp_path / "r2.jsonl", '{"a": "1", "b": "2", "c": "3"}\n')
     )
 
@@ -145,7 +147,7 @@ def test_parquet_and_packed_records(tmp_path: Path) -> None:
         if name.endswith(".gz"):
             lines = "".join(f'{{"en": "a {i}", "fr": "b {i}"}}\n' for i in range(3))
             (tmp_path / name).write_bytes(gzip.compress(lines.encode()))
-        report = said(tmp_path / name)
+        report = report_of(tmp_path / name)
         assert "✓ 3 pairs" in report
         assert 'taken from the fields "en" and "fr"' in report
 
@@ -165,24 +167,24 @@ def test_a_folder_of_data(tmp_path: Path) -> None:
         write(tmp_path / name, text)
     write(tmp_path / "test.fr", "C D\nX\n")
     write(tmp_path / "README", "hello")
-    report = said(tmp_path)
+    report = report_of(tmp_path)
     assert "✓ train: train.en and train.fr\n✓ 2 pairs" in report
     assert "! test: 1 of 2 sources are in training too, but for case and punctuation\n    'C, d!' → 'C D'" in report
     (tmp_path / "tables").mkdir()
     write(tmp_path / "tables" / "all.tsv", "a\tb\n")
-    assert "✓ all: all.tsv\n✓ 1 pair" in said(tmp_path / "tables")
+    assert "✓ all: all.tsv\n✓ 1 pair" in report_of(tmp_path / "tables")
 
 
 def test_a_corpus_of_the_catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REGARD_DATA", str(tmp_path))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    assert "✗ the corpus multi30k is not here: `regard data get multi30k` fetches it" in said(Path("multi30k"))
+    assert "✗ the corpus multi30k is not here: `regard data get multi30k` fetches it" in report_of(Path("multi30k"))
     folder = tmp_path / "multi30k"
     folder.mkdir()
     for split in ("train", "val", "test_2016_flickr"):
         write(folder / f"{split}.en", f"hello {split}\n")
         write(folder / f"{split}.de", f"hallo {split}\n")
-    report = said(Path("multi30k"))
+    report = report_of(Path("multi30k"))
     assert f"✓ multi30k in {folder}: en → de; licence: non-commercial research and education only" in report
     assert "✓ test: 1 pair, its source not in training" in report
     assert "1 different word, 1 of them" not in report
@@ -191,7 +193,7 @@ def test_a_corpus_of_the_catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     for split in ("train", "val", "test_2016_flickr", "test_2017_flickr"):  # every direction, every other test set
         write(folder / f"{split}.fr", "salut\n" if split == "train" else f"salut {split}\n")
     write(folder / "test_2017_flickr.en", "Hello train!\n")
-    report = said(Path("multi30k"))
+    report = report_of(Path("multi30k"))
     german, french = report.split(": en → fr; licence")
     assert "test_2017" not in german
     assert "target: Latin script; 1.0 words on average" in french
@@ -199,15 +201,15 @@ def test_a_corpus_of_the_catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "! test_2017_flickr: 1 of 1 sources are in training too" in french
 
 
-def test_a_recipe_is_taken_before_the_corpus_of_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_recipe_comes_before_the_corpus_of_the_same_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REGARD_DATA", str(tmp_path))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    missing = said(Path("tatoeba-en-fr"))
+    missing = report_of(Path("tatoeba-en-fr"))
     assert missing.startswith("✗ the corpus tatoeba-en-fr is not here: `regard data get tatoeba-en-fr --from DIR`")
     (tmp_path / "tatoeba-en-fr").mkdir()
     for split in ("train", "dev", "test"):
         write(tmp_path / "tatoeba-en-fr" / f"{split}.tsv", f"hello {split}\tsalut {split}\n")
-    report = said(Path("tatoeba-en-fr"))
+    report = report_of(Path("tatoeba-en-fr"))
     assert "✓ a valid recipe: Everyday sentences, English to French" in report
     assert "✓ test: 1 pair, its source not in training" in report
 
@@ -215,10 +217,10 @@ def test_a_recipe_is_taken_before_the_corpus_of_its_name(tmp_path: Path, monkeyp
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("empty.tsv", b"", "is empty: wanted lines of source TAB target"),
+        ("empty.tsv", b"", "is empty: expected lines of source TAB target"),
         ("binary.tsv", b"a\tb\n\xff\xfe\x00", "line 2: byte 4 of the file (0xff) is not UTF-8"),
         ("ragged.tsv", b"a\tb\nc\n", "line 2: no tab"),
-        ("empty.jsonl", b"", "is empty: wanted records with a source and a target"),
+        ("empty.jsonl", b"", "is empty: expected records with a source and a target"),
     ],
 )
 def test_files_that_cannot_be_used(tmp_path: Path, name: str, content: bytes, message: str) -> None:
@@ -228,12 +230,12 @@ def test_files_that_cannot_be_used(tmp_path: Path, name: str, content: bytes, me
     assert message in finding.text
 
 
-def test_what_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert f"no file or folder {tmp_path / 'nothing'}" in said(tmp_path / "nothing")
-    assert "no file, folder, corpus, recipe or model 'revers': did you mean 'reverse'?" in said(Path("revers"))
-    assert "no file, folder, corpus, recipe or model 'multi30': did you mean 'multi30k'?" in said(Path("multi30"))
-    assert "no bundle and no corpus in" in said(tmp_path)
-    assert "is neither a file nor a folder" in said(Path("/dev/null"))
+def test_a_missing_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert f"no file or folder {tmp_path / 'nothing'}" in report_of(tmp_path / "nothing")
+    assert "no file, folder, corpus, recipe or model 'revers': did you mean 'reverse'?" in report_of(Path("revers"))
+    assert "no file, folder, corpus, recipe or model 'multi30': did you mean 'multi30k'?" in report_of(Path("multi30"))
+    assert "no bundle and no corpus in" in report_of(tmp_path)
+    assert "is neither a file nor a folder" in report_of(Path("/dev/null"))
     write(tmp_path / "pairs.tsv", "a\tb\n")
     monkeypatch.chdir(tmp_path)
-    assert "no file or folder pairs.tvs: did you mean 'pairs.tsv'?" in said(Path("pairs.tvs"))
+    assert "no file or folder pairs.tvs: did you mean 'pairs.tsv'?" in report_of(Path("pairs.tvs"))

@@ -1,4 +1,4 @@
-"""Worked steps: every mechanism, in numbers that add up and text that shows them."""
+"""Worked steps of every mechanism: consistent numbers, and the text that shows them."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def test_the_text_shows_every_stage(name: str) -> None:
     assert len(draw_explanation(explanation).axes) >= 2
 
 
-def test_concat_is_additive_in_other_words() -> None:
+def test_concat_equals_additive() -> None:
     additive, concat = explain("additive"), explain("concat")
     np.testing.assert_allclose(additive.context, concat.context)
 
@@ -59,7 +59,7 @@ def test_other_names_and_the_list() -> None:
         assert name in listed
 
 
-def test_an_unknown_mechanism_is_answered_with_the_nearest() -> None:
+def test_an_unknown_mechanism_raises_with_the_nearest() -> None:
     with pytest.raises(InputError, match=r"no mechanism 'aditive': did you mean 'additive'\?"):
         explain("aditive")
 

@@ -9,7 +9,7 @@ def texts() -> dict[str, str]:
     return {finding.text.partition(":")[0]: "\n".join(finding.lines()) for finding in fast_report()}
 
 
-def test_it_names_what_ran_and_why_the_others_did_not() -> None:
+def test_it_reports_what_ran_and_why_others_did_not() -> None:
     found = texts()
     decode = found["models.rnn.decoder.decode"]
     assert "decode_one_operation: additive GRU, training" in decode
@@ -19,7 +19,7 @@ def test_it_names_what_ran_and_why_the_others_did_not() -> None:
     assert "top_by_blocks" in found["search.scoring.top"]
 
 
-def test_plain_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_regard_plain_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REGARD_PLAIN", "1")
     (finding,) = fast_report()
     assert finding.text == "REGARD_PLAIN is set: every operation runs its plain version"

@@ -1,4 +1,4 @@
-"""How scores are counted: protocols by name, and Multi30k's files reproduced to the token."""
+"""Scoring protocols by name; Multi30k's published tokens are reproduced."""
 
 import pytest
 
@@ -34,7 +34,7 @@ def test_unknown_names() -> None:
         find_protocol("raw", tokenize="spm9000")
 
 
-def test_what_a_tokenizer_needs_is_said_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tokenizers_missing_package_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def needy(*arguments: object, **options: object) -> None:
         raise RuntimeError("\nJapanese needs more.\n\n    pip install sacrebleu[ja]\n")
 

@@ -1,4 +1,4 @@
-"""The survey of a corpus finds what is wrong with it, and only that."""
+"""The survey of a corpus finds its problems, and no others."""
 
 from collections.abc import Iterable
 
@@ -47,26 +47,26 @@ def test_nothing_is_found_where_nothing_is_wrong() -> None:
         (Pair("zero\u200bwidth", "b"), "invisible characters, such as zero-width spaces"),
     ],
 )
-def test_what_is_wrong_is_found_with_its_place_and_a_remedy(pair: Pair, what: str) -> None:
+def test_problems_are_found_with_their_line_and_a_remedy(pair: Pair, what: str) -> None:
     (found,) = odd(pair)
     assert found.text == f"{what}: 1 (1.6%)"
     assert found.examples[0].startswith("line 61: ")
     assert found.remedy
 
 
-def test_what_is_rare_in_a_large_corpus_is_only_good_to_know() -> None:
+def test_rare_problems_are_only_notes() -> None:
     many = [Pair(f"{i} a", f"A {i}") for i in range(2000)]
     (found,) = [one for one in survey([*many, Pair("same", "same")]).findings() if one.mark in "·!"]
     assert (found.mark, found.text) == ("·", "targets that are their source: 1")
 
 
-def test_a_few_examples_are_enough() -> None:
+def test_at_most_three_examples_are_shown() -> None:
     (found,) = odd(*(Pair(f"{i}", f"{i}") for i in range(9)))
     assert found.text == "targets that are their source: 9 (13.0%)"
     assert len(found.examples) == 3
 
 
-def test_the_spot_is_shown_where_the_sentence_is_long() -> None:
+def test_the_problem_is_quoted_for_long_sentences() -> None:
     (found,) = odd(Pair("many words " * 6 + "Tom &amp; Jerry", "beaucoup de mots " * 5))
     assert found.examples[0].endswith("('&amp;')")
 
@@ -76,21 +76,21 @@ def sentences(count: int) -> list[Pair]:
     return [Pair(f"{i} " + "a " * n, f"{i} " + "b " * n) for i, n in enumerate(lengths)]
 
 
-@pytest.mark.parametrize(("by", "said"), [(1, "1 line below"), (-2, "2 lines above")])
-def test_a_shifted_corpus_is_seen_by_its_lengths(by: int, said: str) -> None:
+@pytest.mark.parametrize(("by", "message"), [(1, "1 line below"), (-2, "2 lines above")])
+def test_a_shifted_corpus_is_detected_by_its_lengths(by: int, message: str) -> None:
     pairs = sentences(300)
     targets = np.roll([pair.target for pair in pairs], by).tolist()
     shifted = [Pair(pair.source, target) for pair, target in zip(pairs, targets, strict=True)]
-    (found,) = [one for one in survey(shifted).findings() if "hardly go together" in one.text]
-    assert said in found.text
+    (found,) = [one for one in survey(shifted).findings() if "hardly correlate" in one.text]
+    assert message in found.text
     assert "shifted against each other" in found.remedy
 
 
-def test_a_line_that_is_missing_in_the_middle_is_seen() -> None:
+def test_a_missing_line_in_the_middle_is_detected() -> None:
     pairs = sentences(2000)
     targets = [pair.target for number, pair in enumerate(pairs) if number != 1300] + ["end"]
     half = [Pair(pair.source, target) for pair, target in zip(pairs, targets, strict=True)]
-    (found,) = [one for one in survey(half).findings() if "go together" in one.text]
+    (found,) = [one for one in survey(half).findings() if "do not correlate" in one.text]
     assert found.mark == "!"
     assert "shifted against each other" in found.remedy
     assert "from about pair 1,401 to 2,000" in found.text
@@ -108,11 +108,11 @@ def test_dictionaries_are_measured_in_letters() -> None:
     assert [one.mark for one in check_overlap(survey(entries), [Pair("other", "o")], "test")] == ["✓"]
 
 
-def test_shuffled_targets_are_seen_too() -> None:
+def test_shuffled_targets_are_detected() -> None:
     pairs = sentences(300)
     targets = np.random.RandomState(1).permutation([pair.target for pair in pairs]).tolist()
     mixed = [Pair(pair.source, target) for pair, target in zip(pairs, targets, strict=True)]
-    (found,) = [one for one in survey(mixed).findings() if "hardly go together" in one.text]
+    (found,) = [one for one in survey(mixed).findings() if "hardly correlate" in one.text]
     assert "do the lines translate each other?" in found.remedy
     assert any("long sources have long targets" in one.text for one in survey(pairs).findings())
 

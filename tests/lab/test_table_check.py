@@ -25,7 +25,7 @@ def odd(folder: Path, text: str, name: str = "pairs.tsv") -> Finding:
     return one
 
 
-def test_item_14_a_sound_table_and_prose_with_commas_are_left_alone(tmp_path: Path) -> None:
+def test_item_14_valid_tables_and_prose_with_commas_have_no_findings(tmp_path: Path) -> None:
     assert {one.mark for one in found(tmp_path, "\n".join(WORDS))} == {"✓"}
     prose = "Well, he came.\nYes, she said.\nNo, I did not.\n"
     assert {one.mark for one in found(tmp_path, prose, "train.en")} == {"✓"}
@@ -97,7 +97,7 @@ def test_item_14_text_of_invisible_characters_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("everything", [True, False])
-def test_item_14_weights_that_are_no_numbers(everything: bool, reverser: regard.Translator, tmp_path: Path) -> None:
+def test_item_14_nan_weights(everything: bool, reverser: regard.Translator, tmp_path: Path) -> None:
     bundle = regard.load(reverser.bundle.path).bundle
     with torch.no_grad():
         for parameter in bundle.model.parameters():

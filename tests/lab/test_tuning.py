@@ -36,25 +36,25 @@ def test_without_gold_two_directions_are_made_to_agree(wrong: Direction) -> None
     assert found.error == pytest.approx(0.0)
 
 
-def test_what_agrees_best_comes_first(wrong: Direction) -> None:
-    asked = [Posterior(0.0, "word"), None, Posterior(0.5, "state")]
-    found = tune_by_agreement(wrong, wrong, SIDES, asked)
-    assert {one.posterior for one in found} == set(asked)
+def test_the_rules_that_agree_best_come_first(wrong: Direction) -> None:
+    requested = [Posterior(0.0, "word"), None, Posterior(0.5, "state")]
+    found = tune_by_agreement(wrong, wrong, SIDES, requested)
+    assert {one.posterior for one in found} == set(requested)
     assert [one.error for one in found] == sorted(one.error for one in found)
     for one in found:
         assert tune_by_agreement(wrong, wrong, SIDES, [one.posterior]) == [one]
 
 
-def test_the_best_posterior_comes_first_and_each_is_tuned_as_if_it_were_alone(wrong: Direction) -> None:
-    asked = [None, Posterior(1.0, "word"), Posterior(0.5, "state")]
-    found = tune_with_gold(wrong, wrong, SIDES, GOLD, posteriors=asked)
-    assert {one.posterior for one in found} == set(asked)
+def test_the_best_posterior_comes_first_and_each_is_tuned_separately(wrong: Direction) -> None:
+    requested = [None, Posterior(1.0, "word"), Posterior(0.5, "state")]
+    found = tune_with_gold(wrong, wrong, SIDES, GOLD, posteriors=requested)
+    assert {one.posterior for one in found} == set(requested)
     assert [one.error for one in found] == sorted(one.error for one in found)
     for one in found:
         (alone,) = tune_with_gold(wrong, wrong, SIDES, GOLD, posteriors=[one.posterior])
         assert (alone.error, alone.joined) == (one.error, one.joined)
 
 
-def test_no_gold_no_tuning(wrong: Direction) -> None:
+def test_tuning_without_gold_links_raises(wrong: Direction) -> None:
     with pytest.raises(InputError, match="the development set holds no gold link"):
         tune_with_gold(wrong, None, SIDES, [Links.of([])] * 4)

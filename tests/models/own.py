@@ -1,4 +1,4 @@
-"""Somebody's own mechanism, named in a recipe as package.module:Class: additive attention that looks more sharply."""
+"""A custom mechanism, named in a recipe as package.module:Class: additive attention with sharper weights."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from regard.attention import Attended, BahdanauAttention, Memory
 
 
 class Sharper(BahdanauAttention):
-    """A subclass, so that whoever takes it for its parent computes something else."""
+    """A subclass with another result: code that treats it as its parent class fails the test."""
 
     def forward(self, query: Tensor, memory: Memory, position: int = 0, **options: Any) -> Attended:
         return super().forward(3 * query, memory, position, **options)

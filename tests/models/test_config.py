@@ -1,4 +1,4 @@
-"""Impossible models are refused before anything is built, with the reason and the way out."""
+"""Impossible configurations raise before anything is built, with the reason and the remedy."""
 
 import re
 from typing import Any
@@ -84,7 +84,7 @@ IMPOSSIBLE: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("table", "reason"), IMPOSSIBLE, ids=[str(table) for table, _ in IMPOSSIBLE])
-def test_the_impossible_is_refused_with_its_reason(table: dict[str, Any], reason: str) -> None:
+def test_impossible_configs_raise_with_the_reason(table: dict[str, Any], reason: str) -> None:
     with pytest.raises(ValidationError, match=re.escape(reason)):
         TypeAdapter(ModelConfig).validate_python({"architecture": "rnn", **table})
 
@@ -103,7 +103,7 @@ POSSIBLE: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("table", POSSIBLE, ids=str)
-def test_its_neighbours_are_possible(table: dict[str, Any]) -> None:
+def test_similar_valid_configs_are_accepted(table: dict[str, Any]) -> None:
     TypeAdapter(ModelConfig).validate_python({"architecture": "rnn", **table})
 
 

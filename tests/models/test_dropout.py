@@ -1,4 +1,4 @@
-"""Dropout: at the places the configuration names, in training only."""
+"""Dropout: where the configuration sets it, in training only."""
 
 import pytest
 import torch
@@ -55,7 +55,7 @@ def test_layers_are_dropped_between_and_not_after(placement: str) -> None:
 
 
 def test_one_layer_has_nothing_in_between() -> None:
-    """The output's dropout acts behind the features, so theirs are still."""
+    """The output's dropout acts after the features, so these do not vary."""
     model = build(recurrent(dropout=0.5)).train()
     one, other = (model(sentences(*SOURCE), TOKENS).features for _ in range(2))
     assert torch.equal(one, other)
@@ -63,7 +63,7 @@ def test_one_layer_has_nothing_in_between() -> None:
 
 
 def test_states_are_dropped_for_attention_alone() -> None:
-    """What the decoder starts from keeps every number."""
+    """The decoder's first state is computed without dropout."""
     encoder = build(recurrent(state_dropout=0.5)).train().encoder
     torch.manual_seed(0)
     batch = sentences(*SOURCE)
@@ -74,7 +74,7 @@ def test_states_are_dropped_for_attention_alone() -> None:
     assert not dropped[one.real].all()
 
 
-def test_a_transformer_drops_inside_its_blocks_as_it_does_outside_unless_told() -> None:
+def test_a_transformers_inner_dropout_defaults_to_dropout() -> None:
     assert (transformer(dropout=0.3).dropout_inside, transformer(dropout=0.3, inner_dropout=0.0).dropout_inside) == (
         0.3,
         0,

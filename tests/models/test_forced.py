@@ -39,7 +39,7 @@ def by_hand(model: Seq2Seq, forced: Tensor) -> tuple[Tensor, Tensor | None]:
 @pytest.mark.parametrize(
     "forced", [coins(*[False] * 4), coins(True, True, False, True), coins(True, False, False, True)]
 )
-def test_its_own_words_are_what_stepping_would_have_chosen(config: Config, forced: Tensor) -> None:
+def test_own_words_equal_those_of_single_steps(config: Config, forced: Tensor) -> None:
     model = shared(config)
     decoded = model(sentences(*SOURCE), TOKENS, forced=forced, want_weights=True)
     logits, weights = by_hand(model, forced)
@@ -64,7 +64,7 @@ def test_the_first_word_is_always_the_given_one(config: Config) -> None:
 
 @every
 def test_never_forced_is_greedy_search(config: Config) -> None:
-    """As far as search goes: it ends at EOS, and says neither PAD nor BOS."""
+    """Up to EOS, where search ends, and except PAD and BOS, which search never writes."""
     model = build(config)
     with torch.no_grad():
         model.decoder.readout.output.bias[[0, 2, 3]] -= 1e3

@@ -47,6 +47,6 @@ def fixed(name: str) -> Seq2Seq:
 
 
 @pytest.mark.parametrize("name", GOLDEN)
-def test_attention_is_what_it_was(name: str) -> None:
+def test_attention_equals_the_recorded_values(name: str) -> None:
     weights = fixed(name)(sentences(WORDS), TOKENS[:1], want_weights=True).weights
     torch.testing.assert_close(weights[0, -1, 0], torch.tensor(GOLDEN[name], dtype=torch.float64), atol=6e-4, rtol=0)

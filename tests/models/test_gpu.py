@@ -1,4 +1,4 @@
-"""On a GPU: the same answers, the same laws, and mixed precision with the library's fused recurrences."""
+"""On a GPU: the same results, the same laws, and mixed precision with fused recurrences."""
 
 import gc
 import warnings
@@ -21,7 +21,7 @@ def on_gpu(source: Sentences) -> Sentences:
 
 
 @every
-def test_the_gpu_says_what_the_cpu_says(config: Config) -> None:
+def test_gpu_and_cpu_agree(config: Config) -> None:
     model, source = build(config), sentences(*SOURCE, [])
     tokens = torch.cat([TOKENS, TOKENS[:1]])
     wanted = model(source, tokens, want_weights=True)
@@ -64,7 +64,7 @@ def test_bf16_trains(config: Config) -> None:
 
 @every
 def test_single_precision_agrees_plain_captured_and_replayed(config: Config) -> None:
-    """The fused recurrences, which double precision does not take: a shape's first, second and third time."""
+    """The fused recurrences, which do not run in float64: the first, second and third call of a shape."""
     model, tokens = build(config), torch.cat([TOKENS, TOKENS[:1]])
     source = sentences(*SOURCE, [])
     wanted = model(source, tokens, want_weights=True)
@@ -85,7 +85,7 @@ def test_single_precision_agrees_plain_captured_and_replayed(config: Config) -> 
 
 @pytest.mark.parametrize("name", ["luong", "transformer"])
 def test_graphs_of_models_that_are_gone_do_not_break_a_capture(name: str) -> None:
-    """Garbage with a CUDA graph in it, and Python eager to collect it at every allocation."""
+    """Garbage that holds a CUDA graph, with garbage collection at every allocation."""
 
     def learnt(rounds: int) -> Seq2Seq:
         model = Seq2Seq(preset(name, "tiny"), 11, 11).cuda()
@@ -110,12 +110,12 @@ def test_graphs_of_models_that_are_gone_do_not_break_a_capture(name: str) -> Non
 
 
 @pytest.mark.parametrize("name", ["bahdanau", "luong", "transformer"])
-def test_a_replayed_step_never_makes_the_host_wait(name: str) -> None:
+def test_a_replayed_step_does_not_synchronise_the_host(name: str) -> None:
     model, source, tokens = Seq2Seq(preset(name, "tiny"), 11, 11).cuda(), on_gpu(sentences(*SOURCE)), TOKENS.cuda()
     for _ in range(3):
         model(source, tokens).features.sum().backward()
     try:
-        with warnings.catch_warnings():  # which says of itself that it does not find every wait
+        with warnings.catch_warnings():  # torch warns that its check does not find every sync
             warnings.simplefilter("ignore")
             torch.cuda.set_sync_debug_mode("error")
         model(source, tokens).features.sum().backward()

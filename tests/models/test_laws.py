@@ -1,4 +1,4 @@
-"""The laws every model keeps, whatever it is made of: padding, batch, step, causality, reordering, gradients."""
+"""The laws of every model: padding, batch, step, causality, reordering, gradients."""
 
 from itertools import combinations, product
 
@@ -66,7 +66,7 @@ def test_every_possible_pair_of_choices_is_among_the_models() -> None:
 
 @every
 def test_padding_never_changes_the_answer(config: Config) -> None:
-    """Neither how much of it there is, nor what stands in it."""
+    """Neither its length nor its content."""
     model = shared(config)
     logits, weights = decode(model, sentences(*SOURCE), TOKENS)
     wide_logits, wide_weights = decode(model, sentences(*SOURCE, width=8, seed=1), TOKENS)
@@ -94,7 +94,7 @@ def test_steps_are_the_sequence(config: Config) -> None:
 
 
 @mechanisms
-def test_words_to_come_do_not_matter(config: Config) -> None:
+def test_later_words_do_not_change_earlier_steps(config: Config) -> None:
     model = shared(config)
     changed = TOKENS.clone()
     changed[:, 2:] = torch.tensor([[4, 4], [9, 10], [7, 5]])
@@ -105,7 +105,7 @@ def test_words_to_come_do_not_matter(config: Config) -> None:
 
 
 @every
-def test_selected_rows_go_on_as_if_they_had_been_there_from_the_start(config: Config) -> None:
+def test_selected_rows_continue_like_a_batch_of_those_rows(config: Config) -> None:
     model, rows = shared(config), torch.tensor([2, 0, 0, 1])
     state = model.start(sentences(*SOURCE))
     moved = model.start(sentences(*[SOURCE[row] for row in rows.tolist()], width=5))
@@ -117,7 +117,7 @@ def test_selected_rows_go_on_as_if_they_had_been_there_from_the_start(config: Co
 
 
 @mechanisms
-def test_whole_sequences_go_on_from_selected_rows(config: Config) -> None:
+def test_whole_sequences_continue_from_selected_rows(config: Config) -> None:
     model, rows = shared(config), torch.tensor([2, 0, 0, 1])
     state, moved = (model.start(sentences(*SOURCE, width=5)) for _ in range(2))
     decoded = model.decoder(TOKENS[rows], state.select(rows)).features
@@ -139,8 +139,8 @@ def test_beam_one_is_greedy(config: Config) -> None:
 
 
 @mechanisms
-def test_what_search_says_is_what_the_model_says(config: Config) -> None:
-    """A hypothesis of a beam, decoded again by force of its own words, has the scores and weights that search gave."""
+def test_scores_of_search_equal_forced_decoding(config: Config) -> None:
+    """Forced decoding of a beam's hypothesis gives the scores and weights of the search."""
     model = shared(config)
     for words, (found, *_) in zip(SOURCE, beam_search(model, sentences(*SOURCE), LIMITS, beam=2), strict=True):
         logits, weights = decode(model, sentences(words), torch.tensor([[2, *found.tokens[:-1]]]))
@@ -152,7 +152,7 @@ def test_what_search_says_is_what_the_model_says(config: Config) -> None:
 
 @every
 def test_gradients_are_right_and_reach_every_parameter(config: Config) -> None:
-    """Along a random direction through all parameters the loss rises as the gradients say; none of them is dead."""
+    """The directional derivative along a random direction equals the finite difference; no gradient is zero."""
     model, source = build(config), sentences(*SOURCE)
     generator = torch.Generator().manual_seed(5)
     shares = torch.randn(3, 4, 11, dtype=torch.float64, generator=generator)
@@ -182,8 +182,8 @@ def test_gradients_are_right_and_reach_every_parameter(config: Config) -> None:
 
 
 @every
-def test_a_blank_sentence_is_no_accident(config: Config) -> None:
-    """Nothing is NaN, forwards or backwards, and its answer does not depend on who else is in the batch."""
+def test_a_blank_sentence_gives_finite_values_and_does_not_affect_others(config: Config) -> None:
+    """Nothing is NaN, forwards or backwards, and its result does not depend on the other rows of the batch."""
     model = shared(config)
     logits, weights = decode(model, sentences(SOURCE[0], [], SOURCE[2], seed=3), TOKENS)
     assert logits.isfinite().all()

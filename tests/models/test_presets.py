@@ -1,4 +1,4 @@
-"""The classics by name: what they are made of, and how large they are."""
+"""Presets: their settings and sizes."""
 
 import re
 
@@ -55,7 +55,7 @@ def test_rnnsearch_has_the_paper_s_sizes() -> None:
     assert Seq2Seq(config, words, words).parameters_count == counted
 
 
-def test_bahdanau_looks_before_it_moves_and_luong_after() -> None:
+def test_bahdanau_attends_before_the_recurrent_step_and_luong_after() -> None:
     ours, theirs = recurrent("bahdanau"), recurrent("luong")
     assert (ours.score, ours.placement, ours.input_feeding, ours.cell) == ("additive", "input", False, "gru")
     assert (theirs.score, theirs.placement, theirs.input_feeding, theirs.cell) == ("general", "output", True, "lstm")

@@ -1,4 +1,4 @@
-"""One step under a magnifying glass: weights given by hand, the trace, and what cannot be given."""
+"""One decoder step: given weights, the trace, and invalid weights."""
 
 import pytest
 import torch
@@ -36,8 +36,8 @@ def test_given_weights_are_used(config: Config) -> None:
 
 
 @every
-def test_what_was_given_is_what_the_next_step_builds_on(config: Config) -> None:
-    """An edited row changes the steps after it, where the context returns to the recurrence or to the cache."""
+def test_given_weights_affect_later_steps(config: Config) -> None:
+    """An edited row changes later steps if the context enters the recurrence or the cache."""
     model = shared(config)
     own = second_step(model)
     assert own.weights is not None
@@ -48,7 +48,7 @@ def test_what_was_given_is_what_the_next_step_builds_on(config: Config) -> None:
 
 
 @every
-def test_the_trace_holds_what_was_used(config: Config) -> None:
+def test_the_trace_holds_the_tensors_of_the_step(config: Config) -> None:
     model = shared(config)
     plain, traced = second_step(model), second_step(model, trace=True)
     assert plain.trace == ()
@@ -65,16 +65,16 @@ def test_the_trace_holds_what_was_used(config: Config) -> None:
 
 @pytest.mark.parametrize("placement", ["input", "output"])
 def test_the_query_is_the_state_before_or_after_the_recurrence(placement: str) -> None:
-    """Bahdanau asks with s_{t-1}, Luong with s_t."""
+    """Bahdanau's query is s_{t-1}, Luong's s_t."""
     model = shared(recurrent(placement=placement, decoder_layers=2))
     state = model.start(sentences(*SOURCE))
     step = model.step(TOKENS[:, 0], state, trace=True)
-    asked = state.hidden[-1] if placement == "input" else step.state.hidden[-1]
+    requested = state.hidden[-1] if placement == "input" else step.state.hidden[-1]
     assert step.trace[0] is not None
-    assert torch.equal(step.trace[0].query[:, 0], asked)
+    assert torch.equal(step.trace[0].query[:, 0], requested)
 
 
-def test_without_attention_there_is_nothing_to_show_or_to_give() -> None:
+def test_a_model_without_attention_has_no_trace_and_takes_no_weights() -> None:
     model = shared(recurrent(score="none"))
     step = second_step(model, trace=True)
     assert step.weights is None
@@ -90,7 +90,7 @@ def test_weights_for_another_number_of_layers_are_refused(config: Config, layers
         second_step(shared(config), weights=torch.ones(3, 2, heads, 5, dtype=torch.float64))
 
 
-def test_nothing_given_is_nothing_for_every_layer() -> None:
+def test_no_given_weights_means_none_for_every_layer() -> None:
     assert given_weights(None, 3) == [None, None, None]
 
 

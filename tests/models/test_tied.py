@@ -19,7 +19,7 @@ def tables(model: torch.nn.Module) -> list[int]:
 
 
 @every
-def test_what_is_tied_is_one_tensor_and_stays_one(config: Config) -> None:
+def test_tied_weights_are_one_tensor_and_stay_one(config: Config) -> None:
     model = build(config)
     for one in (model, copy.deepcopy(model), model.float(), model.to("cpu")):
         source, target, output = tables(one)

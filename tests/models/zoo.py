@@ -1,4 +1,4 @@
-"""The models these tests speak of: combinations of all choices in a few units, double precision, fixed weights."""
+"""The models of these tests: combinations of all settings, a few units, float64, fixed weights."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ TOKENS = torch.tensor([[BOS, 5, 9, 7], [BOS, 10, 4, 4], [BOS, 6, 6, 8]])
 
 
 def build(config: Config, vocabulary: int = VOCABULARY) -> Seq2Seq:
-    """A model in evaluation mode whose weights are large enough for every choice to be felt."""
+    """A model in evaluation mode whose weights are large enough for every setting to affect the result."""
     with torch.random.fork_rng():
         torch.manual_seed(0)
         model = Seq2Seq(config, vocabulary, vocabulary, trust=[OWN]).double().eval()
@@ -57,7 +57,7 @@ def build(config: Config, vocabulary: int = VOCABULARY) -> Seq2Seq:
 
 
 shared = cache(build)
-"""The same, built once: for tests that leave its weights alone."""
+"""The same, built once: for tests that do not change its weights."""
 
 
 def recurrent(**choices: Any) -> RecurrentConfig:
@@ -82,7 +82,7 @@ def transformer(**choices: Any) -> TransformerConfig:
 
 
 def _combinations() -> Iterator[dict[str, Any]]:
-    """Score, window, placement, feeding and cell in full; the rest is dealt out so that every possible pair meets."""
+    """All combinations of score, window, placement, feeding and cell; other settings vary so that every pair occurs."""
     deal = Random(0)
     for score, window, placement, feeding, cell in product(
         SCORES, WINDOWS, ("input", "output"), (False, True), ("gru", "lstm")
@@ -99,7 +99,7 @@ def _combinations() -> Iterator[dict[str, Any]]:
             "cell": cell,
             "initial": initial,
             "readout": "attentional" if feeding else deal.choice(READOUTS),
-            # Comparing wants states as wide as the decoder's, the sum of directions half of that.
+            # Dot products need states as wide as the decoder's; the sum of directions needs half of that.
             "bidirectional": initial == "backward" or (deal.random() < 0.5 and not (compares and initial == "sum")),
             "encoder_layers": layers,
             "decoder_layers": layers,
@@ -177,4 +177,4 @@ MECHANISMS: dict[str, Config] = {
         if choices["input_feeding"] is (choices["placement"] == "output")
     },
 }
-"""One model for each score, window and placement, besides the presets: for laws that look no deeper."""
+"""One model for each score, window and placement, besides the presets: for laws that need no more."""

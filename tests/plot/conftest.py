@@ -1,4 +1,4 @@
-"""Two sentences whose attention is known by heart, and a quick way to make others."""
+"""Two sentences with hand-written attention, and a function that makes random ones."""
 
 from collections.abc import Callable
 

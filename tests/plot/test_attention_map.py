@@ -1,4 +1,4 @@
-"""What goes into every picture: labels, shapes, weights, links, and the messages for what is wrong."""
+"""The input of every picture: labels, shapes, weights, links, and messages for invalid input."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from regard.plot import EOS, AttentionMap, Label
 from regard.plot.attention_map import clusters, shortened, visible
 
 
-def test_none_and_the_end_mark_become_a_chip_and_a_word_called_eos_stays_a_word() -> None:
+def test_none_and_eos_become_chips_and_a_word_eos_stays_a_word() -> None:
     made = AttentionMap(np.ones((1, 5)) / 5, ["a", None, "</s>", "<unk>", "EOS"], [Label("x")])
     assert made.source == (Label("a"), EOS, EOS, Label("UNK", special=True), Label("EOS"))
 
@@ -18,13 +18,13 @@ def test_none_and_the_end_mark_become_a_chip_and_a_word_called_eos_stays_a_word(
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        (np.ones((1, 2, 3)), r"3 axes \(1, 2, 3\); wanted two, \[target, source\]: choose a layer and a head first"),
+        (np.ones((1, 2, 3)), r"3 axes \(1, 2, 3\); expected two, \[target, source\]: choose a layer and a head first"),
         (np.ones((3, 2)) / 3, "3 × 2 .* 2 target and 3 source labels; they look transposed: pass weights.T"),
         (
             np.ones((2, 4)) / 4,
             "2 × 4 .* 2 target and 3 source labels; every row and column needs a label, EOS",
         ),
-        (np.zeros((0, 3)), r"weights are empty \(0, 3\); wanted at least one"),
+        (np.zeros((0, 3)), r"weights are empty \(0, 3\); expected at least one"),
         (np.array([[1.0, 0, 0], [0, np.nan, 1]]), r"weights\[1, 1\] \(y → b\) is nan; attention weights lie between"),
         (np.array([[1.0, 0, 0], [0, -3, 1]]), "is -3; .* pass weights after the softmax, not scores"),
         (np.array([[1.0, 0, np.inf], [0, 0, 1]]), "is inf"),
@@ -54,7 +54,7 @@ def test_weights_are_copied_and_cannot_be_changed() -> None:
         made.drawn()[0, 0] = 1
 
 
-def test_missing_attention_is_what_the_lowest_row_lacks() -> None:
+def test_missing_is_one_minus_the_smallest_row_sum() -> None:
     made = AttentionMap(np.array([[0.5, 0.5], [0.3, 0.1]]), ["a", "b"], ["x", "y"])
     assert made.missing == "up to 60% of a row's attention is missing"
     assert AttentionMap(np.array([[0.5, 0.49]]), ["a", "b"], ["x"]).missing == ""
@@ -71,7 +71,7 @@ def test_visible_text_never_moves_the_cursor(text: str) -> None:
     assert "\n" not in visible(text)
 
 
-def test_blanks_and_controls_are_seen() -> None:
+def test_blanks_and_control_characters_are_visible() -> None:
     assert visible("a b\tc\x1b[31m") == "a␣b␣c␛[31m"
     assert visible("\u202eabc") == "abc"
     assert Label("").shown == "∅"

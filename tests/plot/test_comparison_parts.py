@@ -1,4 +1,4 @@
-"""What a comparison's page is made of: lines with a legend, small heat-maps in a row, plain tables."""
+"""The parts of a comparison's page: charts with a legend, small heat-maps in a row, plain tables."""
 
 import re
 import xml.etree.ElementTree as ElementTree
@@ -59,7 +59,7 @@ def test_charts_follow_the_page_s_theme_and_fonts_and_share_no_ids() -> None:
     assert all(re.fullmatch("[a-z][0-9a-f]{10}", name) for name in re.findall(r' id="([^"]*)"', chart))
 
 
-def test_a_chart_whose_names_no_font_has_warns_of_nothing() -> None:
+def test_a_chart_with_missing_glyphs_gives_no_warning() -> None:
     chart_html(LengthQuality("BLEU", ("1",), (3,), (System("𒀀 猫", (50.0,)),)))
 
 

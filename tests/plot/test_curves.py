@@ -76,7 +76,7 @@ def test_a_score_axis_starts_at_0_and_ends_above_the_data(scores: tuple[float | 
     assert ceiling(scores) == top
 
 
-def test_bars_say_which_place_is_masked_and_draw_below_zero() -> None:
+def test_bars_mark_masked_positions_and_draw_below_zero() -> None:
     stage = Bars("scores", ("the", "cat", "PAD"), (1.5, -0.25, None))
     axes = bars([stage, Bars("weights", ("the", "cat", "PAD"), (0.85, 0.15, 0))]).axes[0]
     assert [patch.get_height() for patch in axes.patches] == [1.5, -0.25, 0]
@@ -95,10 +95,10 @@ def test_bars_say_which_place_is_masked_and_draw_below_zero() -> None:
             lambda: LengthQuality("B", ("1",), (3,), (System("a", (1,), (1,)),)),
             "0 high of 'a' for 1 length bins",
         ),
-        (lambda: Bars("scores", ("a",), ()), "bars 'scores' have 1 labels and 0 values"),
+        (lambda: Bars("scores", ("a",), ()), "bars 'scores' have 1 labels but 0 values"),
         (lambda: bars([]), "no stages to draw"),
     ],
 )
-def test_what_does_not_fit_is_refused(make: Callable[[], object], message: str) -> None:
+def test_inputs_that_do_not_fit_raise(make: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make()

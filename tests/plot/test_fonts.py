@@ -25,7 +25,7 @@ def only_latin() -> list[FontFile]:
 
 
 def bare() -> list[FontFile]:
-    """The fonts of a machine that has none of its own: matplotlib's and ours."""
+    """The fonts of a machine without installed fonts: matplotlib's and ours."""
     brought = (Path(matplotlib.get_data_path()), TYPEFACES)
     return [font for font in installed_fonts() if any(Path(font.path).is_relative_to(place) for place in brought)]
 
@@ -106,7 +106,7 @@ def test_other_scripts_have_other_packages(text: str, script: str, package: str)
     assert package in message
 
 
-def test_a_file_that_is_no_font_is_passed_over(tmp_path: Path) -> None:
+def test_invalid_font_files_are_skipped(tmp_path: Path) -> None:
     broken = tmp_path / "broken.ttf"
     broken.write_bytes(b"not a font")
     fonts = [*only_latin(), FontFile("Noto Sans Devanagari", str(broken))]

@@ -151,7 +151,7 @@ def test_several_sentences_stand_in_reading_order(cat: AttentionMap, lights: Att
     assert sum(axes.get_label() == "scale" for axes in figure.axes) == 1
 
 
-def test_rows_that_lack_mass_say_so() -> None:
+def test_rows_that_sum_to_less_than_1_get_a_note() -> None:
     made = AttentionMap(np.array([[0.3, 0.3]]), ["a", "b"], ["x"])
     below = matrix(heatmap(made)).texts[-1].get_text().replace("\n", " ")
     assert "up to 40% of a row's attention is missing" in below
@@ -161,16 +161,14 @@ def test_rows_that_lack_mass_say_so() -> None:
     ("call", "message"),
     [
         (lambda cat: heatmaps([]), "no sentences to draw"),
-        (lambda cat: heatmaps([cat], columns=0), "columns is 0; wanted 1 or more"),
+        (lambda cat: heatmaps([cat], columns=0), "columns is 0; expected 1 or more"),
         (lambda cat: heatmap(AttentionMap(None, ["a"], ["b"])), "one fixed vector"),
         (lambda cat: picture(heatmap(cat), "bmp"), "cannot draw the format 'bmp'; choose one of png, svg, pdf"),
         (lambda cat: save(heatmap(cat), "map.jpeg"), "map.jpeg ends in .jpeg; pictures end in .png, .svg or .pdf"),
         (lambda cat: save(heatmap(cat), "map"), "map ends in nothing"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(
-    cat: AttentionMap, call: Callable[[AttentionMap], object], message: str
-) -> None:
+def test_invalid_maps_raise(cat: AttentionMap, call: Callable[[AttentionMap], object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call(cat)
 
@@ -212,7 +210,7 @@ def test_item_17_text_in_an_svg_stays_text_and_brings_the_glyphs_it_needs(
     assert "@font-face" not in picture(heatmap(cat), "svg").decode(), "French needs none of our typefaces"
 
 
-def test_the_users_matplotlib_settings_change_nothing_and_stay_as_they_are(cat: AttentionMap) -> None:
+def test_the_users_matplotlib_settings_are_ignored_and_unchanged(cat: AttentionMap) -> None:
     plain = picture(heatmap(cat))
     with matplotlib.rc_context({"font.size": 30, "axes.facecolor": "red", "image.cmap": "jet", "svg.hashsalt": "mine"}):
         assert picture(heatmap(cat)) == plain

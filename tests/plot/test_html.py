@@ -1,4 +1,4 @@
-"""Self-contained pages: everything escaped, nothing from the network, a table that says what the map shows."""
+"""Self-contained pages: everything escaped, nothing from the network, a table with the weights of the map."""
 
 import base64
 import hashlib
@@ -84,7 +84,7 @@ def test_source_text_is_never_html(evil: AttentionMap) -> None:
     assert not set("<>&") & set(parsed.scripts[0])
 
 
-def test_the_numbers_arrive(cat: AttentionMap) -> None:
+def test_the_page_holds_the_weights(cat: AttentionMap) -> None:
     data = json.loads(Page(alignment_html([cat])).scripts[0])[0]
     np.testing.assert_allclose(data["attention"]["data"], cat.drawn()[None, None], atol=1e-4)
     assert data["gold"] == [[0, 0], [1, 2], [2, 1], [3, 4]]
@@ -92,7 +92,7 @@ def test_the_numbers_arrive(cat: AttentionMap) -> None:
     assert data["links_unit"] == "piece"
 
 
-def test_layers_heads_and_words_arrive() -> None:
+def test_the_page_holds_layers_heads_and_words() -> None:
     tensor = np.array([[[[0.5, 0.25, 0.25]], [[0.1, 0.5, 0.4]]]])
     words = AttentionMap(np.array([[0.675, 0.3]]), ["lights", None], ["लाइट"])
     made = AttentionMap(tensor.mean((0, 1)), ["▁light", "s", None], ["लाइट"], tensor=tensor, words=words)
@@ -105,16 +105,16 @@ def test_layers_heads_and_words_arrive() -> None:
         "shape": [1, 1], "unit": "word", "data": [[0.675]], "elsewhere": [0.3], "missing": [0.025]
     }  # fmt: skip
     assert "▁ begins a word" in page[: page.index("<script")]
-    with pytest.raises(ValueError, match=r"the tensor is \(1, 2, 3\); wanted \[layer, head, target, source\]"):
+    with pytest.raises(ValueError, match=r"the tensor is \(1, 2, 3\); expected \[layer, head, target, source\]"):
         AttentionMap(np.eye(1), ["a"], ["b"], tensor=np.zeros((1, 2, 3)))
 
 
-def test_right_to_left_text_says_so() -> None:
+def test_right_to_left_text_has_its_direction() -> None:
     data = json.loads(Page(alignment_html([AttentionMap(np.eye(1), ["cat"], ["القطة"])])).scripts[0])[0]
     assert [data[side]["direction"] for side in ("source", "target")] == ["ltr", "rtl"]
 
 
-def test_the_table_says_what_the_map_shows(cat: AttentionMap) -> None:
+def test_the_table_holds_the_weights_of_the_map(cat: AttentionMap) -> None:
     page = alignment_html([cat])
     table = page[page.index('<table class="plain">') : page.index("</table>")]
     heads = re.findall(r'<th scope="col">(.*?)</th>', table)
@@ -141,7 +141,7 @@ def test_nothing_comes_from_the_network_and_only_our_script_may_run(cat: Attenti
     assert "url(" not in style
 
 
-def test_the_end_mark_never_shows_as_markup() -> None:
+def test_eos_is_never_shown_as_markup() -> None:
     page = alignment_html([AttentionMap(np.eye(2), ["a", "</s>"], ["b", None])])
     assert "/s&gt;" not in page
     assert "/s\\u003e" not in page
@@ -154,7 +154,7 @@ def test_every_sentence_has_its_table_where_no_script_runs(cat: AttentionMap, li
     assert page.count("<article") == page.count('<table class="plain">') == 2
 
 
-def test_a_model_without_attention_says_so_and_draws_no_map() -> None:
+def test_a_model_without_attention_has_a_note_and_no_map() -> None:
     page = alignment_html([AttentionMap(None, ["a"], ["b"], title="vanilla")])
     assert "One fixed vector, no alignment exists" in page
     assert json.loads(Page(page).scripts[0])[0]["attention"] is None
@@ -185,7 +185,7 @@ def test_a_page_without_sentences_is_refused() -> None:
         alignment_html([])
 
 
-def test_missing_mass_is_told() -> None:
+def test_missing_attention_is_noted() -> None:
     assert "up to 40% of a row" in alignment_html([AttentionMap(np.array([[0.6]]), ["a"], ["x"])])
 
 

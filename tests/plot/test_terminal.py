@@ -1,4 +1,4 @@
-"""Terminal pictures: every row equally wide in every script, no escape codes, the right word lit."""
+"""Terminal pictures: every row equally wide in every script, no escape codes, the right word highlighted."""
 
 import io
 import re
@@ -36,7 +36,7 @@ def panels(text: str, labels: list[str]) -> list[list[str]]:
 
 
 @given(st.floats(0, 1), st.integers(1, 30))
-def test_a_bar_is_exactly_as_wide_as_asked(value: float, width: int) -> None:
+def test_a_bar_has_exactly_its_width(value: float, width: int) -> None:
     assert cell_len(bar(value, width)) == width
     assert len(bar(value, width, ascii_only=True)) == width
 
@@ -108,7 +108,7 @@ def test_no_escape_code_reaches_a_pipe_not_even_from_a_word(cat: AttentionMap) -
     assert "\x1b" not in piped.file.getvalue()  # type: ignore[attr-defined]
 
 
-def test_colour_says_nothing_that_the_text_does_not(cat: AttentionMap) -> None:
+def test_colour_adds_no_information(cat: AttentionMap) -> None:
     colour = Console(file=io.StringIO(), width=80, force_terminal=True, color_system="standard")
     colour.print(walk_rich(cat))
     printed = colour.file.getvalue()  # type: ignore[attr-defined]
@@ -116,7 +116,7 @@ def test_colour_says_nothing_that_the_text_does_not(cat: AttentionMap) -> None:
     assert re.sub("\x1b\\[[0-9;]*m", "", printed).rstrip() == walk(cat)
 
 
-def test_walk_lights_the_words_under_which_the_light_stands(cat: AttentionMap) -> None:
+def test_walk_highlights_the_attended_words(cat: AttentionMap) -> None:
     steps = walk(cat, probabilities=[0.99, 0.98, 0.97, 0.5, 0.9, 1]).split("\n\n")
     assert steps[0] == "the black cat sat"
     sentence, light, strongest = steps[3].split("\n")
@@ -127,20 +127,20 @@ def test_walk_lights_the_words_under_which_the_light_stands(cat: AttentionMap) -
     assert "sat ███████ 70%   cat ██▋ 26%   others 4%" in steps[4]
 
 
-def test_walk_of_a_long_sentence_shows_only_lines_with_light() -> None:
+def test_walk_of_a_long_sentence_shows_only_lines_with_attention() -> None:
     words = [f"word{i}" for i in range(60)]
     (step,) = walk(AttentionMap(np.eye(60)[[41]], words, ["x"]), width=60).split("\n\n")
     assert "word41" in step
     assert "word3 " not in step
 
 
-def test_a_model_without_attention_says_so() -> None:
+def test_a_model_without_attention_raises_or_notes_it() -> None:
     none = AttentionMap(None, ["a", "b"], ["x"])
     assert "one fixed vector, no alignment exists" in terminal_heatmap(none)
     assert "one fixed vector, no alignment exists" in walk(none)
 
 
-def test_missing_mass_is_told() -> None:
+def test_missing_attention_is_noted() -> None:
     assert "up to 40% of a row's attention is missing" in terminal_heatmap(
         AttentionMap(np.array([[0.6]]), ["a"], ["x"])
     )
@@ -148,8 +148,8 @@ def test_missing_mass_is_told() -> None:
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"top": 0}, "top is 0; wanted at least 1"), ({"probabilities": [0.5]}, "1 probabilities for 6 target words")],
+    [({"top": 0}, "top is 0; expected at least 1"), ({"probabilities": [0.5]}, "1 probabilities for 6 target words")],
 )
-def test_walk_refuses_what_does_not_fit(cat: AttentionMap, options: dict[str, object], message: str) -> None:
+def test_walk_raises_for_wrong_arguments(cat: AttentionMap, options: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         walk(cat, **options)  # type: ignore[arg-type]

@@ -49,6 +49,6 @@ def test_a_map_can_be_changed_in_part() -> None:
     assert (changed.title, changed.sure, changed.possible) == ("a cat", made.sure, made.possible)
 
 
-def test_view_answers_scores_in_place_of_weights() -> None:
+def test_view_raises_for_scores_instead_of_weights() -> None:
     with pytest.raises(ValueError, match="pass weights after the softmax, not scores"):
         regard.view([[3.0, -1.0]], "the cat", "le")

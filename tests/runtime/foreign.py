@@ -53,7 +53,7 @@ batch_sentences = 8
 threads = 1
 device = "cpu"
 """
-"""A recipe file of the user's own that names the class."""
+"""A user's own recipe file that names the class."""
 
 
 def write_module(folder: Path) -> Path:

@@ -25,7 +25,7 @@ TARGETS = [FRENCH[1], "le tapis", FRENCH[2], "jane visite l'afrique"]
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ["bahdanau", "luong", "transformer"])
-def test_a_batch_looks_where_forcing_one_by_one_looks(random_model: Make, name: str, kind: Kind) -> None:
+def test_a_batch_has_the_attention_of_forcing_one_by_one(random_model: Make, name: str, kind: Kind) -> None:
     translator = random_model(name, kind)
     aligner = Aligner(translator.bundle)
     found = dict(aligner.look(SOURCES, TARGETS))
@@ -83,7 +83,7 @@ def test_blank_sides_are_left_out_and_long_sources_are_cut(random_model: Make) -
     assert found[3].counts == (20, 2)  # the words that were not read are words still
 
 
-def test_words_that_are_not_read_take_no_memory() -> None:
+def test_words_beyond_the_limit_take_no_memory() -> None:
     """A line of a million words is cut to what the model reads: only those words are looked at."""
     weights = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.1, 0.8]])[None, None, None]
     sides = PieceWords([5, 6, EOS], [0, 1, None], count=1 << 50), PieceWords([7, EOS], [0, None], count=1)
@@ -91,7 +91,7 @@ def test_words_that_are_not_read_take_no_memory() -> None:
     assert found.tolist() == [[0, 0]]
 
 
-def test_a_pair_of_endless_words_is_left_out_and_the_others_are_not(random_model: Make) -> None:
+def test_a_pair_of_very_long_words_is_skipped_and_the_others_are_not(random_model: Make) -> None:
     aligner = Aligner(random_model().bundle)
     sources, targets = ["the cat", "the cat " * 300_000, "the cat " * 30], ["le chat", "le chat", "le chat"]
     assert sorted(number for number, _ in aligner.look(sources, targets)) == [0, 2]
@@ -113,7 +113,7 @@ def test_words_that_white_space_separates(kind: Kind) -> None:
     assert {word for word in word_of if word is not None} == set(range(5))
 
 
-def test_without_attention_there_is_nothing_to_align(random_model: Make) -> None:
+def test_a_model_without_attention_cannot_align(random_model: Make) -> None:
     with pytest.raises(InputError, match="has no attention: one fixed vector, no alignment exists"):
         Aligner(random_model("vanilla").bundle)
 

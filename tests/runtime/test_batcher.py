@@ -1,4 +1,4 @@
-"""The dynamic batcher: what waits together is computed together; cancelling, limits, failures and the end."""
+"""The dynamic batcher: queued requests are computed together; cancellation, limits, failures and closing."""
 
 from collections.abc import Callable, Sequence
 from threading import Event
@@ -43,7 +43,7 @@ def test_requests_of_a_kind_that_wait_together_are_computed_together_in_their_or
     batcher.close(30.0)
 
 
-def test_a_batch_has_at_most_so_many_rows(batcher: Batcher) -> None:
+def test_a_batch_has_at_most_most_rows(batcher: Batcher) -> None:
     gate = Gate()
     batcher.submit("first", gate, 0)
     assert gate.begun.wait(30)
@@ -70,7 +70,7 @@ def test_a_full_queue_refuses_and_abandoned_requests_make_room(batcher: Batcher)
     assert 1 not in [item for batch in gate.batches for item in batch]
 
 
-def test_work_learns_when_nobody_waits_for_any_of_its_batch(batcher: Batcher) -> None:
+def test_abandoned_is_true_when_the_whole_batch_is_abandoned(batcher: Batcher) -> None:
     seen: list[bool] = []
     begun, go_on = Event(), Event()
 
@@ -90,7 +90,7 @@ def test_work_learns_when_nobody_waits_for_any_of_its_batch(batcher: Batcher) ->
     assert ticket.future.cancelled()
 
 
-def test_a_request_that_cannot_be_computed_fails_no_other(batcher: Batcher) -> None:
+def test_a_failing_request_does_not_fail_the_others(batcher: Batcher) -> None:
     gate = Gate()
     batcher.submit("first", gate, 0)
     assert gate.begun.wait(30)
@@ -106,7 +106,7 @@ def test_a_request_that_cannot_be_computed_fails_no_other(batcher: Batcher) -> N
     assert [sent[0].future.result().value, sent[2].future.result().value] == [2.0, 5.0]
 
 
-def test_closing_finishes_what_waits_and_refuses_what_comes(batcher: Batcher) -> None:
+def test_close_finishes_queued_requests_and_refuses_new_ones(batcher: Batcher) -> None:
     gate = Gate()
     sent = [batcher.submit("a", gate, number) for number in range(3)]
     gate.open.set()

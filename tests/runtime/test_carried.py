@@ -1,4 +1,4 @@
-"""A translator copied, pickled for another process, and used by several threads says what it says."""
+"""A translator that is copied, pickled or used by several threads gives the same translations."""
 
 import pickle
 from collections.abc import Callable
@@ -32,7 +32,7 @@ def small_weights_too(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("carry", [deepcopy, pickled])
 @pytest.mark.parametrize("name", MODELS)
-def test_a_copy_says_the_same(random_model: Make, name: str, carry: Carry) -> None:
+def test_a_copy_translates_the_same(random_model: Make, name: str, carry: Carry) -> None:
     translator = random_model(name, seed=2)
     before = translator.translate(TEXTS, longest=6, beam=3)  # which makes it ready to decode
     assert isinstance(translator.stepper, Seq2Seq)
@@ -45,7 +45,7 @@ def test_a_copy_says_the_same(random_model: Make, name: str, carry: Carry) -> No
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_threads_say_the_same(random_model: Make, name: str) -> None:
+def test_threads_translate_the_same(random_model: Make, name: str) -> None:
     translator = random_model(name, seed=3)
     right = [translator.translate(text, longest=6, beam=2) for text in TEXTS]
     with ThreadPoolExecutor(4) as threads:

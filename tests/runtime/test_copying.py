@@ -1,4 +1,4 @@
-"""Unknown words: said, and copied to the place that looked at them."""
+"""Unknown words: reported, and copied by attention."""
 
 from collections.abc import Callable
 
@@ -19,7 +19,7 @@ def encoding(text: str) -> Encoding:
 
 
 def look(*rows: int, weight: float = 0.9, width: int) -> np.ndarray:
-    """Each row looks at one place with `weight`, and evenly at the others."""
+    """Each row has `weight` at one position, the rest evenly distributed."""
     attention = np.full((len(rows), width), (1 - weight) / (width - 1))
     attention[np.arange(len(rows)), rows] = weight
     return attention
@@ -40,13 +40,13 @@ def test_an_unknown_token_without_unknown_words_becomes_the_word_it_looked_at() 
     assert copy_unknown([UNK, EOS], SURE[:2], look(1, 3, width=4), source, words=True) == ["cat", None]
 
 
-def test_a_known_word_gives_way_where_the_model_was_least_sure() -> None:
+def test_the_least_probable_known_word_is_replaced() -> None:
     attention = look(1, 1, 2, 3, width=4)
     assert copy_unknown([7, 9, 8, EOS], [0.5, 0.2, 0.9, 0.9], attention, SOURCE, words=True)[:2] == [None, "zebra"]
     assert copy_unknown([7, 9, 8, EOS], [0.1, 0.2, 0.9, 0.9], attention, SOURCE, words=True)[:2] == ["zebra", None]
 
 
-def test_nothing_gives_way_to_a_glance_or_at_the_end_or_in_what_was_given() -> None:
+def test_low_attention_eos_and_given_words_are_not_replaced() -> None:
     nothing = [None] * 4
     glance = look(0, 1, 2, 3, weight=0.4, width=4)
     assert copy_unknown([7, 9, 8, EOS], SURE, glance, SOURCE, words=True) == nothing

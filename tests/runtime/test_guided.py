@@ -1,4 +1,4 @@
-"""A head that was taught to align is the one that links and copied words are read from."""
+"""Links and copied words come from the head that guided alignment trained."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -34,7 +34,9 @@ from .bundles import untrained
         ({}, None),
     ],
 )
-def test_the_recipe_says_which(tmp_path: Path, guide: dict[str, Any], head: tuple[int, int] | None) -> None:
+def test_the_guided_head_comes_from_the_recipe(
+    tmp_path: Path, guide: dict[str, Any], head: tuple[int, int] | None
+) -> None:
     plain = regard.load(untrained(tmp_path / "t", "transformer"))
     manifest = plain.bundle.manifest.model_copy(update={"recipe": {"train": {"guide": guide}}})
     bundle = replace(plain.bundle, manifest=manifest)
@@ -47,7 +49,7 @@ def test_the_recipe_says_which(tmp_path: Path, guide: dict[str, Any], head: tupl
 
 
 @pytest.mark.parametrize("guide", [{"layer": 10**400}, {"layer": "x" * 10_000_000}, {"head": -1}, {"head": [0]}])
-def test_item_3_a_head_that_a_model_has_not_is_refused(tmp_path: Path, guide: dict[str, Any]) -> None:
+def test_item_3_a_guided_head_that_does_not_exist_is_refused(tmp_path: Path, guide: dict[str, Any]) -> None:
     plain = regard.load(untrained(tmp_path / "t", "transformer"))
     recipe = {"train": {"guide": {"weight": 1.0, **guide}}}
     bundle = replace(plain.bundle, manifest=plain.bundle.manifest.model_copy(update={"recipe": recipe}))
@@ -56,13 +58,13 @@ def test_item_3_a_head_that_a_model_has_not_is_refused(tmp_path: Path, guide: di
     assert len(str(caught.value)) < 600
 
 
-def test_one_head_needs_no_name(tmp_path: Path) -> None:
+def test_a_single_head_is_not_named(tmp_path: Path) -> None:
     plain = regard.load(untrained(tmp_path / "b"))
     manifest = plain.bundle.manifest.model_copy(update={"recipe": {"train": {"guide": {"weight": 1.0}}}})
     assert guided_head(replace(plain.bundle, manifest=manifest)) is None
 
 
-def test_the_row_after_a_word_where_that_was_taught(tmp_path: Path) -> None:
+def test_links_come_from_the_next_row_if_it_was_guided(tmp_path: Path) -> None:
     plain = regard.load(untrained(tmp_path / "b"))
     for weight, shift in ((1.0, 1), (0.0, 0)):
         recipe = {"train": {"guide": {"weight": weight, "shift": 1}}}
@@ -74,7 +76,7 @@ def test_the_row_after_a_word_where_that_was_taught(tmp_path: Path) -> None:
         np.testing.assert_allclose(translation.word_attention, translation.attention[0, 0, shift : shift + 3, :3])
 
 
-def test_an_unknown_word_is_copied_from_the_row_that_was_taught() -> None:
+def test_an_unknown_word_is_copied_by_the_guided_row() -> None:
     source = Tokenizer.train(["a b"], TokenizerConfig())
     reading = read_source("x y", source, eos=False, longest=9)
     weights = torch.tensor([[0.9, 0.1], [0.1, 0.9], [0.6, 0.4]])[None, None]
@@ -83,7 +85,7 @@ def test_an_unknown_word_is_copied_from_the_row_that_was_taught() -> None:
     assert build_translation(reading, hypothesis, source, shift=1).text == "y x"
 
 
-def test_align_reads_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_align_uses_the_guided_head(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = untrained(tmp_path / "t", "transformer")
     (tmp_path / "in").write_text("the cat\tle chat\n", encoding="utf-8")
     monkeypatch.setattr("regard.lab.align_corpus.guided_head", lambda bundle: (1, 0))

@@ -1,4 +1,4 @@
-"""Which source word explains a known word: Bayes' rule by hand, and what it must be where the readout is blind."""
+"""Posterior alignment: Bayes' rule by hand, and the case of a readout without context."""
 
 from collections.abc import Callable
 from typing import get_args
@@ -72,7 +72,7 @@ def test_bayes_rule_by_hand(
         state = step.state
 
 
-def test_a_readout_that_does_not_see_the_context_leaves_attention_as_it_was() -> None:
+def test_a_readout_without_context_leaves_attention_unchanged() -> None:
     model = built({})
     with torch.no_grad():
         model.decoder.readout.output.weight[:, 8:18] = 0
@@ -83,7 +83,7 @@ def test_a_readout_that_does_not_see_the_context_leaves_attention_as_it_was() ->
 
 
 @torch.no_grad()
-def test_a_model_taught_at_the_next_step_gives_that_steps_attention_as_the_prior(
+def test_a_model_guided_at_the_next_step_has_its_attention_as_the_prior(
     random_model: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = built({"placement": "output"})
@@ -112,16 +112,16 @@ def test_aligning_with_it(random_model: Make) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "asked", "message"),
+    ("name", "requested", "message"),
     [
         ("transformer", Posterior(), "is not defined for a Transformer"),
-        ("bahdanau", Posterior(-1.0), "posterior=-1: .* wanted 0 to 10"),
+        ("bahdanau", Posterior(-1.0), "posterior=-1: .* expected 0 to 10"),
         ("bahdanau", Posterior(1.0, "nonsense"), "evidence=nonsense: valid choices are state, word"),
     ],
 )
-def test_what_cannot_be_asked(random_model: Make, name: str, asked: Posterior, message: str) -> None:
+def test_undefined_posteriors_raise(random_model: Make, name: str, requested: Posterior, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        Aligner(random_model(name).bundle, posterior=asked)
+        Aligner(random_model(name).bundle, posterior=requested)
 
 
 def test_posteriors_of_the_align_options() -> None:
@@ -130,7 +130,7 @@ def test_posteriors_of_the_align_options() -> None:
     assert AlignOptions.parse(["posterior=0.3", "evidence=word"]).posteriors == (Posterior(0.3, "word"),)
     for pair, message in (
         ("evidence=word", "evidence belongs to posterior: set posterior too"),
-        ("posterior=much", "posterior = 'much': wanted a number"),
+        ("posterior=much", "posterior = 'much': expected a number"),
     ):
         with pytest.raises(InputError, match=message):
             AlignOptions.parse([pair])
@@ -154,16 +154,16 @@ def test_one_evidence_serves_every_prior(
 ) -> None:
     bundle = random_model("bahdanau").bundle
     monkeypatch.setattr("regard.runtime.aligner.guided_shift", lambda bundle: shift)
-    asked = None, Posterior(0.0, evidence), Posterior(prior, evidence)
+    requested = None, Posterior(0.0, evidence), Posterior(prior, evidence)
     texts = ["the black cat"], ["le chat noir"]
-    plain, likely, wanted = (next(iter(Aligner(bundle, posterior=one).look(*texts)))[1].attention for one in asked)
+    plain, likely, wanted = (next(iter(Aligner(bundle, posterior=one).look(*texts)))[1].attention for one in requested)
     np.testing.assert_allclose(explained(plain, likely, prior, shift), wanted, atol=1e-5)
 
 
 @pytest.mark.skipif(not hasattr(torch.backends.cuda.matmul, "fp32_precision"), reason="torch has one way to say it")
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
-def test_precision_that_somebody_chose_in_the_new_way_stays(device: str) -> None:
-    """torch refuses to tell it in the old one."""
+def test_a_precision_set_by_torchs_new_api_stays(device: str) -> None:
+    """torch raises if the old API reads a precision that the new API set."""
     before = torch.backends.cuda.matmul.fp32_precision
     try:
         torch.backends.cuda.matmul.fp32_precision = "tf32"
@@ -173,7 +173,7 @@ def test_precision_that_somebody_chose_in_the_new_way_stays(device: str) -> None
         torch.backends.cuda.matmul.fp32_precision = before
 
 
-def test_products_are_quick_on_a_gpu_and_as_before_afterwards() -> None:
+def test_tf32_is_used_on_a_gpu_and_reset_afterwards() -> None:
     before = torch.get_float32_matmul_precision()
     with _quick_products(torch.device("cpu")):
         assert torch.get_float32_matmul_precision() == before

@@ -29,7 +29,12 @@ def test_rows_keep_their_order_and_their_other_columns(worker: Worker) -> None:
 def test_bad_rows_are_reported_and_the_others_translated(worker: Worker) -> None:
     rows = [None, TEXTS[0], 3.5, "\ud800 broken", float("nan"), "", TEXTS[1]]
     found = worker({"text": rows})
-    assert found["error"].tolist()[::2] == ["nothing, wanted text", "float, wanted text", "float, wanted text", ""]
+    assert found["error"].tolist()[::2] == [
+        "nothing, expected text",
+        "float, expected text",
+        "float, expected text",
+        "",
+    ]
     assert found["error"][3].startswith("not valid Unicode at character 0")
     assert [bool(text) for text in found["translation"]] == [False, True, False, False, False, False, True]
     assert np.isnan(found["score"][0])
@@ -39,7 +44,7 @@ def test_bad_rows_are_reported_and_the_others_translated(worker: Worker) -> None
 def test_wrong_batches_and_options_get_one_message(worker: Worker) -> None:
     with pytest.raises(InputError, match="no column 'text': the batch has 'sentence'"):
         worker({"sentence": TEXTS})
-    with pytest.raises(InputError, match="has a column 'score' already"):
+    with pytest.raises(InputError, match="already has a column 'score'"):
         worker({"text": TEXTS, "score": [1, 2, 3]})
     with pytest.raises(InputError, match="translate has no option 'beem'"):
         Worker("demo-en-fr", beem=3)

@@ -145,12 +145,12 @@ def test_a_prefix_as_text_or_as_ids_begins_the_translation(translator: Translato
 
 
 @pytest.mark.parametrize("ids", [(0,), (2,), (3, 6), (-1,), (10**6,)])
-def test_prefix_ids_that_are_no_pieces_are_refused(ids: tuple[int, ...]) -> None:
-    with pytest.raises(InputError, match=r"prefix_ids: .* at place 0 is no piece that may stand there"):
+def test_invalid_prefix_ids_are_refused(ids: tuple[int, ...]) -> None:
+    with pytest.raises(InputError, match=r"prefix_ids: .* at position 0 is not valid"):
         translate_traced(regard.load("demo-en-fr"), [Sentence("she sleeps", prefix=ids)], {}, Tracing())
 
 
-def test_an_edited_row_is_used_and_decoding_goes_on_from_there() -> None:
+def test_an_edited_row_affects_later_steps() -> None:
     translator = regard.load("demo-en-fr")
     plain = _alone(translator, TEXTS[0])
     at_mat = [0.0] * 6 + [1.0, 0.0]
@@ -190,7 +190,7 @@ def test_an_abandoned_search_ends_at_its_next_step() -> None:
         translate_traced(regard.load("demo-en-fr"), [Sentence(TEXTS[0])], {}, Tracing(abandoned=lambda: next(answers)))
 
 
-def test_blank_texts_have_no_translation_and_leave_the_others_alone(random_model: Callable[..., Translator]) -> None:
+def test_blank_texts_have_no_translation_and_do_not_affect_others(random_model: Callable[..., Translator]) -> None:
     translator = random_model()
     blank, other = translate_traced(translator, [Sentence("  "), Sentence(TEXTS[1])], {}, FULL)
     assert blank.found == ()

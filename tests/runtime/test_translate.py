@@ -115,7 +115,7 @@ def test_a_forced_target_is_scored_as_the_same_prefix_is(random_model: Make, nam
             np.testing.assert_allclose(begun.attention, one.attention[:, :, :rows], atol=1e-8)
 
 
-def test_forcing_what_the_model_says_changes_nothing(reverser: regard.Translator) -> None:
+def test_forcing_the_models_own_translation_changes_nothing(reverser: regard.Translator) -> None:
     for free in reverser.translate(["3 4 5", "11 10 9 8 7"]):
         forced = reverser.translate(free.source, target=free.text)
         assert_same(forced, free, tolerance=1e-4)
@@ -143,7 +143,7 @@ def test_a_prefix_is_kept_and_its_own_beginning_changes_nothing(random_model: Ma
     assert_same(other[1], model.translate("the mat", beam=2))
 
 
-def test_nbest_lists_are_sorted_different_and_need_no_beam_to_be_named(random_model: Make) -> None:
+def test_nbest_lists_are_sorted_and_distinct_and_imply_a_beam(random_model: Make) -> None:
     best = random_model().translate("the black cat sat", nbest=4)
     all_of_them = [best, *best.alternatives]
     assert len(all_of_them) == 4
@@ -191,7 +191,7 @@ def test_groups_of_a_sampled_list_do_not_repeat_the_same_draws(random_model: Mak
     assert drawn[:64] != drawn[64:128]
 
 
-def test_what_a_call_asks_for_wins_over_the_bundles_settings(tmp_path: Path) -> None:
+def test_options_of_a_call_override_the_bundles_settings(tmp_path: Path) -> None:
     beam = regard.load(untrained(tmp_path / "beam", beam=4, nbest=2))
     assert len(beam.translate("the cat").alternatives) == 1
     assert beam.translate("the cat", beam=1).alternatives == ()
@@ -201,14 +201,14 @@ def test_what_a_call_asks_for_wins_over_the_bundles_settings(tmp_path: Path) -> 
     assert_same(warm.translate("the cat", beam=4), beam.translate("the cat", beam=4, nbest=1))
 
 
-def test_an_ensemble_of_twins_is_the_model_itself(tmp_path: Path) -> None:
+def test_an_ensemble_of_copies_equals_the_model(tmp_path: Path) -> None:
     one, two = untrained(tmp_path / "one"), untrained(tmp_path / "two", seed=3)
     alone = regard.load(one).translate("the black cat sat")
     assert_same(regard.load([one, one]).translate("the black cat sat"), alone)
     assert regard.load([one, two]).translate("the black cat sat").score != pytest.approx(alone.score)
 
 
-def test_models_of_any_architecture_vote_with_equal_weight(tmp_path: Path) -> None:
+def test_members_of_any_architecture_have_equal_weight(tmp_path: Path) -> None:
     paths = [untrained(tmp_path / name, name) for name in MODELS]
     together, alone = regard.load(paths), [regard.load(path) for path in paths]
 
@@ -222,7 +222,7 @@ def test_models_of_any_architecture_vote_with_equal_weight(tmp_path: Path) -> No
     assert [one.attention is not None and one.attention.shape[:2] for one in found] == [(1, 1), (1, 1)]
 
 
-def test_an_ensemble_with_a_member_that_does_not_attend_shows_the_other(tmp_path: Path) -> None:
+def test_an_ensemble_shows_the_attention_of_the_members_that_have_it(tmp_path: Path) -> None:
     both = regard.load([untrained(tmp_path / "one"), untrained(tmp_path / "two", "vanilla")])
     attention = both.translate("the black cat").attention
     assert attention is not None
@@ -242,12 +242,12 @@ def test_blank_text_is_translated_to_blank_text(random_model: Make, blank: str) 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_text_that_is_too_long_is_cut_and_it_is_said_once(random_model: Make, kind: str) -> None:
+def test_a_text_that_is_too_long_is_cut_with_one_warning(random_model: Make, kind: str) -> None:
     model = random_model("bahdanau", kind)
     long = " ".join(["cat mat"] * 40)
     translation = model.translate(long, longest=5)
-    said = [warning for warning in translation.warnings if warning.startswith("too long: only the first 12 of")]
-    assert len(said) == 1
+    warnings = [warning for warning in translation.warnings if warning.startswith("too long: only the first 12 of")]
+    assert len(warnings) == 1
     assert len(translation.source_pieces) == LONGEST + 1
     assert translation.source_pieces[-1] == "</s>"
     assert translation.word_attention is not None
@@ -258,14 +258,14 @@ def test_a_text_that_is_too_long_is_cut_and_it_is_said_once(random_model: Make, 
         assert not any(warning.startswith("too long") for warning in short.warnings)
 
 
-def test_more_can_be_read_than_training_was_shown(tmp_path: Path) -> None:
+def test_longest_source_allows_longer_texts_than_training(tmp_path: Path) -> None:
     folder, long = untrained(tmp_path / "word"), " ".join(["cat mat"] * 40)
     whole = regard.load(folder, longest_source=80).translate(long, longest=5)
     assert len(whole.source_pieces) == 81
     assert not any(warning.startswith("too long") for warning in whole.warnings)
-    (said,) = [one for one in regard.load(folder, longest_source=79).translate(long).warnings if "too long" in one]
-    assert said == "too long: only the first 79 of 80 pieces were read"
-    with pytest.raises(InputError, match="longest_source = 0: wanted 1 to 100,000 pieces"):
+    (warning,) = [one for one in regard.load(folder, longest_source=79).translate(long).warnings if "too long" in one]
+    assert warning == "too long: only the first 79 of 80 pieces were read"
+    with pytest.raises(InputError, match="longest_source = 0: expected 1 to 100,000 pieces"):
         regard.load(folder, longest_source=0)
 
 
@@ -275,13 +275,13 @@ def test_no_more_than_the_learned_positions_can_be_read(nine: regard.Translator)
     assert regard.load(nine.bundle.path, longest_source=8).longest_source == 8
 
 
-def test_a_translation_that_never_ends_says_so(random_model: Make) -> None:
+def test_a_translation_that_reaches_its_limit_has_a_warning(random_model: Make) -> None:
     translation = random_model().translate("the cat", longest=3)
     assert not translation.finished
     assert translation.warnings == ("the translation was cut after 3 pieces, before its end",)
 
 
-def test_an_empty_list_is_an_empty_list_and_a_generator_will_do(random_model: Make) -> None:
+def test_an_empty_list_gives_an_empty_list_and_generators_are_accepted(random_model: Make) -> None:
     assert random_model().translate([]) == []
     assert len(random_model().translate(text for text in TEXTS)) == len(TEXTS)
 
@@ -291,9 +291,9 @@ def test_an_empty_list_is_an_empty_list_and_a_generator_will_do(random_model: Ma
     [
         ({"bem": 3}, "translate has no option 'bem': did you mean 'beam'?"),
         ({"quality": 1}, "translate has no option 'quality': valid options are beam, nbest"),
-        ({"beam": 0}, "beam = 0: wanted at least 1"),
-        ({"beam": "many"}, "beam = 'many': wanted a whole number"),
-        ({"nbest": "3x"}, "nbest = '3x': wanted a whole number"),
+        ({"beam": 0}, "beam = 0: expected at least 1"),
+        ({"beam": "many"}, "beam = 'many': expected a whole number"),
+        ({"nbest": "3x"}, "nbest = '3x': expected a whole number"),
         ({"beam": 2, "nbest": 3}, "nbest 3 is more than beam 2 can find; raise beam to 3"),
         ({"temperature": 1.0, "beam": 2}, "leave one of them out"),
         ({"top_k": 3}, "top_k and top_p need a temperature"),
@@ -311,8 +311,8 @@ def test_wrong_options_are_refused_with_what_was_given(
     assert message in str(caught.value)
 
 
-def test_what_is_not_text_is_refused(random_model: Make) -> None:
-    with pytest.raises(InputError, match=r"text 1 \(0-based\) is bytes, wanted str"):
+def test_inputs_that_are_not_text_raise(random_model: Make) -> None:
+    with pytest.raises(InputError, match=r"text 1 \(0-based\) is bytes, expected str"):
         random_model().translate(iter(["a", b"b"]))  # type: ignore[list-item]
     with pytest.raises(InputError, match="half of a surrogate pair"):
         random_model().translate("caf\udce9")
@@ -364,7 +364,7 @@ def test_probabilities_are_those_of_the_score(reverser: regard.Translator) -> No
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
 @pytest.mark.parametrize("name", MODELS)
-def test_a_gpu_says_what_the_cpu_says(tmp_path: Path, name: str) -> None:
+def test_gpu_and_cpu_translate_the_same(tmp_path: Path, name: str) -> None:
     folder = untrained(tmp_path / "bundle", name)
     slow, fast = regard.load(folder), regard.load(folder, device="cuda")
     for search in ({}, {"beam": 3}):
@@ -389,7 +389,7 @@ def test_a_model_with_learned_positions_reads_and_writes_within_them(nine: regar
     assert nine.most_pieces == 9
 
 
-def test_what_is_longer_than_learned_positions_is_refused_before_decoding(nine: regard.Translator) -> None:
+def test_targets_longer_than_learned_positions_raise_before_decoding(nine: regard.Translator) -> None:
     with pytest.raises(
         InputError, match=r"^longest = 10, but this model learned 9 positions .*: 9 is the largest longest"
     ):

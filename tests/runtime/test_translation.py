@@ -1,4 +1,4 @@
-"""What a translation can show: words, steps, pictures, pages and plain data, with attention and without."""
+"""The parts of a translation: words, steps, pictures, pages and plain data, with attention and without."""
 
 import json
 import re
@@ -58,7 +58,7 @@ def test_pictures_and_pages_of_every_architecture(random_model: Make, name: str)
         translation.plot(layer=7)
 
 
-def test_a_notebook_shows_the_page_in_a_frame_of_its_own(random_model: Make) -> None:
+def test_a_notebook_shows_the_page_in_a_frame(random_model: Make) -> None:
     translation = random_model("bahdanau").translate('the "black" cat & <b>', longest=4)
     shown = translation._repr_html_()
     assert shown is not None
@@ -70,7 +70,7 @@ def test_a_notebook_shows_the_page_in_a_frame_of_its_own(random_model: Make) -> 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ["bahdanau", "vanilla"])
-def test_a_page_is_headed_by_the_sentence_whatever_its_pieces(random_model: Make, name: str, kind: str) -> None:
+def test_the_heading_of_a_page_is_the_sentence_not_its_pieces(random_model: Make, name: str, kind: str) -> None:
     translation = random_model(name, kind).translate("Turn off the lights, Jane!", longest=4)
     page = translation.html()
     assert f'<h2 dir="auto">{translation.source}</h2>' in page
@@ -79,7 +79,7 @@ def test_a_page_is_headed_by_the_sentence_whatever_its_pieces(random_model: Make
     assert ("▁ begins a word." in page[: page.index("<script")]) == (marked and name != "vanilla")
 
 
-def test_what_python_prints_says_which_model(random_model: Make) -> None:
+def test_repr_names_the_model(random_model: Make) -> None:
     translator = random_model("bahdanau")
     assert repr(translator) == f"Translator({str(translator.bundle.path)!r}, device='cpu')"
 
@@ -95,7 +95,7 @@ def test_a_chosen_head_is_drawn_instead_of_the_mean(random_model: Make) -> None:
     np.testing.assert_allclose(mean, translation.attention.mean(axis=(0, 1)), atol=1e-6)
 
 
-def test_without_attention_everything_says_that_no_alignment_exists(random_model: Make) -> None:
+def test_without_attention_all_outputs_note_that_no_alignment_exists(random_model: Make) -> None:
     translation = random_model("vanilla").translate("the black cat", longest=4)
     assert translation.attention is None
     assert translation.matrix is None

@@ -27,7 +27,7 @@ def strange(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
-    """A recipe file of the user's own."""
+    """The user's own recipe file."""
     path = tmp_path / "mine.toml"
     path.write_text(OWN, encoding="utf-8")
     return path
@@ -74,19 +74,19 @@ def test_item_1_a_named_class_is_loaded(tmp_path: Path, strange: Path) -> None:
 
 
 @pytest.mark.parametrize("trust", [(), ["strange_mechanism"], ["strange_mechanism:*"], [f"{MINE} "], f"x{MINE}"])
-def test_item_1_only_the_very_name_is_trusted(tmp_path: Path, strange: Path, trust: object) -> None:
+def test_item_1_only_the_exact_name_is_trusted(tmp_path: Path, strange: Path, trust: object) -> None:
     with pytest.raises(BundleError, match="was not imported"):
         load_bundle(forge(tmp_path / "bundle"), trust=trust)
     assert untouched(strange)
 
 
-def test_item_1_one_name_needs_no_list(tmp_path: Path, strange: Path) -> None:
+def test_item_1_a_single_name_needs_no_list(tmp_path: Path, strange: Path) -> None:
     assert load_bundle(forge(tmp_path / "bundle"), trust=MINE).model.parameters_count
 
 
 @pytest.mark.parametrize("score", [":Thing", "os:", "..os:abort", "a b:C", "x:y; rm -rf ~", "x:\x1b[2J", "a:b:c", ":"])
-def test_item_1_what_is_no_name_of_a_class_is_refused_as_such(score: str) -> None:
-    with pytest.raises(ValueError, match=r"wanted package\.module:Class") as refused:
+def test_item_1_invalid_class_names_are_refused(score: str) -> None:
+    with pytest.raises(ValueError, match=r"expected package\.module:Class") as refused:
         build_attention(score, **SIZES, trust=[score])
     assert "--trust" not in str(refused.value)
 
@@ -102,7 +102,7 @@ def test_item_1_a_module_that_breaks_on_import_is_one_message(tmp_path: Path, st
         build_attention("broken_mechanism:Mine", **SIZES, trust=["broken_mechanism:Mine"])
 
 
-def test_item_1_the_user_s_own_recipe_names_its_class_as_ever(own: Path, tmp_path: Path, strange: Path) -> None:
+def test_item_1_the_users_own_recipe_may_name_a_class(own: Path, tmp_path: Path, strange: Path) -> None:
     regard.train(own, tmp_path / "run")
     assert (strange / "imported").exists()
     with pytest.raises(BundleError, match="was not imported"):
@@ -110,7 +110,7 @@ def test_item_1_the_user_s_own_recipe_names_its_class_as_ever(own: Path, tmp_pat
     assert regard.load(tmp_path / "run", trust=[MINE]).bundle.model.config.score == MINE
 
 
-def test_item_1_a_resumed_run_may_want_only_what_the_recipe_names(own: Path, tmp_path: Path, strange: Path) -> None:
+def test_item_1_a_resumed_run_imports_only_the_recipes_class(own: Path, tmp_path: Path, strange: Path) -> None:
     folder = tmp_path / "run"
     regard.train(own, folder)
     regard.train(own, folder, resume=True)  # the same class, named by the user's own file
@@ -137,7 +137,7 @@ def test_item_1_a_run_does_not_start_from_a_foreign_class(own: Path, tmp_path: P
     assert not (tmp_path / "run").exists()
 
 
-def test_item_1_a_recipe_that_is_no_file_of_the_user_s_names_nothing(own: Path, tmp_path: Path, strange: Path) -> None:
+def test_item_1_a_recipe_object_may_not_name_a_class(own: Path, tmp_path: Path, strange: Path) -> None:
     recipe = parse_recipe(load_recipe(own).model_dump(mode="json"))  # as it is read from a manifest or a run folder
     with pytest.raises(InputError, match="was not imported"):
         regard.train(recipe, tmp_path / "run")
@@ -167,7 +167,7 @@ def test_item_1_a_recipe_file_in_a_run_or_bundle_is_foreign(own: Path, tmp_path:
     assert regard.train(inside, tmp_path / "out", trust=[MINE]).progress.step == 2
 
 
-def test_item_1_other_programs_files_make_no_folder_foreign(own: Path) -> None:
+def test_item_1_unrelated_files_do_not_make_a_folder_foreign(own: Path) -> None:
     for name in ("recipe.json", "manifest.json"):
         (own.parent / name).write_text('{"name": "an extension of a browser"}', encoding="utf-8")
     assert own_classes([load_recipe(own)], own) == (MINE,)

@@ -1,4 +1,4 @@
-"""The smallest Stepper: the next token depends on the last alone, by a table one can write down; no attention."""
+"""The smallest Stepper: the next token depends only on the last one, by a table; no attention."""
 
 from dataclasses import dataclass
 

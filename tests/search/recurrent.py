@@ -26,7 +26,7 @@ class RecurrentStep:
 
 
 class Recurrent(nn.Module):
-    """Dot attention over embedded source ids (PAD is masked), one GRU cell; counts the rows it was asked to step."""
+    """Dot attention over embedded source ids (PAD is masked), one GRU cell; counts the rows that it steps."""
 
     def __init__(self, vocabulary: int, seed: int, *, width: int = 8, sharpness: float = 3.0) -> None:
         super().__init__()

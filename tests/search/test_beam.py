@@ -42,7 +42,7 @@ def test_a_wide_beam_finds_what_exhaustive_search_finds(penalty: LengthPenalty, 
 def plain_beam(
     model: Recurrent, source: torch.Tensor, limit: int, beam: int, options: Options
 ) -> list[tuple[int, ...]]:
-    """The textbook algorithm for one sentence: no early stop, every beginning scored anew from its start."""
+    """The textbook algorithm for one sentence: no early stop, every prefix scored again from its start."""
     live, ended = [()], []
     for length in range(1, limit + 1):
         candidates = [(*tokens, token) for tokens in live for token in range(9) if token not in (PAD, BOS)]

@@ -1,4 +1,4 @@
-"""The [search] table, and the one call that obeys it."""
+"""The [search] table, and the call that runs it."""
 
 import pytest
 import torch
@@ -45,7 +45,7 @@ def test_wrong_tables_are_refused(table, message: str) -> None:
         SearchConfig.model_validate(table)
 
 
-def test_the_penalty_is_what_its_docstring_says() -> None:
+def test_the_length_penalty_follows_its_formula() -> None:
     assert LengthPenalty(0.0).divisor(7) == 1.0
     assert LengthPenalty(1.0).divisor(7) == 7.0
     assert LengthPenalty(0.5).divisor(9) == 3.0
@@ -55,7 +55,7 @@ def test_the_penalty_is_what_its_docstring_says() -> None:
         LengthPenalty(-1.0)
 
 
-def test_one_call_does_what_the_table_says() -> None:
+def test_decode_runs_the_configured_search() -> None:
     model, source = Recurrent(9, 0), sources(3)
     lengths = (source != 0).sum(1)
     most = SearchConfig().limits(lengths)

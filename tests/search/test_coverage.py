@@ -1,4 +1,4 @@
-"""The coverage penalty: its formula, what it ranks higher, and that nothing better is missed by stopping early."""
+"""The coverage penalty: its formula, its effect on ranking, and that stopping early misses no better hypothesis."""
 
 import math
 
@@ -50,7 +50,7 @@ def test_a_wide_beam_finds_what_exhaustive_search_finds(weight: float) -> None:
     assert changed or weight < 1
 
 
-def test_a_config_asks_for_it() -> None:
+def test_a_config_enables_it() -> None:
     model, source = Recurrent(6, 1, sharpness=6.0), sources(3, 1)
     lengths = (source != PAD).sum(dim=1)
     config = SearchConfig(beam=5, coverage_penalty=2.0)

@@ -1,4 +1,4 @@
-"""Ensembles: probabilities are averaged, searches need not know."""
+"""Ensembles: probabilities are averaged, and every search works with them."""
 
 import pytest
 import torch
@@ -20,7 +20,7 @@ def test_probabilities_are_the_mean_of_the_members() -> None:
     assert step.weights is None
 
 
-def test_copies_of_one_model_are_that_model() -> None:
+def test_an_ensemble_of_copies_equals_the_model() -> None:
     model, source, most = Recurrent(9, 2), sources(3, 2), limits(6, 6, 6)
     alone = beam_search(model, source, most, beam=3, nbest=3)
     together = beam_search(Ensemble([model, model]), source, most, beam=3, nbest=3)
@@ -40,7 +40,7 @@ def test_beam_search_reorders_every_member() -> None:
 
 
 class Headed:
-    """A model whose attention is repeated for so many layers and heads."""
+    """A model whose attention is repeated for a number of layers and heads."""
 
     def __init__(self, model: Recurrent, layers: int, heads: int, positions: int | None = None) -> None:
         self.model, self.layers, self.heads, self.positions = model, layers, heads, positions
@@ -69,7 +69,7 @@ def test_members_that_read_different_pieces_have_no_common_attention() -> None:
     assert greedy_search(Ensemble(members), sources(1), limits(3))[0].weights is None
 
 
-def test_members_without_attention_leave_it_to_the_others() -> None:
+def test_members_without_attention_are_left_out_of_the_mean() -> None:
     model, table = Recurrent(6, 0), Markov(torch.zeros(6, 6))
     (one,) = greedy_search(Ensemble([table, model]), sources(1), limits(1))
     assert one.weights.shape == (1, 1, 1, 5)

@@ -9,7 +9,7 @@ from .markov import Markov
 from .recurrent import BOS, EOS, PAD, UNK, Recurrent, limits, sources
 
 
-def test_forcing_what_greedy_search_said_gives_back_its_scores_and_attention() -> None:
+def test_forcing_a_greedy_output_gives_its_scores_and_attention() -> None:
     model, source = Recurrent(9, 3), sources(4, 3)
     free = greedy_search(model, source, limits(6, 3, 8, 1))
     forced = forced_search(model, source, [one.tokens for one in free])
@@ -53,7 +53,7 @@ def test_wrong_prefixes_are_refused(prefixes, message: str) -> None:
         greedy_search(Recurrent(9, 0), sources(1), limits(3), prefixes=prefixes)
 
 
-def test_an_impossible_forced_token_is_said() -> None:
+def test_an_impossible_forced_token_raises() -> None:
     table = torch.zeros(7, 7)
     table[:, 5] = -torch.inf
     with pytest.raises(ValueError, match="gives the forced token probability 0"):

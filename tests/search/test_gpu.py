@@ -1,4 +1,4 @@
-"""Every search on a GPU says what it says on the CPU."""
+"""Every search gives the same result on a GPU as on the CPU."""
 
 import pytest
 import torch

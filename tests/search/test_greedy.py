@@ -120,7 +120,7 @@ def test_infinite_logits_are_never_chosen() -> None:
 
 
 @pytest.mark.parametrize("search", [greedy_search, beam_search])
-def test_no_possible_token_is_said(search) -> None:
+def test_no_possible_token_raises(search) -> None:
     table = torch.full((6, 6), -torch.inf)
     table[:, UNK] = 0.0
     with pytest.raises(ValueError, match=r"no token is possible at step 0 \(0-based\) of sentence 0"):
@@ -129,7 +129,7 @@ def test_no_possible_token_is_said(search) -> None:
 
 @given(seed=st.integers(0, 1000), size=st.integers(1, 3))
 @settings(max_examples=20, deadline=None)
-def test_no_ngram_comes_twice(seed: int, size: int) -> None:
+def test_no_ngram_is_repeated(seed: int, size: int) -> None:
     model, source, options = Recurrent(8, seed, sharpness=8.0), sources(2, seed), Options(no_repeat_ngram=size)
     groups = beam_search(model, source, limits(12, 12), beam=3, nbest=3, options=options)
     for one in [*greedy_search(model, source, limits(12, 12), options=options), *groups[0], *groups[1]]:
@@ -137,7 +137,7 @@ def test_no_ngram_comes_twice(seed: int, size: int) -> None:
         assert len(set(ngrams)) == len(ngrams)
 
 
-def test_the_ban_on_repetition_changes_a_stuttering_model() -> None:
+def test_no_repeat_ngram_changes_a_repeating_model() -> None:
     table = torch.zeros(8, 8)
     table[:, 5], table[:, 6] = 3.0, 2.0
     (one,) = greedy_search(Markov(table), None, limits(5), options=Options(no_repeat_ngram=2))

@@ -1,4 +1,4 @@
-"""Sampling: the drawn frequencies are the asked-for distribution."""
+"""Sampling: the frequencies of draws follow the requested distribution."""
 
 import pytest
 import torch
@@ -72,7 +72,7 @@ def test_the_distribution_is_a_trimmed_softmax(scores, temperature, top_k, top_p
     torch.testing.assert_close(result[0, kept], full[kept] / full[kept].sum())
 
 
-def test_the_same_generator_state_gives_the_same_draws_and_the_global_one_is_left_alone() -> None:
+def test_equal_generator_states_give_equal_draws_and_the_global_generator_is_not_used() -> None:
     model, source, before = Recurrent(9, 0), sources(3), torch.random.get_rng_state()
     draws = [sample_search(model, source, limits(6, 6, 6), generator(seed), samples=4) for seed in (1, 1, 2)]
     tokens = [[one.tokens for group in draw for one in group] for draw in draws]
@@ -80,7 +80,7 @@ def test_the_same_generator_state_gives_the_same_draws_and_the_global_one_is_lef
     assert torch.equal(before, torch.random.get_rng_state())
 
 
-def test_scores_and_attention_are_the_models_own_whatever_the_temperature() -> None:
+def test_scores_and_attention_do_not_depend_on_the_temperature() -> None:
     model, source = Recurrent(9, 0), sources(2)
     found = sample_search(model, source, limits(6, 0), generator(), sampler=Sampler(3.0), samples=3)
     assert [len(group) for group in found] == [3, 3]
@@ -98,13 +98,13 @@ def test_top_1_is_greedy() -> None:
     assert [group[0].tokens for group in drawn] == [one.tokens for one in greedy_search(model, source, most)]
 
 
-def test_prefixes_hold() -> None:
+def test_samples_begin_with_their_prefixes() -> None:
     (group,) = sample_search(MODEL, None, limits(4), generator(), samples=20, prefixes=[(UNK, 5)])
     assert all(one.tokens[:2] == (UNK, 5) and PAD not in one.tokens for one in group)
     assert any(one.tokens[-1] == EOS for one in group)
 
 
-def test_damaged_models_are_reported_not_drawn_from() -> None:
+def test_nan_models_raise_instead_of_sampling() -> None:
     with pytest.raises(ValueError, match=r"NaN.* at step 1"):
         sample_search(Markov(MODEL.table - 99 * torch.eye(8)[EOS], broken=1), None, limits(3), generator())
     only_unknown = torch.full((8, 8), -torch.inf)

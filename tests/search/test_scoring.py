@@ -1,4 +1,4 @@
-"""The best few of each row, found without sorting it, are those that sorting it would give."""
+"""`best` without a full sort equals the full sort."""
 
 import numpy as np
 import pytest

@@ -141,7 +141,7 @@ def test_blank_long_and_unknown_texts_are_reported(post: Post) -> None:
         ({"target": "le chat"}, "target", "mode forced"),
         ({"mode": "forced", "target": "le", "beam": 3}, "beam", "no free pieces"),
         ({"prefix": "le", "prefix_ids": [6]}, "prefix_ids", "not both"),
-        ({"prefix_ids": [999999]}, "prefix_ids", "is no piece that may stand there"),
+        ({"prefix_ids": [999999]}, "prefix_ids", "is not valid"),
         ({"beam": 17}, "beam", "at most 16"),
         ({"beam": 0}, "beam", "at least 1"),
         ({"beam": 2, "nbest": 3}, None, "nbest 3 is more than beam 2"),

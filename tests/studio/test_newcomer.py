@@ -86,6 +86,13 @@ def test_a_newcomer_with_the_mouse(studio: Studio) -> None:
     assert studio.translation() == edited
 
 
+def follow(studio: Studio, title: str) -> None:
+    """Tab to a link of the navigation and press Enter."""
+    while studio.page.evaluate("document.activeElement.textContent.trim()") != title:
+        studio.tab_to("header nav a", 200)
+    studio.page.keyboard.press("Enter")
+
+
 def test_a_newcomer_with_the_keyboard_alone(studio: Studio) -> None:
     page = studio.page
     keys = page.keyboard
@@ -129,7 +136,7 @@ def test_a_newcomer_with_the_keyboard_alone(studio: Studio) -> None:
         keys.press("Enter")
     assert waiting.value.suggested_filename.endswith(".svg")
 
-    page.goto(f"{studio.base}/#/compare?text={CAT}&models=demo-en-fr")
+    follow(studio, "Compare")
     page.get_by_role("checkbox", name="vanilla", exact=True).wait_for()
     for name in ("vanilla", "transformer"):
         while studio.page.evaluate("document.activeElement.parentElement.textContent.trim()") != name:
@@ -137,7 +144,7 @@ def test_a_newcomer_with_the_keyboard_alone(studio: Studio) -> None:
         keys.press("Space")
         page.get_by_role("region", name=name, exact=True).wait_for()
 
-    page.goto(f"{studio.base}/#/walk?model=demo-en-fr&text={CAT}")
+    follow(studio, "Walk")
     page.get_by_test_id("place").wait_for()
     studio.tab_to(".target button")
     for key in ("ArrowRight", "ArrowRight", "ArrowDown", "ArrowDown", "ArrowDown"):
@@ -148,15 +155,17 @@ def test_a_newcomer_with_the_keyboard_alone(studio: Studio) -> None:
     keys.press("ArrowLeft")
     page.get_by_test_id("place").get_by_text("Step 2 of 9").wait_for()
 
-    page.goto(f"{studio.base}/#/beam?model=demo-en-fr&text={CAT}&beam=3")
+    follow(studio, "Beam")
     page.get_by_role("tree").wait_for()
     studio.tab_to("[role=treeitem]")
     keys.press("ArrowRight")
     assert studio.focused().startswith("le: kept, rank 1")
     for _ in range(3):
         keys.press("ArrowRight")
+    keys.press("Home")
     while not studio.focused().startswith("ton:"):
         keys.press("ArrowDown")
+    assert "rank 2" in page.get_by_test_id("node").text_content()
     keys.press("Enter")
     page.wait_for_url("**prefix_ids=**")
     page.wait_for_function(
@@ -174,6 +183,18 @@ def test_the_walk_shows_the_numbers_of_the_step(studio: Studio) -> None:
     page.get_by_text("The state of the step before is the query").wait_for()
     page.get_by_role("button", name="Play").click()
     studio.says("scores")
+
+
+def test_a_shorter_sentence_walks_from_its_start(studio: Studio) -> None:
+    page = studio.open("walk", model="demo-en-fr", text=CAT, step=7)
+    page.get_by_test_id("place").get_by_text("Step 8 of 9").wait_for()
+    page.get_by_label("Source (English)").fill("i love you")
+    page.keyboard.press("Enter")
+    page.get_by_test_id("place").get_by_text("Step 1 of 4").wait_for()
+    studio.open("walk", model="demo-en-fr", text="i love you", step=7)
+    page.get_by_test_id("place").get_by_text("Step 1 of 4").wait_for()
+    assert page.get_by_role("alert").count() == 0
+    studio.troubles[:] = [one for one in studio.troubles if "422" not in one]
 
 
 def test_the_walk_of_local_attention_shows_its_window_and_of_a_transformer_its_heads(studio: Studio) -> None:

@@ -43,7 +43,7 @@ def test_float32_checks_all_but_finite_differences() -> None:
 
 
 class Wrapped(nn.Module):
-    """A sound additive attention with one thing done to it."""
+    """A correct additive attention with one change."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class Naive(Wrapped):
 
 
 class Forgetful(Wrapped):
-    """Keeps the keys on the module, as some do: the sentence prepared last answers for all."""
+    """Keeps the keys on the module: all calls use the sentence prepared last."""
 
     def prepare(self, states: Tensor, real: Tensor) -> Memory:
         self.kept = super().prepare(states, real)
@@ -103,7 +103,7 @@ class Forgetful(Wrapped):
 
 @dataclasses.dataclass(frozen=True)
 class Stubborn(Memory):
-    """A memory that repeats its first sentence, whichever is asked for."""
+    """A memory whose `select` always returns the first sentence."""
 
     def select(self, rows: Tensor) -> Memory:
         return Memory(self.keys, self.values, self.real).select(torch.zeros_like(rows))
@@ -200,7 +200,7 @@ def test_a_single_fault_is_reported_under_its_own_name(law: str) -> None:
     assert set(check_attention(BREAKERS[law]()).broken) <= {law, *allowed}
 
 
-def test_negative_weights_and_wrong_sums_are_caught_unless_said_to_be_meant() -> None:
+def test_negative_weights_and_wrong_sums_are_broken_unless_declared() -> None:
     faded = Wrapped(after=lambda seen, memory: with_weights(seen, memory, lambda w: w * 0.5))
     assert "distribution" in check_attention(faded).broken
     assert "distribution" not in check_attention(faded, normalised=False).broken
@@ -213,7 +213,7 @@ def test_positions_that_matter_can_be_declared() -> None:
     report.raise_if_broken()
     finding = next(finding for finding in report.findings if finding.law == "permutation")
     assert finding.verdict == "skipped"
-    assert finding.note == "the window depends on where a position stands"
+    assert finding.note == "the window depends on the order of the positions"
 
 
 def test_a_module_without_the_protocol_gets_one_finding() -> None:
@@ -222,7 +222,7 @@ def test_a_module_without_the_protocol_gets_one_finding() -> None:
     assert "missing: query_width, value_width, prepare" in str(report)
 
 
-def test_whatever_a_module_raises_is_a_finding() -> None:
+def test_an_exception_of_the_module_is_a_finding() -> None:
     def fail(query: Tensor, position: int) -> Tensor:
         raise RuntimeError("out of coffee\nsecond line")
 
@@ -232,7 +232,7 @@ def test_whatever_a_module_raises_is_a_finding() -> None:
     assert "second line" not in str(report)
 
 
-def test_the_module_and_the_random_state_are_left_alone() -> None:
+def test_the_module_and_the_random_state_do_not_change() -> None:
     module = BahdanauAttention(4, 3, 5).train()
     before = {name: value.clone() for name, value in module.state_dict().items()}
     state = torch.get_rng_state()
@@ -245,12 +245,12 @@ def test_the_module_and_the_random_state_are_left_alone() -> None:
         assert module.get_parameter(name).grad is None
 
 
-def test_the_report_reads_well() -> None:
+def test_the_printed_report() -> None:
     report = check_attention(Unmasked())
     text = str(report)
     assert text.splitlines()[0].startswith("Unmasked: ")
     assert "padded positions get weight 0" in text
-    assert "→ the largest deviation may be 1e-09" in text
+    assert "→ the largest allowed deviation is 1e-09" in text
     with pytest.raises(AssertionError, match=r"Unmasked: .*BROKEN"):
         report.raise_if_broken()
     assert str(LawReport("Nothing", ())) == "Nothing: nothing tried"

@@ -1,4 +1,4 @@
-"""Issue 13, item 4: what a terminal would obey is written out; what spells words stays."""
+"""Issue 13, item 4: control characters are escaped; joiners and marks that spell words stay."""
 
 import json
 import sys
@@ -21,7 +21,7 @@ from regard.text.controls import escape_controls
         ("\u2066x\u2069\u202a\u202b\u202c\u202d\u2067\u2068", r"\u2066x\u2069\u202a\u202b\u202c\u202d\u2067\u2068"),
     ],
 )
-def test_item_4_controls_are_written_out(text: str, shown: str) -> None:
+def test_item_4_control_characters_are_escaped(text: str, shown: str) -> None:
     assert escape_controls(text) == shown
     assert escape_controls(shown) == shown, "twice is once"
 
@@ -37,7 +37,7 @@ def test_item_4_controls_are_written_out(text: str, shown: str) -> None:
         "soft\u00adhyphen no\u00a0break \ufeff",
     ],
 )
-def test_item_4_what_spells_words_stays(text: str) -> None:
+def test_item_4_joiners_and_marks_stay(text: str) -> None:
     assert escape_controls(text) is text or escape_controls(text) == text
 
 

@@ -1,4 +1,4 @@
-"""Moses tokens: the rules by example, and the published files of Multi30k line by line where they are at hand."""
+"""Moses tokens: the rules by example, and Multi30k's published files line by line if they are available."""
 
 import html
 import lzma

@@ -1,4 +1,4 @@
-"""Editions of one sentence: what they have in common, and what makes two sentences of them."""
+"""Near-duplicates: which texts map to one string, and which do not."""
 
 from regard.text.near_duplicates import bare
 
@@ -12,7 +12,7 @@ def test_bare_texts() -> None:
     assert bare(" ! !\n") == "! !"
 
 
-def test_what_is_written_around_an_emoji_is_no_word() -> None:
+def test_variation_selectors_are_dropped() -> None:
     heart, sun, cook, pilot = (
         "\u2764\ufe0f",
         "\u2600\ufe0f",

@@ -1,4 +1,4 @@
-"""Normalisation: what it evens out, what it keeps, and that doing it twice is doing it once."""
+"""Normalisation: what it changes, what it keeps, and that it is idempotent."""
 
 import pytest
 from hypothesis import given
@@ -31,7 +31,7 @@ NORMALISERS = st.builds(
         (" \u2003\r\n", ""),
     ],
 )
-def test_what_is_evened_out_and_what_is_kept(raw: str, text: str) -> None:
+def test_normalised_texts(raw: str, text: str) -> None:
     assert Normaliser()(raw) == text
 
 
@@ -52,7 +52,7 @@ def test_lower_case_without_final_stop(raw: str, text: str) -> None:
 
 
 @given(NORMALISERS, st.text())
-def test_twice_is_once(normalise: Normaliser, text: str) -> None:
+def test_normalising_is_idempotent(normalise: Normaliser, text: str) -> None:
     assert normalise(normalise(text)) == normalise(text)
 
 
@@ -67,5 +67,5 @@ def test_an_unknown_choice_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("raw", "letters"), [("é", "e\u0301"), ("책임", "ᄎ ᅢ ᆨ ᄋ ᅵ ᆷ".replace(" ", ""))])
-def test_letters_taken_apart(raw: str, letters: str) -> None:
+def test_nfd_decomposes_letters(raw: str, letters: str) -> None:
     assert Normaliser(form="NFD")(raw) == letters

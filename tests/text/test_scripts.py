@@ -1,4 +1,4 @@
-"""Scripts of letters, in whatever writing."""
+"""Scripts of letters."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Tokenizers of every kind: text comes back whole, every piece knows its characters and its word."""
+"""Tokenizers of every kind: text survives the round trip, every piece has its characters and its word."""
 
 import hashlib
 import json
@@ -45,7 +45,7 @@ kinds = pytest.mark.parametrize("kind", KINDS)
 
 @kinds
 @pytest.mark.parametrize("text", CORPUS[:6])
-def test_the_corpus_comes_back(kind: str, text: str) -> None:
+def test_the_corpus_survives_the_round_trip(kind: str, text: str) -> None:
     encoding = tokenizer(kind).encode(text, eos=True)
     assert UNK not in encoding.ids
     written = tokenizer(kind).decode(encoding.ids)
@@ -54,7 +54,7 @@ def test_the_corpus_comes_back(kind: str, text: str) -> None:
 
 @kinds
 @pytest.mark.parametrize("text", [*CORPUS[:6], "the mat !", " the  mat ,the mat"])
-def test_written_is_what_comes_back(kind: str, text: str) -> None:
+def test_written_equals_the_round_trip(kind: str, text: str) -> None:
     ids = tokenizer(kind).encode(text).ids
     if UNK not in ids:
         assert tokenizer(kind).written(text) == tokenizer(kind).decode(ids)
@@ -62,13 +62,13 @@ def test_written_is_what_comes_back(kind: str, text: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS[1:])
 @given(text=KNOWN)
-def test_any_text_of_known_characters_comes_back(kind: str, text: str) -> None:
+def test_any_text_of_known_characters_survives_the_round_trip(kind: str, text: str) -> None:
     normalised = Normaliser()(text)
     assert tokenizer(kind).decode(tokenizer(kind).encode(text).ids) == normalised
 
 
 @given(words=st.lists(st.sampled_from([word.text for text in CORPUS for word in split_words(text)]), max_size=15))
-def test_known_words_in_any_order_come_back(words: list[str]) -> None:
+def test_known_words_in_any_order_survive_the_round_trip(words: list[str]) -> None:
     by_word = tokenizer("word")
     text = join_words(words)
     decoded = by_word.decode_pieces(by_word.encode(text).ids)
@@ -154,7 +154,7 @@ def test_unknown_pieces_replaced_by_their_own_text_give_the_text_and_its_words(k
 
 @kinds
 @given(data=st.data())
-def test_whatever_a_model_produces_is_text_with_a_word_for_each_piece(kind: str, data: st.DataObject) -> None:
+def test_any_ids_decode_to_text_with_a_word_for_each_piece(kind: str, data: st.DataObject) -> None:
     chosen = tokenizer(kind)
     ids = data.draw(st.lists(st.integers(0, len(chosen) - 1), max_size=20))
     decoded = chosen.decode_pieces(ids)
@@ -217,7 +217,7 @@ def test_words_by_count_then_alphabet_within_limits() -> None:
     assert Tokenizer.train(texts, TokenizerConfig(vocabulary=6)).pieces[4:] == ("b", "a")
 
 
-def test_text_tokenised_already_is_left_alone() -> None:
+def test_tokenised_text_is_unchanged() -> None:
     phones = Tokenizer.train(["t͡ʃ iː z"], TokenizerConfig(words="spaces"))
     assert phones.encode("z t͡ʃ").pieces == ("z", "t͡ʃ")
     assert phones.decode(phones.encode("iː z").ids) == "iː z"
@@ -228,7 +228,7 @@ NONSENSE = ["", "   ", "\x00", "\x00\x01", "\ufeff", "a" * 20_000, "ab " * 5_000
 
 @kinds
 @pytest.mark.parametrize("text", NONSENSE)
-def test_nonsense_is_encoded_and_decoded(kind: str, text: str) -> None:
+def test_arbitrary_text_is_encoded_and_decoded(kind: str, text: str) -> None:
     encoding = tokenizer(kind).encode(text, eos=True)
     assert encoding.text == Normaliser()(text)
     assert tokenizer(kind).encode_ids(text, Random(0)) == list(encoding.ids[:-1])
@@ -253,8 +253,8 @@ def test_bpe_dropout_splits_more_and_is_decided_by_its_generator() -> None:
     assert dropping.encode_ids("x" * 200, random) == dropping.encode_ids("x" * 200)
 
 
-def test_what_was_cut_before_does_not_matter_to_bpe_dropout() -> None:
-    """A run that resumes has forgotten the ways it met; it must meet the same ones."""
+def test_bpe_dropout_does_not_depend_on_earlier_calls() -> None:
+    """A resumed run starts with an empty cache and must get the same segmentations."""
     config = TokenizerConfig(kind="bpe", vocabulary=200, dropout=0.3)
     fresh, used = (Tokenizer.train(CORPUS, config) for _ in range(2))
     for seed in range(20):
@@ -265,7 +265,7 @@ def test_what_was_cut_before_does_not_matter_to_bpe_dropout() -> None:
         assert [fresh.encode_ids(text, one) for text in CORPUS] == [used.encode_ids(text, other) for text in CORPUS]
 
 
-def test_a_word_is_cut_in_many_ways() -> None:
+def test_bpe_dropout_gives_many_segmentations() -> None:
     dropping = Tokenizer.train(CORPUS, TokenizerConfig(kind="bpe", vocabulary=200, dropout=0.3))
     word, random = "septembre", Random(0)
     assert 4 < len({tuple(dropping.encode_ids(word, random)) for _ in range(300)}) <= WAYS
@@ -313,12 +313,12 @@ def test_the_same_texts_give_the_same_tokenizer_in_another_process() -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"{", "not JSON.*cut short"),
-        (b"[]", "format is None, wanted 'regard-tokenizer-1'"),
+        (b"{", "not JSON.*truncated"),
+        (b"[]", "format is None, expected 'regard-tokenizer-1'"),
         (b'{"format": "regard-tokenizer-9"}', "format is 'regard-tokenizer-9'"),
         (b'{"format": "regard-tokenizer-1"}', "'config' is missing"),
         (b'{"format": "regard-tokenizer-1", "config": {"kinds": 1}}', "kinds: Extra inputs.*newer version"),
-        (b'{"format": "regard-tokenizer-1", "config": {}, "tokenizer": {}}', "its model is None, wanted 'WordLevel'"),
+        (b'{"format": "regard-tokenizer-1", "config": {}, "tokenizer": {}}', "its model is None, expected 'WordLevel'"),
     ],
 )
 def test_foreign_and_damaged_files_are_refused(content: bytes, message: str, tmp_path: Path) -> None:
@@ -342,7 +342,7 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
 
 
 @kinds
-def test_nothing_to_learn_from_is_refused(kind: str) -> None:
+def test_blank_texts_raise(kind: str) -> None:
     with pytest.raises(InputError, match="no text to build a vocabulary"):
         Tokenizer.train(["", "  "], TokenizerConfig(kind=kind, vocabulary=50))  # type: ignore[arg-type]
 
@@ -371,7 +371,7 @@ def test_the_smallest_corpora_suffice(kind: str, text: str) -> None:
         ({"vocab": 40}, "vocab"),
     ],
 )
-def test_choices_that_cannot_work_are_refused(choices: dict[str, object], message: str) -> None:
+def test_invalid_settings_raise(choices: dict[str, object], message: str) -> None:
     with pytest.raises(ValidationError, match=message):
         TokenizerConfig.model_validate(choices)
 

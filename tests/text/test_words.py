@@ -1,4 +1,4 @@
-"""Words, in any script: what is one, where it stands, and that joining undoes splitting."""
+"""Words in any script: how text is split, their spans, and that joining is the inverse of splitting."""
 
 import pytest
 from hypothesis import given
@@ -38,7 +38,7 @@ def texts_of(text: str) -> list[str]:
         (" \t\n\u3000 ", ""),
     ],
 )
-def test_what_a_word_is(text: str, words: str) -> None:
+def test_words_are_split(text: str, words: str) -> None:
     assert texts_of(text) == words.split(" ") if words else texts_of(text) == []
 
 
@@ -52,7 +52,7 @@ def test_what_a_word_is(text: str, words: str) -> None:
         "j't'aime: qu'il vienne; l'un… l'autre?",
     ],
 )
-def test_text_as_people_write_it_is_joined_exactly(text: str) -> None:
+def test_ordinary_text_is_joined_exactly(text: str) -> None:
     assert join_words(texts_of(text)) == text
 
 

@@ -1,4 +1,4 @@
-"""Train, be killed at many moments, resume, and compare.
+"""Kill a training run at many points, resume it, and compare.
 
 Run as a program with a folder and a number of kills. Every run is a forked process that counts its file
 operations and is killed at the n-th, or after some time.
@@ -51,7 +51,7 @@ def kill_at(moment: int, counted: Path) -> None:
 
 
 def run(folder: Path, resume: bool, moment: int | None = None, seconds: float = 0.0) -> int:
-    """The exit status of a process that trains and is killed at a moment, or after some seconds."""
+    """The exit status of a process that trains and is killed at a file operation, or after some seconds."""
     child = os.fork()
     if child:
         if seconds:
@@ -71,7 +71,7 @@ def run(folder: Path, resume: bool, moment: int | None = None, seconds: float = 
 
 
 def begun(folder: Path) -> bool:
-    """Whether there is a run to resume; one that was stopped before its recipe was written starts anew."""
+    """Whether there is a run to resume; one that was stopped before its recipe was written starts again."""
     return (folder / "recipe.json").exists()
 
 
@@ -80,7 +80,7 @@ def losses(folder: Path) -> list[tuple[int, float]]:
 
 
 def compare(folder: Path, whole: Path, what: str) -> None:
-    """A run that was stopped and resumed ended as if nothing had happened."""
+    """Raise unless a stopped and resumed run equals an uninterrupted one."""
     for name in ("last", "best"):
         assert equal(weights(folder, name), weights(whole, name)), f"{what}: {name}/ differs"
     for name in ("last/training.safetensors", "recipe.json"):
@@ -92,7 +92,7 @@ def compare(folder: Path, whole: Path, what: str) -> None:
 
 
 def kill_all(root: Path, kills: int, seconds: float = float("inf"), seed: int = 7) -> dict[str, object]:
-    """Kill runs once or twice each, resume them, and compare; the figures. Raises where one is not as it must be."""
+    """Kill runs once or twice each, resume them, and compare; returns the figures. Raises if a run differs."""
     torch.set_num_threads(1)  # a forked process cannot use the threads of its parent
     random, deadline = Random(seed), time.monotonic() + seconds
     whole = root / "whole" / "run"

@@ -1,4 +1,4 @@
-"""Two readings with different dropout: what is summed, that equal ones cost nothing, and that a run learns with it."""
+"""R-Drop: the loss of two passes with different dropout, zero for equal passes, and a run that trains with it."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -22,9 +22,9 @@ def made_up(words: int = 5) -> tuple[torch.Tensor, ...]:
     return (*layers, torch.randint(7, (words,), generator=random))
 
 
-def test_it_is_the_paper_s_sum() -> None:
+def test_the_loss_follows_the_papers_equation() -> None:
     features, weight, bias, wanted = made_up()
-    objective, said = r_drop_cross_entropy(features, weight, bias, wanted, 0.1, 0.25, 3.0)
+    objective, reported = r_drop_cross_entropy(features, weight, bias, wanted, 0.1, 0.25, 3.0)
     logits = functional.linear(features, weight, bias)
     one, other = logits.log_softmax(-1).chunk(2)
     losses = sum(
@@ -34,21 +34,21 @@ def test_it_is_the_paper_s_sum() -> None:
     kl = kl + functional.kl_div(other, one, reduction="sum", log_target=True)
     torch.testing.assert_close(objective, 0.25 * (0.5 * losses + 3.0 * 0.5 * kl))
     plain = sum(functional.cross_entropy(part, wanted, reduction="sum") for part in logits.chunk(2))
-    torch.testing.assert_close(said, 0.5 * plain)
-    assert not said.requires_grad
+    torch.testing.assert_close(reported, 0.5 * plain)
+    assert not reported.requires_grad
     assert torch.autograd.gradcheck(
         lambda *given: r_drop_cross_entropy(*given, wanted, 0.1, 1.0, 3.0)[0], (features, weight, bias)
     )
 
 
-def test_readings_without_dropout_agree_and_cost_nothing() -> None:
+def test_without_dropout_the_agreement_loss_is_zero() -> None:
     model, batch = model_and_batch()
     found = batch_loss(model, batch, smoothing=0.1, agreement=5.0)
     wanted = batch_loss(model, batch, smoothing=0.1)
     torch.testing.assert_close(found, wanted)
 
 
-def test_readings_with_dropout_differ_and_pay_for_it() -> None:
+def test_with_dropout_the_agreement_loss_is_positive() -> None:
     model, batch = model_and_batch(dropout=0.5)
     losses = []
     for price in (1e-9, 5.0):
@@ -58,7 +58,7 @@ def test_readings_with_dropout_differ_and_pay_for_it() -> None:
     torch.testing.assert_close(losses[1].log_loss, losses[0].log_loss)
 
 
-def test_links_are_taught_once_in_two_readings() -> None:
+def test_guided_links_count_once_for_two_passes() -> None:
     model, batch = model_and_batch()
     links = torch.zeros(batch.rows, batch.target_out.size(1), batch.source.size(1), dtype=torch.bool)
     links[:, 0, 0] = True
@@ -68,7 +68,7 @@ def test_links_are_taught_once_in_two_readings() -> None:
         assert batch_loss(model, guided).objective > batch_loss(model, batch).objective
 
 
-def test_a_run_with_it_ends_elsewhere(tmp_path: Path) -> None:
+def test_agreement_changes_the_trained_weights(tmp_path: Path) -> None:
     ends = []
     for price in (0.0, 2.0):
         recipe = tiny(model={"dropout": 0.2}, train={"agreement": price, "steps": 8, "validate_every": 4})
@@ -77,6 +77,6 @@ def test_a_run_with_it_ends_elsewhere(tmp_path: Path) -> None:
     assert not equal(*ends)
 
 
-def test_without_dropout_there_is_nothing_to_agree_about() -> None:
+def test_agreement_without_dropout_is_refused() -> None:
     with pytest.raises(RecipeError, match=r"train.agreement = 2.0 compares two passes .*: set model.dropout"):
         tiny(train={"agreement": 2.0})

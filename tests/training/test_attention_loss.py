@@ -31,8 +31,8 @@ LINKS[0, 0, 0] = LINKS[0, 1, 0] = LINKS[0, 1, 1] = LINKS[1, 0, 0] = True
 
 
 def batch(**guidance: Any) -> Batch:
-    told = Guidance(**{"links": LINKS, "weight": 0.0, "layer": 0, "head": 0, "coverage": 0.0, **guidance})
-    return Batch(SOURCE, torch.tensor([3, 2]), TARGET, torch.tensor([3, 2]), torch.arange(2), told)
+    guidance_ = Guidance(**{"links": LINKS, "weight": 0.0, "layer": 0, "head": 0, "coverage": 0.0, **guidance})
+    return Batch(SOURCE, torch.tensor([3, 2]), TARGET, torch.tensor([3, 2]), torch.arange(2), guidance_)
 
 
 def loss(weights: torch.Tensor, **guidance: Any) -> float:
@@ -53,7 +53,7 @@ def test_the_formulas() -> None:
     assert loss(weights, links=None, weight=1.0) == 0.0
 
 
-def test_a_zero_weight_costs_much_but_not_infinitely() -> None:
+def test_a_zero_attention_weight_gives_a_large_finite_loss() -> None:
     assert math.isfinite(loss(torch.zeros(2, 1, 1, 3, 3), weight=1.0))
 
 
@@ -68,7 +68,7 @@ def test_a_zero_weight_costs_much_but_not_infinitely() -> None:
     ],
     ids=["one operation", "step by step", "input feeding", "at once", "transformer"],
 )
-def test_gradients_reach_the_parameters_as_differences_say(name: str, changes: dict[str, Any]) -> None:
+def test_gradients_equal_finite_differences(name: str, changes: dict[str, Any]) -> None:
     torch.manual_seed(0)
     small = changes if name == "transformer" else {"embedding": 4, "encoder_units": 4, "decoder_units": 4, **changes}
     model = Seq2Seq(preset(name, "tiny", **small, dropout=0.0), 10, 10).double()
@@ -77,13 +77,13 @@ def test_gradients_reach_the_parameters_as_differences_say(name: str, changes: d
             parameter.mul_(2.0)
     one = batch(weight=0.7, coverage=0.3)
     assert one.guidance is not None
-    told = one.guidance
+    guidance_ = one.guidance
     assert batch_loss(model, one).objective > batch_loss(model, replace(one, guidance=None)).objective
 
     def objective() -> torch.Tensor:
         looked = model(one, one.target_in, want_weights=True).weights
         assert looked is not None
-        return attention_loss(looked, one, told)
+        return attention_loss(looked, one, guidance_)
 
     objective().backward()
     generator, step = np.random.default_rng(0), 1e-6
@@ -101,8 +101,8 @@ def test_gradients_reach_the_parameters_as_differences_say(name: str, changes: d
 
 
 @pytest.mark.slow
-def test_attention_learns_the_links_it_is_given_even_wrong_ones(tmp_path: Path) -> None:
-    """The corpus says copy, the links say the mirror image: attention follows the links."""
+def test_attention_learns_the_given_links_even_wrong_ones(tmp_path: Path) -> None:
+    """The task is copying, the links are reversed: attention follows the links."""
     links = tmp_path / "links"
     recipe: dict[str, Any] = {
         "data": {"kind": "copy", "vocabulary": 12, "shortest": 4, "longest": 4, "train": 400, "dev": 20, "test": 20},
@@ -119,12 +119,12 @@ def test_attention_learns_the_links_it_is_given_even_wrong_ones(tmp_path: Path) 
 def test_runs_with_guidance_are_resumed_to_the_bit(tmp_path: Path) -> None:
     from .tiny import equal, weights
 
-    told = {"guide": {"weight": 0.5}, "coverage": 0.1}
-    regard.train(tiny(train={"steps": 6, **told}), tmp_path / "whole")
+    guidance_ = {"guide": {"weight": 0.5}, "coverage": 0.1}
+    regard.train(tiny(train={"steps": 6, **guidance_}), tmp_path / "whole")
     plain = tiny(train={"steps": 6})
     regard.train(plain, tmp_path / "plain")
     assert not equal(weights(tmp_path / "whole"), weights(tmp_path / "plain"))
-    regard.train(tiny(train={"steps": 6, **told}), tmp_path / "again")
+    regard.train(tiny(train={"steps": 6, **guidance_}), tmp_path / "again")
     assert equal(weights(tmp_path / "whole"), weights(tmp_path / "again"))
 
 
@@ -140,7 +140,7 @@ def test_runs_with_guidance_are_resumed_to_the_bit(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_cannot_be_guided(tmp_path: Path, tables: dict[str, dict[str, Any]], message: str) -> None:
+def test_invalid_guides_are_refused(tmp_path: Path, tables: dict[str, dict[str, Any]], message: str) -> None:
     with pytest.raises(InputError, match=message):
         regard.train(tiny(**tables), tmp_path / "run")
     assert not (tmp_path / "run").exists()
@@ -160,7 +160,7 @@ def test_links_in_a_recipe_are_relative_to_it(tmp_path: Path, monkeypatch: pytes
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 @pytest.mark.parametrize("name", ["bahdanau", "luong", "transformer"])
 def test_a_gpu_gives_the_gradients_of_the_cpu(name: str) -> None:
-    """Whatever fused operation the GPU takes, gradients flow through the weights it returns."""
+    """Gradients flow through the weights that fused operations return."""
     torch.manual_seed(0)
     model = Seq2Seq(preset(name, "tiny", dropout=0.0), 10, 10)
     found = []

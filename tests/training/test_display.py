@@ -1,4 +1,4 @@
-"""What a person sees of a run: a bar on a terminal, plain lines in a log."""
+"""The display of a run: a bar on a terminal, plain lines in a log."""
 
 import io
 import math
@@ -29,7 +29,7 @@ def test_a_log_gets_plain_lines() -> None:
     text = show(START, STEP, Warned(1, "odd [bold]brackets[/] :smile:"), CHECK, Finished(10, "early", 0.875, 10, 3.0))
     assert text.splitlines() == [
         "note: 1 pair left out: a side is blank",
-        "48 pairs to learn from, 6 to check with; vocabulary 13 → 14; 1,955 parameters; cpu, float32, 1 thread; "
+        "48 training pairs, 6 development pairs; vocabulary 13 → 14; 1,955 parameters; cpu, float32, 1 thread; "
         "25% padding",
         "warning: odd [bold]brackets[/] :smile:",
         "step 10: training loss 1.5000, validation loss 1.2500, exact match 87.5% *",
@@ -38,12 +38,12 @@ def test_a_log_gets_plain_lines() -> None:
     assert "\x1b" not in text
 
 
-def test_a_loss_that_is_the_score_is_said_once() -> None:
+def test_a_loss_that_is_the_metric_is_printed_once() -> None:
     check = replace(CHECK, metric="loss", score=1.25)
     assert show(START, check).splitlines()[-1] == "step 10: training loss 1.5000, validation loss 1.2500 *"
 
 
-def test_a_log_hears_every_now_and_then_how_long_it_will_take(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_log_gets_the_remaining_time_at_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(training_display, "LOG_SECONDS", 0.0)
     lines = show(START, STEP, CHECK, replace(STEP, step=11, loss=math.nan)).splitlines()
     assert lines[2].startswith("step 1 of 20 · loss 2.000 · 1,234 tokens/s · ")
@@ -84,23 +84,23 @@ def test_a_terminal_gets_a_bar_with_loss_speed_score_and_time_left() -> None:
         assert part in text, part
 
 
-def test_a_run_that_never_began_leaves_no_bar_behind() -> None:
+def test_a_run_that_never_started_leaves_no_bar() -> None:
     assert show(terminal=True).count("preparing") <= 1
     assert "preparing" not in show(terminal=True).splitlines()[-1]
     assert show() == ""
 
 
-def test_a_resumed_run_and_an_average_are_told() -> None:
+def test_resuming_and_averaging_are_printed() -> None:
     text = show(replace(START, first_step=8, threads=2), Averaged(20, 3, 1.0, "bleu", 41.5, False))
     assert "2 threads" in text
     assert "resumed at step 8 of 20" in text
-    assert "mean of the last 3 weights: bleu 41.50 (not better: left aside)" in text
+    assert "mean of the last 3 weights: bleu 41.50 (not better: not used)" in text
     assert "mean of the last 3 weights: validation loss 0.5000 *" in show(
         START, Averaged(20, 3, 0.5, "loss", 0.5, True)
     )
 
 
-def test_scores_and_times_as_people_read_them() -> None:
+def test_scores_and_times_as_text() -> None:
     assert [show_score(name, 0.51234) for name in ("exact_match", "loss", "bleu", "chrf")] == [
         "exact match 51.2%", "validation loss 0.5123", "bleu 0.51", "chrf 0.51",
     ]  # fmt: skip

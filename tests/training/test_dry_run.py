@@ -1,4 +1,4 @@
-"""How many threads a run takes: one, unless more are clearly quicker."""
+"""The number of threads of a run: one, unless more are clearly faster."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from .tiny import Listener, tiny
 
 
 class Machine:
-    """A clock that a step moves on by what it takes with so many threads."""
+    """A fake clock that a step advances by its time for the current number of threads."""
 
     def __init__(self, seconds: dict[int, float]) -> None:
         self.seconds = seconds
@@ -38,13 +38,13 @@ class Machine:
         ({1: 0.9, 2: 0.8, 4: 0.1}, 4),
     ],
 )
-def test_more_threads_must_win_by_half(seconds: dict[int, float], wanted: int) -> None:
+def test_more_threads_must_save_half_of_the_time(seconds: dict[int, float], wanted: int) -> None:
     before = torch.get_num_threads()
     assert Machine(seconds).best() == wanted
     assert torch.get_num_threads() == before
 
 
-def test_a_slow_step_is_tried_twice_and_no_more() -> None:
+def test_a_slow_step_is_timed_only_twice() -> None:
     machine = Machine({1: 5.0, 2: 4.0})
     machine.best()
     assert machine.steps == [1, 1, 2, 2]

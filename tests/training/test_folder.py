@@ -1,4 +1,4 @@
-"""The run folder: what is refused, what is replaced, and what a resumed run must find unchanged."""
+"""The run folder: refused folders, replaced files, and files that must not change before a resume."""
 
 import json
 import os
@@ -25,14 +25,14 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "run"
 
 
-def test_a_run_that_exists_is_neither_overwritten_nor_resumed_unasked(folder: Path) -> None:
+def test_an_existing_run_is_neither_overwritten_nor_resumed_without_an_option(folder: Path) -> None:
     with pytest.raises(InputError, match=r"run exists already: --resume continues that run, --overwrite replaces it, "):
         train(SHORT, folder)
     with pytest.raises(InputError, match="choose one"):
         train(SHORT, folder, resume=True, overwrite=True)
 
 
-def test_overwriting_replaces_a_run_and_leaves_strange_files_alone(folder: Path) -> None:
+def test_overwriting_replaces_a_run_and_keeps_other_files(folder: Path) -> None:
     (folder / "notes.txt").write_text("mine")
     (folder / "average").mkdir()
     recipe = tiny(train={"steps": 3, "seed": 5})
@@ -45,13 +45,13 @@ def test_overwriting_replaces_a_run_and_leaves_strange_files_alone(folder: Path)
 
 @pytest.mark.parametrize("content", ["{}", "not json", '{"eggs": 3, "flour": "200 g"}', None])
 @pytest.mark.parametrize("overwrite", [False, True])
-def test_a_folder_that_is_no_run_is_never_touched(content: str | None, overwrite: bool, tmp_path: Path) -> None:
+def test_a_folder_that_is_not_a_run_is_never_changed(content: str | None, overwrite: bool, tmp_path: Path) -> None:
     folder = tmp_path / "cakes"
     (folder / "best").mkdir(parents=True)
     (folder / "best" / "chocolate").write_text("mine")
     if content is not None:
         (folder / "recipe.json").write_text(content)
-    with pytest.raises(InputError, match=r"cakes holds something else than a run, which is left alone: name another"):
+    with pytest.raises(InputError, match=r"cakes holds files that are not a run, and is left unchanged: name another"):
         train(SHORT, folder, overwrite=overwrite)
     assert (folder / "best" / "chocolate").read_text() == "mine"
 
@@ -67,7 +67,7 @@ def test_an_empty_folder_is_used_and_a_file_is_not(tmp_path: Path) -> None:
         train(SHORT, tmp_path / "file" / "run")
 
 
-def test_a_folder_that_may_not_be_written_shows_before_the_data_is_read(
+def test_an_unwritable_folder_is_reported_before_the_data_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def read(*given: object) -> None:
@@ -88,11 +88,11 @@ def test_resuming_with_a_changed_recipe_names_the_changed_keys(folder: Path) -> 
     changed = tiny(train={"steps": 9, "learning_rate": 0.5, "source_vectors": "v.vec"}, data={"seed": 3})
     with pytest.raises(InputError) as caught:
         train(changed, folder, resume=True)
-    said = (
+    message = (
         "data.seed was 0, is 3; train.learning_rate was 0.001, is 0.5; train.source_vectors was not set, is 'v.vec'; "
         "train.steps was 2, is 9"
     )
-    assert f"was started with another recipe ({said}): resume with the same one, or start a new run" in str(
+    assert f"was started with another recipe ({message}): resume with the same one, or start a new run" in str(
         caught.value
     )
     assert equal(weights(folder), before)
@@ -107,7 +107,7 @@ def test_resuming_a_finished_run_trains_no_further_and_changes_nothing(folder: P
 
 
 @pytest.mark.parametrize("keys", [{"steps": None, "epochs": 1}, {"steps": 3}, {"steps": 20, "epochs": 1}])
-def test_a_limit_that_was_reached_stays_reached(keys: dict[str, int], tmp_path: Path) -> None:
+def test_a_reached_limit_stays_reached_after_resume(keys: dict[str, int], tmp_path: Path) -> None:
     recipe = tiny(train=keys)
     step = train(recipe, tmp_path / "run").progress.step
     assert train(recipe, tmp_path / "run", resume=True).progress.step == step
@@ -148,7 +148,7 @@ def test_two_processes_never_train_into_one_folder(folder: Path) -> None:
     train(SHORT, folder, overwrite=True)
 
 
-def test_a_new_run_never_picks_up_what_an_old_one_left_half_removed(folder: Path) -> None:
+def test_a_new_run_never_uses_partially_removed_files_of_an_old_one(folder: Path) -> None:
     shutil.copytree(folder / "last", folder / ".last.old")
     shutil.copytree(folder / "last", folder / ".last-0123abcd.part")
     other = tiny(train={"steps": 5, "seed": 3})
@@ -162,7 +162,7 @@ def test_a_new_run_never_picks_up_what_an_old_one_left_half_removed(folder: Path
     assert train(other, folder, resume=True).steps == 5
 
 
-def test_a_run_is_recovered_where_a_kill_came_between_two_renames(folder: Path) -> None:
+def test_a_run_killed_between_two_renames_is_recovered(folder: Path) -> None:
     expected = weights(folder)
     (folder / "last").rename(folder / ".last.old")
     assert train(SHORT, folder, resume=True).steps == 0

@@ -20,7 +20,7 @@ DROPOUT = {"dropout": 0.3, "embedding_dropout": 0.1}
 
 @pytest.mark.parametrize("precision", ["float32", "bf16"])
 @pytest.mark.parametrize("cell", ["gru", "lstm"])
-def test_runs_repeat_and_go_on_to_the_same_bits(cell: str, precision: str, tmp_path: Path) -> None:
+def test_runs_are_repeatable_and_resumable_to_the_bit(cell: str, precision: str, tmp_path: Path) -> None:
     keys = {**CUDA, "precision": precision, "teacher_forcing": 0.5, "steps": 12, "checkpoint_every": 5}
     recipe = tiny(model={**DROPOUT, "cell": cell}, train=keys)
     train(recipe, tmp_path / "one")
@@ -43,13 +43,13 @@ def test_a_transformer_repeats_too(tmp_path: Path) -> None:
 
 
 def test_auto_means_the_gpu_and_bf16(tmp_path: Path) -> None:
-    heard = Listener()
-    train(tiny(train={"device": "auto", "steps": 2, "deterministic": False}), tmp_path / "run", listener=heard)
-    (started,) = heard.of(Started)
+    received = Listener()
+    train(tiny(train={"device": "auto", "steps": 2, "deterministic": False}), tmp_path / "run", listener=received)
+    (started,) = received.of(Started)
     assert (started.device, started.precision) == ("cuda:0", "bf16")
 
 
-def test_the_cpu_and_the_gpu_learn_alike(tmp_path: Path) -> None:
+def test_cpu_and_gpu_follow_the_same_curve(tmp_path: Path) -> None:
     for device in ("cpu", "cuda"):
         train(tiny(train={**CUDA, "device": device, "steps": 5}), tmp_path / device)
     here, there = weights(tmp_path / "cpu"), weights(tmp_path / "cuda")
@@ -61,20 +61,20 @@ def test_memory_that_runs_out_splits_the_batch(tmp_path: Path) -> None:
     data = {"vocabulary": 2000, "shortest": 30, "longest": 40, "train": 512, "dev": 4}
     model = {"embedding": 64, "encoder_units": 128, "decoder_units": 128, "attention_width": 512}
     keys = {**CUDA, "deterministic": False, "steps": 2, "batch_sentences": 256}
-    heard = Listener()
+    received = Listener()
     forget_graphs()
     torch.cuda.reset_peak_memory_stats()
-    train(tiny(data=data, model=model, train=keys), tmp_path / "fits", listener=heard)
+    train(tiny(data=data, model=model, train=keys), tmp_path / "fits", listener=received)
     needed, whole = torch.cuda.max_memory_allocated(), torch.cuda.get_device_properties(0).total_memory
     forget_graphs()
     torch.cuda.set_per_process_memory_fraction(0.6 * needed / whole)
     try:
-        result = train(tiny(data=data, model=model, train=keys), tmp_path / "split", listener=heard)
+        result = train(tiny(data=data, model=model, train=keys), tmp_path / "split", listener=received)
     finally:
         torch.cuda.set_per_process_memory_fraction(1.0)
     assert result.progress.step == 2
-    notes = [note for event in heard.of(Started) for note in event.notes]
-    warnings = [event.message for event in heard.of(Warned)]
+    notes = [note for event in received.of(Started) for note in event.notes]
+    warnings = [event.message for event in received.of(Warned)]
     assert [one for one in (*notes, *warnings) if one.startswith("out of memory with 256 sentences")]
     for name, value in weights(tmp_path / "fits").items():
         torch.testing.assert_close(weights(tmp_path / "split")[name], value, rtol=1e-2, atol=2e-3)

@@ -1,4 +1,4 @@
-"""The journal: valid JSON lines whatever a sentence or a loss holds, cut back to where a run goes on."""
+"""The journal: valid JSON lines for any sentence and loss, rewound to the checkpoint on resume."""
 
 import json
 import math
@@ -27,13 +27,13 @@ def test_every_event_is_one_line_of_json_even_with_odd_characters_and_no_number(
     assert read_journal(tmp_path / "journal.jsonl") == [first, second]
 
 
-def test_listeners_hear_what_is_written(tmp_path: Path) -> None:
-    heard: list[object] = []
-    Journal(tmp_path, [heard.append, heard.append]).write(stepped(1))
-    assert heard == [stepped(1)] * 2
+def test_listeners_get_every_written_event(tmp_path: Path) -> None:
+    received: list[object] = []
+    Journal(tmp_path, [received.append, received.append]).write(stepped(1))
+    assert received == [stepped(1)] * 2
 
 
-def test_rewinding_forgets_later_steps_the_end_and_half_a_line(tmp_path: Path) -> None:
+def test_rewinding_removes_later_steps_the_end_and_a_partial_line(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     for event in (stepped(1), Warned(1, "odd"), stepped(2), Warned(2, "later"), Finished(2, "steps", None, None, 1.0)):
         journal.write(event)
@@ -45,7 +45,7 @@ def test_rewinding_forgets_later_steps_the_end_and_half_a_line(tmp_path: Path) -
     assert [entry["step"] for entry in read_journal(journal.path)] == [1, 1, 2]
 
 
-def test_a_disk_that_takes_nothing_is_named(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported(tmp_path: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("no /dev/full on this system")
     (tmp_path / "journal.jsonl").symlink_to("/dev/full")

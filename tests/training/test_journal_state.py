@@ -1,4 +1,4 @@
-"""Runs that ended before their last step: how the journal tells it."""
+"""Runs that ended before their last step, as found in the journal."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ STARTED = {"event": "started", "total_steps": 6000}
 
 
 @pytest.mark.parametrize(
-    ("events", "said"),
+    ("events", "message"),
     [
         ([], ""),
         ([STARTED], ""),
@@ -22,8 +22,8 @@ STARTED = {"event": "started", "total_steps": 6000}
         ([{"event": "started", "total_steps": "many"}, {"event": "step"}], ""),
     ],
 )
-def test_item_11_a_run_tells_at_which_step_of_how_many_it_ended(
-    tmp_path: Path, events: list[dict[str, object]], said: str
+def test_item_11_the_last_step_of_an_unfinished_run_is_reported(
+    tmp_path: Path, events: list[dict[str, object]], message: str
 ) -> None:
     (tmp_path / NAME).write_text("".join(json.dumps(one) + "\n" for one in events), encoding="utf-8")
-    assert cut_short(tmp_path) == said
+    assert cut_short(tmp_path) == message

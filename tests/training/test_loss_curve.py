@@ -43,7 +43,7 @@ def test_there_must_be_steps_to_draw(tmp_path: Path) -> None:
     assert (draw_curve(tmp_path) or "").startswith("the loss curve was not drawn: no curve to draw")
 
 
-def test_a_picture_that_cannot_be_written_is_only_a_remark(tmp_path: Path) -> None:
+def test_an_unwritable_curve_gives_only_a_note(tmp_path: Path) -> None:
     write(tmp_path, 3)
     (tmp_path / "curve.png").mkdir()
     assert "the loss curve was not drawn" in (draw_curve(tmp_path) or "")

@@ -1,4 +1,4 @@
-"""Items 5 and 6: no run goes on with damaged or other parts, and none is replaced unless somebody asks for it."""
+"""Items 5 and 6: no run continues with damaged or changed files, and none is replaced without --overwrite."""
 
 import json
 import re
@@ -57,7 +57,7 @@ def test_item_5_a_flipped_bit_in_any_file_of_a_checkpoint_is_noticed(folder: Pat
     assert train(RECIPE, folder, resume=True).steps == 4
 
 
-def test_item_5_damage_beside_the_model_says_that_the_model_can_still_be_used(folder: Path) -> None:
+def test_item_5_with_a_damaged_checkpoint_the_model_is_offered_for_start_from(folder: Path) -> None:
     path = folder / "last" / "training.json"
     path.write_bytes(flip_bit(path.read_bytes(), Random(0)))
     with pytest.raises(BundleError) as caught:
@@ -70,7 +70,7 @@ def test_item_5_damage_beside_the_model_says_that_the_model_can_still_be_used(fo
 
 
 def test_item_5_a_checkpoint_of_version_1_still_resumes(folder: Path, tmp_path: Path) -> None:
-    """Written before anything but the bundle's own files had a checksum."""
+    """In version 1 only the bundle's own files had checksums."""
     last = folder / "last"
     manifest = json.loads((last / "manifest.json").read_text())
     del manifest["sha256"], manifest["files"]["training.json"], manifest["files"]["training.safetensors"]
@@ -84,18 +84,18 @@ def test_item_5_a_checkpoint_of_version_1_still_resumes(folder: Path, tmp_path: 
 
 def test_item_5_weights_kept_for_the_average_are_checked(tmp_path: Path) -> None:
     recipe = tiny(train={"steps": 6, "validate_every": 2, "average": 3, "metric": "loss"})
-    heard: list[Event] = []
+    received: list[Event] = []
 
     def damage(event: Event) -> None:
-        heard.append(event)
+        received.append(event)
         if isinstance(event, Stepped) and event.step == 5:
             first = kept(tmp_path / "run")[0]
             first.write_bytes(flip_bit(first.read_bytes(), Random(1)))
 
     train(recipe, tmp_path / "run", listener=damage)
-    (said,) = [event.message for event in heard if isinstance(event, Warned)]
-    assert said == f"{kept(tmp_path / 'run')[0]} is damaged: the average leaves it out"
-    (averaged,) = [event for event in heard if event.kind == "averaged"]
+    (expected,) = [event.message for event in received if isinstance(event, Warned)]
+    assert expected == f"{kept(tmp_path / 'run')[0]} is damaged: the average leaves it out"
+    (averaged,) = [event for event in received if event.kind == "averaged"]
     assert averaged.count == 2
 
 
@@ -110,9 +110,9 @@ def test_item_5_a_missing_checkpoint_beside_a_good_model_is_refused(folder: Path
         with pytest.raises(InputError) as caught:
             train(RECIPE, folder, resume=True)
         assert str(caught.value) == (
-            f"cannot resume in {folder}: its checkpoint last/ is missing, and a new start would replace what is there "
+            f"cannot resume in {folder}: its checkpoint last/ is missing, and a new start would replace its files "
             f"(best/ of step {load_bundle(folder / 'best').manifest.trained['steps']}, average/, journal.jsonl): put "
-            f"last/ back, begin a new run with these weights (--out NEW --set train.start_from={folder}), or replace "
+            f"last/ back, start a new run with these weights (--out NEW --set train.start_from={folder}), or replace "
             "them with --overwrite"
         )
     assert contents(folder) == before
@@ -137,7 +137,7 @@ def test_item_5_a_missing_checkpoint_of_a_finished_run_is_refused(tmp_path: Path
 def test_item_5_the_first_checkpoint_comes_before_the_first_best_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Best without last is then never what a kill leaves, and the best model is made up for from the checkpoint."""
+    """So a killed run never has best/ without last/, and a missing best/ is restored from the checkpoint."""
     train(RECIPE, tmp_path / "whole")
 
     def killed(*given: object, **more: object) -> None:
@@ -172,46 +172,46 @@ def test_item_5_a_finished_run_of_one_checkpoint_gets_its_best_model_back(tmp_pa
 
 
 def notes(recipe: Recipe, folder: Path) -> tuple[str, ...]:
-    """What a resumed run says before its first step."""
-    heard = Listener()
-    train(recipe, folder, resume=True, listener=heard)
-    (started,) = heard.of(Started)
+    """The warnings of a resumed run before its first step."""
+    received = Listener()
+    train(recipe, folder, resume=True, listener=received)
+    (started,) = received.of(Started)
     return tuple(started.notes)
 
 
-def test_item_5_a_missing_best_model_is_told(tmp_path: Path) -> None:
-    """The checkpoint is of a step after the best: what was best in its own step could be made again."""
+def test_item_5_a_missing_best_model_is_reported(tmp_path: Path) -> None:
+    """The checkpoint is of a later step than the best one, so best/ cannot be restored from it."""
     recipe = tiny(train={"steps": 6, "validate_every": 2, "checkpoint_every": 1})
     folder = stopped(recipe, tmp_path / "run", step=4)
     shutil.rmtree(folder / "best")
-    told = f"{folder / 'best'}, the best model so far (step 2), is missing"
-    assert notes(recipe, folder) == (f"{told}: last/ takes its place until there is a better one",)
+    reported = f"{folder / 'best'}, the best model so far (step 2), is missing"
+    assert notes(recipe, folder) == (f"{reported}: last/ is used instead until there is a better one",)
 
 
-def test_item_5_a_missing_average_is_told_and_never_replaced_by_other_weights(tmp_path: Path) -> None:
+def test_item_5_a_missing_average_is_reported_and_never_replaced_by_other_weights(tmp_path: Path) -> None:
     keys = {"metric": "loss", "validate_every": 2, "average": 3, "learning_rate": 0.2, "clip": None, "steps": 20}
-    recipe, heard = tiny(train=keys), []
+    recipe, received = tiny(train=keys), []
     train(recipe, tmp_path / "run")
     assert load_bundle(tmp_path / "run" / "best").manifest.trained["averaged"] == 3
     shutil.rmtree(tmp_path / "run" / "best")
-    train(recipe, tmp_path / "run", resume=True, listener=heard.append)
+    train(recipe, tmp_path / "run", resume=True, listener=received.append)
     assert not (tmp_path / "run" / "best").exists()
-    assert [event.kind for event in heard] == ["warning", "finished"]
-    assert "the best model so far (step 20), is missing" in heard[0].message
+    assert [event.kind for event in received] == ["warning", "finished"]
+    assert "the best model so far (step 20), is missing" in received[0].message
 
 
-def test_item_5_resuming_with_other_versions_warns_and_goes_on(
+def test_item_5_resuming_with_other_versions_warns_and_continues(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(folder, tmp_path / "same")
     assert notes(RECIPE, tmp_path / "same") == ()
     monkeypatch.setattr(regard, "__version__", "9.9")
     monkeypatch.setattr("torch.__version__", "1.2.3")
-    (said,) = notes(RECIPE, folder)
+    (expected,) = notes(RECIPE, folder)
     assert re.fullmatch(
         r"the checkpoint was written with regard \S+ \(now 9\.9\), torch \S+ \(now 1\.2\.3\): "
-        r"the run goes on, but not to bit-equal weights",
-        said,
+        r"the run continues, but not with bit-equal weights",
+        expected,
     )
     assert equal(weights(folder), weights(tmp_path / "same")), "nothing else was changed"
 
@@ -253,15 +253,15 @@ def test_item_5_resuming_needs_the_data_that_the_run_was_started_with(
         train(own_data, folder, resume=True)
     assert str(caught.value) == (
         f"the {what} are not those that {folder} was started with: put the old data back, or start a new run with "
-        f"--out (train.start_from={folder} begins with its weights)"
+        f"--out (train.start_from={folder} starts from its weights)"
     )
     assert contents(folder) == before
     (tmp_path / file).write_text(text)
     assert train(own_data, folder, resume=True).steps == 4
 
 
-def test_item_5_development_pairs_are_told_apart_by_their_text(own_data: Recipe, tmp_path: Path) -> None:
-    """Words that the vocabulary does not know have one id, but not one score."""
+def test_item_5_development_pairs_are_compared_by_their_text(own_data: Recipe, tmp_path: Path) -> None:
+    """Unknown words have the same id but different scores."""
     (tmp_path / "dev.tsv").write_text("0 1\tunknown\n")
     folder = stopped(own_data, tmp_path / "run", 5)
     (tmp_path / "dev.tsv").write_text("0 1\tunheard\n")
@@ -270,7 +270,7 @@ def test_item_5_development_pairs_are_told_apart_by_their_text(own_data: Recipe,
 
 
 def interleave(monkeypatch: pytest.MonkeyPatch, other: Callable[[], object]) -> None:
-    """While a run prepares its data, between its check of the folder and its lock, another one does something."""
+    """Run a function while a run prepares its data, between its check of the folder and its lock."""
     prepare, calls = setup.prepare, []
 
     def prepare_slowly(*given: Any) -> Any:
@@ -292,14 +292,14 @@ def test_item_6_a_second_run_never_erases_one_that_finished_while_it_prepared(
         found.update(contents(folder))
 
     interleave(monkeypatch, finish)
-    with pytest.raises(InputError, match=r"run exists already: --resume goes on with that run, --overwrite starts"):
+    with pytest.raises(InputError, match=r"run exists already: --resume continues that run, --overwrite replaces"):
         train(tiny(train={"steps": 2}), folder)
     assert contents(folder) == found != {}
 
 
 @pytest.mark.parametrize("options", [{"overwrite": True}, {"resume": True}])
 @pytest.mark.parametrize("other", [{"overwrite": True}, {"resume": True}])
-def test_item_6_what_another_process_trained_meanwhile_is_neither_replaced_nor_rewound(
+def test_item_6_a_run_that_another_process_trained_meanwhile_is_neither_replaced_nor_rewound(
     folder: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, bool], other: dict[str, bool]
 ) -> None:
     found = {}
@@ -310,13 +310,13 @@ def test_item_6_what_another_process_trained_meanwhile_is_neither_replaced_nor_r
 
     interleave(monkeypatch, go_on)
     with pytest.raises(
-        InputError, match=r"another process trained in .*run while this one got ready: look at what it left there"
+        InputError, match=r"another process trained in .*run while this one was starting: check its results there"
     ):
         train(RECIPE, folder, **options)
     assert contents(folder) == found != {}
 
 
-def test_item_6_files_that_appear_meanwhile_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_item_6_files_that_appear_meanwhile_are_not_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "thesis"
 
     def write() -> None:
@@ -324,6 +324,6 @@ def test_item_6_files_that_appear_meanwhile_are_left_alone(tmp_path: Path, monke
         (folder / "best").write_text("a chapter")
 
     interleave(monkeypatch, write)
-    with pytest.raises(InputError, match="holds something else than a run, which is left alone"):
+    with pytest.raises(InputError, match="holds files that are not a run, and is left unchanged"):
         train(RECIPE, folder)
     assert contents(folder) == {"best": b"a chapter"}

@@ -26,7 +26,7 @@ def test_the_rate_rises_linearly_and_meets_the_schedule_at_its_top(schedule: str
     assert rates[warmup] == pytest.approx(0.1, rel=0.3 if schedule == "inverse-sqrt" else 0.01)
 
 
-def test_cosine_halves_in_the_middle_and_ends_where_it_is_told() -> None:
+def test_cosine_halves_in_the_middle_and_ends_at_final_rate() -> None:
     given_end = config(schedule="cosine", final_rate=0.2)
     assert learning_rate(given_end, 50, 100) == pytest.approx(0.1 * (0.2 + 0.8 / 2))
     assert learning_rate(given_end, 100, 100) == pytest.approx(0.02)

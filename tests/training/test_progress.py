@@ -1,4 +1,4 @@
-"""What a validation changes about a run's progress: the best, patience, and the plateau."""
+"""The effect of a validation on a run's progress: the best score, patience, and the plateau."""
 
 import math
 from dataclasses import asdict, replace
@@ -14,7 +14,7 @@ def config(**keys: object) -> TrainConfig:
 
 
 def judge(scores: list[float], given: TrainConfig, losses: list[float] | None = None) -> Progress:
-    """Where a run stands after these validations; their loss is always the same unless there are `losses`."""
+    """The progress after these validations; their losses are equal unless `losses` is given."""
     progress = Progress()
     for step, (score, loss) in enumerate(zip(scores, losses or [1.0] * len(scores), strict=True), start=1):
         progress = replace(progress, step=step).judged(score, score if given.metric == "loss" else loss, given)
@@ -31,7 +31,7 @@ def test_a_loss_is_better_when_it_is_lower() -> None:
     assert (progress.best_score, progress.best_step, progress.stale) == (0.5, 3, 0)
 
 
-def test_what_is_not_a_number_is_never_best() -> None:
+def test_nan_scores_are_never_best() -> None:
     progress = judge([math.nan, 0.7, math.nan], config(metric="loss"))
     assert (progress.best_score, progress.best_step) == (0.7, 2)
     assert not Progress().improved("bleu", math.nan, 1.0)
@@ -47,7 +47,7 @@ def test_item_9_the_validation_loss_decides_between_equal_scores() -> None:
 
 
 @pytest.mark.parametrize("unknown", [None, math.nan])
-def test_item_9_a_loss_that_is_not_known_loses_against_any_other(unknown: float | None) -> None:
+def test_item_9_an_unknown_loss_is_worse_than_any_other(unknown: float | None) -> None:
     """Checkpoints of earlier versions have no loss beside their best score; a diverged model has none at all."""
     written = {**asdict(Progress(step=4, best_score=0.0, best_step=2)), "best_loss": unknown}
     if unknown is None:

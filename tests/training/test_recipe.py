@@ -1,4 +1,4 @@
-"""Recipes: strict tables, overrides, published ones that run, and errors of one line that name what was meant."""
+"""Recipes: strict tables, overrides, published recipes that run, and one-line errors with the nearest valid key."""
 
 import json
 import tomllib
@@ -28,7 +28,7 @@ STORED = ("text.vocabulary=120", "train.steps=2", "train.validate_sentences=2", 
 
 
 @pytest.mark.parametrize("name", recipe_names())
-def test_every_published_recipe_says_what_it_is_and_runs(
+def test_every_published_recipe_has_a_description_and_runs(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("REGARD_DATA", str(tmp_path / "corpora"))
@@ -54,7 +54,7 @@ def narrow(model: RecurrentConfig | TransformerConfig) -> list[str]:
 
 
 def pretend(entry: CatalogueEntry, corpora: Path) -> None:
-    """Something with the shape of a corpus in its place."""
+    """A small corpus in the format of the real one."""
     lines = [f"w{i} x{i % 5} y" for i in range(24)]
     for file in entry.files:
         path = corpora / entry.name / file
@@ -101,7 +101,7 @@ def complaint(tables: dict[str, Any]) -> str:
         ({"search": {"longest": {"factr": 2.0}}}, "unknown key search.longest.factr: did you mean 'factor'?"),
     ],
 )  # fmt: skip
-def test_an_unknown_key_is_answered_with_the_nearest_valid_one(tables: dict[str, Any], message: str) -> None:
+def test_an_unknown_key_raises_with_the_nearest_valid_one(tables: dict[str, Any], message: str) -> None:
     assert complaint(tables).startswith(message)
 
 
@@ -117,38 +117,38 @@ LEARNED = {"architecture": "transformer", "positions": "learned", "longest": 20}
     [
         ({"data": {}}, "data.kind is missing: valid choices are phrasebook, copy, reverse, sort, tsv, csv, parallel"),
         ({"data": {"kind": "reverze"}}, "data.kind = 'reverze': did you mean 'reverse'?"),
-        ({"data": 3}, "data = 3: wanted a table"),
+        ({"data": 3}, "data = 3: expected a table"),
         ({"data": {"kind": "tsv"}}, "data.train is missing"),
-        ({"data": {"kind": "tsv", "train": 3}}, "data.train = 3: wanted a path in quotes"),
-        ({"data": {"kind": "tsv", "train": "a", "columns": ["a", 2]}}, "data.columns.1 = 'a': wanted a whole number"),
+        ({"data": {"kind": "tsv", "train": 3}}, "data.train = 3: expected a path in quotes"),
+        ({"data": {"kind": "tsv", "train": "a", "columns": ["a", 2]}}, "data.columns.1 = 'a': expected a whole number"),
         ({"data": {"kind": "reverse", "shortest": 9, "longest": 2}}, "data: shortest = 9 is more than longest = 2"),
         ({"text": {"kind": "wrd"}}, "text.kind = 'wrd': did you mean 'word'?"),
         ({"model": {"architecture": "rn"}}, "model.architecture = 'rn': did you mean 'rnn'?"),
         ({"model": {"preset": "bahdano"}}, "model.preset: no preset 'bahdano': "),
         ({"model": {"size": "tiny"}}, "model.size belongs to a preset: name one, e.g. "),
         ({"model": {"score": "additiv"}}, "model: no score 'additiv': did you mean 'additive'?"),
-        (in_train(steps="many"), "train.steps = 'many': wanted a whole number"),
-        (in_train(steps=2.5), "train.steps = 2.5: wanted a whole number"),
-        (in_train(steps=0), "train.steps = 0: wanted at least 1"),
-        (in_train(learning_rate=0), "train.learning_rate = 0: wanted more than 0"),
-        (in_train(learning_rate=float("inf")), "train.learning_rate = inf: wanted a finite number"),
-        (in_train(label_smoothing=1), "train.label_smoothing = 1: wanted less than 1"),
-        (in_train(teacher_forcing=1.5), "train.teacher_forcing = 1.5: wanted at most 1"),
-        (in_train(deterministic="maybe"), "train.deterministic = 'maybe': wanted true or false"),
-        (in_train(device=3), "train.device = 3: wanted text in quotes"),
-        (in_train(betas=0.9), "train.betas = 0.9: wanted a list"),
-        (in_train(betas=[0.9, 0.99, 0.999]), "train.betas = [0.9, 0.99, 0.999]: wanted 2 values"),
+        (in_train(steps="many"), "train.steps = 'many': expected a whole number"),
+        (in_train(steps=2.5), "train.steps = 2.5: expected a whole number"),
+        (in_train(steps=0), "train.steps = 0: expected at least 1"),
+        (in_train(learning_rate=0), "train.learning_rate = 0: expected more than 0"),
+        (in_train(learning_rate=float("inf")), "train.learning_rate = inf: expected a finite number"),
+        (in_train(label_smoothing=1), "train.label_smoothing = 1: expected less than 1"),
+        (in_train(teacher_forcing=1.5), "train.teacher_forcing = 1.5: expected at most 1"),
+        (in_train(deterministic="maybe"), "train.deterministic = 'maybe': expected true or false"),
+        (in_train(device=3), "train.device = 3: expected text in quotes"),
+        (in_train(betas=0.9), "train.betas = 0.9: expected a list"),
+        (in_train(betas=[0.9, 0.99, 0.999]), "train.betas = [0.9, 0.99, 0.999]: expected 2 values"),
         (in_train(betas=[0.9, 1.0]), "train: betas = [0.9, 1.0]: both must be at least 0 and less than 1"),
         (in_train(optimizer="adm"), "train.optimizer = 'adm': did you mean 'adam'?"),
         (in_train(metric="wer"), "train.metric = 'wer': valid choices are exact_match, bleu, chrf, loss"),
         (in_train(batch_tokens=9), "train: set exactly one of batch_sentences and batch_tokens"),
-        ({"train": {"batch_sentences": 9}}, "train: neither epochs nor steps is set: say how long to train"),
+        ({"train": {"batch_sentences": 9}}, "train: neither epochs nor steps is set: set one of them"),
         (
             in_train(teacher_forcing=0.2, teacher_forcing_schedule="linear", teacher_forcing_end=0.5),
             "train: teacher forcing falls from 0.2 to 0.5: the end must not be higher",
         ),
-        ({"train": 3}, "train = 3: wanted a table"),
-        ({"search": {"longest": "abc"}}, "search.longest = 'abc': wanted a table or a whole number"),
+        ({"train": 3}, "train = 3: expected a table"),
+        ({"search": {"longest": "abc"}}, "search.longest = 'abc': expected a table or a whole number"),
         (
             {"text": {"kind": "character"}, **in_train(hide_words=0.1)},
             "train.hide_words = 0.1 hides whole words, but the pieces of [text] are of kind character: set kind = ",
@@ -171,11 +171,11 @@ LEARNED = {"architecture": "transformer", "positions": "learned", "longest": 20}
         ),
     ],
 )  # fmt: skip
-def test_a_wrong_value_is_answered_with_what_was_wanted(tables: dict[str, Any], message: str) -> None:
+def test_a_wrong_value_raises_with_the_expected_one(tables: dict[str, Any], message: str) -> None:
     assert complaint(tables).startswith(message)
 
 
-def test_what_just_fits_its_positions_is_taken() -> None:
+def test_sizes_that_just_fit_the_positions_are_accepted() -> None:
     for tables in (
         {"text": {"longest_source": 19, "longest_target": 19}, "search": {"longest": 20}},
         {"text": {"longest_source": 20, "source_eos": False}},
@@ -216,17 +216,17 @@ def test_overrides_take_toml_values_and_bare_words() -> None:
         ("cell=lstm", "model.cell=lstm"),
     ],
 )
-def test_an_override_that_is_none_says_how_to_write_one(override: str, example: str) -> None:
+def test_an_invalid_override_raises_with_an_example(override: str, example: str) -> None:
     with pytest.raises(RecipeError) as caught:
         load_recipe("reverse", [override])
     assert str(caught.value) == f"--set {override}: write table.key=value, as in --set {example}"
 
 
-def test_another_kind_of_data_is_another_table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Nothing of the recipe's own data is left, in whatever order they are named: any recipe learns from any pairs."""
+def test_changing_data_kind_replaces_the_data_table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No key of the recipe's own [data] is left, in any order of the overrides."""
     monkeypatch.chdir(tmp_path)
-    asked = ["data.train=mine", "data.source=en", "data.kind=parallel", "data.target=de"]
-    recipe = load_recipe("multi30k-en-de-luong", asked)
+    requested = ["data.train=mine", "data.source=en", "data.kind=parallel", "data.target=de"]
+    recipe = load_recipe("multi30k-en-de-luong", requested)
     assert isinstance(recipe.data, ParallelData)
     assert recipe.data.train == tmp_path / "mine"
     assert (recipe.data.source, recipe.data.target) == ("en", "de")
@@ -246,7 +246,7 @@ def test_overrides_change_a_recipe_object_too(tmp_path: Path) -> None:
     assert train(tiny(), tmp_path / "run", overrides=["train.steps=1"]).progress.step == 1
 
 
-def test_a_recipe_that_is_not_there_is_answered_with_the_nearest_name(tmp_path: Path) -> None:
+def test_a_missing_recipe_raises_with_the_nearest_name(tmp_path: Path) -> None:
     with pytest.raises(RecipeError, match=r"no recipe 'revers': did you mean 'reverse'\?"):
         find_recipe("revers")
     with pytest.raises(
@@ -261,7 +261,7 @@ def test_a_recipe_that_is_not_there_is_answered_with_the_nearest_name(tmp_path: 
         find_recipe(tmp_path / "empty" / "x.toml")
 
 
-def test_a_file_that_is_no_recipe_says_where(tmp_path: Path) -> None:
+def test_invalid_recipe_files_raise(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text("[train\nsteps = 5")
     with pytest.raises(RecipeError, match=r"mine.toml is not valid TOML: .*line 1"):
@@ -272,7 +272,7 @@ def test_a_file_that_is_no_recipe_says_where(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"the cat\tle chat\n", b"\x7fELF\x00\xff"])
-def test_pairs_in_the_place_of_a_recipe(tmp_path: Path, content: bytes) -> None:
+def test_a_file_of_pairs_instead_of_a_recipe(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "pairs.tsv"
     path.write_bytes(content)
     with pytest.raises(RecipeError, match=r"pairs.tsv is not a recipe .*\[data\] .* train = \"pairs.tsv\""):
@@ -295,7 +295,7 @@ def test_paths_are_relative_to_the_recipe_and_overrides_to_the_current_folder(
     assert data["base"] / data["dev"] == here.resolve() / "b.tsv"
 
 
-def test_a_recipe_goes_through_the_run_folder_and_the_manifest_unchanged(tmp_path: Path) -> None:
+def test_a_recipe_survives_the_run_folder_and_the_manifest(tmp_path: Path) -> None:
     (tmp_path / "corpus.tsv").write_text("".join(f"a{i} b\tb a{i}\n" for i in range(60)))
     raw = tomllib.loads(
         """

@@ -27,7 +27,7 @@ from regard.training.training_loop import Diverged
 from .tiny import TABLES, Listener, entries, equal, stopped, tiny, weights
 
 
-def test_two_deterministic_runs_are_equal_to_the_bit_whatever_happened_before(tmp_path: Path) -> None:
+def test_two_deterministic_runs_are_bit_equal(tmp_path: Path) -> None:
     recipe = tiny(model={"dropout": 0.3}, train={"teacher_forcing": 0.5, "label_smoothing": 0.1})
     train(recipe, tmp_path / "one")
     torch.manual_seed(99)
@@ -40,7 +40,7 @@ def test_two_deterministic_runs_are_equal_to_the_bit_whatever_happened_before(tm
     assert torch.equal(torch.rand(3), drawn)
 
 
-def test_training_leaves_torch_as_it_was(tmp_path: Path) -> None:
+def test_training_restores_torchs_settings(tmp_path: Path) -> None:
     torch.manual_seed(5)
     expected = torch.rand(4)
     torch.manual_seed(5)
@@ -51,18 +51,18 @@ def test_training_leaves_torch_as_it_was(tmp_path: Path) -> None:
     assert not torch.are_deterministic_algorithms_enabled()
 
 
-def test_a_run_tells_what_happens_and_leaves_what_it_found(tmp_path: Path) -> None:
-    heard = Listener()
-    result = train(tiny(train={"steps": 7, "validate_every": 3}), tmp_path / "run", listener=heard)
-    (started,) = heard.of(Started)
+def test_a_run_writes_its_events_and_files(tmp_path: Path) -> None:
+    received = Listener()
+    result = train(tiny(train={"steps": 7, "validate_every": 3}), tmp_path / "run", listener=received)
+    (started,) = received.of(Started)
     assert (started.train_pairs, started.dev_pairs, started.total_steps, started.first_step) == (48, 6, 7, 1)
     assert (started.threads, started.device, started.precision) == (1, "cpu", "float32")
-    assert [event.step for event in heard.of(Stepped)] == list(range(1, 8))
-    assert [event.step for event in heard.of(Validated)] == [3, 6, 7], "the end is validated too"
-    assert heard.of(Validated)[-1].train_loss == pytest.approx(heard.of(Stepped)[-1].loss)
-    (finished,) = heard.of(Finished)
+    assert [event.step for event in received.of(Stepped)] == list(range(1, 8))
+    assert [event.step for event in received.of(Validated)] == [3, 6, 7], "the end is validated too"
+    assert received.of(Validated)[-1].train_loss == pytest.approx(received.of(Stepped)[-1].loss)
+    (finished,) = received.of(Finished)
     assert (finished.reason, result.reason, result.steps) == ("steps", "steps", 7)
-    assert [entry["event"] for entry in read_journal(tmp_path / "run" / "journal.jsonl")] == [e.kind for e in heard]
+    assert [entry["event"] for entry in read_journal(tmp_path / "run" / "journal.jsonl")] == [e.kind for e in received]
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
         "best", "curve.png", "journal.jsonl", "last", "recipe.json",
     ]  # fmt: skip
@@ -72,11 +72,11 @@ def test_a_run_tells_what_happens_and_leaves_what_it_found(tmp_path: Path) -> No
 
 
 def test_epochs_end_a_run_with_every_pair_seen_equally_often(tmp_path: Path) -> None:
-    heard = Listener()
+    received = Listener()
     keys = {"steps": None, "epochs": 2, "batch_sentences": 10, "accumulate": 2}
-    train(tiny(train=keys), tmp_path / "run", listener=heard)
-    assert [event.epoch for event in heard.of(Stepped)] == [0, 0, 0, 1, 1, 1], "48 pairs are 5 batches, 3 steps"
-    assert len(heard.of(Validated)) == 2
+    train(tiny(train=keys), tmp_path / "run", listener=received)
+    assert [event.epoch for event in received.of(Stepped)] == [0, 0, 0, 1, 1, 1], "48 pairs are 5 batches, 3 steps"
+    assert len(received.of(Validated)) == 2
 
 
 def test_steps_and_epochs_whichever_comes_first(tmp_path: Path) -> None:
@@ -84,38 +84,38 @@ def test_steps_and_epochs_whichever_comes_first(tmp_path: Path) -> None:
     assert train(tiny(train={"steps": 99, "epochs": 1}), tmp_path / "b").progress.step == 6
 
 
-def test_epochs_of_few_steps_are_said_at_once(tmp_path: Path) -> None:
-    heard = Listener()
-    train(tiny(train={"steps": None, "epochs": 2}), tmp_path / "a", listener=heard)
-    assert heard.of(Started)[0].notes == (
+def test_epochs_of_few_steps_are_reported_before_training(tmp_path: Path) -> None:
+    received = Listener()
+    train(tiny(train={"steps": None, "epochs": 2}), tmp_path / "a", listener=received)
+    assert received.of(Started)[0].notes == (
         "2 epochs are only 12 steps here: to learn more, raise train.epochs or lower train.batch_sentences",
     )
     train(tiny(train={"steps": 2, "epochs": 2}), tmp_path / "b", listener=(chosen := Listener()))
     assert chosen.of(Started)[0].notes == (), "whoever names the steps knows how many they are"
 
 
-def test_a_note_is_told_once(tmp_path: Path) -> None:
+def test_a_note_is_reported_once(tmp_path: Path) -> None:
     (tmp_path / "pairs.tsv").write_text("".join(f"{word}\t{word}\n" for word in map(str, range(100))))
     table = {"kind": "tsv", "train": "pairs.tsv", "base": str(tmp_path), "held_out": 0.1}
     recipe = parse_recipe({**tiny().model_dump(mode="json"), "data": table}, overrides=["train.steps=1"])
-    heard = Listener()
-    train(recipe, tmp_path / "run", listener=heard)
-    notes = heard.of(Started)[0].notes
+    received = Listener()
+    train(recipe, tmp_path / "run", listener=received)
+    notes = received.of(Started)[0].notes
     assert [note.split(":")[0] for note in notes] == ["no dev file", "no test file"]
 
 
-def test_token_batches_count_padding_and_mixed_lengths_may_be_asked_for(tmp_path: Path) -> None:
-    heard = Listener()
+def test_token_batches_count_padding_and_bucket_can_be_off(tmp_path: Path) -> None:
+    received = Listener()
     keys = {"batch_sentences": None, "batch_tokens": 24, "bucket": False, "steps": None, "epochs": 3}
-    result = train(tiny(train=keys), tmp_path / "run", listener=heard)
+    result = train(tiny(train=keys), tmp_path / "run", listener=received)
     assert result.progress.epoch == 3
-    assert heard.of(Started)[0].padding > 0
+    assert received.of(Started)[0].padding > 0
 
 
-def test_validation_that_stands_still_ends_the_run_early_and_stays_ended(tmp_path: Path) -> None:
+def test_no_improvement_ends_the_run_early_for_good(tmp_path: Path) -> None:
     keys = {"metric": "loss", "learning_rate": 5.0, "validate_every": 1, "patience": 3, "clip": None, "steps": 60}
-    heard = Listener()
-    result = train(tiny(train=keys), tmp_path / "run", listener=heard)
+    received = Listener()
+    result = train(tiny(train=keys), tmp_path / "run", listener=received)
     assert result.reason == "early"
     assert result.progress.step == (result.progress.best_step or 0) + 3 < 60
     assert weights(tmp_path / "run", "best").keys() == weights(tmp_path / "run").keys()
@@ -125,23 +125,23 @@ def test_validation_that_stands_still_ends_the_run_early_and_stays_ended(tmp_pat
 
 def test_the_rate_falls_on_a_plateau(tmp_path: Path) -> None:
     keys = {"schedule": "plateau", "plateau_patience": 0, "validate_every": 2, "steps": 8, "learning_rate": 1e-12}
-    heard = Listener()
-    train(tiny(train=keys), tmp_path / "run", listener=heard)
-    assert [1e12 * event.rate for event in heard.of(Stepped)] == pytest.approx([1] * 4 + [0.5] * 2 + [0.25] * 2)
+    received = Listener()
+    train(tiny(train=keys), tmp_path / "run", listener=received)
+    assert [1e12 * event.rate for event in received.of(Stepped)] == pytest.approx([1] * 4 + [0.5] * 2 + [0.25] * 2)
 
 
-def test_item_9_a_falling_loss_is_progress_while_the_score_stands_still(tmp_path: Path) -> None:
-    """Most scores are 0 at first: the run must not stop early, nor keep its first and worst weights."""
+def test_item_9_a_falling_loss_is_progress_while_the_score_is_constant(tmp_path: Path) -> None:
+    """Most scores are 0 at first: the run must not stop early, nor keep its first weights as the best."""
     keys = {"validate_every": 2, "patience": 1, "average": 2, "learning_rate": 1e-4, "steps": 8}
-    recipe, heard = tiny(train={**keys, "schedule": "plateau", "plateau_patience": 0}), Listener()
-    result = train(recipe, tmp_path / "run", listener=heard)
-    checks = heard.of(Validated)
+    recipe, received = tiny(train={**keys, "schedule": "plateau", "plateau_patience": 0}), Listener()
+    result = train(recipe, tmp_path / "run", listener=received)
+    checks = received.of(Validated)
     assert {check.score for check in checks} == {0.0}
     assert [check.loss for check in checks] == sorted((check.loss for check in checks), reverse=True)
     assert (result.reason, result.progress.best_step, result.progress.plateau) == ("steps", 8, 0)
     assert result.progress.best_loss == checks[-1].loss
     assert [check.best for check in checks] == [True] * 4
-    (event,) = heard.of(Averaged)
+    (event,) = received.of(Averaged)
     assert not event.best, "older weights have a higher loss"
     assert equal(weights(tmp_path / "run", "best"), weights(tmp_path / "run"))
 
@@ -162,32 +162,32 @@ def test_item_9_a_resumed_run_decides_between_equal_scores_as_an_uninterrupted_o
 
 def test_averaged_weights_become_the_bundle_where_they_are_better(tmp_path: Path) -> None:
     keys = {"metric": "loss", "validate_every": 2, "average": 3, "learning_rate": 0.2, "clip": None, "steps": 20}
-    heard = Listener()
-    result = train(tiny(train=keys), tmp_path / "run", listener=heard)
+    received = Listener()
+    result = train(tiny(train=keys), tmp_path / "run", listener=received)
     kept = sorted((tmp_path / "run" / "average").iterdir())
     assert [path.stem.partition("-")[0] for path in kept] == ["000000016", "000000018", "000000020"]
-    (event,) = heard.of(Averaged)
+    (event,) = received.of(Averaged)
     assert event.count == 3
-    assert event.best == (event.score < min(one.score for one in heard.of(Validated)))
+    assert event.best == (event.score < min(one.score for one in received.of(Validated)))
     assert event.best, "a rate this high circles around the minimum"
     assert result.progress.best_score == event.score
     manifest = load_bundle(tmp_path / "run" / "best").manifest
     assert manifest.trained == {"steps": 20, "averaged": 3, "loss": event.score}
 
 
-def test_the_mean_of_weights_is_their_mean() -> None:
+def test_mean_weights() -> None:
     parts = [{"a": torch.tensor([value, 2 * value])} for value in (1.0, 2.0, 6.0)]
     assert torch.equal(mean_weights(parts)["a"], torch.tensor([3.0, 6.0]))
 
 
 def test_fine_tuning_starts_where_another_run_ended(tmp_path: Path) -> None:
     train(tiny(), tmp_path / "first")
-    heard = Listener()
+    received = Listener()
     other = {
         "data": {"kind": "copy"},
         "train": {"start_from": str(tmp_path / "first"), "steps": 1, "learning_rate": 1e-9},
     }
-    train(tiny(**other), tmp_path / "second", listener=heard)
+    train(tiny(**other), tmp_path / "second", listener=received)
     before, after = load_bundle(tmp_path / "first"), load_bundle(tmp_path / "second")
     assert after.source.fingerprint == before.source.fingerprint
     for name, value in before.model.state_dict().items():
@@ -211,9 +211,9 @@ def test_fine_tuning_needs_the_same_model_and_text(tmp_path: Path) -> None:
 
 
 def test_bf16_trains_on_the_cpu_too_and_keeps_its_weights_in_float32(tmp_path: Path) -> None:
-    heard = Listener()
-    train(tiny(train={"precision": "bf16"}), tmp_path / "run", listener=heard)
-    assert heard.of(Started)[0].precision == "bf16"
+    received = Listener()
+    train(tiny(train={"precision": "bf16"}), tmp_path / "run", listener=received)
+    assert received.of(Started)[0].precision == "bf16"
     assert {value.dtype for value in weights(tmp_path / "run").values()} == {torch.float32}
     train(tiny(), tmp_path / "other")
     assert not equal(weights(tmp_path / "run"), weights(tmp_path / "other"))
@@ -282,7 +282,7 @@ def test_item_10_start_from_brings_vocabularies_that_the_recipe_can_share(
     assert not (tmp_path / "run").exists()
 
 
-def test_item_12_a_model_reads_as_many_pieces_as_training_was_shown(tmp_path: Path) -> None:
+def test_item_12_longest_source_is_the_longest_training_source(tmp_path: Path) -> None:
     keys: dict[str, Any] = {"steps": 1, "validate_every": 1}
     pairs = "a b\tx\na b a b a b\tx y\na\ty\n"
     first = train(own_pairs(tmp_path, pairs, train=keys), tmp_path / "first").folder
@@ -298,7 +298,7 @@ def test_item_12_a_model_reads_as_many_pieces_as_training_was_shown(tmp_path: Pa
 
 
 def spoil(monkeypatch: pytest.MonkeyPatch, steps: range) -> None:
-    """The loss of these steps is not a number."""
+    """Make the loss of these steps NaN."""
     calls = itertools.count(-1)  # the dry run is calls -1 and 0: it fits, and it is timed
     real = optimizer_step.batch_loss
 
@@ -309,17 +309,17 @@ def spoil(monkeypatch: pytest.MonkeyPatch, steps: range) -> None:
     monkeypatch.setattr(optimizer_step, "batch_loss", loss)
 
 
-def test_a_step_without_a_finite_gradient_is_left_out_with_a_warning(
+def test_a_step_without_a_finite_gradient_is_skipped_with_a_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spoil(monkeypatch, range(3, 5))
-    heard = Listener()
-    train(tiny(train={"steps": 6}), tmp_path / "run", listener=heard)
-    assert [event.message for event in heard.of(Warned)] == [
-        "step 3: the gradient is not finite; this update was left out"
+    received = Listener()
+    train(tiny(train={"steps": 6}), tmp_path / "run", listener=received)
+    assert [event.message for event in received.of(Warned)] == [
+        "step 3: the gradient is not finite; this update was skipped"
     ]
     assert all(torch.isfinite(value).all() for value in weights(tmp_path / "run").values())
-    assert heard.of(Validated)[-1].train_loss == heard.of(Validated)[-1].train_loss, "the mean leaves them out"
+    assert received.of(Validated)[-1].train_loss == received.of(Validated)[-1].train_loss, "the mean leaves them out"
     assert [entry["loss"] is None for entry in entries(tmp_path / "run", "step")] == [
         False,
         False,
@@ -330,7 +330,7 @@ def test_a_step_without_a_finite_gradient_is_left_out_with_a_warning(
     ]
 
 
-def test_a_run_without_hope_ends_and_keeps_its_last_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_diverged_run_ends_and_keeps_its_last_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spoil(monkeypatch, range(5, 99))
     with pytest.raises(
         Diverged, match=r"no finite gradient in 20 steps up to step 24: lower train.learning_rate .*is kept"
@@ -354,15 +354,15 @@ def test_the_largest_batch_is_tried_first_and_later_ones_are_split(
         return real(model, batch, **options)
 
     monkeypatch.setattr(optimizer_step, "batch_loss", loss)
-    heard = Listener()
-    result = train(tiny(train={"steps": 12}), tmp_path / "run", listener=heard)
+    received = Listener()
+    result = train(tiny(train={"steps": 12}), tmp_path / "run", listener=received)
     assert result.progress.step == 12
     assert tried[0] == max(tried) > 75
-    (note,) = heard.of(Started)[0].notes
+    (note,) = received.of(Started)[0].notes
     assert note.startswith(
         "out of memory with 8 sentences of up to 5 + 6 pieces: batches of this size are split in two"
     )
-    assert not heard.of(Warned), "what the dry run found out is not found out again"
+    assert not received.of(Warned), "what the dry run found out is not found out again"
     assert max(tried[1:]) <= 75
 
 
@@ -377,10 +377,10 @@ def test_a_validation_that_does_not_fit_is_done_in_halves(tmp_path: Path, monkey
         return real(model, batch, **options)
 
     monkeypatch.setattr(validate, "batch_loss", loss)
-    heard = Listener()
-    assert train(recipe, tmp_path / "run", listener=heard).progress.best_score == whole.progress.best_score
+    received = Listener()
+    assert train(recipe, tmp_path / "run", listener=received).progress.best_score == whole.progress.best_score
     before = entries(tmp_path / "whole", "validated")
-    assert heard.of(Validated)[0].loss == pytest.approx(before[0]["loss"])
+    assert received.of(Validated)[0].loss == pytest.approx(before[0]["loss"])
 
 
 def pairs_file(folder: Path, *pairs: tuple[str, str]) -> dict[str, Any]:
@@ -391,10 +391,10 @@ def pairs_file(folder: Path, *pairs: tuple[str, str]) -> dict[str, Any]:
 
 def test_validation_compares_with_the_reference_as_the_model_would_write_it(tmp_path: Path) -> None:
     data = pairs_file(tmp_path, ("hi", "salut !"), ("where", "où ?"))
-    heard = Listener()
+    received = Listener()
     recipe = {**TABLES, "data": data, "train": {**TABLES["train"], "steps": 60, "learning_rate": 0.05}}
-    result = train(parse_recipe(recipe), tmp_path / "run", listener=heard)
-    assert heard.of(Validated)[-1].sample == ("hi", "salut!", "salut!")
+    result = train(parse_recipe(recipe), tmp_path / "run", listener=received)
+    assert received.of(Validated)[-1].sample == ("hi", "salut!", "salut!")
     assert result.progress.best_score == 1.0
 
 
@@ -415,7 +415,7 @@ def test_a_sentence_beyond_the_learned_positions_is_refused_before_anything_is_w
     assert train(parse_recipe({**tables, **fits}), tmp_path / "run").steps == 12
 
 
-def test_bpe_merges_drop_out_anew_in_every_epoch(tmp_path: Path) -> None:
+def test_bpe_dropout_differs_in_every_epoch(tmp_path: Path) -> None:
     text = {"kind": "bpe", "vocabulary": 40, "dropout": 0.4, "source_eos": False}
     data = prepare(tiny(data={"vocabulary": 90}, text=text))
     epochs = [data.batcher_for(epoch).data.source.ids.tolist() for epoch in (0, 1, 2, 1)]

@@ -69,7 +69,7 @@ def test_the_loss_is_cross_entropy_with_smoothing_over_real_words_alone() -> Non
     assert objective.detach() == log_loss == found.log_loss
 
 
-def test_the_loss_that_people_see_is_not_smoothed() -> None:
+def test_the_reported_loss_is_not_smoothed() -> None:
     model, batch = model_and_batch()
     tokens = int(batch.target_lengths.sum())
     config = TrainConfig(steps=1, batch_sentences=9, label_smoothing=0.3, learning_rate=0.05)
@@ -91,7 +91,7 @@ def test_a_clipped_step_moves_no_further_than_the_limit() -> None:
     assert outcome.tokens == int(batch.target_lengths.sum())
 
 
-def test_an_update_that_is_not_finite_is_left_out() -> None:
+def test_an_update_that_is_not_finite_is_skipped() -> None:
     model, batch = model_and_batch()
     with torch.no_grad():
         next(model.parameters())[5] = float("nan")
@@ -130,7 +130,7 @@ def test_adamw_decays_weights_and_adam_takes_its_betas() -> None:
 
 
 class Scarce:
-    """Memory that takes batches of so many slots."""
+    """Fake memory that fits batches up to a number of slots."""
 
     def __init__(self, slots: int) -> None:
         self.slots = slots
@@ -172,10 +172,10 @@ def test_a_batch_that_does_not_fit_is_split_and_its_gradient_stays_the_same(
         "out of memory with 9 sentences of up to 8 + 8 pieces: batches of this size are split"
     )
     scarce.tried.clear()
-    told = len(warnings)
+    reported = len(warnings)
     assert_same(whole, fill(model, micro_batches, memory, warnings.append))
     assert max(scarce.tried) <= 40, "what is known not to fit is split before it fails"
-    assert len(warnings) == told, "and nobody is warned twice"
+    assert len(warnings) == reported, "and nobody is warned twice"
 
 
 def test_running_out_of_main_memory_counts_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,7 +193,7 @@ def test_running_out_of_main_memory_counts_too(monkeypatch: pytest.MonkeyPatch) 
     assert len(warnings) == 1
 
 
-def test_other_failures_are_not_taken_for_a_lack_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_errors_are_not_treated_as_out_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     def loss(*given: Any, **options: Any) -> Losses:
         raise RuntimeError("shapes differ")
 
@@ -203,7 +203,7 @@ def test_other_failures_are_not_taken_for_a_lack_of_memory(monkeypatch: pytest.M
         fill(model, [MicroBatch(batch)])
 
 
-def test_a_single_sentence_that_does_not_fit_says_what_to_change(scarce: Scarce) -> None:
+def test_a_single_sentence_that_does_not_fit_raises_with_the_remedy(scarce: Scarce) -> None:
     model, batch = model_and_batch(rows=2)
     scarce.slots = 1
     with pytest.raises(
@@ -212,7 +212,7 @@ def test_a_single_sentence_that_does_not_fit_says_what_to_change(scarce: Scarce)
         fill(model, [MicroBatch(batch)])
 
 
-def test_bf16_gradients_point_the_same_way() -> None:
+def test_bf16_gradients_have_nearly_the_same_direction() -> None:
     model, batch = model_and_batch(dtype=torch.float32)
     config = TrainConfig(steps=1, batch_sentences=9)
     found = []

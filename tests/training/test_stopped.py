@@ -1,4 +1,4 @@
-"""Stop + resume = uninterrupted, to the bit: after a kill, a full disk, Ctrl-C, at any moment."""
+"""Stop + resume = uninterrupted, to the bit: after a kill, a full disk or Ctrl-C at any point."""
 
 import os
 import re
@@ -25,14 +25,14 @@ from .tiny import contents, entries, equal, stopped, tiny, weights
 
 @pytest.fixture(autouse=True)
 def signals() -> Iterator[None]:
-    """Ctrl-C reaches this process, too, where the test runner was started without it."""
+    """Make Ctrl-C reach this process even if the test runner ignores it."""
     with default_signals():
         yield
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize("kills", [5, pytest.param(40, marks=pytest.mark.long)])
-def test_a_run_goes_on_to_the_same_bits_whenever_it_was_killed(kills: int, tmp_path: Path) -> None:
+def test_a_run_killed_at_any_time_resumes_to_the_same_bits(kills: int, tmp_path: Path) -> None:
     program = Path(__file__).with_name("stopped.py")
     done = completed([sys.executable, program, tmp_path / "runs", str(kills)], seconds=600)
     assert done.returncode == 0, done.stderr[-2000:]
@@ -60,7 +60,7 @@ def steps(folder: Path) -> int:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP], ids=lambda number: number.name)
-def test_item_8_a_signal_saves_a_checkpoint_and_says_how_to_go_on(
+def test_item_8_a_signal_saves_a_checkpoint_and_prints_the_command_to_resume(
     number: signal.Signals, command: list[str], tmp_path: Path
 ) -> None:
     folder = tmp_path / "a run"
@@ -83,7 +83,7 @@ def test_item_8_a_signal_saves_a_checkpoint_and_says_how_to_go_on(
 
 
 def test_item_8_a_signal_that_is_ignored_at_the_start_stays_ignored(command: list[str], tmp_path: Path) -> None:
-    """`nohup regard train` outlives its terminal; Ctrl-C in a script's terminal is not for its background jobs."""
+    """`nohup regard train` survives its terminal; Ctrl-C in a script's terminal does not reach its background jobs."""
     folder = tmp_path / "a run"
     with started(command, ignore=[signal.SIGINT, signal.SIGHUP], stdout=PIPE, stderr=PIPE) as process:
         wait_until(lambda: steps(folder) >= 4, process, "it trained")
@@ -96,7 +96,7 @@ def test_item_8_a_signal_that_is_ignored_at_the_start_stays_ignored(command: lis
     assert journal(folder)[-1]["reason"] == "interrupted"
 
 
-def test_item_8_a_log_whose_reader_is_gone_does_not_end_a_run(command: list[str], tmp_path: Path) -> None:
+def test_item_8_a_closed_log_pipe_does_not_end_a_run(command: list[str], tmp_path: Path) -> None:
     """`regard train 2>&1 | tee log` in a terminal that is closed: `tee` may end first."""
     folder = tmp_path / "a run"
     talkative = [word.replace("validate_every=20000", "validate_every=2") for word in command]
@@ -112,7 +112,7 @@ def test_item_8_a_log_whose_reader_is_gone_does_not_end_a_run(command: list[str]
 
 
 def test_item_8_a_closed_terminal_ends_a_run_that_was_saved(command: list[str], tmp_path: Path) -> None:
-    """Whatever is written to a terminal that is gone fails, and must not keep the run from saving."""
+    """Writing to a closed terminal fails, and must not keep the run from saving."""
     folder = tmp_path / "a run"
     terminal = Terminal(command, tmp_path)
     try:
@@ -126,7 +126,7 @@ def test_item_8_a_closed_terminal_ends_a_run_that_was_saved(command: list[str], 
     assert load_bundle(folder / "last").manifest.trained["steps"] == journal(folder)[-1]["step"]
 
 
-def test_an_interrupted_run_goes_on_to_the_same_bits(tmp_path: Path) -> None:
+def test_an_interrupted_run_resumes_to_the_same_bits(tmp_path: Path) -> None:
     recipe = tiny(model={"dropout": 0.2}, train={"teacher_forcing": 0.5, "steps": 9})
 
     def stop(event: Event) -> None:
@@ -148,7 +148,7 @@ def test_ctrl_c_with_the_last_step_lets_the_run_finish(tmp_path: Path) -> None:
 
 
 class Late(Interrupt):
-    """Ctrl-C at the worst moment: every second look finds that somebody has asked."""
+    """Ctrl-C at the worst time: every second read of `requested` is True."""
 
     looks = 0
 
@@ -213,8 +213,8 @@ def test_an_interrupt_before_the_first_step_changes_nothing(
     assert train(recipe, tmp_path / "run", resume=True).steps == 2
 
 
-def test_item_8_what_a_killed_averaging_left_is_removed(tmp_path: Path) -> None:
-    """safetensors writes to a hidden file of its own, which a kill leaves behind, as it does our draft."""
+def test_item_8_files_of_a_killed_averaging_are_removed(tmp_path: Path) -> None:
+    """A kill leaves our temporary file and that of safetensors."""
     recipe = tiny(train={"steps": 6, "validate_every": 2, "average": 2})
     folder = stopped(recipe, tmp_path / "run", 3)
     for name in (".tmpcTfXem", "000000003.part"):

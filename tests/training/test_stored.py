@@ -1,4 +1,4 @@
-"""Training on a stored corpus: the cache changes nothing, to the bit, and a changed corpus is not resumed on."""
+"""Training on a stored corpus: the cache changes no bit, and resuming with a changed corpus is refused."""
 
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ def recipe(path: Path, **train_keys: Any) -> Any:
     return type(tiny()).model_validate({**base, "data": data(path)})
 
 
-def test_a_run_from_the_cache_is_the_run_that_built_it(corpus: Path, tmp_path: Path) -> None:
+def test_a_run_from_the_cache_equals_the_run_that_built_it(corpus: Path, tmp_path: Path) -> None:
     train(recipe(corpus), tmp_path / "builds")
     assert list((tmp_path / "cache" / "pairs").iterdir())
     train(recipe(corpus), tmp_path / "finds")
@@ -40,7 +40,7 @@ def test_a_run_from_the_cache_is_the_run_that_built_it(corpus: Path, tmp_path: P
     assert equal(weights(tmp_path / "builds"), weights(tmp_path / "rebuilds"))
 
 
-def test_a_corpus_that_changed_is_not_resumed_on(corpus: Path, tmp_path: Path) -> None:
+def test_resuming_with_a_changed_corpus_is_refused(corpus: Path, tmp_path: Path) -> None:
     whole = recipe(corpus, checkpoint_every=2)
     train(whole, tmp_path / "whole")
     stopped(whole, tmp_path / "run", 3)

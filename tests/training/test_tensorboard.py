@@ -1,4 +1,4 @@
-"""TensorBoard: an extra that writes scalars where it is installed and names its pip line where it is not."""
+"""TensorBoard: an extra that writes scalars; if it is not installed, the error names the pip command."""
 
 import sys
 import warnings
@@ -14,7 +14,7 @@ from .tiny import stopped, tiny
 RECIPE = tiny(train={"steps": 4, "validate_every": 2, "checkpoint_every": 2, "average": 2, "tensorboard": True})
 
 
-def test_a_missing_package_is_answered_with_its_pip_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_raises_with_its_pip_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("tensorboard", "torch.utils.tensorboard"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(InputError, match=r"^train.tensorboard = true needs .*: pip install 'regard\[tensorboard\]'$"):
@@ -22,14 +22,14 @@ def test_a_missing_package_is_answered_with_its_pip_line(tmp_path: Path, monkeyp
     assert not (tmp_path / "run").exists()
 
 
-def test_the_package_is_not_loaded_unless_it_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_package_is_imported_only_on_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
     train(tiny(train={"steps": 1}), tmp_path / "run")
     assert not (tmp_path / "run" / "tensorboard").exists()
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_scalars_of_every_step_are_written_and_a_resumed_run_goes_on(tmp_path: Path) -> None:
+def test_scalars_of_every_step_are_written_also_after_resume(tmp_path: Path) -> None:
     pytest.importorskip("tensorboard")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 

@@ -1,4 +1,4 @@
-"""Pretrained vectors: which pieces they become, that they are only a beginning, and files that cannot be used."""
+"""Pretrained vectors: which pieces get them, that they are trained further, and invalid files."""
 
 import gzip
 from pathlib import Path
@@ -49,7 +49,7 @@ def test_a_piece_that_opens_a_word_is_that_word(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("tie", ["none", "target"])
-def test_rows_are_filled_at_their_usual_length_and_the_rest_is_left(tie: str, tmp_path: Path) -> None:
+def test_rows_are_scaled_to_the_usual_length_and_others_are_unchanged(tie: str, tmp_path: Path) -> None:
     config = RecurrentConfig(
         embedding=2,
         encoder_units=3,
@@ -63,7 +63,7 @@ def test_rows_are_filled_at_their_usual_length_and_the_rest_is_left(tie: str, tm
     path = tmp_path / "v.gz"
     path.write_bytes(gzip.compress(b"the 30 40\nsat 0 -10\n"))
     notes = start_vectors(model, WORDS, WORDS, (str(path), None))
-    assert notes == (f"2 of the source's pieces (50%) begin with the vectors of {path}",)
+    assert notes == (f"2 of the source's pieces (50%) are initialised from {path}",)
     after = model.encoder.embedding.weight.detach()
     rows = [WORDS.pieces.index(word) for word in ("the", "sat")]
     others = [row for row in range(len(WORDS)) if row not in rows]
@@ -75,7 +75,7 @@ def test_rows_are_filled_at_their_usual_length_and_the_rest_is_left(tie: str, tm
     assert torch.all(after[: EOS + 1] == before[: EOS + 1])
 
 
-def test_a_transformer_takes_them_too(tmp_path: Path) -> None:
+def test_a_transformer_accepts_vectors(tmp_path: Path) -> None:
     model = Seq2Seq(TransformerConfig(width=4, heads=2, feedforward=4), len(WORDS), len(WORDS))
     path = write(tmp_path / "v.txt", "the 0 0 0 5\n")
     assert len(start_vectors(model, WORDS, WORDS, (str(path), str(path)))) == 2
@@ -91,8 +91,8 @@ def test_a_transformer_takes_them_too(tmp_path: Path) -> None:
             "the 1 2 3\n",
             r"v.txt, line 1: a vector of 3 numbers, but the model's embedding is 2 wide; set",
         ),
-        ("the 1 x\n", r"v.txt, line 1: wanted a word and 2 numbers"),
-        ("the\n", r"v.txt, line 1: wanted a word and 2 numbers"),
+        ("the 1 x\n", r"v.txt, line 1: expected a word and 2 numbers"),
+        ("the\n", r"v.txt, line 1: expected a word and 2 numbers"),
         ("the 1 nan\n", r"v.txt, line 1: the vector holds a number that is not finite"),
         ("der 1 2\n", r"v.txt has a vector for none of the vocabulary's 8 pieces: is it another language\?"),
         ("", r"has a vector for none"),
@@ -105,13 +105,13 @@ def test_files_that_cannot_be_used(text: str, message: str, tmp_path: Path) -> N
         read_vectors(tmp_path / "gone", WORDS, 2)
 
 
-def test_a_run_begins_with_them_and_says_so(tmp_path: Path) -> None:
+def test_a_run_starts_from_vectors_and_reports_it(tmp_path: Path) -> None:
     random = np.random.RandomState(0)
     lines = [f"{word} {' '.join(f'{value:.3f}' for value in random.randn(6))}" for word in range(3, 12)]
     path = write(tmp_path / "v.txt", "\n".join(lines))
-    heard: list[object] = []
-    train(tiny(train={"steps": 1, "source_vectors": str(path)}), tmp_path / "run", listener=heard.append)
-    (started,) = [event for event in heard if isinstance(event, Started)]
-    assert started.notes == (f"9 of the source's pieces (100%) begin with the vectors of {path}",)
+    received: list[object] = []
+    train(tiny(train={"steps": 1, "source_vectors": str(path)}), tmp_path / "run", listener=received.append)
+    (started,) = [event for event in received if isinstance(event, Started)]
+    assert started.notes == (f"9 of the source's pieces (100%) are initialised from {path}",)
     with pytest.raises(ValueError, match="start_from brings its own embeddings"):
         tiny(train={"start_from": "x", "source_vectors": "y"})

@@ -1,4 +1,4 @@
-"""Hidden words: names become unknown on both sides, so that a model learns to copy what it never saw."""
+"""Hidden words: names become unknown on both sides, so that a model learns to copy unknown words."""
 
 import time
 from pathlib import Path
@@ -35,7 +35,7 @@ def written(tokenizer: Tokenizer, ids: np.ndarray) -> str:
     return " ".join("?" if number == UNK else tokenizer.pieces[number] for number in ids)
 
 
-def test_words_that_stand_equally_often_on_both_sides_are_hidden_and_nothing_else() -> None:
+def test_only_words_equally_frequent_on_both_sides_are_hidden() -> None:
     data, source, target = encoded(PAIRS, share=0.999999)
     assert [written(source, data.source[i]) for i in range(3)] == [
         "? visits africa , in may",
@@ -49,7 +49,7 @@ def test_words_that_stand_equally_often_on_both_sides_are_hidden_and_nothing_els
     ]
 
 
-def test_the_seed_decides_and_the_share_is_kept() -> None:
+def test_the_seed_determines_the_hidden_words_and_the_share_is_kept() -> None:
     pairs = synthetic("copy", 200, 5, 5, 2000)
     first, source, _ = encoded(pairs, 0.2, seed=1)
     again, _, _ = encoded(pairs, 0.2, seed=1)

@@ -1,4 +1,4 @@
-"""Several workers: one curve whatever their number, one writer, and endings that lose nothing."""
+"""Several workers: the same curve for any number, one writer, and nothing lost at the end."""
 
 import os
 import shlex
@@ -22,7 +22,7 @@ from .tiny import entries
 
 @pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_every_scene_with_several_workers_holds(tmp_path: Path) -> None:
+def test_scenarios_with_several_workers(tmp_path: Path) -> None:
     program = Path(__file__).with_name("workers.py")
     done = completed([sys.executable, "-W", "error", program, tmp_path / "scenes"], seconds=300)
     assert done.returncode == 0, done.stderr[-3000:]
@@ -55,7 +55,7 @@ def workers_of(process: subprocess.Popen[str]) -> list[int]:
 
 @pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds the workers in /proc")
-def test_torchrun_starts_a_killed_run_again_and_it_goes_on(command: list[str], tmp_path: Path) -> None:
+def test_torchrun_restarts_a_killed_run_which_resumes(command: list[str], tmp_path: Path) -> None:
     folder = tmp_path / "a run"
     with started(command, stdout=PIPE, stderr=PIPE, text=True, seconds=240) as process:
         wait_for(folder, 12, process)
@@ -73,7 +73,9 @@ def test_torchrun_starts_a_killed_run_again_and_it_goes_on(command: list[str], t
 
 
 @pytest.mark.long
-def test_ctrl_c_under_torchrun_saves_and_one_worker_says_how_to_go_on(command: list[str], tmp_path: Path) -> None:
+def test_ctrl_c_under_torchrun_saves_and_one_worker_prints_the_command_to_resume(
+    command: list[str], tmp_path: Path
+) -> None:
     folder = tmp_path / "a run"
     longer = [word.replace("steps=80", "steps=100000") for word in command]
     with started(longer, stdout=PIPE, stderr=PIPE, text=True, seconds=240) as process:
@@ -101,15 +103,15 @@ def test_a_process_that_torchrun_did_not_start_is_alone(monkeypatch: pytest.Monk
         assert torch.equal(torch.get_rng_state(), before), "one process alone draws as it always did"
 
 
-def test_a_worker_knows_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = {"RANK": 5, "WORLD_SIZE": 8, "LOCAL_RANK": 1, "LOCAL_WORLD_SIZE": 4, "MASTER_ADDR": "elsewhere"}
-    for name, value in said.items():
+def test_a_worker_reads_its_rank_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    printed = {"RANK": 5, "WORLD_SIZE": 8, "LOCAL_RANK": 1, "LOCAL_WORLD_SIZE": 4, "MASTER_ADDR": "elsewhere"}
+    for name, value in printed.items():
         monkeypatch.setenv(name, str(value))
     assert find_world() == World(rank=5, size=8, local_rank=1, local_size=4)
     assert not find_world().writer
 
 
-def test_what_is_wrong_is_raised_as_it_is_where_one_is_alone() -> None:
+def test_a_single_worker_raises_the_original_error() -> None:
     with pytest.raises(InputError, match=r"^no such file$") as it, World().fail_together():
         raise InputError("no such file") from FileNotFoundError()
     assert isinstance(it.value.__cause__, FileNotFoundError), "exit codes depend on it"
@@ -138,7 +140,7 @@ def test_workers_need_a_device_each(name: str, gpus: int, message: str, monkeypa
         pick_device(name, World(rank=1, size=2, local_rank=1, local_size=2))
 
 
-def test_a_gpu_that_is_seen_and_of_no_use_leaves_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gpu_that_does_not_work_falls_back_to_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
 
     def fail(*given: object, **options: object) -> None:

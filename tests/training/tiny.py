@@ -10,7 +10,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from regard.data.batch import Batch
-from regard.data.batching import Batcher
+from regard.data.batching import EpochBatcher
 from regard.data.dataset import encode_pairs
 from regard.data.synthetic import synthetic
 from regard.models.model_config import RecurrentConfig
@@ -90,7 +90,7 @@ def model_and_batch(rows: int = 9, dtype: torch.dtype = torch.float64, **model: 
     pairs = synthetic("reverse", 12, 2, 7, rows)
     tokenizer = Tokenizer.train((pair.source for pair in pairs), TokenizerConfig())
     data = encode_pairs(pairs, tokenizer, tokenizer)
-    batch = Batcher(data, sentences=rows, bucket=False).batch(torch.arange(rows).numpy())
+    batch = EpochBatcher(data, sentences=rows, bucket=False).batch(torch.arange(rows).numpy())
     torch.manual_seed(0)
     built = Seq2Seq(RecurrentConfig(**{**MODEL, **model}), len(tokenizer), len(tokenizer))
     return built.to(dtype).train(), batch

@@ -221,7 +221,7 @@ def scene_memory_that_runs_out_between_workers_is_said(root: Path) -> None:
             if rank == 1:
                 die_at(at, fail)
                 kind = optimizer_step.OutOfMemory
-                text = "while workers wait for each other: go on with --resume and more workers"
+                text = "while workers wait for each other: resume with --resume and more workers"
             else:
                 kind, text = world.WorkerLost, "lost the connection"
             if at == 4:

@@ -52,7 +52,7 @@ NAMES = {
     "Transformer-tiny, taught by the vote": "Transformer-tiny, distilled from the 4 teachers",
     "Transformer-tiny, long": "Transformer-tiny, 8,000 steps instead of 4,000",
 }
-"""What tables call a model, where its file has a shorter name."""
+"""The names of models in tables, if they differ from the names in the records."""
 
 
 def multi30k() -> str:

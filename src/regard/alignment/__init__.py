@@ -15,8 +15,8 @@ from regard.alignment.packed import LinkLists
 from regard.alignment.rule import LinkRule, WordAttention, format_heads, parse_heads
 from regard.alignment.score import AlignmentScore, score_alignment
 from regard.alignment.symmetrise import grow_diag, grow_diag_final_and, intersection, product, symmetrise, union
-from regard.alignment.together import TunedPair, tune_together
-from regard.alignment.tune import Trial, Tuned, agree, take, tune
+from regard.alignment.tune import Trial, Tuned, agree, shifted_attention, tune
+from regard.alignment.tune_pair import TunedPair, tune_pair
 
 __all__ = [
     "AlignmentScore",
@@ -44,10 +44,10 @@ __all__ = [
     "product",
     "score_alignment",
     "seem_one_based",
+    "shifted_attention",
     "symmetrise",
-    "take",
     "tune",
-    "tune_together",
+    "tune_pair",
     "union",
     "word_links",
 ]

@@ -29,7 +29,7 @@ def parse_pharaoh(line: str, *, base: int = 0, where: str = "line") -> Links:
         match = _PHARAOH.fullmatch(token)
         if match is None:
             raise ValueError(
-                f"{where}: '{cut(token, _SHOWN)}' is no link; wanted i-j (sure) or i?j (possible), for instance 0-0 1?2"
+                f"{where}: '{cut(token, _SHOWN)}' is not a link; expected i-j (sure) or i?j (possible), e.g. 0-0 1?2"
             )
         link = int(match[1]) - base, int(match[3]) - base
         if min(link) < 0:
@@ -49,7 +49,7 @@ def format_pharaoh(links: Links, *, base: int = 0) -> str:
 def parse_naacl(
     lines: Iterable[str], *, base: int = 1, sentences: int | None = None, where: str = "links"
 ) -> list[Links]:
-    """Lines `sentence source target [S|P] [confidence]`; sentences count from 1, words from `base`, S is understood.
+    """Lines `sentence source target [S|P] [confidence]`; sentences count from 1, words from `base`, S is the default.
 
     A sentence without links has no line, so give `sentences` where the last ones may be empty.
     """
@@ -75,7 +75,7 @@ def parse_naacl(
 
 
 def format_naacl(sentence: int, links: Links, *, base: int = 1) -> str:
-    """The lines of one sentence (counted from 1), each ending in a line feed; nothing where it has no links."""
+    """The lines of one sentence (counted from 1), each ending in a line feed; nothing if it has no links."""
     return "".join(
         f"{sentence} {source + base} {target + base} {'S' if (source, target) in links.sure else 'P'}\n"
         for source, target in sorted(links.possible)
@@ -85,10 +85,10 @@ def format_naacl(sentence: int, links: Links, *, base: int = 1) -> str:
 def check_links(
     links: Sequence[Links], lengths: Sequence[tuple[int, int]], *, where: str = "links", base: int = 0
 ) -> None:
-    """Refuses links outside their sentence; `lengths` are (source words, target words) of each sentence.
+    """Raises for links outside their sentence; `lengths` are (source words, target words) of each sentence.
 
-    The message tells when all links would fit if they were counted from 1, or with source and target swapped; `base`
-    is the index base they were parsed with, which the message uses too.
+    The message suggests index base 1 or swapped sides if all links fit then; `base` is the index base they were
+    parsed with.
     """
     if len(links) != len(lengths):
         raise ValueError(f"{where}: {len(links)} lines of links for {len(lengths)} sentence pairs")
@@ -125,12 +125,12 @@ def _fit(links: Sequence[Links], lengths: Sequence[tuple[int, int]], first: int)
 
 
 def _naacl_line(fields: list[str], base: int, where: str) -> tuple[int, Link, bool]:
-    wanted = "wanted: sentence source target [S|P] [confidence], for instance 1 3 4 S"
+    wanted = "expected: sentence source target [S|P] [confidence], for instance 1 3 4 S"
     if not 3 <= len(fields) <= 5:
         raise ValueError(f"{where}: {len(fields)} fields; {wanted}")
     for field in fields[:3]:
         if not re.fullmatch(r"[0-9]{1,9}", field):
-            raise ValueError(f"{where}: '{cut(field, _SHOWN)}' is no whole number of up to nine digits; {wanted}")
+            raise ValueError(f"{where}: '{cut(field, _SHOWN)}' is not a whole number of up to nine digits; {wanted}")
     sentence, source, target = (int(field) for field in fields[:3])
     if sentence < 1:
         raise ValueError(f"{where}: sentence {sentence}, but sentences count from 1")

@@ -85,7 +85,7 @@ class LinkRule:
                 f"shift {self.shift}: links are in the row before (-1), the word's own (0) or the next (1)"
             )
         if self.threshold is not None and not 0 <= self.threshold <= 1:
-            raise ValueError(f"threshold {self.threshold} is no attention weight: wanted 0 to 1")
+            raise ValueError(f"threshold {self.threshold} is not an attention weight: expected 0 to 1")
 
     def matrix(self, looks: WordAttention) -> Float[np.ndarray, "target source"]:
         """One matrix of the chosen heads' mean."""
@@ -121,7 +121,7 @@ def parse_heads(text: str, layers: int, heads: int) -> tuple[Head, ...]:
     for part in text.split(","):
         match = _HEAD.fullmatch(part.strip())
         if match is None:
-            raise ValueError(f"'{part}' names no head: wanted layer.head, for instance 1.0 or 1.*")
+            raise ValueError(f"'{part}' is not a head: expected layer.head, for instance 1.0 or 1.*")
         layer, wanted = int(match[1]), range(heads) if match[2] == "*" else [int(match[2])]
         for head in wanted:
             if layer >= layers or head >= heads:
@@ -133,7 +133,7 @@ def parse_heads(text: str, layers: int, heads: int) -> tuple[Head, ...]:
 
 
 def format_heads(heads: Sequence[Head]) -> str:
-    """What `parse_heads` reads."""
+    """The inverse of `parse_heads`."""
     return ",".join(f"{layer}.{head}" for layer, head in heads)
 
 

@@ -25,7 +25,7 @@ def score_alignment(predicted: Sequence[Set[Link]], gold: Sequence[Links]) -> Al
 
     AER = 1 - (|A∩S| + |A∩P|) / (|A| + |S|),  precision = |A∩P| / |A|,  recall = |A∩S| / |S|
 
-    Where nothing was predicted, nothing predicted was wrong (precision 1); where nothing is sure, nothing was missed.
+    Precision is 1 if nothing was predicted, recall is 1 if there are no sure links.
     """
     if len(predicted) != len(gold):
         raise ValueError(

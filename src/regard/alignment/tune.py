@@ -10,12 +10,12 @@ from regard.alignment.links import Links
 from regard.alignment.rule import Head, LinkRule, WordAttention
 
 SHIFTS = (-1, 0, 1)
-FLOORS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
+THRESHOLDS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 MOST_HEADS = 6
 GAIN = 5e-4
 """The improvement of the error rate that another head or a threshold must bring; less is noise."""
 
-Taken = Mapping[int, WordAttention]
+ShiftedAttention = Mapping[int, WordAttention]
 """One sentence's attention between words, for each shift."""
 Mask = Bool[np.ndarray, "_target _source"]
 
@@ -30,7 +30,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Tuned:
-    """The best rule, its error rate, and everything that was tried on the way."""
+    """The best rule, its error rate, and all trials."""
 
     rule: LinkRule
     aer: float
@@ -46,42 +46,44 @@ class Tuned:
 Attempt = Callable[[LinkRule], Trial]
 
 
-def take(
+def shifted_attention(
     attention: Float[np.ndarray, "layer head step place"],
     source_words: Sequence[int | None],
     target_words: Sequence[int | None],
     counts: tuple[int, int],
     shifts: Iterable[int] = SHIFTS,
 ) -> dict[int, WordAttention]:
-    """The attention and gold links of one sentence, as tuning reads them."""
+    """One sentence's attention between words, for each shift: the input of `tune`."""
     return {
         shift: WordAttention.of(attention, source_words, target_words, counts=counts, shift=shift) for shift in shifts
     }
 
 
-def tune(taken: Sequence[Taken], gold: Sequence[Links], *, floors: bool = True) -> Tuned:
+def tune(sentences: Sequence[ShiftedAttention], gold: Sequence[Links], *, thresholds: bool = True) -> Tuned:
     """The rule with the lowest alignment error rate.
 
     First every single head, the mean of each layer and of all, at every shift; then heads are added to the best while
-    the error rate falls; then (with `floors`) thresholds, and EOS as the target of words without a counterpart.
+    the error rate falls; then (with `thresholds`) thresholds, and EOS as the target of words without a counterpart.
     """
-    if len(taken) != len(gold) or not gold:
-        raise ValueError(f"{len(taken)} sentences for {len(gold)} gold alignments: tuning needs one for each")
-    masks = [_masks(links, next(iter(one.values()))) for links, one in zip(gold, taken, strict=True)]
+    if len(sentences) != len(gold) or not gold:
+        raise ValueError(f"{len(sentences)} sentences for {len(gold)} gold alignments: tuning needs one for each")
+    masks = [_masks(links, next(iter(one.values()))) for links, one in zip(gold, sentences, strict=True)]
     tried: list[Trial] = []
 
     def attempt(rule: LinkRule) -> Trial:
-        tried.append(Trial(rule, _error(rule, taken, masks)))
+        tried.append(Trial(rule, _error(rule, sentences, masks)))
         return tried[-1]
 
-    best = min((attempt(rule) for rule in _rules(taken[0])), key=lambda one: one.aer)
-    best = _add_heads(best, _heads(taken[0]), attempt)
-    if floors:
-        best = _add_floors(best, attempt)
+    best = min((attempt(rule) for rule in _rules(sentences[0])), key=lambda one: one.aer)
+    best = _add_heads(best, _heads(sentences[0]), attempt)
+    if thresholds:
+        best = _add_thresholds(best, attempt)
     return Tuned(best.rule, best.aer, tuple(tried))
 
 
-def agree(forward: Sequence[Taken], backward: Sequence[Taken]) -> tuple[LinkRule, LinkRule, float]:
+def agree(
+    forward: Sequence[ShiftedAttention], backward: Sequence[ShiftedAttention]
+) -> tuple[LinkRule, LinkRule, float]:
     """Rules for both directions without gold: the two whose links agree most, and the share they disagree on.
 
     `backward` attends from target to source. Every head, layer and shift of one side is compared with every one of the
@@ -98,23 +100,25 @@ def agree(forward: Sequence[Taken], backward: Sequence[Taken]) -> tuple[LinkRule
     return ours[one], theirs[other], float(apart[one, other])
 
 
-def _rules(taken: Taken) -> list[LinkRule]:
-    layers, heads = _heads(taken)
-    return [LinkRule(chosen, shift) for shift in sorted(taken, key=abs) for chosen in _choices(layers, heads)]
+def _rules(sentence: ShiftedAttention) -> list[LinkRule]:
+    layers, heads = _heads(sentence)
+    return [LinkRule(chosen, shift) for shift in sorted(sentence, key=abs) for chosen in _choices(layers, heads)]
 
 
-def _flat(rules: Sequence[LinkRule], taken: Sequence[Taken], *, turned: bool) -> Float[np.ndarray, "rules cells"]:
+def _flat(
+    rules: Sequence[LinkRule], sentences: Sequence[ShiftedAttention], *, turned: bool
+) -> Float[np.ndarray, "rules cells"]:
     """1 where a rule links, for every pair of words of every sentence, in the order of the forward direction."""
     rows = []
     for rule in rules:
-        chosen = (rule.chosen(one[rule.shift]) for one in taken)
+        chosen = (rule.chosen(one[rule.shift]) for one in sentences)
         rows.append(np.concatenate([(each.T if turned else each).ravel() for each in chosen]))
     return np.stack(rows).astype(np.float32)
 
 
-def _heads(taken: Taken) -> tuple[int, int]:
+def _heads(sentence: ShiftedAttention) -> tuple[int, int]:
     """Layers, and heads in each."""
-    layers, heads, *_ = next(iter(taken.values())).words.shape
+    layers, heads, *_ = next(iter(sentence.values())).words.shape
     return layers, heads
 
 
@@ -126,9 +130,9 @@ def _choices(layers: int, heads: int) -> list[tuple[Head, ...]]:
 
 
 def _add_heads(best: Trial, shape: tuple[int, int], attempt: Attempt) -> Trial:
-    everyone = [(layer, head) for layer in range(shape[0]) for head in range(shape[1])]
-    while best.rule.heads and len(best.rule.heads) < min(MOST_HEADS, len(everyone)):
-        more = [replace(best.rule, heads=(*best.rule.heads, one)) for one in everyone if one not in best.rule.heads]
+    every_head = [(layer, head) for layer in range(shape[0]) for head in range(shape[1])]
+    while best.rule.heads and len(best.rule.heads) < min(MOST_HEADS, len(every_head)):
+        more = [replace(best.rule, heads=(*best.rule.heads, one)) for one in every_head if one not in best.rule.heads]
         challenger = min((attempt(rule) for rule in more), key=lambda one: one.aer)
         if challenger.aer > best.aer - GAIN:
             break
@@ -136,11 +140,11 @@ def _add_heads(best: Trial, shape: tuple[int, int], attempt: Attempt) -> Trial:
     return best
 
 
-def _add_floors(best: Trial, attempt: Attempt) -> Trial:
+def _add_thresholds(best: Trial, attempt: Attempt) -> Trial:
     plain = best.rule
     rules = [replace(plain, null=True)]
-    rules += [replace(plain, threshold=floor, null=null) for floor in FLOORS for null in (False, True)]
-    rules += [replace(plain, method="threshold", threshold=floor) for floor in FLOORS]
+    rules += [replace(plain, threshold=threshold, null=null) for threshold in THRESHOLDS for null in (False, True)]
+    rules += [replace(plain, method="threshold", threshold=threshold) for threshold in THRESHOLDS]
     challenger = min((attempt(rule) for rule in rules), key=lambda one: one.aer)
     return challenger if challenger.aer <= best.aer - GAIN else best
 
@@ -154,10 +158,10 @@ def _masks(links: Links, looks: WordAttention) -> tuple[Mask, Mask]:
     return sure, possible
 
 
-def _error(rule: LinkRule, taken: Sequence[Taken], masks: Sequence[tuple[Mask, Mask]]) -> float:
+def _error(rule: LinkRule, sentences: Sequence[ShiftedAttention], masks: Sequence[tuple[Mask, Mask]]) -> float:
     """`score_alignment`'s error rate, from matrices instead of sets."""
     hits = total = 0
-    for one, (sure, possible) in zip(taken, masks, strict=True):
+    for one, (sure, possible) in zip(sentences, masks, strict=True):
         linked = rule.chosen(one[rule.shift])
         hits += int((linked & sure).sum()) + int((linked & possible).sum())
         total += int(linked.sum()) + int(sure.sum())

@@ -1,4 +1,4 @@
-"""What all mechanisms share: from scores to the context (mask, softmax, weighted sum), and checks of their inputs."""
+"""Shared by all mechanisms: from scores to the context (mask, softmax, weighted sum), and checks of their inputs."""
 
 from typing import Any
 
@@ -93,19 +93,19 @@ def check_query(name: str, query: Any, memory: Any, query_width: int, key_shape:
         raise ValueError(f"{name}: the query is {query.shape[-1]} wide, but query_width is {query_width}")
     if not isinstance(memory, Memory):
         raise TypeError(
-            f"{name}: the memory is a {type(memory).__name__}, wanted the Memory that prepare(states, real) returns"
+            f"{name}: the memory is a {type(memory).__name__}, expected the Memory that prepare(states, real) returns"
         )
     keys = memory.keys.shape
     if (*keys[1:-2], keys[-1]) != key_shape:
         head = "head, " if len(key_shape) == 2 else ""
         raise ValueError(
-            f"{name}: the memory's keys have shape {list(keys)}, wanted [batch, {head}source, width] with "
+            f"{name}: the memory's keys have shape {list(keys)}, expected [batch, {head}source, width] with "
             f"{'head and width' if head else 'width'} {', '.join(map(str, key_shape))}: "
             "take the memory from this module's own prepare(states, real)"
         )
     if query.shape[0] != memory.real.shape[0]:
         raise ValueError(
-            f"{name}: {query.shape[0]} queries for a memory of {memory.real.shape[0]} sentences; "
+            f"{name}: a batch of {query.shape[0]} queries for a memory of {memory.real.shape[0]} sentences; "
             "memory.select(rows) repeats or reorders its rows"
         )
 
@@ -113,7 +113,7 @@ def check_query(name: str, query: Any, memory: Any, query_width: int, key_shape:
 def _check_tensor(name: str, argument: str, given: Any, wanted: str) -> None:
     """Raise unless `given` is a tensor with the axes of `wanted`."""
     if not isinstance(given, Tensor):
-        raise TypeError(f"{name}: {argument} is a {type(given).__name__}, wanted a tensor {wanted}")
+        raise TypeError(f"{name}: {argument} is a {type(given).__name__}, expected a tensor {wanted}")
     if given.dim() != wanted.count(",") + 1:
         remedy = "; one step is query[:, None]" if argument == "query" and given.dim() == 2 else ""
-        raise ValueError(f"{name}: {argument} has shape {list(given.shape)}, wanted {wanted}{remedy}")
+        raise ValueError(f"{name}: {argument} has shape {list(given.shape)}, expected {wanted}{remedy}")

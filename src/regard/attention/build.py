@@ -41,7 +41,7 @@ def build_attention(
 
     `width` is the alignment width (additive, concat, local-p) or the width of all heads together (multi-head), by
     default `query_width`; `bias` adds b inside the tanh (additive); `reach` is the D of a local window; `bidirectional`
-    tells `none` that a state has two halves.
+    (none) means that a state has two halves.
     A score of the form `package.module:Class` builds a user's own mechanism, if `trust` names it: the name may come
     from another person's file, and importing a module runs its code.
     """
@@ -137,7 +137,7 @@ def _check_trusted(score: str, trust: Collection[str]) -> None:
     """Raise unless the caller trusts this class: the only place that decides about imports from outside regard."""
     module, _, name = score.partition(":")
     if not all(part.isidentifier() for part in (*module.split("."), name)):
-        raise ValueError(f"attention: score {score!r} is not the name of a class: wanted package.module:Class")
+        raise ValueError(f"attention: score {score!r} is not the name of a class: expected package.module:Class")
     if score not in ({trust} if isinstance(trust, str) else trust):
         raise ValueError(
             f'attention: score "{score}" is code from outside regard, which was not imported or run; if you know and '

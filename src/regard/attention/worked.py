@@ -1,4 +1,4 @@
-"""What the NumPy references share: attention over one sentence with all intermediate values. Imports no torch."""
+"""Shared by the NumPy references: attention over one sentence with all intermediate values. Imports no torch."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ class WorkedView:
 
 @dataclass(frozen=True)
 class Worked:
-    """Attention over one sentence, every number on the way from the projections to the context.
+    """Attention over one sentence, with all intermediate values from the projections to the context.
 
     Multi-head attention has a head axis in front of all but `mask`, `gaussian`, `center` and `context`.
     """

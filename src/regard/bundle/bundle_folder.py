@@ -1,4 +1,4 @@
-"""Bundle folders and files written atomically, with one clear message where the disk refuses."""
+"""Writes bundle folders and files atomically; errors of the disk become one clear message."""
 
 import errno
 import os
@@ -17,7 +17,7 @@ from regard.text.input_error import InputError
 
 @contextmanager
 def whole_folder(target: Path, marker: str = NAME, kind: str = "a bundle") -> Iterator[Path]:
-    """A draft folder that takes the place of `target` when the block ends well (`regard.files.whole_folder`).
+    """A temporary folder that replaces `target` when the block ends without an error (`regard.files.whole_folder`).
 
     A folder without the file `marker`, which holds anything but `kind`, is never replaced.
     """
@@ -62,7 +62,7 @@ def explain(error: OSError | SafetensorError, path: Path) -> CannotWrite:
 
 
 def _number(error: OSError | SafetensorError) -> int:
-    """The system's error number; safetensors only writes it into its sentence."""
+    """The system's error number; safetensors gives it only inside its message."""
     if isinstance(error, OSError):
         return error.errno or 0
     found = re.search(r"os error (\d+)", str(error))
@@ -73,7 +73,7 @@ def _check_replaceable(place: Path, target: Path, marker: str, kind: str) -> Non
     held = _names(place)
     if held and marker not in held:
         raise InputError(
-            f"cannot write {target}: this folder holds something else than {kind}, which would be lost: "
+            f"cannot write {target}: this folder holds files that are not {kind} and would be lost: "
             "name another folder, or empty it"
         )
 

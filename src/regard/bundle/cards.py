@@ -1,4 +1,4 @@
-"""Model cards: what the models in the package were trained on, how good they are, and what they do badly."""
+"""Model cards of the models in the package: training data, quality and known weaknesses."""
 
 import tomllib
 from pathlib import Path

@@ -69,7 +69,7 @@ def _bundles_in(place: Path) -> list[Path]:
 
 
 def _holds_manifest(folder: Path) -> bool:
-    """Whether the folder holds a bundle; retried, because it is absent for an instant while a newer one replaces it."""
+    """Whether the folder holds a bundle; retried, because a folder is briefly absent while a newer one replaces it."""
     for _ in range(3):
         if (folder / NAME).is_file():
             return True

@@ -17,8 +17,8 @@ from regard.text.input_error import InputError
 FORMAT = "regard-bundle"
 ONNX_FORMAT = "regard-onnx"
 VERSION = 3
-"""From version 2 on, the manifest has a checksum of its own, and it lists every file of its folder; from version 3 on,
-weights may be int8 and one tokenizer may serve both sides."""
+"""Version 2 added the manifest's own checksum and the list of all files; version 3 int8 weights and a shared
+tokenizer."""
 NAME = "manifest.json"
 M = TypeVar("M", bound="Manifest")
 _BLANK = "0" * 64
@@ -49,7 +49,7 @@ class FileEntry(BaseModel):
 
 
 class Manifest(BaseModel):
-    """Later versions of regard read every earlier `version`; a newer one is refused with its number."""
+    """regard reads every earlier `version` and rejects newer ones."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -82,7 +82,7 @@ def write_manifest(path: Path, manifest: M) -> M:
 
 
 def read_manifest(path: Path) -> Manifest:
-    """The manifest at `path`, or the reason why it is none that this version of regard can read."""
+    """The manifest at `path`; a BundleError says why this version of regard cannot read it."""
     return read_manifest_as(path, Manifest)
 
 
@@ -115,7 +115,7 @@ def read_manifest_as(path: Path, kind: type[M]) -> M:
             f"{path} has bundle version {excerpt(number)}, written by regard {writer}; "
             f"this is regard {regard.__version__}, which reads up to version {VERSION}: upgrade regard"
         )
-    if number > 1 or "sha256" in raw:  # version 1 had no checksum: one that has it was of a later version
+    if number > 1 or "sha256" in raw:  # version 1 had no checksum: the version of this one was lowered
         _check_seal(path, data, raw)
     try:
         return kind.model_validate(raw)
@@ -124,7 +124,7 @@ def read_manifest_as(path: Path, kind: type[M]) -> M:
 
 
 def _check_seal(path: Path, data: bytes, raw: dict[str, Any]) -> None:
-    """Refuse a manifest that was changed, unless its checksum is null, which marks an edit by hand."""
+    """Raise for a changed manifest, unless its checksum is null, which marks an edit by hand."""
     if "sha256" not in raw:
         raise BundleError(f'{path} is damaged (it has no checksum, the key "sha256"): copy the whole bundle again')
     digest = raw["sha256"]

@@ -1,4 +1,4 @@
-"""Checks an ONNX graph before any runtime sees it: our operators, our opset, weights inside the one weights file."""
+"""Validates an ONNX graph before a runtime loads it: allowed operators, opset, weights in the one weights file."""
 
 import math
 from collections.abc import Mapping
@@ -19,15 +19,15 @@ OPERATORS = frozenset({
     "Scan", "Shape", "Sigmoid", "Sin", "Softmax", "Split", "Squeeze", "Sub", "Sum", "Tanh", "Transpose", "Unsqueeze",
     "Where",
 })  # fmt: skip
-"""What the exporter writes, now or before; none could run code or open a file. Scan repeats a graph of the others."""
+"""Operators that the exporter writes or wrote; none can run code or open a file. Scan loops over the others."""
 DTYPES: dict[int, np.dtype[Any]] = {onnx.TensorProto.FLOAT: np.dtype("<f4"), onnx.TensorProto.INT8: np.dtype("i1")}
-"""What the weights file holds."""
+"""Dtypes of the tensors in the weights file."""
 _PLAIN = (onnx.AttributeProto.INT, onnx.AttributeProto.INTS, onnx.AttributeProto.FLOAT)
 _AGAIN = "copy the whole folder again, or export the bundle again"
 
 
 def read_graph(path: Path, data: bytes) -> onnx.GraphProto:
-    """The graph in a file; BundleError where it is not one that `regard export onnx` writes."""
+    """The graph in a file; BundleError if it is not one that `regard export onnx` writes."""
     try:
         model = onnx.load_model_from_string(data)
     except Exception as error:  # protobuf's own, whose class depends on its version
@@ -66,7 +66,7 @@ def _check_node(path: Path, node: onnx.NodeProto, operators: frozenset[str], kin
 
 
 def check_interface(path: Path, graph: onnx.GraphProto, inputs: set[str], outputs: set[str]) -> None:
-    """Refuse a graph that lacks an input or output, or needs another input."""
+    """Raise for a graph that lacks an input or output, or needs another input."""
     for kind, given, wanted in (
         ("inputs", {one.name for one in graph.input}, inputs),
         ("outputs", {one.name for one in graph.output}, outputs),
@@ -87,7 +87,7 @@ def external_tensors(
         where = {entry.key: entry.value for entry in tensor.external_data}
         if where.get("location") != DATA:
             raise _foreign(
-                path, f"{excerpt(tensor.name)} lies in {excerpt(where.get('location'))}, and no file but {DATA} is read"
+                path, f"{excerpt(tensor.name)} is stored in {excerpt(where.get('location'))}, but only {DATA} is read"
             )
         found[tensor.name] = _slice(path, tensor, where, weights)
     return found
@@ -99,7 +99,7 @@ def _slice(
     dtype, shape = DTYPES.get(tensor.data_type), tuple(tensor.dims)
     numbers = [where.get(key, "") for key in ("offset", "length")]
     if dtype is None or any(not one.isdecimal() or len(one) > 18 for one in numbers) or min(shape, default=1) < 0:
-        raise _foreign(path, f"it does not say which bytes of {DATA} are {excerpt(tensor.name)}")
+        raise _foreign(path, f"it has no byte range in {DATA} for {excerpt(tensor.name)}")
     offset, length = map(int, numbers)
     if length != math.prod(shape) * dtype.itemsize or offset % dtype.itemsize or offset + length > weights.size:
         raise BundleError(

@@ -11,13 +11,13 @@ OPSET: Final = 19
 """The oldest whose DequantizeLinear the reference runtime has; onnxruntime reads it from 1.15 on."""
 IR_VERSION: Final = 9
 ALIGNMENT: Final = 64
-"""Tensors begin at multiples of so many bytes."""
+"""Tensors begin at multiples of this many bytes."""
 NEW = "new_"
-"""A step's output of this prefix replaces the state of the name that follows."""
+"""A step's output with this prefix is the new value of the state named after it."""
 
 
 class Graphs(BaseModel):
-    """What the graphs of a folder were built with."""
+    """Settings that the graphs of a folder were exported with."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -29,7 +29,7 @@ class Graphs(BaseModel):
 
 
 class OnnxManifest(Manifest):
-    """A bundle's manifest, with what is known of its graphs."""
+    """A bundle's manifest, with the settings of its graphs."""
 
     format: str = ONNX_FORMAT
     onnx: Graphs

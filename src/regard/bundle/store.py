@@ -39,7 +39,7 @@ class Bundle(Generic[M]):
 
     @property
     def longest_source(self) -> int:
-        """The pieces of a source that are read, EOS not counted."""
+        """The most source pieces that are read, EOS not counted; longer input is cut."""
         return min(self.manifest.longest_source, self.most_source)
 
     @property
@@ -51,7 +51,7 @@ class Bundle(Generic[M]):
     def that_reads(self, longest: int) -> "Bundle[M]":
         """The same bundle with another limit of source pieces than that of training."""
         if not 1 <= longest <= MOST["longest"]:
-            raise InputError(f"longest_source = {longest:,}: wanted 1 to {MOST['longest']:,} pieces")
+            raise InputError(f"longest_source = {longest:,}: expected 1 to {MOST['longest']:,} pieces")
         if longest > self.most_source:
             raise InputError(
                 f"longest_source = {longest:,}, but {self.path} learned {self.manifest.model.most_pieces:,} positions: "
@@ -61,7 +61,7 @@ class Bundle(Generic[M]):
 
 
 def save_bundle(folder: Path | str, model: Seq2Seq, source: Tokenizer, target: Tokenizer, **about: Any) -> Manifest:
-    """Write the folder whole or not at all; `about` fills the manifest (source_eos, longest_source, recipe …)."""
+    """Write the folder atomically; `about` fills the manifest (source_eos, longest_source, recipe …)."""
     with whole_folder(Path(folder)) as draft:
         return write_bundle(draft, model, source, target, **about)
 
@@ -77,7 +77,7 @@ def save_int8(folder: Path | str, bundle: Bundle) -> Manifest:
 
 
 def write_bundle(draft: Path, model: Seq2Seq, source: Tokenizer, target: Tokenizer, **about: Any) -> Manifest:
-    """Write a bundle into a draft folder that the caller publishes; files already in it belong to the bundle."""
+    """Write a bundle into a temporary folder that the caller moves; files already in it belong to the bundle."""
     weights = weights_of(model)
     save_file(quantise(weights) if about.get("stored") == "int8" else weights, draft / WEIGHTS)
     (draft / SOURCE).write_bytes(source.data)
@@ -107,7 +107,7 @@ def copy_bundle(bundle: Path, folder: Path, **trained: Any) -> None:
 
 
 def weights_of(model: Seq2Seq) -> dict[str, torch.Tensor]:
-    """Each parameter once, under its first name: tied ones are one tensor, which safetensors refuses to write twice."""
+    """Each parameter once, under its first name: safetensors does not write tied ones, which share memory, twice."""
     return {name: tensor.detach().cpu().contiguous() for name, tensor in _each_once(model).items()}
 
 
@@ -206,7 +206,7 @@ def shapes_of(manifest: Manifest, folder: Path, trust: Collection[str] = ()) -> 
 
 
 def check_files(folder: Path) -> None:
-    """Refuse a bundle or checkpoint with a file that is not as it was saved; nothing outside the folder is read."""
+    """Raise if a file of a bundle or checkpoint is not as it was saved; nothing outside the folder is read."""
     manifest = read_manifest(folder / NAME)
     for name in manifest.files:
         if name == Path(name).name:
@@ -214,7 +214,7 @@ def check_files(folder: Path) -> None:
 
 
 def check_file(path: Path, manifest: Manifest, most: int = MOST["file"]) -> FileEntry:
-    """The manifest's entry for this file; refuses one that is missing, changed, or larger than `most` bytes."""
+    """The manifest's entry for this file; raises if it is missing, changed, or larger than `most` bytes."""
     entry = manifest.files.get(path.name)
     if entry is None:
         raise BundleError(
@@ -223,9 +223,7 @@ def check_file(path: Path, manifest: Manifest, most: int = MOST["file"]) -> File
     try:
         size = path.stat().st_size
         if size > most:
-            raise BundleError(
-                f"{path} has {size:,} bytes, at most {most:,} can belong here: copy the whole bundle again"
-            )
+            raise BundleError(f"{path} has {size:,} bytes, at most {most:,} are valid: copy the whole bundle again")
         refuse_holes(path)
         found = FileEntry.of(path) if size == entry.bytes else None
     except FileNotFoundError as error:
@@ -243,7 +241,7 @@ def check_file(path: Path, manifest: Manifest, most: int = MOST["file"]) -> File
         )
     if found is None:
         raise BundleError(
-            f"{path} has {size} bytes instead of {entry.bytes}: it was cut short, copy the whole bundle again"
+            f"{path} has {size} bytes instead of {entry.bytes}: it is truncated, copy the whole bundle again"
         )
     if found != entry:
         raise BundleError(f"{path} is damaged (its checksum is not the manifest's): copy the whole bundle again")

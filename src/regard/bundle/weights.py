@@ -19,9 +19,9 @@ _WIDEST = 8
 
 
 def read_tensors(path: Path, wanted: Mapping[str, Shape] | None = None, most: int | None = None) -> dict[str, Tensor]:
-    """The tensors of a safetensors file: of the wanted names and shapes, or of at most so many numbers.
+    """The tensors of a safetensors file, if they have the names and shapes in `wanted`, or at most `most` numbers.
 
-    A forged header cannot make it allocate memory. A ValueError says what is wrong: "holds another model …".
+    A forged header cannot make it allocate memory. A ValueError describes the problem: "holds another model …".
     """
     with open_regular(path) as file:
         header = _read_header(file)
@@ -35,7 +35,7 @@ def read_tensors(path: Path, wanted: Mapping[str, Shape] | None = None, most: in
 
 
 def most_bytes(shapes: Mapping[str, Shape]) -> int:
-    """The most that a file with tensors of these shapes can have."""
+    """The largest size of a file with tensors of these shapes."""
     return 8 + MOST["header"] + _WIDEST * sum(map(math.prod, shapes.values()))
 
 
@@ -49,7 +49,7 @@ def _read_header(file: BinaryIO) -> dict[str, Shape]:
     try:
         content = parse_json(file.read(length).decode("utf-8", "replace"), unique=True)
         if not isinstance(content, dict):
-            raise ValueError("the header is no object")
+            raise ValueError("the header is not an object")
         content.pop("__metadata__", None)
         if len(content) > MOST["tensors"]:
             raise ValueError(f"{len(content):,} tensors, at most {MOST['tensors']:,} are read")
@@ -77,14 +77,14 @@ def _check_shapes(given: Mapping[str, Shape], wanted: Mapping[str, Shape]) -> No
 
 
 def _check_data(file: BinaryIO, numbers: int) -> None:
-    """Refuse more bytes than so many numbers take."""
+    """Raise if the data has more bytes than `numbers` numbers take."""
     size = os.fstat(file.fileno()).st_size
     if size > 8 + MOST["header"] + _WIDEST * numbers:
         raise ValueError(f"has {size:,} bytes, more than {numbers:,} numbers take")
 
 
 def refuse_holes(path: Path) -> None:
-    """Refuse a large sparse file: it takes little space on the disk, but all of its size in memory."""
+    """Raise for a large sparse file: it takes little space on the disk, but its full size in memory."""
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
         if size > MOST["header"] and _written_bytes(file, size) < size // 2:
@@ -92,7 +92,7 @@ def refuse_holes(path: Path) -> None:
 
 
 def _written_bytes(file: BinaryIO, size: int) -> int:
-    """Bytes outside the holes of a sparse file; all of them where the system knows no holes."""
+    """Bytes outside the holes of a sparse file; all bytes if the system does not report holes."""
     if not hasattr(os, "SEEK_HOLE"):
         return size
     written, place = 0, 0

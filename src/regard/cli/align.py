@@ -4,22 +4,22 @@ The target is given (a file, or a split of the recipe); without one the model tr
 --reverse symmetrises with a model of the other direction. --gold scores the links.
 
 Keys of --set:
-    heads=1.0,1.3 or 1.*      attention heads as layer.head; the mean of all if left out
-    shift=0                   row of attention: 0 wrote the word, 1 the next row, -1 the row before
+    heads=1.0,1.3 or 1.*      attention heads as layer.head (default: the mean of all)
+    shift=0                   row of attention: 0 the word's own, 1 the next, -1 the one before
     method=argmax             or threshold: every weight above it makes a link
     threshold=0.2             the least attention weight that makes a link
     null=true                 no link for a word whose largest weight is on EOS
     posterior=1               posterior alignment: p(link given the target word), with attention^X
                               as prior; tune: --tune chooses X
     evidence=state            or word: the posterior without the target words written before
-    symmetrise=union          intersection, grow-diag, grow-diag-final-and, product (if left out)
+    symmetrise=union          intersection, grow-diag, grow-diag-final-and, product (default)
     dev_source, dev_target, dev_gold=FILE   other development data to tune on
     gold_base=1               index of the first word in gold files: Pharaoh 0, NAACL 1
     flip_gold=true            gold links are written target-source
     format=pharaoh            of the output; or naacl
     base=0                    index of the first word in the output: Pharaoh 0, NAACL 1
     entropy=true              report the entropy of attention, word by word
-    longest_source=400        source pieces that are read; as in training if left out
+    longest_source=400        source pieces that are read (default: as in training)
 
 Examples:
     regard align runs/demo --tune                             the test split of its recipe
@@ -50,11 +50,11 @@ WORDS = 10
 def align(
     bundle: Bundle,
     data: Annotated[
-        Path | None, argument("DATA", "Lines of source TAB target; a split of the recipe if left out.")
+        Path | None, argument("DATA", "Lines of source TAB target (default: a split of the recipe).")
     ] = None,
     source: Annotated[Path | None, input_file("Parallel data: one sentence a line.")] = None,
-    target: Annotated[Path | None, input_file("Its translation; if left out, the model translates.")] = None,
-    split: Annotated[str | None, value("NAME", "train, dev or test (if left out).")] = None,
+    target: Annotated[Path | None, input_file("Its translation (default: the model translates).")] = None,
+    split: Annotated[str | None, value("NAME", "train, dev or test (default: test).")] = None,
     reverse: Annotated[Path | None, value("BUNDLE", "A model of the other direction, to symmetrise with.")] = None,
     words: Annotated[
         Literal["model", "spaces"], value("HOW", "model: links count the model's words; spaces: split at white space.")
@@ -62,8 +62,8 @@ def align(
     gold: Annotated[Path | None, input_file("Gold links, Pharaoh or NAACL; for AER.")] = None,
     tune: Annotated[bool, flag("--tune", "Find heads, shift, threshold on development data, or by agreement.")] = False,
     set_: Annotated[list[str] | None, value("KEY=VALUE", "Set a key of the list above (repeatable).", "--set")] = None,
-    settings: Annotated[Path | None, input_file("Extract links as this file of --save-settings says.")] = None,
-    save_settings: Annotated[Path | None, output_file("Save how links were extracted, tuned or given.")] = None,
+    settings: Annotated[Path | None, input_file("Extract links with the settings of this file.")] = None,
+    save_settings: Annotated[Path | None, output_file("Save the settings that links were extracted with.")] = None,
     output: Annotated[Path | None, output_file("Write the links to this file.")] = None,
     as_json: Annotated[bool, flag("--json", "Print scores, rules and entropy instead of links.")] = False,
     html: Annotated[Path | None, output_file(f"Write a page with the first {DRAWN} heat-maps.")] = None,

@@ -1,4 +1,4 @@
-"""Lines of a pipe as they arrive, so that `translate` answers a program that keeps the pipe open."""
+"""Reads the lines of a pipe as they arrive, so that `translate` answers a program that keeps the pipe open."""
 
 import os
 import select
@@ -12,7 +12,7 @@ READ = 65536
 
 
 class ArrivingLines:
-    """Batches of the lines that have arrived completely; waits for a line only where there is none to answer."""
+    """Batches of the lines that have arrived completely; waits only if there is none."""
 
     def __init__(self, file: int, name: str) -> None:
         self._file, self._buffer, self._ended = file, bytearray(), False

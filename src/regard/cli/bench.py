@@ -1,4 +1,4 @@
-"""Time a training step of ours beside the textbook loop and others, on the same work, in one run.
+"""Time our training step against the textbook loop and others, on the same work, in one run.
 
 All systems are checked to agree before they are timed. The limit is the time of the textbook's
 matrix products alone, measured in the same run.
@@ -21,22 +21,22 @@ from regard.bounds import MOST
 from regard.cli.options import Parents, flag, number, output_file, value
 
 if TYPE_CHECKING:
-    from regard.lab.bench.time_training import Training
+    from regard.lab.bench.time_training import TrainingTimes
 
 
 def bench(
     work: Annotated[list[str] | None, value("NAME", "tutorial, multi30k, paper (repeatable).")] = None,
-    gpu: Annotated[bool, flag("--gpu", "On the GPU; the paper's size if none is named.")] = False,
-    compiled: Annotated[bool, flag("--compile", "The step of the textbook loop through torch.compile too.")] = False,
+    gpu: Annotated[bool, flag("--gpu", "On the GPU; without --work, the paper's size.")] = False,
+    compiled: Annotated[bool, flag("--compile", "Also the textbook loop's step with torch.compile.")] = False,
     without: Annotated[
         list[str] | None, value("ENTRY", "Switch off an accelerated implementation (repeatable).")
     ] = None,
-    picture: Annotated[Path | None, output_file("Draw how attention's time and memory grow.")] = None,
+    picture: Annotated[Path | None, output_file("Draw time and memory of attention by size.")] = None,
     json_: Annotated[Path | None, output_file("Write the figures as JSON.", "--json")] = None,
     parents: Parents = False,
     repeats: Annotated[int, number("Turns of each system.", MOST["repeats"], 1)] = 5,
     threads: Annotated[
-        int | None, number("CPU threads; OMP_NUM_THREADS, else 1, if left out.", MOST["threads"], 1)
+        int | None, number("CPU threads (default: OMP_NUM_THREADS, else 1).", MOST["threads"], 1)
     ] = None,
 ) -> None:
     import torch
@@ -83,7 +83,7 @@ def bench(
             warn(f"drawn: {picture}")
 
 
-def _show(found: "Training") -> None:
+def _show(found: "TrainingTimes") -> None:
     from regard.cli.screen import plain_table
 
     work = found.work

@@ -1,4 +1,4 @@
-"""Train variants of a recipe under one budget with several seeds, evaluate and compare them.
+"""Train variants of a recipe with the same budget and several seeds, evaluate and compare them.
 
 Without options: additive, dot and general attention, at the input and at the output,
 against no attention and a Transformer. A comparison can also be a TOML file of its own.
@@ -39,14 +39,12 @@ def compare(
     also: Annotated[Names, value("LIST", "vanilla, transformer")] = None,
     seeds: Annotated[int | None, number("Runs of each variant; usually 3.", MOST["seeds"], 1)] = None,
     set_: Set = None,
-    sentences: Annotated[
-        int | None, number("Test sentences to evaluate on; all if left out.", MOST["count"], 1)
-    ] = None,
+    sentences: Annotated[int | None, number("Test sentences to evaluate on (default: all).", MOST["count"], 1)] = None,
     protocol: Annotated[str | None, value("NAME", "How scores are counted, as in regard evaluate.")] = None,
     jobs: Annotated[
-        int | None, number("Parallel runs, also on one GPU; one a core, or one, if left out.", MOST["threads"], 1)
+        int | None, number("Parallel runs, also on one GPU (default: one for each core, or one).", MOST["threads"], 1)
     ] = None,
-    out: Annotated[Path | None, value("DIR", "runs/compare-RECIPE if left out.")] = None,
+    out: Annotated[Path | None, value("DIR", "Run folder (default: runs/compare-RECIPE).")] = None,
     resume: Annotated[bool, flag("--resume", "Continue the comparison in the folder.")] = False,
     as_json: Annotated[bool, flag("--json", "Print report.json instead of the table.")] = False,
     trust: Trust = None,
@@ -113,7 +111,7 @@ def _comparison(
     for axis, named in chosen.items():
         if not named:
             some = (EXTRAS if axis == "also" else AXES[axis])[0]
-            raise InputError(f"--{axis} names nothing: name some, e.g. --{axis} {some}, or leave it out")
+            raise InputError(f"--{axis} is empty: name some, e.g. --{axis} {some}, or leave it out")
         for one in named:
             if named.count(one) > 1:
                 raise InputError(f"--{axis} names '{one}' twice: once is enough")
@@ -123,7 +121,7 @@ def _comparison(
 
 
 def _run(plan: "Plan", slots: "list[Slot]", jobs: int, folder: Path) -> tuple[dict[str, str], str]:
-    """Run the plan and renew the report after each run: the failures, and a message if the user interrupted it."""
+    """Run the plan and update the report after each run; returns the failures, and a message if it was interrupted."""
     from regard.cli.screen import progress, warn
     from regard.cli.training_display import Clock
     from regard.lab.compare.comparison_page import write_report

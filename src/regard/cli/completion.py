@@ -1,4 +1,4 @@
-"""Shell completion: verbs, their options, recipes and models at the Tab key, for bash, zsh and fish.
+"""Shell completion of verbs, options, recipes and models, for bash, zsh and fish.
 
 Examples:
     eval "$(regard completion bash)"                   in ~/.bashrc

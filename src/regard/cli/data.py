@@ -1,11 +1,11 @@
-"""Corpora for the recipes: which there are, fetching one, and what one is.
+"""Corpora for the recipes: list them, fetch one, show one.
 
 Actions:
-  list               every corpus: pairs, languages, licence, and whether it is here
-  get NAME...        copy it from a folder (--from) or download it; checked, resumed after a break
+  list               every corpus: pairs, languages, licence, whether there is a local copy
+  get NAME...        copy it from a folder (--from) or download it; verified and resumable
   show NAME          licence, splits, files, the recipes that use it, a few pairs
 
-A corpus is looked for in the folder that REGARD_DATA names, then in ~/.local/share/regard.
+Corpora are searched in the folder that REGARD_DATA names, then in ~/.local/share/regard.
 
 Examples:
     regard data list
@@ -49,11 +49,13 @@ def data(
         raise InputError(f"--from belongs to get, not to {action}")
     if action == "list":
         if names:
-            raise InputError(f"list takes no name; `regard data show {names[0]}` tells about one corpus")
+            raise InputError(f"list takes no name; `regard data show {names[0]}` describes one corpus")
         _list(list(catalogue().values()), as_json)
         return
     if not names or (action == "show" and len(names) > 1):
-        raise InputError(f"{action} wants the name of {'one' if action == 'show' else 'a'} corpus; `regard data list`")
+        raise InputError(
+            f"{action} needs the name of {'one' if action == 'show' else 'a'} corpus; see `regard data list`"
+        )
     entries = [find_entry(name) for name in names]
     if action == "show":
         _show(entries[0], as_json)
@@ -74,8 +76,8 @@ def _list(entries: "list[CatalogueEntry]", as_json: bool) -> None:
         place = places[entry.name]
         typer.echo(f"{'✓' if place else ' '} {entry.name:<{width}}  {entry.title}")
         typer.echo(f"  {'':<{width}}  {_sizes(entry)}; licence: {entry.licence}")
-    here = "✓ is here; " if any(places.values()) else ""
-    typer.echo(f"\n{here}`regard data get NAME` fetches one, `regard data show NAME` tells more.")
+    here = "✓ local copy; " if any(places.values()) else ""
+    typer.echo(f"\n{here}`regard data get NAME` fetches one, `regard data show NAME` describes it.")
 
 
 def _get(entry: "CatalogueEntry", origin: Path | None) -> None:
@@ -134,7 +136,7 @@ def _plain(entry: "CatalogueEntry", place: Path | None) -> dict[str, object]:
 
 
 def _sizes(entry: "CatalogueEntry") -> str:
-    """How many pairs the splits have that a recipe uses by itself."""
+    """The number of pairs in the splits that a recipe uses by default."""
     splits = entry.splits()
     part = entry.parts[0] if entry.parts else ""
     names = [name.replace("{part}", part) for name in (entry.train, entry.dev, entry.test) if name is not None]

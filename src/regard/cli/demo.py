@@ -16,11 +16,11 @@ from regard.cli.options import flag, number, value
 
 
 def demo(
-    pair: Annotated[str, value("PAIR", "en-fr (if left out), fr-en or en-hi.")] = "en-fr",
+    pair: Annotated[str, value("PAIR", "en-fr (default), fr-en or en-hi.")] = "en-fr",
     seed: Annotated[
-        int, number("Another seed trains on other sentences; 0 if left out.", MOST["seed"], -MOST["seed"])
+        int, number("Another seed trains on other sentences (default: 0).", MOST["seed"], -MOST["seed"])
     ] = 0,
-    out: Annotated[Path, value("DIR", "Run folder; runs/demo if left out. Replaces an earlier demo there.")] = Path(
+    out: Annotated[Path, value("DIR", "Run folder (default: runs/demo). Replaces an earlier demo there.")] = Path(
         "runs/demo"
     ),
     resume: Annotated[bool, flag("--resume", "Continue an interrupted demo.")] = False,
@@ -43,7 +43,7 @@ def demo(
         example = pretrained_example(pair)
         screen.print(f"{pretrained_model(pair)}, a model of the package: {example.source}  →  {example.text}\n")
         show_map(screen, example, words=True)
-        screen.print("Now one of your own is trained from the first step, in about three minutes, on a phrasebook.\n")
+        screen.print("Now a new model is trained from scratch on a phrasebook, in about three minutes.\n")
     with TrainingDisplay() as display:
         result = train_demo(pair, out, seed=seed, resume=resume, listener=display)
     if result.reason == "interrupted":
@@ -57,12 +57,12 @@ def demo(
     screen.print(f"{first}  →  {done.showcase[0].translation.text}\n")
     show_map(screen, done.showcase[0].translation)
     for one in done.showcase:
-        mark = "✓" if one.right else f"✗  wanted: {one.reference}"
+        mark = "✓" if one.right else f"✗  expected: {one.reference}"
         screen.print(f"{as_written(one.translation.source)}\n  → {one.translation.text}  {mark}")
     screen.print()
     sentences = done.measured.evaluation.sentences
     show_measured(screen, f"{sentences:,} sentences that the model never saw:", done.measured, done.longer)
-    screen.print(f"\nTrained in {seconds:.0f} s. Look at {out / 'report.html'} and {out / 'alignment.png'}, and go on:")
+    screen.print(f"\nTrained in {seconds:.0f} s. See {out / 'report.html'} and {out / 'alignment.png'}. Next:")
     screen.print(f"  regard translate {quote(str(out))}")
     screen.print(f'  regard translate {quote(str(out))} "{first}" --walk')
     screen.print("  regard explain additive")

@@ -1,4 +1,4 @@
-"""Check this machine, or a recipe, data or a bundle: what it is, what is odd about it, what to do.
+"""Check this machine, or a recipe, data or a bundle: describe it, find problems, suggest remedies.
 
 Examples:
     regard doctor
@@ -18,7 +18,7 @@ from regard.cli.options import Trust, argument, flag
 
 def doctor(
     path: Annotated[
-        Path | None, argument("PATH", "A recipe, data file or folder, corpus, bundle or run; this machine if left out.")
+        Path | None, argument("PATH", "A recipe, data file or folder, corpus, bundle or run (default: this machine).")
     ] = None,
     other: Annotated[Path | None, argument("OTHER", "The other side of a parallel corpus, line by line.")] = None,
     fast: Annotated[bool, flag("--fast", "Which accelerated implementations run here, and why not others.")] = False,

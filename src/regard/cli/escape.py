@@ -33,7 +33,7 @@ class EscapedStream:
             self.write(line)
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("buffer", "behind"):  # bytes would go around it; `typer.echo` looks for a way to write them
+        if name in ("buffer", "behind"):  # `typer.echo` would use them to write unescaped bytes
             raise AttributeError(name)
         return getattr(self.behind, name)
 

@@ -43,9 +43,9 @@ def evaluate(
     bundle: Annotated[Path, argument("SYSTEM", "A model (name, bundle or run folder), or a file of translations.")],
     data: Annotated[
         Path | None,
-        argument("DATA", "A file of source TAB target; the recipe's test split if left out."),
+        argument("DATA", "A file of source TAB target (default: the recipe's test split)."),
     ] = None,
-    split: Annotated[str | None, value("NAME", "Instead of test: dev, or as the recipe's corpus names it.")] = None,
+    split: Annotated[str | None, value("NAME", "dev, or a split name of the recipe's corpus (default: test).")] = None,
     source: Annotated[Path | None, input_file("Parallel data: one sentence a line.")] = None,
     target: Annotated[Path | None, input_file("Its translation, line by line.")] = None,
     reference: Annotated[list[Path] | None, input_file("A further reference for every line (repeatable).")] = None,
@@ -57,7 +57,7 @@ def evaluate(
     protocol: Annotated[
         str | None, value("NAME", "model, raw, lowercase, multi30k-en, multi30k-fr, multi30k-de.")
     ] = None,
-    tokenize: Annotated[str | None, value("NAME", "sacrebleu's tokenizer for BLEU; 13a if left out.")] = None,
+    tokenize: Annotated[str | None, value("NAME", "sacrebleu's tokenizer for BLEU (default: 13a).")] = None,
     phones: Annotated[bool, flag("--phones", "Targets are phones: PER, and WER of whole words.")] = False,
     as_json: Annotated[
         bool, flag("--json", "Print the scores as JSON: BLEU, chrF and TER from 0 to 100, other shares from 0 to 1.")
@@ -107,18 +107,18 @@ def evaluate(
         show_measured(console(), f"{what}, {count:,} sentence{'s' if count > 1 else ''}:", measured)
         if other is not None:
             show_against(str(bundle), other)
-    if html is not None:  # last: a full disk loses no scores
+    if html is not None:  # last, so that a full disk loses no scores
         about = f"of the {name} set" if path is None else f"of {path}"
         write_whole(html, report_page(what, measured, name=str(bundle), about=about, against=other))
         warn(f"written: {html}")
 
 
 def _check(systems: list[Path], against: Path | None, for_models: Mapping[str, object], gold_read: bool) -> None:
-    """Refuse options that have no effect on what was given."""
+    """Raise for options that do not apply to the given systems."""
     from regard.text.input_error import InputError
 
     if for_models["links"] is None and gold_read:
-        raise InputError("--gold-base and --flip-gold say how --links is read: name that file too")
+        raise InputError("--gold-base and --flip-gold apply to --links: name that file too")
     texts = [one for one in systems if one.is_file()]
     if texts and len(systems) > 1:
         raise InputError(f"{texts[0]} is a file of translations: --ensemble takes bundles")

@@ -14,7 +14,7 @@ from regard.cli.options import Parents, argument, output_file
 
 
 def explain(
-    mechanism: Annotated[str | None, argument("MECHANISM", "Its name or its author's; lists them if left out.")] = None,
+    mechanism: Annotated[str | None, argument("MECHANISM", "Its name or its author's (default: list them).")] = None,
     plot: Annotated[Path | None, output_file("Also draw the step as PNG, SVG or PDF.")] = None,
     parents: Parents = False,
 ) -> None:

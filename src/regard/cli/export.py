@@ -1,11 +1,11 @@
-"""Write a trained model for other places: ONNX graphs, a page for the browser, or an int8 bundle for regard itself.
+"""Export a trained model: ONNX graphs, a page for the browser, or an int8 bundle for regard itself.
 
 Examples:
     regard export onnx runs/demo --out demo-onnx
     regard export onnx runs/demo --out demo-onnx8 --int8       a quarter of the size
     regard translate demo-onnx "I love you."                   through onnxruntime
     regard export int8 runs/demo --out demo-int8               a bundle of a quarter of the size
-    regard export web en-fr runs/demo --out page               static files that translate in the browser
+    regard export web en-fr runs/demo --out page               a page that translates by itself
 
 docs/guides/onnx.md shows a program that needs neither torch nor regard, docs/guides/web.md a page without a server.
 """

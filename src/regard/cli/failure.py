@@ -25,7 +25,7 @@ def describe_failure(error: Exception, verb: str = "") -> tuple[str, int]:
         return f"{error.filename or 'standard output'}: {error.strerror or error}", 1
     if damaged := _damaged_bytecode(error):
         return (
-            f"{damaged} is cut short, as by a full disk: free some space and delete it, Python writes it anew;"
+            f"{damaged} is truncated, for example by a full disk: free some space and delete it (Python rewrites it);"
             " `regard doctor` finds others",
             1,
         )
@@ -35,13 +35,13 @@ def describe_failure(error: Exception, verb: str = "") -> tuple[str, int]:
         return str(error), 1
     if isinstance(error, ModuleNotFoundError) and error.name and not error.name.startswith("regard"):
         package = error.name.partition(".")[0]
-        return f"the package '{package}' is missing: pip install regard brings everything that it needs", 1
+        return f"the package '{package}' is missing: pip install regard installs everything that it needs", 1
     first = str(error).strip().splitlines()[0] if str(error).strip() else "no reason given"
     return f"unexpected {type(error).__name__}: {first} (REGARD_DEBUG=1 shows where)", 1
 
 
 def _damaged_bytecode(error: Exception) -> str:
-    """The .pyc file that Python could not load: the frame of the import system knows its path, the error does not."""
+    """The .pyc file that Python could not load: its path is in the import system's frame, not in the error."""
     place = error.__traceback__
     while place is not None and place.tb_next is not None:
         place = place.tb_next
@@ -57,7 +57,7 @@ def silence(stream: TextIO) -> None:
 
 
 class SurvivingStream:
-    """A stream that survives a closed terminal or pipe, so that a run can go on and save."""
+    """A stream that survives a closed terminal or pipe, so that a run can continue and save."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -80,7 +80,7 @@ class SurvivingStream:
 
 
 def _out_of_memory(error: Exception) -> bool:
-    """Only torch raises such errors: where it was not imported, this is none."""
+    """Whether torch ran out of memory; False if torch is not imported."""
     if "torch" not in sys.modules:
         return False
     from regard.torch_private import is_out_of_memory

@@ -1,4 +1,4 @@
-"""What a bundle holds: the model and its size, vocabularies, how it was trained, versions."""
+"""Describe a bundle: model and size, vocabularies, training, versions."""
 
 from typing import Annotated
 

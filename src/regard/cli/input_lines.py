@@ -14,7 +14,7 @@ CHUNK = 256
 
 
 def read_batches(path: Path | None) -> Iterator[list[str]]:
-    """Lines to translate together; only a line feed ends a line, and bytes that are not UTF-8 are refused."""
+    """Lines to translate together; only a line feed ends a line, and bytes that are not UTF-8 are an error."""
     from regard.cli.arriving import ArrivingLines
     from regard.data.lines import decode_lines, read_lines
 

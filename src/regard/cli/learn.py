@@ -37,9 +37,9 @@ ACTIONS = ("watch", "list", "run", "hint", "reset", "solution", "check")
 
 def learn(
     action: Annotated[str, typer.Argument(help=f"{', '.join(ACTIONS)}.", show_default=False)] = "watch",
-    exercise: Annotated[str | None, typer.Argument(help="Number or name; the current one if left out.")] = None,
-    tier: Annotated[int | None, typer.Argument(help="Which hint: 1, 2 or 3; the next one if left out.")] = None,
-    folder: Annotated[Path | None, typer.Option(help="The exercises' folder; ./regard-course if left out.")] = None,
+    exercise: Annotated[str | None, typer.Argument(help="Number or name (default: the current one).")] = None,
+    tier: Annotated[int | None, typer.Argument(help="Which hint: 1, 2 or 3 (default: the next one).")] = None,
+    folder: Annotated[Path | None, typer.Option(help="The exercises' folder (default: ./regard-course).")] = None,
     grade: Annotated[Path | None, typer.Option(help="Grade the learners in this folder; runs their code.")] = None,
     report: Annotated[Path | None, typer.Option(help="With --grade: write CSV and feedback files here.")] = None,
     notebooks: Annotated[Path | None, typer.Option(help="Write a notebook for each exercise to this folder.")] = None,

@@ -22,18 +22,18 @@ VERBS = {
     "translate": "Translate text, and show where the model looked.",
     "evaluate": "Measure a model on its test set or on your data.",
     "align": "Word links from attention, symmetrised and scored against gold.",
-    "compare": "Train variants of a recipe with several seeds and lay them side by side.",
-    "info": "What a bundle holds.",
+    "compare": "Train variants of a recipe with several seeds and compare them.",
+    "info": "Describe a bundle.",
     "models": "The models in the package: direction, size, score, licence.",
-    "export": "Write a model for other runtimes: ONNX.",
+    "export": "Export a model: ONNX, a page for the browser, or int8.",
     "explain": "One decoder step of an attention mechanism, worked in small numbers.",
     "plot": "Draw attention heat-maps, or a run's loss curve.",
     "studio": "See where models look, in the browser.",
     "serve": "Serve models over HTTP.",
     "learn": "Learn attention by writing it: exercises, graded on save.",
-    "bench": "Time ours beside the textbook loop and others, on the same work.",
+    "bench": "Time our training step against the textbook loop and others.",
     "doctor": "Check this machine, a recipe, a data file or a bundle.",
-    "completion": "Completion at the Tab key for bash, zsh and fish.",
+    "completion": "Shell completion for bash, zsh and fish.",
 }
 HELP = ("-h", "--help")
 
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def _interrupt_on_signals() -> None:
-    """SIGTERM and SIGHUP end a command as Ctrl-C does, so that drafts are removed; ignored signals stay ignored."""
+    """SIGTERM and SIGHUP act like Ctrl-C, so that temporary files are removed; ignored signals stay ignored."""
     for number in (signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])):
         if signal.getsignal(number) == signal.SIG_DFL:
             signal.signal(number, _interrupt)
@@ -79,7 +79,7 @@ def _run(arguments: Sequence[str]) -> int:
         if os.environ.get("REGARD_DEBUG"):
             raise
         if isinstance(error, OSError):
-            silence(sys.stdout)  # Python must not flush the rest again when it ends
+            silence(sys.stdout)  # or Python would flush the rest again at exit
         return _print_error(*describe_failure(error, verb))
 
 

@@ -1,6 +1,6 @@
 """The models in the package: direction, size, score, licence; the model card of one.
 
-A name of this list stands wherever a command or `regard.load` takes a bundle.
+Every command and `regard.load` accept these names in place of a bundle.
 
 Examples:
     regard models

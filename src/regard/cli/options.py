@@ -42,21 +42,21 @@ def argument(metavar: str, about: str) -> Any:
 
 
 Bundle = Annotated[Path, argument("BUNDLE", "A model: a name of `regard models`, a bundle or run folder.")]
-Beam = Annotated[int | None, number("Beam width; the recipe's if left out.", MOST["beam"])]
-Device = Annotated[str, value("NAME", "Device to compute on; cpu if left out.")]
+Beam = Annotated[int | None, number("Beam width (default: the recipe's).", MOST["beam"])]
+Device = Annotated[str, value("NAME", "Device to compute on (default: cpu).")]
 Ensemble = Annotated[list[Path] | None, value("BUNDLE", "A further model of the ensemble (repeatable).")]
 LengthPenalty = Annotated[
-    float | None, value("X", "Scores are divided by length^X; the recipe's if left out.", "--length-penalty")
+    float | None, value("X", "Scores are divided by length^X (default: the recipe's).", "--length-penalty")
 ]
 LongestSource = Annotated[
-    int | None, number("Read up to N pieces of a text; as in training if left out.", MOST["longest"])
+    int | None, number("Read up to N pieces of a text (default: as in training).", MOST["longest"])
 ]
 Parents = Annotated[bool, flag("--parents", "Create missing folders of the output files.")]
 Set = Annotated[
     list[str] | None, value("KEY=VALUE", "Change a recipe key: --set train.steps=500 (repeatable).", "--set")
 ]
 Precision = Annotated[
-    str, value("NAME", "float32 (if left out) or int8: 8-bit products on a CPU, faster; a few translations differ.")
+    str, value("NAME", "float32 (default) or int8: 8-bit products on a CPU, faster; a few translations differ.")
 ]
 Trust = Annotated[
     list[str] | None, value("MODULE:CLASS", "Allow this class that the model names (repeatable).", "--trust")

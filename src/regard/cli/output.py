@@ -65,7 +65,7 @@ def check_outputs(
     parents: bool,
     remedies: Mapping[str, str] | None = None,
 ) -> None:
-    """Refuse an output that cannot be written, that is also an input, or that another output would replace.
+    """Raise for an output that cannot be written, that is also an input, or that another output would replace.
 
     `written` is keyed by option; `read` are files, bundles and run folders. `remedies` is, for an option, a further
     remedy for an output that is also an input.
@@ -83,7 +83,7 @@ def check_outputs(
             raise InputError(f"standard output goes to {one}, which is also an input: name another file")
     for (option, path), (other, same) in combinations(outputs.items(), 2):
         if _same(path, same):
-            raise InputError(f"{option} and {other} name one file, {same}: name two")
+            raise InputError(f"{option} and {other} name the same file, {same}: name two")
 
 
 def _same(path: Path, other: Path) -> bool:
@@ -124,10 +124,10 @@ def _files_of(path: Path) -> list[Path]:
 
 
 def check_picture(path: Path, *also: str) -> None:
-    """Refuse a picture format that is not supported; `also` are further endings that the caller can write."""
+    """Raise for a picture format that is not supported; `also` are further endings that the caller can write."""
     valid = (*PICTURES, *also)
     if path.suffix.lower() not in valid:
-        raise InputError(f"{path} ends in {path.suffix or 'nothing'}; wanted {', '.join(valid[:-1])} or {valid[-1]}")
+        raise InputError(f"{path} ends in {path.suffix or 'nothing'}; expected {', '.join(valid[:-1])} or {valid[-1]}")
 
 
 def write_picture(figure: "Figure", path: Path) -> None:

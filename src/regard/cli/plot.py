@@ -16,13 +16,13 @@ from regard.cli.options import Bundle, Parents, Trust, argument, flag, number, o
 
 def plot(
     bundle: Bundle,
-    texts: Annotated[list[str] | None, argument("TEXT", "Sentences to draw; the run's loss curve if left out.")] = None,
-    out: Annotated[Path | None, output_file("The picture; attention.png or curve.png if left out.")] = None,
+    texts: Annotated[list[str] | None, argument("TEXT", "Sentences to draw (default: the run's loss curve).")] = None,
+    out: Annotated[Path | None, output_file("The picture (default: attention.png or curve.png).")] = None,
     parents: Parents = False,
     words: Annotated[bool, flag("--words", "Whole words instead of pieces and EOS.")] = False,
     target: Annotated[str | None, value("TEXT", "Force this translation of the one sentence given.")] = None,
-    layer: Annotated[int | None, number("A layer, from 0; the mean of all if left out.", MOST["layers"])] = None,
-    head: Annotated[int | None, number("A head, from 0; the mean of all if left out.", MOST["heads"])] = None,
+    layer: Annotated[int | None, number("A layer, from 0 (default: the mean of all).", MOST["layers"])] = None,
+    head: Annotated[int | None, number("A head, from 0 (default: the mean of all).", MOST["heads"])] = None,
     trust: Trust = None,
 ) -> None:
     from regard.cli.output import check_outputs, check_picture, write_picture
@@ -49,7 +49,7 @@ def plot(
         Warnings().show(one, line if len(texts) > 1 else None)
     drawn = [one for one in translations if one.source_words]
     if not drawn:
-        raise InputError("nothing to draw: there is no word in what was given")
+        raise InputError("nothing to draw: the given texts have no words")
     page = path.suffix.lower() == ".html"
     try:
         maps = [one.attention_map(words=words, layer=layer, head=head) for one in drawn]
@@ -70,7 +70,7 @@ def _run_folder(path: Path) -> Path:
     from regard.bundle.find import find_bundle
 
     if not path.exists():
-        find_bundle(path)  # says what there is instead
+        find_bundle(path)  # raises with the valid names
     if not (path / "journal.jsonl").exists() and (path.parent / "journal.jsonl").exists():
         return path.parent
     return path

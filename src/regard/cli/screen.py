@@ -23,7 +23,7 @@ TEXT = 24
 
 
 def console() -> Console:
-    """Standard output; plain text where it is piped, whatever FORCE_COLOR says."""
+    """Standard output; plain text if it is piped, even with FORCE_COLOR."""
     terminal = sys.stdout.isatty()
     return terminal_console(sys.stdout, force_terminal=terminal, soft_wrap=not terminal)
 
@@ -69,7 +69,7 @@ def show_map(screen: Console, translation: Translation, *, words: bool = False) 
 
 
 def show_walk(screen: Console, translation: Translation) -> None:
-    """The spotlight, step by step."""
+    """Attention step by step, with the attended source words highlighted."""
     ascii_only = screen.options.ascii_only
     steps = walk(
         translation.attention_map(),
@@ -119,7 +119,7 @@ def show_against(name: str, against: OtherSystem) -> None:
         figures = (f"{one.first:{form}}", f"{one.second:{form}}", f"{one.difference:+{form}}", interval)
         lines.append((metric.replace("_", " "), *figures, f"{one.p_value:.3f}", verdict(one)))
     samples = next(iter(against.comparisons.values())).samples
-    notes = [f"paired bootstrap, {samples:,} resampled test sets; p is how often chance alone does as much"]
+    notes = [f"paired bootstrap, {samples:,} resampled test sets; p is the probability of such a difference by chance"]
     notes += [f"{against.name}: {note}" for note in against.measured.notes]
     typer.echo("")
     show_table(lines)
@@ -160,7 +160,7 @@ def fold_table(rows: Sequence[Sequence[str]], width: int) -> list[str]:
 
 
 def _wrap_row(cells: Sequence[str], name: int, room: int) -> list[list[str]]:
-    """A row as the lines that it needs if its cells are as narrow as that."""
+    """A row as several lines, so that the cells fit into the given widths."""
     parts = [wrap(cell, name if place == 0 else room) or [""] for place, cell in enumerate(cells)]
     return [list(line) for line in zip_longest(*parts, fillvalue="")]
 

@@ -1,7 +1,7 @@
 """Serve models over HTTP: the API /api/v1, described by docs/reference/http-api.md, and the page of the studio.
 
-Requests of many clients are decoded together. SIGTERM finishes what runs and refuses what comes. Each request is a
-line of JSON on standard error. Another host than this machine needs a token.
+Requests of many clients are decoded together. After SIGTERM the server finishes running requests and rejects new ones.
+Each request is logged as a line of JSON on standard error. An address that other machines can reach needs a token.
 
 Examples:
     regard serve demo-en-fr
@@ -23,15 +23,15 @@ MOST_PORT, MOST_QUEUE = 65_535, 10_000
 
 def serve(
     bundles: Annotated[list[Path], argument("BUNDLE", "Models: names of `regard models`, bundles or run folders.")],
-    host: Annotated[str, value("NAME", "Address to listen on; this machine alone if left out.")] = "127.0.0.1",
-    port: Annotated[int, number("Port; 8765 if left out, 0 for any that is free.", MOST_PORT, 0)] = 8765,
+    host: Annotated[str, value("NAME", "Address to listen on (default: this machine only).")] = "127.0.0.1",
+    port: Annotated[int, number("Port (default: 8765); 0 for any free one.", MOST_PORT, 0)] = 8765,
     token: Annotated[
-        str | None, value("SECRET", "What clients must send: Authorization: Bearer SECRET; $REGARD_TOKEN if left out.")
+        str | None, value("SECRET", "Clients must send Authorization: Bearer SECRET (default: $REGARD_TOKEN).")
     ] = None,
     device: Device = "cpu",
-    batch: Annotated[int, number("Hypotheses decoded together; 128 if left out.", MOST["beam"], 1)] = 128,
-    queue: Annotated[int, number("Requests that may wait, more get 429; 128 if left out.", MOST_QUEUE, 1)] = 128,
-    seconds: Annotated[int, number("Longest time for a request; 30 if left out.", 3600, 1)] = 30,
+    batch: Annotated[int, number("Hypotheses decoded together (default: 160).", MOST["beam"], 1)] = 160,
+    queue: Annotated[int, number("Requests in the queue; further ones get 429 (default: 128).", MOST_QUEUE, 1)] = 128,
+    seconds: Annotated[int, number("Timeout of a request in seconds (default: 30).", 3600, 1)] = 30,
     trust: Trust = None,
 ) -> None:
     from regard.server.settings import Settings

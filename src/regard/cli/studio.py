@@ -1,7 +1,7 @@
 """See where models look, in the browser: translate, walk through the steps, compare, draw beams, train the demo.
 
 Without a bundle the page offers the models of the package and those of the runs folder. Everything runs on this
-machine; nothing is fetched from elsewhere.
+machine, without network access.
 
 Examples:
     regard studio
@@ -21,13 +21,13 @@ from regard.cli.options import Device, Trust, argument, flag, input_file, number
 
 def studio(
     bundles: Annotated[
-        list[Path] | None, argument("BUNDLE", "Models; those of the package and of --runs if left out.")
+        list[Path] | None, argument("BUNDLE", "Models (default: those of the package and of --runs).")
     ] = None,
-    runs: Annotated[Path, value("DIR", "Folder of training runs; runs if left out.")] = Path("runs"),
-    host: Annotated[str, value("NAME", "Address to listen on; this machine alone if left out.")] = "127.0.0.1",
-    port: Annotated[int, number("Port; 8765 if left out, 0 for any that is free.", 65_535, 0)] = 8765,
+    runs: Annotated[Path, value("DIR", "Folder of training runs (default: runs).")] = Path("runs"),
+    host: Annotated[str, value("NAME", "Address to listen on (default: this machine only).")] = "127.0.0.1",
+    port: Annotated[int, number("Port (default: 8765); 0 for any free one.", 65_535, 0)] = 8765,
     token: Annotated[
-        str | None, value("SECRET", "Password of the page, for another --host; $REGARD_TOKEN if left out.")
+        str | None, value("SECRET", "Password of the page, for another --host (default: $REGARD_TOKEN).")
     ] = None,
     attention: Annotated[
         list[Path] | None, input_file("Show this matrix or tensor of any model: .json, .npz, .npy (repeatable).")

@@ -1,10 +1,10 @@
 """Train what a recipe describes: a published name, or the path of a TOML file.
 
 Examples:
-    regard train                                       which recipes there are
+    regard train                                       list the recipes
     regard train reverse                               a published one
     regard train mine.toml --set train.steps=500       your own, with a key changed
-    regard train --resume runs/mine                    go on after Ctrl-C
+    regard train --resume runs/mine                    continue after Ctrl-C
     regard train --keys                                every key of a recipe, with its default
 
 Several workers: torchrun --nproc-per-node=4 -m regard train RECIPE (docs/guides/several-devices.md).
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 def train(
     recipe: Annotated[
-        str | None, argument("RECIPE", "A recipe's name, or the path of a TOML file; lists them if left out.")
+        str | None, argument("RECIPE", "A recipe's name, or the path of a TOML file (default: list them).")
     ] = None,
     set_: Set = None,
-    out: Annotated[Path | None, value("DIR", "Run folder; runs/RECIPE if left out.")] = None,
+    out: Annotated[Path | None, value("DIR", "Run folder (default: runs/RECIPE).")] = None,
     resume: Annotated[bool, flag("--resume", "Continue a run; its folder alone is enough.")] = False,
     overwrite: Annotated[bool, flag("--overwrite", "Replace the run in the folder.")] = False,
     deterministic: Annotated[bool, flag("--deterministic", "Bit-equal runs from equal seeds.")] = False,
@@ -81,7 +81,7 @@ def train(
 
 
 def _run_recipe(name: str, out: Path | None) -> "tuple[Recipe | str, Path | None]":
-    """The recipe of the run folder `name` and that folder; `name` and `out` where it is none.
+    """The recipe of the run folder `name` and that folder; `name` and `out` if it is not a run folder.
 
     The recipe in a run folder may come from another person: its classes are imported only if --trust names them.
     """
@@ -94,7 +94,7 @@ def _run_recipe(name: str, out: Path | None) -> "tuple[Recipe | str, Path | None
     if not folder.is_dir():
         return name, out
     if out is not None and out.resolve() != folder.resolve():
-        raise InputError(f"--resume goes on in {folder}, and --out names {out}: leave one of them out")
+        raise InputError(f"--resume continues in {folder}, but --out names {out}: leave one of them out")
     if not is_run(folder):
         raise InputError(f"nothing to resume in {folder}: there is no run")
     return parse_recipe(read_json(folder / RECIPE), str(folder / RECIPE)), folder

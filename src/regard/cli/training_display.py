@@ -95,7 +95,7 @@ class TrainingDisplay:
         threads = "1 thread" if event.threads == 1 else f"{event.threads} threads"
         workers = f"{event.workers} workers, each with " if event.workers > 1 else ""
         self._line(
-            f"{event.train_pairs:,} pairs to learn from, {event.dev_pairs:,} to check with; vocabulary "
+            f"{event.train_pairs:,} training pairs, {event.dev_pairs:,} development pairs; vocabulary "
             f"{event.source_vocabulary:,} → {event.target_vocabulary:,}; {event.parameters:,} parameters; "
             f"{workers}{_kind(event)}, {event.precision}, {threads}; {event.padding:.0%} padding"
         )
@@ -111,7 +111,7 @@ class TrainingDisplay:
 
     def _stepped(self, event: Stepped) -> None:
         memory = MEMORY if event.step > self.first else 0.0
-        if event.loss == event.loss:  # one loss that is not a number must not swallow the mean
+        if event.loss == event.loss:  # a NaN must not enter the running mean
             self.loss = memory * self.loss + (1 - memory) * event.loss
         self.speed = memory * self.speed + (1 - memory) * event.tokens_per_second
         figures = f"loss {self.loss:.3f} · {self.speed:,.0f} tokens/s{self.score}"
@@ -132,7 +132,7 @@ class TrainingDisplay:
         )
 
     def _averaged(self, event: Averaged) -> None:
-        used = "*" if event.best else "(not better: left aside)"
+        used = "*" if event.best else "(not better: not used)"
         self._line(f"mean of the last {event.count} weights: {show_score(event.metric, event.score)} {used}")
 
 
@@ -145,7 +145,7 @@ class Clock:
         self.first: float | None = None
 
     def left(self, share: float) -> str:
-        """ ", about 5 min left"; empty before anything was done. `share` includes what was done before the start."""
+        """ ", about 5 min left"; empty at the start. `share` includes work from before a resume."""
         if self.first is None:
             self.first, self.began = share, self.clock()
         if not self.first < share < 1:
@@ -166,7 +166,7 @@ def _kind(event: Started) -> str:
 
 
 def show_score(metric: str, score: float) -> str:
-    """A score as people read it: fractions as percentages."""
+    """A score as text; fractions as percentages."""
     form = {"exact_match": ".1%", "loss": ".4f"}.get(metric, ".2f")
     name = "validation loss" if metric == "loss" else metric.replace("_", " ")
     return f"{name} {score:{form}}"

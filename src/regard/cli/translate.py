@@ -7,9 +7,9 @@ Examples:
     regard translate runs/demo "I love you." --target "Je t'aime." --alignment
     regard translate runs/demo "I love you." --temperature 0.8 --nbest 3
 
-On a terminal, the heat-map of each text follows its translation; files and pipes get the translations alone. A program
-that keeps the pipe open gets the translation of each line before it writes the next. With --engine, the
-files of a folder or a pattern go into a folder of parts; finished parts are not translated again.
+On a terminal, the heat-map of each text follows its translation; files and pipes get only the translations. A program
+that keeps the pipe open gets each translation before it writes the next line. With --engine, the files of a folder or
+a pattern are translated in parts, into a folder; finished parts are not translated again.
 """
 
 import json
@@ -53,7 +53,7 @@ PAGE = 200
 def translate(
     bundle: Bundle,
     texts: Annotated[
-        list[str] | None, argument("TEXT", "Texts, after -- if one begins with -; standard input if left out.")
+        list[str] | None, argument("TEXT", "Texts, after -- if one begins with - (default: standard input).")
     ] = None,
     input_: Annotated[Path | None, input_file("Read lines from this file.", "--input")] = None,
     output: Annotated[Path | None, output_file("Write to this file.")] = None,
@@ -82,8 +82,8 @@ def translate(
     precision: Precision = "float32",
     trust: Trust = None,
     engine: Annotated[str | None, value("NAME", "For folders: local, or ray (several processes or machines).")] = None,
-    workers: Annotated[int, number("Processes of the engine ray; 2 if left out.", MOST["threads"])] = 2,
-    gpus_per_worker: Annotated[float, value("X", "GPUs of each worker, also a fraction; 0 if left out.")] = 0.0,
+    workers: Annotated[int, number("Processes of the engine ray (default: 2).", MOST["threads"])] = 2,
+    gpus_per_worker: Annotated[float, value("X", "GPUs of each worker, also a fraction (default: 0).")] = 0.0,
     column: Annotated[str | None, value("NAME", "Column of the text in TSV, JSON lines and Parquet.")] = None,
 ) -> None:
     from regard.cli.translate_folder import translate_folder
@@ -110,7 +110,7 @@ def translate(
     output = _check_files(input_, output, html, read, in_place, parents, bool(texts))
     total = None if input_ is None else count_lines(input_)
     if targets is not None and total is not None and len(targets) != total:
-        raise InputError(f"{total:,} lines in {input_}, but {len(targets):,} in --target: wanted one for each")
+        raise InputError(f"{total:,} lines in {input_}, but {len(targets):,} in --target: expected one for each")
     models = [bundle, *(ensemble or [])]
     translator = load(models, device, longest_source=longest_source, trust=trust or (), precision=chosen)
     on_terminal = input_ is None and output is None and sys.stdout.isatty() and (bool(texts) or sys.stdin.isatty())
@@ -137,7 +137,7 @@ def _translate_lines(
     from regard.cli.screen import Warnings, progress
 
     texts, input_, output = streams
-    _tell_files(texts or [])
+    _warn_about_files(texts or [])
     warnings, shown, done = Warnings(), list["Translation"](), 0
     with open_output(output) as file, progress("translating", total, output is not None) as advance:
         for batch in chunks(texts) if texts else read_batches(input_):
@@ -157,7 +157,7 @@ def _check_files(
     read: Path | None, output: Path | None, html: Path | None, bundles: list[Path], in_place: bool, parents: bool,
     texts: bool,
 ) -> Path | None:  # fmt: skip
-    """Where the lines go; raises where an output is also an input and --in-place does not say so."""
+    """The output file; raises if an output is also an input, without --in-place."""
     from regard.cli.output import STANDARD_INPUT, check_outputs
 
     if in_place:
@@ -235,7 +235,7 @@ def _converse(translator: "Translator", search: dict[str, Any], form: Form) -> "
         import readline  # noqa: F401  (gives `input` a history and the arrow keys)
     sys.stderr.write("Type a sentence; an empty line ends.\n")
     done: list[Translation] = []
-    while line := _ask():
+    while line := _prompt():
         try:
             translation = translator.translate(line, **search)
         except InputError as error:
@@ -248,7 +248,7 @@ def _converse(translator: "Translator", search: dict[str, Any], form: Form) -> "
     return done
 
 
-def _ask() -> str:
+def _prompt() -> str:
     from regard.cli.screen import warn
 
     while True:
@@ -261,12 +261,12 @@ def _ask() -> str:
             warn("the input is not UTF-8: set the terminal's encoding, and try again")
 
 
-def _tell_files(texts: list[str]) -> None:
+def _warn_about_files(texts: list[str]) -> None:
     """Warn about texts that are names of files: they are translated as text."""
     from regard.cli.screen import warn
 
     for one in filter(os.path.isfile, texts):
-        warn(f"'{one}' was taken as text, but is a file: --input {shlex.quote(one)} translates its lines")
+        warn(f"'{one}' was translated as text, but is a file: --input {shlex.quote(one)} translates its lines")
 
 
 def _targets(target: list[str] | None, texts: list[str] | None, read: Path | None) -> list[str] | None:
@@ -279,7 +279,7 @@ def _targets(target: list[str] | None, texts: list[str] | None, read: Path | Non
     if read is not None and len(target) == 1 and not is_stream(read):
         return list(read_lines(Path(target[0])))
     if not texts:
-        raise InputError("--target needs TEXT arguments, or one file with --input FILE: lines of a pipe have none")
+        raise InputError("--target needs TEXT arguments, or one file with --input FILE: a pipe has no targets")
     if len(target) != len(texts):
         raise InputError(f"{len(texts)} texts but {len(target)} of --target: give one for each")
     return target

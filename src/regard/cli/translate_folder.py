@@ -23,8 +23,8 @@ def translate_folder(
     if read is None or written is None:
         raise InputError("--engine needs --input (a folder or a pattern in quotes) and --output (a new folder)")
     bulk = Bulk(str(bundle), str(read), str(written), **about)
-    with progress("translating", None) as tell:
-        done = translate_bulk(bulk, engine, workers=workers, gpus=gpus, tell=tell)
+    with progress("translating", None) as advance:
+        done = translate_bulk(bulk, engine, workers=workers, gpus=gpus, progress=advance)
     if done.finished_before == done.parts:
         warn(f"all {done.parts:,} parts of {done.files:,} files were finished before: nothing was translated")
         return

@@ -12,7 +12,7 @@ def command_list(verbs: Mapping[str, str]) -> str:
     """The text of `regard --help`."""
     lines = ["regard: sequence-to-sequence models that show where they look", "", "Verbs:"]
     lines += table([(verb, what) for verb, what in verbs.items()])
-    more = "New here? Begin with regard demo. regard VERB --help says more; regard --version prints the version."
+    more = "New here? Start with regard demo. regard VERB --help shows its options; regard --version the version."
     return "\n".join([*lines, "", more])
 
 

@@ -31,7 +31,7 @@ class Batch:
     indices: Int[Tensor, "batch"]
     """Which items of the data these rows are."""
     guidance: Guidance | None = None
-    """Where attention should look, for guided training."""
+    """The links that attention is trained to follow, for guided training."""
 
     @property
     def source_real(self) -> Bool[Tensor, "batch source"]:

@@ -17,16 +17,16 @@ Indices = Int64[np.ndarray, "rows"]
 
 
 @dataclass(frozen=True)
-class Batcher:
+class EpochBatcher:
     """Divides an epoch into batches. The position of a run is (epoch, number of batches done).
 
-    Give either `tokens`: on each side, rows × longest row (padding, BOS/EOS counted) stays within it; or `sentences`:
-    so many rows. With `bucket` the rows of a batch are of similar length, with `shuffle` epochs differ; without
-    either, batches follow the order of the data.
+    Give either `tokens`, the most that rows × longest row (padding, BOS/EOS counted) may be on each side, or
+    `sentences`, the number of rows. With `bucket` the rows of a batch are of similar length, with `shuffle` epochs
+    differ; without either, batches follow the order of the data.
 
     With `multiple` above 1 all batches are padded to multiples of it, and buckets hold one padded length on each side:
-    few shapes, which recur, so that a GPU can replay what it did for them before. What fills less than half a batch
-    joins its neighbours, or every length would leave a step of a few rows behind.
+    few shapes, which recur, so that CUDA graphs can be replayed. A batch that is less than half full is merged with
+    its neighbours; otherwise every length would end in a batch of a few rows.
     """
 
     data: EncodedPairs
@@ -41,7 +41,7 @@ class Batcher:
 
     def __post_init__(self) -> None:
         if (self.tokens is None) == (self.sentences is None):
-            raise InputError(f"a batch is so many tokens or so many sentences: give one of the two, not {self._size()}")
+            raise InputError(f"a batch is limited by tokens or by sentences: give one of the two, not {self._size()}")
         if any(size is not None and size < 1 for size in (self.tokens, self.sentences)):
             raise InputError(f"a batch needs at least one sentence: {self._size()} is too few")
         longest = int(np.maximum(*self._columns()).max())
@@ -76,7 +76,7 @@ class Batcher:
 
     def plan(self, epoch: int = 0) -> list[Indices]:
         """The items of each batch of an epoch, in order."""
-        # RandomState is the generator of NumPy whose numbers are promised to stay the same.
+        # NumPy guarantees that RandomState gives the same numbers in every version.
         random = np.random.RandomState([self.seed & 0xFFFFFFFF, epoch])
         order = random.permutation(len(self.data)) if self.shuffle else np.arange(len(self.data))
         source, target = self._columns()
@@ -88,7 +88,7 @@ class Batcher:
         return batches
 
     def _turning(self, source: Indices, target: Indices) -> Indices:
-        """Targets as they are sorted within a source length: rising and falling in turn, so neighbours are alike."""
+        """Sort key of the targets: rising and falling alternately by source length, so that neighbours are alike."""
         falls = (source // self.multiple) % 2 == 1 if self.multiple > 1 else np.zeros(len(source), dtype=bool)
         turning: Indices = np.where(falls, -target, target)
         return turning
@@ -102,7 +102,7 @@ class Batcher:
         first = longest = 0
         changes = (np.diff(source, prepend=source[:1]) != 0) | (np.diff(target, prepend=target[:1]) != 0)
         if not self.bucket or self.multiple == 1:
-            changes[:] = False  # only padded lengths occur often enough for batches of their own
+            changes[:] = False  # without padding to multiples, one length is too rare for its own batches
         for place, (length, change) in enumerate(zip(np.maximum(source, target).tolist(), changes, strict=True)):
             half_full = 2 * (place - first) * longest >= self.tokens
             longest = max(longest, length)
@@ -154,7 +154,7 @@ class Batcher:
 def _pad(
     sequences: Sequences, items: Indices, begin: bool, end: bool, multiple: int
 ) -> tuple[Int64[np.ndarray, "rows columns"], Int64[np.ndarray, "rows"]]:
-    """Rows of ids with BOS and EOS if wanted, and how many ids of each row are real.
+    """Rows of ids with BOS and EOS on request, and how many ids of each row are real.
 
     There is a multiple of `multiple` columns, BOS not counted.
     """
@@ -163,7 +163,7 @@ def _pad(
     whole = lengths + int(begin) + int(end)
     columns = np.arange(int(begin) - (-(whole.max() - int(begin)) // multiple) * multiple)
     inside = columns - int(begin)
-    # A row's last column of all may lie beyond the ids; any id will do there, it is overwritten.
+    # The last index of a row may lie beyond the ids; any id will do, it is overwritten.
     places = np.minimum(np.maximum(offsets[:, None] + inside, 0), len(sequences.ids) - 1)
     padded = np.where(inside < lengths[:, None], sequences.ids[places], np.int64(PAD))
     if begin:

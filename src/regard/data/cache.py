@@ -40,7 +40,7 @@ def cached_folder(kind: str, key: str, build: Callable[[Path], None], notes: lis
             if place.exists():
                 shutil.rmtree(place)
                 if notes is not None:
-                    notes.append(f"the cache in {place} was damaged or only half written: it was built anew")
+                    notes.append(f"the cache in {place} was damaged or incomplete: it was rebuilt")
             with whole_folder(place) as draft:
                 build(draft)
                 files = {path.name: _describe(path) for path in sorted(draft.iterdir())}
@@ -74,6 +74,6 @@ def _explain(problem: OSError, place: Path) -> InputError:
     reason = reasons.get(problem.errno or 0)
     remedy = "Name another folder" if reason is None else "Free some space, or name another folder"
     return InputError(
-        f"cannot keep prepared data in {place.parent}: {reason or problem.strerror or problem}; nothing half done is "
+        f"cannot keep prepared data in {place.parent}: {reason or problem.strerror or problem}; no partial files are "
         f"left there. {remedy} with the environment variable REGARD_CACHE"
     )

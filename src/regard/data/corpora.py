@@ -85,7 +85,7 @@ def _pairs(
             skipped.append(number)
     if not found:
         raise InputError(
-            f"{path} holds no pair; wanted lines of source {'TAB' if wrong is _wrong_columns else ','} target"
+            f"{path} holds no pair; expected lines of source {'TAB' if wrong is _wrong_columns else ','} target"
         )
 
 
@@ -94,7 +94,7 @@ def _check_columns(columns: Columns | None) -> None:
         return
     counted = [one for one in columns if isinstance(one, int)]
     if len(columns) != 2 or min(counted, default=1) < 1 or columns[0] == columns[1]:
-        raise InputError(f"columns = {list(columns)}: wanted two different columns, counted from 1, e.g. [1, 2]")
+        raise InputError(f"columns = {list(columns)}: expected two different columns, counted from 1, e.g. [1, 2]")
 
 
 def _find_columns(columns: Columns | None, names: Sequence[str], path: Path) -> tuple[int, int]:
@@ -116,15 +116,15 @@ def _find_columns(columns: Columns | None, names: Sequence[str], path: Path) -> 
 
 def _wrong_values(given: int, path: Path) -> str:
     if given == 1:
-        return 'no delimiter; wanted two values, or set delimiter in the recipe\'s [data], e.g. delimiter = ";"'
-    return f"{given} values, wanted 2; name two columns in the recipe's [data], e.g. columns = [1, 2]"
+        return 'no delimiter; expected two values, or set delimiter in the recipe\'s [data], e.g. delimiter = ";"'
+    return f"{given} values, expected 2; name two columns in the recipe's [data], e.g. columns = [1, 2]"
 
 
 def _wrong_columns(given: int, path: Path) -> str:
     if given == 1:
-        return "no tab; wanted source TAB target"
+        return "no tab; expected source TAB target"
     return (
-        f"{given} columns, wanted 2; to read the first two, say columns = [1, 2] in the recipe's [data], "
+        f"{given} columns, expected 2; to read the first two, set columns = [1, 2] in the recipe's [data], "
         f"or keep only them: cut -f 1,2 {path.name}"
     )
 
@@ -154,7 +154,7 @@ def read_parallel(
 
 
 def _unequal(files: Sequence[Path], streams: Sequence[Iterator[str]], number: int, lines: Sequence[str | None]) -> str:
-    """Both counts, found by reading on to the end."""
+    """The message with both line counts, found by reading both files to the end."""
     counts = [
         number - 1 if line is None else number + sum(1 for _ in stream)
         for line, stream in zip(lines, streams, strict=True)
@@ -171,7 +171,7 @@ def _parse_links(line: str, source: str, target: str, where: str, turned: bool) 
         raise InputError(str(problem)) from None
     if turned:
         links = links.flipped()
-    # Whatever the words are split by, there are at most so many.
+    # The most words that any way of splitting gives.
     most = len(word_spans(source)), len(word_spans(target))
     for link in sorted(links.possible):
         if link[0] >= most[0] or link[1] >= most[1]:

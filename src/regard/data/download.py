@@ -44,13 +44,13 @@ def download(address: str, part: Path, progress: Progress, most: int, fresh: boo
         except _TooLarge:
             part.unlink(missing_ok=True)
             raise InputError(
-                f"{address} is larger than the catalogue knows it (more than {most:,} bytes): it was changed there, or "
-                "on the way; nothing of it is kept; try again later, or take a local copy with --from"
+                f"{address} is larger than in the catalogue (more than {most:,} bytes): it was changed on the server "
+                "or in transit; nothing of it is kept; try again later, or take a local copy with --from"
             ) from None
     kept = part.stat().st_size if part.exists() else 0
     raise InputError(
-        f"the download of {address} broke off {ATTEMPTS} times ({problem}); {kept:,} bytes are kept: "
-        "the same command goes on from there"
+        f"the download of {address} failed {ATTEMPTS} times ({problem}); {kept:,} bytes are kept: "
+        "run the same command again to resume"
     )
 
 
@@ -83,7 +83,7 @@ def _refused(error: urllib.error.HTTPError, address: str, part: Path, done: int)
         if (error.headers.get("Content-Range") or "").endswith(f"/{done}"):
             return
         part.unlink()
-        raise _Broken("what was here is longer than the file") from None
+        raise _Broken("the local part is longer than the file") from None
     if error.code >= http.HTTPStatus.INTERNAL_SERVER_ERROR:
         raise _Broken(f"the server answered {error.code} {cut(str(error.reason))}") from None
     raise InputError(
@@ -111,4 +111,4 @@ def _receive(answer: Any, part: Path, done: int, progress: Progress, most: int) 
             file.write(block)
             progress(done, total)
     if total is not None and done < total:
-        raise _Broken(f"{done:,} of {total:,} bytes came")
+        raise _Broken(f"received {done:,} of {total:,} bytes")

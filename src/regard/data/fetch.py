@@ -79,7 +79,7 @@ def _refuse_private(entry: CatalogueEntry, folder: Path, missing: list[str]) -> 
     if private:
         raise InputError(
             f"{entry.name} has no public address for {private[0]}{' and others' if len(private) > 1 else ''} "
-            f"({entry.origin}): give the folder of a local copy with --from, or in REGARD_DATA; wanted in {folder}"
+            f"({entry.origin}): give the folder of a local copy with --from, or in REGARD_DATA; expected in {folder}"
         )
 
 
@@ -94,7 +94,7 @@ def _find_origin(entry: CatalogueEntry, origin: Path) -> Path:
             return place
     first = missing[places[0]]
     raise InputError(
-        f"--from {origin}: no whole copy of {entry.name} there, neither in {entry.name}/ nor beside; missing: "
+        f"--from {origin}: no complete copy of {entry.name} in it or in its folder {entry.name}/; missing: "
         f"{', '.join(first[:3])}{f' and {len(first) - 3} more' if len(first) > 3 else ''}"
     )
 
@@ -120,8 +120,8 @@ def text_digest(path: Path, most: int | None = None) -> str:
 def _copy(origin: Path, place: Path, file: TextFile, watch: Watch) -> None:
     if not _matches(origin, file):
         raise InputError(
-            f"{origin} is not the file that the catalogue knows: it is damaged or of another edition "
-            f"(wanted a text of {file.lines:,} lines, SHA-256 {file.sha256[:12]}…)"
+            f"{origin} differs from the file in the catalogue: it is damaged or of another edition "
+            f"(expected a text of {file.lines:,} lines, SHA-256 {file.sha256[:12]}…)"
         )
     target = _compressed_like(origin, place)
     size = origin.stat().st_size
@@ -139,7 +139,7 @@ def _download(place: Path, file: TextFile, watch: Watch) -> None:
     part = target.with_name(f".{target.name}.part")  # a fixed name, so that a later attempt resumes; the lock is held
     part.parent.mkdir(parents=True, exist_ok=True)
     if part.is_symlink():
-        part.unlink()  # its target is not ours
+        part.unlink()  # a symbolic link: do not write to its target
     most = file.bytes + file.bytes // 100 + _BLOCK  # no compression makes a text longer than that
     for fresh in (False, True):
         resumed = download(address, part, lambda done, total: watch(place.name, done, total), most, fresh)
@@ -152,9 +152,9 @@ def _download(place: Path, file: TextFile, watch: Watch) -> None:
         if not resumed:  # only a part of another edition would explain the difference
             break
     raise InputError(
-        f"{address} is not the file that the catalogue knows (wanted a text of {file.bytes:,} bytes, SHA-256 "
-        f"{file.sha256[:12]}…): it was changed there or on the way, and is not kept; try again later, or take a local "
-        "copy with --from"
+        f"{address} differs from the file in the catalogue (expected a text of {file.bytes:,} bytes, SHA-256 "
+        f"{file.sha256[:12]}…): it was changed on the server or in transit, and is not kept; try again later, or take "
+        "a local copy with --from"
     )
 
 

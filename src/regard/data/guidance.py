@@ -73,7 +73,7 @@ class Guide:
 
 
 def read_links(path: Path, pairs: Iterable[Pair]) -> Iterator[tuple[Pair, Links]]:
-    """Each pair with its line of a Pharaoh file; a file of another length is refused."""
+    """Each pair with its line of a Pharaoh file; raises if the file has another number of lines."""
     path = find_file(path)
     lines = read_lines(path)
     count = 0
@@ -86,7 +86,7 @@ def read_links(path: Path, pairs: Iterable[Pair]) -> Iterator[tuple[Pair, Links]
         except ValueError as error:
             raise InputError(str(error)) from None
     if next(lines, None) is not None:
-        raise InputError(f"{path} goes on after line {count:,}, but there are no more training pairs")
+        raise InputError(f"{path} has more than {count:,} lines, but there are no more training pairs")
 
 
 def known_links(pairs: Iterable[Pair]) -> Iterator[tuple[Pair, Links]]:
@@ -150,7 +150,7 @@ def _pieces(words: list[int | None]) -> dict[int, list[int]]:
 
 
 def _check(number: int, links: Links, pair: Pair, tokenizers: tuple[Tokenizer, Tokenizer], spaces: bool) -> None:
-    """Refuse links to words that do not exist; normalisation may drop a final stop, which is no error."""
+    """Raise for links to words that do not exist; links to a final stop that normalisation drops are allowed."""
     counts = [
         len(word_spans(text, "spaces" if spaces else tokenizer.config.words))
         for text, tokenizer in zip((pair.source, pair.target), tokenizers, strict=True)

@@ -46,9 +46,9 @@ def find_file(path: Path) -> Path:
         if candidate.is_file():
             return candidate
     if path.is_dir():
-        raise InputError(f"{path} is a folder, wanted a file")
+        raise InputError(f"{path} is a folder, expected a file")
     if path.exists():
-        raise InputError(f"{path} is a device or a pipe, wanted a file that can be read twice")
+        raise InputError(f"{path} is a device or a pipe, expected a file that can be read twice")
     folder = path.parent
     if not folder.is_dir():
         raise InputError(f"no file {path}: there is no folder {folder}")
@@ -95,21 +95,19 @@ def decode_lines(stream: Readable, name: str) -> Iterator[str]:
 
 
 def _refuse_zeros(line: bytes, where: str) -> None:
-    """A stray NUL is dropped by the normaliser; where there are many, this is another encoding or no text at all."""
+    """Raise for many NUL bytes: another encoding, or not text. The normaliser drops a single one."""
     zeros = line.count(0)
     if zeros < 4 or 4 * zeros < len(line):
         return
     if zeros < len(line):
         raise InputError(f"{where} is UTF-16 or UTF-32, not UTF-8: convert the file, e.g. iconv -f UTF-16 -t UTF-8")
-    raise InputError(f"{where} holds nothing but NUL bytes: what was here was never written; copy the file again")
+    raise InputError(f"{where} holds nothing but NUL bytes: its content was never written; copy the file again")
 
 
 def _remedy(line: bytes) -> str:
-    """No encoding of text has such bytes, so nothing can be converted where there are some."""
+    """How to fix a line that is not UTF-8: convert it, unless its bytes occur in no text encoding."""
     if strange := [byte for byte in line if byte in _NO_TEXT]:
-        return (
-            f"this is no text file (it holds the byte 0x{strange[0]:02x}): name one, plain or packed (gzip, xz, zstd)"
-        )
+        return f"not a text file (it holds the byte 0x{strange[0]:02x}): name one, plain or packed (gzip, xz, zstd)"
     return "convert the file, e.g. iconv -f LATIN1 -t UTF-8"
 
 

@@ -11,7 +11,7 @@ from regard.bounds import MOST, cut
 from regard.data.lines import import_extra
 from regard.text.input_error import InputError
 
-NOT_UTF8 = "a text is not UTF-8 ({problem}): it was written wrongly; write it anew from text that was decoded"
+NOT_UTF8 = "a text is not UTF-8 ({problem}): write the file again with UTF-8 texts"
 TEXT = 64 << 20
 """Bytes of a batch when it is unpacked; a single row may have more."""
 
@@ -32,7 +32,7 @@ def open_parquet(path: Path) -> Any:
 def read_columns(
     path: Path, rows: int, columns: Sequence[str] | None = None, groups: Sequence[int] | None = None
 ) -> Iterator[dict[str, list[Any]]]:
-    """The columns of at most so many rows after the other; InputError where a cell or a row group is too large.
+    """The columns in batches of at most `rows` rows; InputError if a cell or a row group is too large.
 
     `columns` that the file does not have mean all; `groups` are numbers of row groups.
     """

@@ -29,7 +29,7 @@ from regard.text.worker import CountWords, EncodeTexts
 Watch = Callable[[str, int], None]
 """Called with the current step and the number of pairs that are done."""
 _FORMAT = 1
-"""Increased when the cached files, or what decides them, change."""
+"""Part of the cache key; increase it when the format or the content of the cached files changes."""
 _SMALL = 4 * CHUNK
 """Pairs up to which worker processes do not pay off."""
 
@@ -71,7 +71,7 @@ def encode_corpus(
     seed: str | None = None,
     watch: Watch = _no_progress,
 ) -> tuple[EncodedPairs, tuple[str, ...]]:
-    """The ids of the training pairs, and what to report; a seed enables BPE dropout.
+    """The ids of the training pairs, and notes for the user; a seed enables BPE dropout.
 
     With dropout the ids are used once, so they are not cached, and this process encodes them, because its tokenizers
     remember the segmentations of earlier epochs.

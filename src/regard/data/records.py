@@ -21,7 +21,7 @@ _ROWS = 4096
 def read_jsonl(path: Path, source: str, target: str, skipped: list[int] | None = None) -> Iterator[Pair]:
     """One JSON object a line; `source` and `target` name its fields, `translation.en` one inside another.
 
-    The numbers of lines with a blank side are appended to `skipped`, and so it is in the other readers.
+    The numbers of lines with a blank side are appended to `skipped`, as in the other readers.
     """
     path = find_file(path)
     return _pairs(_json_rows(path), source, target, skipped, str(path))
@@ -34,7 +34,7 @@ def read_parquet(path: Path, source: str, target: str, skipped: list[int] | None
 
 
 def read_dataset(dataset: Any, source: str, target: str, skipped: list[int] | None = None) -> Iterator[Pair]:
-    """A split of a Hugging Face dataset that `open_dataset` gave."""
+    """A split of a Hugging Face dataset that `open_dataset` returned."""
     where = f"the split {dataset.split}"
     return _pairs(enumerate(_dataset_rows(dataset, where), 1), source, target, skipped, where)
 
@@ -65,7 +65,7 @@ def guess_fields(path: Path) -> tuple[str, str]:
     rows = _parquet_rows(path, "", "") if path.name.endswith(".parquet") else _json_rows(path)
     _, row = next(rows, (0, None))
     if row is None:
-        raise InputError(f"{path} is empty: wanted records with a source and a target")
+        raise InputError(f"{path} is empty: expected records with a source and a target")
     if all(isinstance(row.get(name, 0), str | None) for name in ("source", "target")):
         return "source", "target"
     texts = [name for name in _names(row) if isinstance(_value(row, name), str)]
@@ -106,7 +106,7 @@ def _field(row: Mapping[str, Any], name: str, where: str) -> str:
         return ""
     if not isinstance(value, str):
         inside = f"; {suggest(name, _names(row), 'fields')}" if isinstance(value, Mapping) else ""
-        raise InputError(f'{where}: the field "{cut(name)}" is {type(value).__name__}, wanted text{inside}')
+        raise InputError(f'{where}: the field "{cut(name)}" is {type(value).__name__}, expected text{inside}')
     if len(value) > MOST["line"]:
         raise InputError(
             f'{where}: the field "{cut(name)}" has {len(value):,} characters, at most {MOST["line"]:,} are read: '
@@ -121,7 +121,7 @@ def _field(row: Mapping[str, Any], name: str, where: str) -> str:
 
 
 def _value(row: Mapping[str, Any], name: str) -> Any:
-    """The value of a field, or of a nested one; KeyError where there is none."""
+    """The value of a field, or of a nested one; KeyError if there is none."""
     if name in row:  # also where the name itself has a point in it
         return row[name]
     value: Any = row
@@ -147,10 +147,12 @@ def _json_rows(path: Path) -> Rows:
         try:
             row = parse_json(line)
         except ValueError as problem:
-            raise InputError(f"{path}, line {number} is not JSON ({problem}); wanted one object a line") from None
+            raise InputError(f"{path}, line {number} is not JSON ({problem}); expected one object a line") from None
         if not isinstance(row, dict):
             kind = type(row).__name__
-            raise InputError(f'{path}, line {number}: a {kind}, wanted an object such as {{"source": …, "target": …}}')
+            raise InputError(
+                f'{path}, line {number}: a {kind}, expected an object such as {{"source": …, "target": …}}'
+            )
         yield number, row
 
 

@@ -136,7 +136,7 @@ class StoredSplit:
         digest = hashlib.sha256()
         parts = self.config.model_dump(mode="json", exclude={"base", "train", "dev", "test", "name"})
         if parts.get("header") is False and isinstance(self.config, TsvData):
-            del parts["header"]  # the key of a corpus does not change because the table got a new one
+            del parts["header"]  # a key added to the table later must not invalidate existing caches
         parts |= {"split": self.split, "missing": (*self._missing, BY) if self._missing else ()}
         digest.update(json.dumps(parts, sort_keys=True).encode())
         if isinstance(self.config, HuggingFaceData):
@@ -207,7 +207,7 @@ class StoredSplit:
         if long:
             yield f"{name}: {long:,} pairs left out, a side has more than {self.config.longest_words} words"
         if limited:
-            yield f"{name}: only the first {self.config.limit:,} training pairs, as data.limit says"
+            yield f"{name}: only the first {self.config.limit:,} training pairs are used (data.limit)"
         chosen = self._held_out
         for missing in self._missing:
             if chosen is not None and self.split in ("train", missing):

@@ -37,10 +37,12 @@ def synthetic(
     True
     """
     if vocabulary <= first:
-        raise InputError(f"vocabulary = {vocabulary} leaves no symbol: they are the numbers from {first} to it")
+        raise InputError(
+            f"vocabulary = {vocabulary} leaves no symbol: symbols are the numbers from {first} to vocabulary - 1"
+        )
     if not 1 <= shortest <= longest:
-        raise InputError(f"lengths from {shortest} to {longest}: wanted 1 <= shortest <= longest")
-    # Random.random is the one method whose numbers Python promises to keep.
+        raise InputError(f"lengths from {shortest} to {longest}: expected 1 <= shortest <= longest")
+    # Random.random is the only method whose numbers Python guarantees to keep.
     random = Random(f"{seed} {split}").random
     symbols = vocabulary - first
     pairs: list[Pair] = []

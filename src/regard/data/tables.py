@@ -90,9 +90,9 @@ class TsvData(_Files):
     train: Path
     """File of training pairs."""
     dev: Path | None = None
-    """File of development pairs; held out of train if left out."""
+    """File of development pairs (default: held out of train)."""
     test: Path | None = None
-    """File of test pairs; held out of train if left out."""
+    """File of test pairs (default: held out of train)."""
     header: bool = False
     """Whether the first line names the columns."""
     columns: tuple[Column, Column] | tuple[ColumnName, ColumnName] | None = None
@@ -112,9 +112,9 @@ class CsvData(_Files):
     train: Path
     """File of training pairs."""
     dev: Path | None = None
-    """File of development pairs; held out of train if left out."""
+    """File of development pairs (default: held out of train)."""
     test: Path | None = None
-    """File of test pairs; held out of train if left out."""
+    """File of test pairs (default: held out of train)."""
     header: bool = True
     """Whether the first line names the columns."""
     delimiter: str = Field(default=",", min_length=1, max_length=1)
@@ -153,9 +153,9 @@ class ParallelData(_Files):
     train: ParallelFiles | Path
     """Prefix or table of the training files."""
     dev: ParallelFiles | Path | None = None
-    """Those of the development files; held out of train if left out."""
+    """Those of the development files (default: held out of train)."""
     test: ParallelFiles | Path | None = None
-    """Those of the test files; held out of train if left out."""
+    """Those of the test files (default: held out of train)."""
     source: str | None = None
     """Ending of source files."""
     target: str | None = None
@@ -182,9 +182,9 @@ class RecordData(_Files):
     train: Path
     """File of training records."""
     dev: Path | None = None
-    """File of development records; held out of train if left out."""
+    """File of development records (default: held out of train)."""
     test: Path | None = None
-    """File of test records; held out of train if left out."""
+    """File of test records (default: held out of train)."""
     source: str = "source"
     """Field of the source text."""
     target: str = "target"
@@ -204,9 +204,9 @@ class HuggingFaceData(_Files):
     train: str = "train"
     """Split to train on."""
     dev: str | None = None
-    """Split to validate on; held out of train if left out."""
+    """Split to validate on (default: held out of train)."""
     test: str | None = None
-    """Split to test on; held out of train if left out."""
+    """Split to test on (default: held out of train)."""
     source: str = "source"
     """Field of the source text."""
     target: str = "target"
@@ -214,7 +214,7 @@ class HuggingFaceData(_Files):
 
 
 class CatalogueData(_Stored):
-    """A corpus that `regard data list` names; splits by their names there, its own choice if left out."""
+    """A corpus that `regard data list` names; splits by their names there (default: those of the catalogue)."""
 
     kind: Literal["catalogue"]
     name: str

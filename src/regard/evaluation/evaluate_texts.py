@@ -12,7 +12,7 @@ from regard.evaluation.word_errors import wer
 
 @dataclass(frozen=True)
 class LengthScores:
-    """The scores of sentences whose source has `shortest` to `longest` words; None where there are none."""
+    """The scores of sentences whose source has `shortest` to `longest` words; None if there are none."""
 
     shortest: int
     longest: int | None
@@ -35,16 +35,16 @@ class Evaluation:
     chrf: float
     exact_match: float
     aer: float | None
-    """None where no gold links are known."""
+    """None if no gold links are known."""
     signatures: dict[str, str]
     by_length: tuple[LengthScores, ...] = ()
     ter: float | None = None
     wer: float | None = None
     """Edits over reference words; of pronunciations the share of words with any wrong phone."""
     per: float | None = None
-    """Edits over reference phones; None where the targets are no phones."""
+    """Edits over reference phones; None if the targets are not phones."""
     entropy: float | None = None
-    """How spread out attention is, in nats: the mean over the target words of all sentences; None where it is not
+    """Entropy of attention in nats: the mean over the target words of all sentences; None if it is not
     known."""
     references: int = 1
     """The most references that a sentence has."""
@@ -67,7 +67,7 @@ def evaluate(
     """Scores a test set. `lengths` (source words of each sentence) adds the scores by length, in bins that start at
     `edges`; `predicted` with `gold` links adds AER, over the sentences whose gold has any; `entropies` (of each word
     that was written, sentence by sentence) their mean over words. With `phones` the targets are pronunciations: PER
-    counts phones, WER words that are not right. TER takes long.
+    counts phones, WER counts words with any wrong phone. TER is slow.
     """
     lists = reference_lists(hypotheses, references)
     if (predicted is None) != (gold is None):
@@ -120,7 +120,7 @@ class _Measured:
 
 
 def _edits(texts: Sequence[str], truths: References) -> float | None:
-    """The error rate over tokens; None where no reference has any."""
+    """The error rate over tokens; None if no reference has any."""
     try:
         return wer(texts, truths)
     except ValueError:

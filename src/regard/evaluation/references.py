@@ -9,7 +9,7 @@ References = Sequence[str | Sequence[str]]
 def reference_lists(hypotheses: Sequence[str], references: References) -> list[list[str]]:
     """Every sentence's references as a list; raises if a sentence has none."""
     if isinstance(hypotheses, str) or isinstance(references, str):
-        raise ValueError("one string was given where a list of sentences is wanted; put it into a list")
+        raise ValueError("one string was given where a list of sentences is expected; put it into a list")
     if len(hypotheses) != len(references):
         raise ValueError(f"{len(hypotheses)} hypotheses for {len(references)} references; give one for each sentence")
     if not hypotheses:
@@ -24,7 +24,7 @@ def reference_lists(hypotheses: Sequence[str], references: References) -> list[l
 
 
 def reference_streams(hypotheses: Sequence[str], references: References) -> list[list[str | None]]:
-    """As sacrebleu takes them: all first references, then all second ones, None where a sentence has no more."""
+    """As sacrebleu takes them: all first references, then all second ones, None if a sentence has no more."""
     lists = reference_lists(hypotheses, references)
     most = max(len(each) for each in lists)
     return [[each[index] if index < len(each) else None for each in lists] for index in range(most)]

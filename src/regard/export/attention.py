@@ -47,13 +47,13 @@ def prepare_multi_head(graph: Graph, attention: Any, states: str) -> tuple[str, 
 def by_sentence(graph: Graph, value: str, keys: str, *sizes: str) -> str:
     """[rows, ...] → [sentence, rows of a sentence, *sizes]: rows of one sentence follow each other and share its keys.
 
-    A key for each row is the case of one row a sentence.
+    Keys with one row for each row of `value` are the case of one row a sentence.
     """
     return graph("Reshape", value, graph("Concat", graph.size(keys, 0), graph.integers(-1), *sizes, axis=0))
 
 
 def by_row(graph: Graph, value: str, *sizes: str) -> str:
-    """The way back: [sentence, rows of a sentence, ...] → [rows, *sizes]."""
+    """The inverse: [sentence, rows of a sentence, ...] → [rows, *sizes]."""
     return graph("Reshape", value, graph("Concat", graph.integers(-1), *sizes, axis=0))
 
 
@@ -74,7 +74,7 @@ def multi_head_step(
 
 
 def prepare_keys(graph: Graph, score: str, attention: Any, states: str) -> str | None:
-    """The keys of a single-head mechanism, [batch, source, width]; None where they are the states themselves."""
+    """The keys of a single-head mechanism, [batch, source, width]; None if they are the states themselves."""
     if score == "additive":
         return graph.linear(states, attention.W_h, attention.b)
     if score == "general":
@@ -113,8 +113,8 @@ def single_head_step(
 
 
 def look(graph: Graph, kind: str, window: Any, query: str, real: str, position: str) -> tuple[str, str | None, str]:
-    """Where a window lets a step look: the mask [rows, 1, source], the Gaussian that local-p multiplies with, and the
-    center [rows] of a local window.
+    """The positions that a window lets a step see: the mask [rows, 1, source], local-p's Gaussian factor, and the
+    centre [rows] of a local window.
     """
     mask = graph("Unsqueeze", real, graph.integers(1))
     if kind == "global":
@@ -139,7 +139,7 @@ def look(graph: Graph, kind: str, window: Any, query: str, real: str, position: 
 
 
 def choose_weights(graph: Graph, scores: str, mask: str, gaussian: str | None, given: str) -> str:
-    """The softmax over what the mask shows; a given weight that is not negative replaces the computed one."""
+    """The softmax over the mask; a given weight that is not negative replaces the computed one."""
     weights = masked_softmax(graph, scores, mask)
     if gaussian is not None:
         weights = graph("Mul", weights, gaussian)

@@ -21,9 +21,9 @@ SMALLEST = 1e-30
 
 
 class Graph:
-    """Values are known by their names; `graph("Tanh", x)` adds a node and returns the name of its output.
+    """Values are strings, the names of outputs: `graph("Tanh", x)` adds a node and returns the name of its output.
 
-    A tensor of the model is named after its parameter, so that tied parameters and those that two graphs use are one.
+    A tensor of the model is named after its parameter, so tied parameters and those in both graphs are stored once.
     """
 
     def __init__(self, name: str, weights: Weights, names: dict[int, str], outer: "Graph | None" = None) -> None:
@@ -57,7 +57,7 @@ class Graph:
         self._outputs.append(helper.make_tensor_value_info(name, kind, dimensions))
 
     def constant(self, value: Any, dtype: Any = np.float32) -> str:
-        """A small constant, kept in the graph itself; equal ones are one."""
+        """A small constant, kept in the graph itself; equal constants are stored once."""
         if self._outer is not None:
             return self._outer.constant(value, dtype)
         array = np.asarray(value, dtype=dtype)
@@ -89,7 +89,7 @@ class Graph:
         return self("Mul", self("Cast", integers, to=FLOAT), scale)
 
     def linear(self, x: str, weight: Tensor, bias: Tensor | None = None, name: str = "") -> str:
-        """`W x + b` for every row of x: [..., in] → [..., out]; `name` is for a weight that is no parameter."""
+        """`W x + b` for every row of x: [..., in] → [..., out]; `name` is for a weight that is not a parameter."""
         name = name or self._names[id(weight)]
         if self.weights.int8:
             product = self._int8_product(x, weight, name)
@@ -124,7 +124,7 @@ class Graph:
         return self("Expand", self.constant(0.0), self("Concat", rows, self.integers(*sizes), axis=0))
 
     def count_up(self, length: str) -> str:
-        """0, 1, 2 …: so many integers."""
+        """The integers 0, 1, 2 … below `length`."""
         first, step = self.constant(0, np.int64), self.constant(1, np.int64)
         return self("Range", first, self("Squeeze", length, self.integers(0)), step)
 
@@ -141,7 +141,7 @@ class Graph:
         )
 
     def _int8_product(self, x: str, weight: Tensor, name: str) -> str:
-        """The product of integers, which onnxruntime makes one node (MatMulIntegerToFloat).
+        """The product of integers, which onnxruntime fuses into one node (MatMulIntegerToFloat).
 
         Each row of x is rounded by its own size, so that its result does not depend on the rows beside it.
         """
@@ -155,11 +155,11 @@ class Graph:
         return self("Mul", self("MatMul", self("DequantizeLinear", levels, *self._levels()), W), size)
 
     def _levels(self) -> tuple[str, str]:
-        """Scale and zero point of what lies between -1 and 1, in unsigned integers: signed ones have no fast kernel."""
+        """Scale and zero point for values between -1 and 1, in unsigned integers: signed ones have no fast kernel."""
         return self.constant(1 / 127), self.constant(128, np.uint8)
 
     def _transposed(self, matrix: str) -> str:
-        """Computed once, when a session is opened; a step that a graph repeats takes it from the graph around it."""
+        """Computed once, when a session is opened; the body of a Scan takes it from the outer graph."""
         if self._outer is not None:
             return self._outer._transposed(matrix)
         if matrix not in self._values:

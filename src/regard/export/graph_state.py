@@ -1,4 +1,4 @@
-"""What passes from the encoder to the first step and from step to step, as outputs and inputs of the graphs."""
+"""The decoder's state as outputs of the encoder graph and as inputs and outputs of the step graph."""
 
 import numpy as np
 
@@ -7,11 +7,11 @@ from regard.export.attention import AttendedNames
 from regard.export.graph import FLOAT, INTEGER, Dimensions, Graph
 
 State = dict[str, tuple[str, int, Dimensions]]
-"""What passes from step to step: the value, its type and its axes behind the rows, by name."""
+"""The state between steps, by name: the value, its type and its axes after the rows."""
 
 
 WRITTEN = "written"
-"""The axis of what a Transformer has written, which a step makes longer."""
+"""The axis of a Transformer's key-value cache, which grows at each step."""
 
 
 def write_state(graph: Graph, state: State) -> None:
@@ -21,7 +21,7 @@ def write_state(graph: Graph, state: State) -> None:
 
 
 def read_state(graph: Graph, state: State) -> None:
-    """The same as inputs of a step; those that several rows may share have an axis of their own."""
+    """The state as inputs of a step; tensors that several rows may share have their own first axis."""
     for name, (_, kind, dimensions) in state.items():
         graph.input(name, kind, ["sentences" if is_shared(name) else "rows", *dimensions])
 
@@ -32,7 +32,7 @@ def is_shared(name: str) -> bool:
 
 
 def begin(graph: Graph, rows: str, *, weighs: bool) -> State:
-    """The number of the step, and weights given in place of the computed ones: negative where there are none."""
+    """The number of the step, and given weights, which replace the computed ones unless they are negative."""
     state: State = {"position": (graph("Expand", graph.constant(0, np.int64), rows), INTEGER, [])}
     if weighs:
         shape = graph("Concat", rows, graph.integers(1, 1, 1), axis=0)
@@ -62,6 +62,6 @@ def finish(graph: Graph, state: State, new: dict[str, str], attended: list[Atten
 
 
 def given_weights(graph: Graph, layers: int) -> list[str]:
-    """`given_weights` as each layer takes them, [rows, head, source]; axes of size 1 stand for all."""
+    """`given_weights` as each layer takes them, [rows, head, source]; axes of size 1 are broadcast."""
     given = graph("Expand", "given_weights", graph.integers(1, layers, 1, 1))
     return [graph("Gather", given, graph.constant(layer, np.int64), axis=1) for layer in range(layers)]

@@ -11,7 +11,7 @@ from regard.bundle.onnx_manifest import ALIGNMENT, DATA
 
 
 class Weights:
-    """Collects named tensors and knows their place in the file; a name that comes again is the same tensor."""
+    """Collects named tensors and their offsets in the file; a repeated name is the same tensor."""
 
     def __init__(self, *, int8: bool = False) -> None:
         self.int8 = int8

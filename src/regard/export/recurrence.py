@@ -10,7 +10,7 @@ from regard.models.rnn.cells import PARAMETERS
 GATES = {"gru": (1, 0, 2), "gru-2014": (1, 0, 2), "lstm": (0, 3, 1, 2)}
 """torch's gates r z n and i f g o in ONNX's order: z r h and i o f c."""
 CLOSED = 30.0
-"""σ(-30) is 1e-13: a gate that is shut for float32."""
+"""σ(-30) is 1e-13: a closed gate in float32."""
 
 
 class Recurrence:
@@ -80,7 +80,7 @@ class Recurrence:
     def _operator(self, inputs: str, padding: str) -> tuple[str, str]:
         """As ONNX's own GRU or LSTM: torch's GRU resets after the product, that of 2014 before it.
 
-        An input column of its own tells an LSTM of padding: it shuts the input gate and opens the forget gate.
+        For an LSTM, one more input column marks padding: it closes the input gate and opens the forget gate.
         """
         graph = self.graph
         W, U, b = (self._in_order(one) for one in (self._W, self._U, self._b))
@@ -114,7 +114,7 @@ class Recurrence:
         return torch.cat([gates[one] for one in GATES[self.kind]])
 
     def _keeping(self, U: torch.Tensor, bias: torch.Tensor) -> np.ndarray:
-        """The weights of the padding column: larger than all that bias and state can bring against them."""
+        """The weights of the padding column: large enough to outweigh bias and state."""
         most = float((U.abs().sum(dim=1) + bias.abs().view(2, -1).sum(dim=0)).max()) + CLOSED
         column = np.zeros((4, self.units, 1), dtype=np.float32)
         column[0], column[2] = -most, most  # i and f

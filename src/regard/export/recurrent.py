@@ -52,7 +52,7 @@ def build_encoder(graph: Graph, model: Seq2Seq) -> State:
 def _read(
     graph: Graph, config: RecurrentConfig, encoder: Any, source: str, lengths: str, real: str
 ) -> tuple[str, dict[str, list[list[str]]]]:
-    """States [batch, source, state], and where each layer and direction ended: hidden and, of an LSTM, cell."""
+    """States [batch, source, state], and the final states of each layer and direction: hidden and, of an LSTM, cell."""
     counted = graph("Max", lengths, graph.constant(1, np.int64))  # a blank sentence is read as one word and made zero
     last = graph("Unsqueeze", graph("Sub", counted, graph.constant(1, np.int64)), graph.integers(1))
     spoken = graph("Unsqueeze", graph("Greater", lengths, graph.constant(0, np.int64)), graph.integers(1))
@@ -163,7 +163,7 @@ def _attend(graph: Graph, config: RecurrentConfig, attention: Any, state: State,
 
 
 def _features(graph: Graph, config: RecurrentConfig, readout: Any, state: str, context: str, embedded: str) -> str:
-    """`models/rnn/readout.py`: what the output layer sees."""
+    """`models/rnn/readout.py`: the input of the output layer."""
     if config.readout == "state-context":
         return graph("Concat", state, context, axis=1)
     if config.readout == "state-context-embedding":

@@ -105,7 +105,7 @@ def _encoder_layer(graph: Graph, layer: Any, states: str, mask: str) -> str:
 
 
 def _self_attention(graph: Graph, layer: Any, x: str, number: int, new: dict[str, str]) -> str:
-    """What the new word sees of all that is written, itself included; `new` receives the longer cache."""
+    """Attention of the new word to all written words, itself included; `new` receives the longer cache."""
     normed = _norm(graph, layer.self_norm, x)
     now = prepare_multi_head(graph, layer.self_attention, graph("Unsqueeze", normed, graph.integers(1)))
     for kind, value in zip(("keys", "values"), now, strict=True):

@@ -1,4 +1,4 @@
-"""Writes a bundle as an ONNX folder: two graphs, one weights file, manifest and tokenizers, whole or not at all."""
+"""Writes a bundle as an ONNX folder, atomically: two graphs, one weights file, manifest and tokenizers."""
 
 from pathlib import Path
 
@@ -22,14 +22,14 @@ from regard.text.input_error import InputError
 
 
 def export_onnx(path: Path, folder: Path, *, int8: bool = False, trace: bool = False) -> OnnxManifest:
-    """Export the bundle at `path` into a new folder; InputError where a setting of its model has no graph."""
+    """Export the bundle at `path` into a new folder; InputError if a setting of its model has no graph."""
     bundle = find_bundle(path)
-    check_exportable(bundle, read_manifest(bundle / NAME).model)  # before a class outside regard asks for trust
+    check_exportable(bundle, read_manifest(bundle / NAME).model)  # before loading, which would need --trust
     return write_onnx(load_bundle(path), folder, int8=int8, trace=trace)
 
 
 def write_onnx(bundle: Bundle, folder: Path, *, int8: bool = False, trace: bool = False) -> OnnxManifest:
-    """Write the graphs, the weights, and what a program needs to use them."""
+    """Write the graphs, the weights, the manifest and the tokenizers."""
     if (folder / NAME).exists() and not is_onnx(folder):
         raise InputError(f"cannot write {folder}: this folder holds a bundle, which would be lost: name another folder")
     with whole_folder(folder) as draft:
@@ -65,9 +65,9 @@ def build_graphs(model: Seq2Seq, weights: Weights, *, trace: bool = False) -> di
 
 
 def check_exportable(bundle: Path, config: RecurrentConfig | TransformerConfig) -> None:
-    """Refuse what has no graph: a mechanism whose code is not ours."""
+    """Raise for a mechanism outside regard, which has no graph."""
     if isinstance(config, RecurrentConfig) and ":" in config.score:
         raise InputError(
-            f"{bundle} cannot be exported: score = '{config.score}' is a class outside regard, and only what "
-            "regard itself computes becomes ONNX nodes: train with one of the scores that `regard explain` lists"
+            f"{bundle} cannot be exported: score = '{config.score}' is a class outside regard, which has "
+            "no ONNX graph: train with one of the scores that `regard explain` lists"
         )

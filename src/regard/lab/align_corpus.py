@@ -100,7 +100,7 @@ class DirectionLinks:
 
 
 def default_rule(bundle: Bundle) -> LinkRule:
-    """The head and row that guided alignment trained; else the mean of all heads and the row that writes the word."""
+    """The head and row that guided alignment trained; else the mean of all heads and the row that produced the word."""
     head = guided_head(bundle)
     return LinkRule(() if head is None else (head,), guided_shift(bundle))
 
@@ -206,9 +206,9 @@ def gold_in_words(aligner: Aligner, text: ParallelText, gold: Sequence[Links]) -
 
 
 def check_opposite(forward: Bundle, backward: Bundle, text: ParallelText) -> None:
-    """Refuse two models of the same direction, by the languages of their corpora or by the words that they know."""
+    """Raise for two models of the same direction, by the languages of their corpora or by their vocabularies."""
     same = InputError(
-        f"{backward.path} reads the same language as {forward.path}: --reverse wants a model of the other direction"
+        f"{backward.path} reads the same language as {forward.path}: --reverse needs a model of the other direction"
     )
     ours, theirs = _languages(forward), _languages(backward)
     if ours is not None and ours == theirs:  # with one vocabulary for both languages, every word is known
@@ -235,7 +235,7 @@ def _languages(bundle: Bundle) -> tuple[str, str] | None:
 
 
 def check_same_words(forward: Bundle, backward: Bundle) -> None:
-    """Refuse two models that split text into words differently: their links would have different indices."""
+    """Raise for two models that split text into words differently: their links would have different indices."""
     for ours, theirs in ((forward.source, backward.target), (forward.target, backward.source)):
         if ours.config.unit != theirs.config.unit:
             raise InputError(
@@ -252,8 +252,8 @@ def word_note(text: ParallelText, bundle: Bundle, remedy: str = "--words spaces"
         return []
     some = f"{count_pairs(len(lines))} of {len(text):,} {'has' if len(lines) == 1 else 'have'}"
     return [
-        f"{some} other words for this model than what white space separates (first: line {lines[0]}): links count the "
-        f"model's words; {remedy} counts the others"
+        f"{some} words that this model splits differently from white space (first: line {lines[0]}): links count the "
+        f"model's words; {remedy} counts words at white space"
     ]
 
 

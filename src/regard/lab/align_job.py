@@ -34,7 +34,7 @@ from regard.text.input_error import InputError
 
 @dataclass(frozen=True)
 class AlignJob:
-    """Everything that is needed to align."""
+    """The inputs of an alignment: models, rules, text and gold."""
 
     request: AlignRequest
     text: ParallelText
@@ -54,13 +54,13 @@ class AlignOutcome:
     job: AlignJob
     aligned: Aligned
     tuning: Tuning | None
-    """What tuning found, where there was gold to tune on."""
+    """The result of tuning; None without gold to tune on."""
     scores: dict[str, AlignmentScore] | None
     notes: tuple[str, ...]
 
     @property
     def posterior(self) -> Posterior | None:
-        """What links were extracted from; None: attention itself."""
+        """The posterior that links were extracted from; None: attention itself."""
         return self.job.forward.aligner.posterior
 
     @property
@@ -160,7 +160,7 @@ def attention_maps(outcome: AlignOutcome, most: int) -> list[AttentionMap]:
 
 
 def _direction(bundle: Bundle, request: AlignRequest) -> Direction:
-    """A model with the rule of the options, and what training taught where they leave it open."""
+    """A model with the rule of the options; keys that are not set keep the rule that training used."""
     options = request.options
     for posterior in options.posteriors:
         if posterior is not None:

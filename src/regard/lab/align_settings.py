@@ -40,7 +40,7 @@ class AlignOptions(BaseModel):
 
     heads: str | None = None
     shift: _Shift | None = None
-    """None: the row that training taught."""
+    """None: the row that training used."""
     method: Method = "argmax"
     threshold: float | None = Field(default=None, ge=0, le=1)
     null: bool = False
@@ -60,7 +60,7 @@ class AlignOptions(BaseModel):
 
     @model_validator(mode="after")
     def _check(self) -> "AlignOptions":
-        self.rule  # noqa: B018  (raises where the keys contradict each other)
+        self.rule  # noqa: B018  (raises if the keys contradict each other)
         if any(self.development) and not all(self.development):
             raise ValueError("dev_source, dev_target and dev_gold go together: set all three")
         if self.evidence is not None and self.posterior is None:
@@ -92,7 +92,7 @@ class AlignOptions(BaseModel):
 
     @property
     def posteriors(self) -> tuple[Posterior | None, ...]:
-        """What links are extracted from: attention (None) or a posterior; several if tuning is to choose one."""
+        """The sources of links: attention (None) or a posterior; several if tuning chooses among them."""
         if self.posterior is None:
             return (None,)
         if self.posterior == "tune":
@@ -131,7 +131,7 @@ class AlignRequest:
         return self.tune or any(self.options.development)
 
     def check(self) -> None:
-        """Refuse contradictory options before any model is loaded."""
+        """Raise for contradictory options before any model is loaded."""
         options = self.options
         if self.data is not None and (self.source is not None or self.target is not None):
             raise InputError(f"{self.data} and --source or --target were both given: leave one of them out")
@@ -145,7 +145,7 @@ class AlignRequest:
         if options.symmetrise is not None and self.reverse is None:
             raise InputError("symmetrise needs two directions: name the model of the other one with --reverse")
         if self.gold is None and options.given("gold_base", "flip_gold") and not any(options.development):
-            raise InputError("gold_base and flip_gold say how gold links are read: name the file with --gold")
+            raise InputError("gold_base and flip_gold apply to a file of gold links: name it with --gold")
         if self.tunes and (chosen := options.given(*RULE_KEYS)):
             raise InputError(f"--tune finds {', '.join(chosen)} itself: leave one of them out")
         if len(options.posteriors) > 1 and not self.tunes:
@@ -154,7 +154,7 @@ class AlignRequest:
             also = [*(["--tune"] if self.tune else []), *options.given(*SETTINGS_KEYS)]
             if also:
                 names = ", ".join(also)
-                raise InputError(f"--settings {self.settings} says how links are extracted: leave {names} out")
+                raise InputError(f"--settings {self.settings} already sets how links are extracted: leave {names} out")
 
 
 class Extraction(BaseModel):
@@ -231,7 +231,7 @@ class AlignSettings(BaseModel):
 
     @classmethod
     def load(cls, path: Path) -> "AlignSettings":
-        """Read what `save` wrote."""
+        """Read a file that `save` wrote."""
         find_file(path)  # raises for a missing file, with the nearest name
         try:
             content = read_json(path)
@@ -240,7 +240,7 @@ class AlignSettings(BaseModel):
         except ValueError:
             content = None
         if not isinstance(content, dict) or content.get("format") != FORMAT:
-            raise InputError(f"{path} holds no alignment settings: wanted a file that --save-settings wrote")
+            raise InputError(f"{path} holds no alignment settings: expected a file that --save-settings wrote")
         try:
             return cls.model_validate(content)
         except ValidationError as error:
@@ -250,11 +250,11 @@ class AlignSettings(BaseModel):
         return None if self.posterior is None else Posterior(self.posterior.prior, self.posterior.evidence)
 
     def rules_for(self, bundle: Bundle, rules: Iterable[Extraction | None], path: Path) -> list[LinkRule | None]:
-        """`rules` as link rules; refuses heads or a posterior that the model of `bundle` does not have."""
+        """`rules` as link rules; raises for heads or a posterior that the model of `bundle` does not have."""
         posterior = self.to_posterior()
         if posterior is not None and (kind := undefined_for(bundle.model)):
             raise InputError(
-                f"{path} was not made for {bundle.path}: it says {posterior.describe()}, "
+                f"{path} was not made for {bundle.path}: it sets {posterior.describe()}, "
                 f"which is not defined for {kind}"
             )
         found = [None if rule is None else rule.link_rule() for rule in rules]

@@ -14,7 +14,7 @@ from pathlib import Path
 from regard.child import python
 from regard.lab.finding import Finding
 
-HEADER = 16  # bytes before the code; Python itself compiles anew where even these are not whole
+HEADER = 16  # bytes before the code; with a shorter file Python compiles again by itself
 SHOWN = 5
 
 
@@ -22,16 +22,16 @@ def check_bytecode() -> Finding:
     """Whether Python can load every .pyc file of this environment."""
     damaged = [path for path in compiled_files() if is_damaged(path)]
     if not damaged:
-        return Finding("✓", "compiled files (.pyc) are whole")
+        return Finding("✓", "compiled files (.pyc) are complete")
     left = len(damaged) - SHOWN
     folder = os.path.commonpath([path.parents[1] for path in damaged])
     again = shlex.join([*python("compileall"), "-q", "-f", folder])
     return Finding(
         "✗",
-        f"{len(damaged)} compiled file{'s' if len(damaged) > 1 else ''} (.pyc) cut short, as by a full disk:"
+        f"{len(damaged)} compiled file{'s' if len(damaged) > 1 else ''} (.pyc) truncated, for example by a full disk:"
         ' imports fail with "EOFError: marshal data too short"',
         (*(str(path) for path in damaged[:SHOWN]), *([f"and {left} more"] if left > 0 else [])),
-        f"free some disk space, then delete them (Python writes them anew), or compile all of them: {again}",
+        f"free some disk space, then delete them (Python compiles them again), or compile all of them: {again}",
     )
 
 

@@ -1,4 +1,4 @@
-"""`regard doctor` for data: detects the kind of files, which belong together, and surveys them."""
+"""`regard doctor` for data: detects the format of files and which belong together, and surveys them."""
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -28,7 +28,7 @@ def check_file(path: Path, advance: Advance | None = None) -> list[Finding]:
         return [*_survey((path,), advance)[1], Finding("·", note)]
     first = next((line for line in read_lines(path) if line.strip()), None)
     if first is None:
-        return [Finding("✗", f"{path} is empty: wanted lines of source TAB target")]
+        return [Finding("✗", f"{path} is empty: expected lines of source TAB target")]
     if "\t" not in first and check_table(path).readable:
         return _check_side(path)
     return _survey((path,), advance)[1]
@@ -54,7 +54,7 @@ def _survey(paths: tuple[Path, ...], advance: Advance | None) -> tuple[Survey, l
 
 
 def check_corpus(entry: CatalogueEntry, advance: Advance | None = None) -> list[Finding]:
-    """A corpus of the catalogue, from its first side to each other one: training text, the other splits against it."""
+    """A corpus of the catalogue, from its first side to each other one: training text, and overlaps of other splits."""
     folder = corpus_folder(entry)
     source, first, *others = entry.sides
     targets = [first, *(one for one in others if folder is not None and _is_here(entry, folder, entry.train, one))]
@@ -91,11 +91,11 @@ def _is_here(entry: CatalogueEntry, folder: Path, split: str, target: str) -> bo
 
 
 def check_folder(folder: Path, advance: Advance | None = None) -> list[Finding]:
-    """A folder of data files: the split that looks like training text, and the others against it."""
+    """A folder of data files: the split that looks like training text, and overlaps of the others with it."""
     splits = find_splits(folder)
     if not splits:
         raise InputError(
-            f"no bundle and no corpus in {folder}: wanted a folder that `regard train` wrote, files of pairs "
+            f"no bundle and no corpus in {folder}: expected a folder that `regard train` wrote, files of pairs "
             "(.tsv, .jsonl, .parquet), or parallel files such as train.en and train.fr"
         )
     name = next((name for name in splits if "train" in name), max(splits, key=lambda name: _size(splits[name])))
@@ -160,7 +160,7 @@ def _read(paths: tuple[Path, ...], skipped: list[int]) -> Iterator[Pair]:
 
 
 def _table(paths: tuple[Path, ...]) -> TableFindings:
-    """What a file of columns looks like; nothing is found about records and parallel files."""
+    """Findings about a file of columns; none for records and parallel files."""
     return TableFindings() if len(paths) == 2 or bare_suffix(paths[0]) in _RECORDS else check_table(paths[0])
 
 
@@ -174,7 +174,7 @@ def _check_side(path: Path) -> list[Finding]:
         Finding(
             "✓",
             f"{len(lines):,} lines without a tab: one side of a parallel corpus?",
-            remedy=f"regard doctor {path} OTHER looks at both sides together",
+            remedy=f"regard doctor {path} OTHER checks both sides together",
         ),
         Finding("✓", side.describe()),
     ]

@@ -51,7 +51,7 @@ class Example:
     def of(
         cls, pair: Pair, translation: Translation, bundle: Bundle, protocol: Protocol | None = None, *more: str
     ) -> "Example":
-        """`more` are further references; without a protocol they are what the model could write."""
+        """`more` are further references; without a protocol, references take the form that the model can write."""
         protocol = protocol or find_protocol("model", bundle.target)
         references = tuple(protocol.reference(one) for one in (pair.target, *more))
         links = _seen_links(pair, bundle.source, bundle.target)
@@ -125,7 +125,7 @@ def measure(
 ) -> Measured:
     """Translate the sources and score them; AER comes from forcing the references that have gold links.
 
-    `more[i]` are further references of pair i; `rule` says how links are extracted from attention.
+    `more[i]` are further references of pair i; `rule` extracts links from attention.
     """
     scoring, bundle = scoring or Scoring(), translator.bundle
     protocol = scoring.find_protocol("model", bundle.target)
@@ -188,7 +188,7 @@ def _further(more: Sequence[Sequence[str]] | None, pairs: Sequence[Pair]) -> Seq
 def recipe_pairs(bundle: Bundle, split: str = "test") -> Corpus:
     """The test split of the recipe a bundle was trained with, or another: train, dev, or as its corpus names it."""
     if not bundle.manifest.recipe:
-        raise InputError(f"{bundle.path} does not know its recipe: name the data to use")
+        raise InputError(f"{bundle.path} has no recipe: name the data to use")
     raw = located_recipe(bundle.manifest.recipe, bundle.path)
     data = parse_recipe(raw, f"the recipe of {bundle.path}").data
     try:
@@ -218,7 +218,7 @@ def recipe_files(path: Path) -> list[Path]:
 
 
 def length_name(scores: LengthScores) -> str:
-    """The lengths of a bin as people write them."""
+    """The lengths of a bin as text."""
     if scores.longest is None:
         return f"{scores.shortest}+"
     return f"{max(1, scores.shortest)}–{scores.longest}"
@@ -252,7 +252,7 @@ def _unfinished(translator: Translator) -> list[str]:
 
 
 def _cut_short(translations: Sequence[Translation], translator: Translator) -> list[str]:
-    """A warning about sources that were not read to their end: their scores are not those of the whole text."""
+    """A warning about sources that were cut: their scores are not those of the whole text."""
     cut = sum(one.source_cut for one in translations)
     note = (
         f"{cut:,} of {len(translations):,} sources were too long: only their first {translator.longest_source:,} "
@@ -262,7 +262,7 @@ def _cut_short(translations: Sequence[Translation], translator: Translator) -> l
 
 
 def _entropies(translation: Translation) -> list[float]:
-    """Of each word that was written."""
+    """The entropy of each word of the translation."""
     looks = translation.word_attention
     return [] if looks is None or not looks.size else attention_entropy(looks).tolist()
 

@@ -19,7 +19,7 @@ from regard.text.words import word_spans
 class EvaluationData:
     """Pairs, further references of each, and warnings; `numbers` are their lines in the file, from 0.
 
-    Lines with a blank side have no pair. Once grouped, of several lines with the same source the first has a pair.
+    Lines with a blank side have no pair. After grouping, only the first of several lines with the same source has one.
     """
 
     pairs: list[Pair]
@@ -47,7 +47,7 @@ class EvaluationData:
         return replace(self, pairs=list(pairs), more=[tuple(one) for one in more], numbers=numbers, is_grouped=True)
 
     def lines(self, path: Path, what: str) -> list[str]:
-        """A file with a line for every line of the data, or once grouped for every different source."""
+        """The lines of a file: one for every line of the data or, after grouping, for every different source."""
         lines = list(read_lines(path))
         if len(lines) == self.total:
             return [lines[number] for number in self.numbers]
@@ -57,7 +57,7 @@ class EvaluationData:
         raise InputError(f"{path} has {len(lines):,} lines, the test set {wanted}: {what} go line by line")
 
     def with_references(self, paths: Sequence[Path]) -> "EvaluationData":
-        """The data with a further reference from each file; a blank line is no reference."""
+        """The data with a further reference from each file; blank lines are skipped."""
         files = [self.lines(path, "references") for path in paths]
         more = [
             (*others, *(file[number] for file in files if file[number].strip()))

@@ -9,7 +9,7 @@ from regard.lab.evaluate_model import Measured, length_name
 from regard.plot import AttentionMap, LengthQuality, Score, System, report_html
 
 EXAMPLES = 12
-_LONGER = "The charts go on to sentences longer than any the model was trained on; the scores do not count them."
+_LONGER = "The charts include sentences longer than any that the model was trained on; the scores do not."
 
 
 def report_page(
@@ -22,7 +22,7 @@ def report_page(
     about: str = "",
     against: OtherSystem | None = None,
 ) -> str:
-    """Self-contained HTML; without `maps`, those of the first translations. `about` says what was evaluated."""
+    """Self-contained HTML; without `maps`, those of the first translations. `about` describes the test set."""
     rows = [*measured.evaluation.by_length, *(longer.evaluation.by_length if longer is not None else ())]
     if not maps:
         maps = [one.attention_map() for one in measured.examples[:EXAMPLES] if one.translation.source_words]

@@ -51,10 +51,10 @@ def examine(
             return _bundle(path, trust)
         if path.suffix == ".toml" or not path.exists():
             known = catalogue()
-            corpus = str(path) in known and str(path) not in recipe_names()  # a recipe tells of its corpus too
+            corpus = str(path) in known and str(path) not in recipe_names()  # the check of a recipe includes its corpus
             return check_corpus(known[str(path)], advance) if corpus else _recipe(path, advance, trust)
         if not path.is_file():
-            raise InputError(f"{path} is neither a file nor a folder: there is nothing to look at")
+            raise InputError(f"{path} is neither a file nor a folder: there is nothing to check")
         return check_file(path, advance)
     except InputError as error:
         return [Finding("✗", str(error))]
@@ -78,7 +78,7 @@ def _machine() -> list[Finding]:
             if extra is None:
                 findings.append(Finding("✗", f"{package} is not installed: pip install --force-reinstall regard"))
             else:
-                findings.append(Finding("·", f"{package} is not installed: pip install 'regard[{extra}]' brings it"))
+                findings.append(Finding("·", f"{package} is not installed: pip install 'regard[{extra}]' installs it"))
     from regard.lab.machine import count_cores
 
     findings.append(Finding("✓", f"{count_cores()} cores; torch uses {torch.get_num_threads()} threads"))

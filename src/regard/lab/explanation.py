@@ -33,7 +33,7 @@ HEADS = {"W_q": np.diag([-6.0, -6.0, 2.0, 2.0]), "W_k": 2 * np.eye(4), "W_v": np
 
 @dataclass(frozen=True)
 class Mechanism:
-    """A mechanism and how to work its scores; `work` is None without attention."""
+    """A mechanism and the function that computes its example; `work` is None without attention."""
 
     title: str
     equation: str

@@ -12,7 +12,7 @@ from regard.lab.finding import Finding
 LEAST = 50
 """The least number of pairs for a correlation."""
 STRETCH = 200
-"""The least number of pairs in a stretch; a corpus is cut into at most twenty."""
+"""The least number of pairs in a segment; a corpus is cut into at most twenty."""
 _SHIFTS = (-3, -2, -1, 1, 2, 3)
 _SHIFTED = "the files are shifted against each other: find the line that one of them lacks"
 
@@ -31,14 +31,14 @@ class _Shift:
         return f"with the target {abs(self.by)} {lines} {'below' if self.by > 0 else 'above'} ({self.correlation:.2f})"
 
 
-def go_together(source: Lengths, target: Lengths) -> list[Finding]:
-    """Findings about the whole corpus, and about stretches of it that are shifted."""
+def check_lengths(source: Lengths, target: Lengths) -> list[Finding]:
+    """Findings about the whole corpus, and about segments of it that are shifted."""
     if len(source) < LEAST or not source.std() or not target.std():
         return []
     here = _correlation(source, target)
     if here <= 0.3:
         problem, best = (
-            f"the lengths of the two sides hardly go together (correlation {here:.2f})",
+            f"the lengths of the two sides hardly correlate ({here:.2f})",
             _best(source, target),
         )
         if best.correlation > max(0.3, here + 0.2):
@@ -51,13 +51,13 @@ def go_together(source: Lengths, target: Lengths) -> list[Finding]:
         return [Finding("✓", f"long sources have long targets (correlation of lengths {here:.2f})")]
     first, last, shift = parts[0][0], parts[-1][1], parts[0][2]
     problem = (
-        f"from about pair {first + 1:,} to {last:,} lengths do not go together line by line, but {shift.describe()}"
+        f"from about pair {first + 1:,} to {last:,} lengths do not correlate line by line, but do {shift.describe()}"
     )
     return [Finding("!", problem, remedy=_SHIFTED)]
 
 
 def _shifted_parts(source: Lengths, target: Lengths) -> Iterator[tuple[int, int, _Shift]]:
-    """The stretches (first, end) whose lengths correlate only with a shift."""
+    """The segments (first, end) whose lengths correlate only with a shift."""
     count = min(20, len(source) // STRETCH)
     ends = np.linspace(0, len(source), count + 1).astype(int).tolist() if count > 1 else []
     for first, last in pairwise(ends):

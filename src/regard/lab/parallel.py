@@ -48,7 +48,7 @@ def read_parallel_text(source: Path, target: Path | None = None) -> ParallelText
     for number, fields in enumerate(rows, 1):
         if len(fields) != 2:
             given = "no tab;" if len(fields) == 1 else f"{len(fields)} columns,"
-            raise InputError(f"{source}, line {number}: {given} wanted source TAB target")
+            raise InputError(f"{source}, line {number}: {given} expected source TAB target")
     return ParallelText([fields[0] for fields in rows], [fields[1] for fields in rows])
 
 
@@ -81,7 +81,7 @@ class GoldFile:
             check_links(links, lengths, where=str(path), base=base)
         except ValueError as error:
             given = f"gold_base = {base} and flip_gold = {str(self.flip).lower()}"
-            raise InputError(f"{error} (read with {given}; links of tokenised text want --words spaces)") from None
+            raise InputError(f"{error} (read with {given}; links of tokenised text need --words spaces)") from None
         notes = []
         if base == 0 and seem_one_based(links):
             notes.append(f"{path}: no link touches a first word on either side: if it counts from 1, set gold_base = 1")

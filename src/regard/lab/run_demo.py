@@ -46,13 +46,13 @@ def pretrained_example(pair: str) -> Translation:
 
 
 def pretrained_model(pair: str) -> str:
-    """The model of the package that knows most of a pair: everyday text, else the phrasebook."""
+    """The best model of the package for a pair: one for everyday text, else one for the phrasebook."""
     check_pair(pair)
     return pair if pair in EVERYDAY else f"demo-{pair}"
 
 
 def check_pair(pair: str) -> None:
-    """Refuse a pair that has no phrasebook."""
+    """Raise for a pair that has no phrasebook."""
     if pair not in phrasebook.PAIRS:
         raise InputError(f"no phrasebook '{pair}': valid choices are {', '.join(phrasebook.PAIRS)}")
 
@@ -104,7 +104,7 @@ def as_written(sentence: str) -> str:
 
 
 def _refuse_other_runs(out: Path) -> None:
-    """Refuse a run that `regard demo` did not make; `train` refuses folders that are no run."""
+    """Raise for a run that `regard demo` did not make; `train` raises for folders that are not runs."""
     try:
         recipe = read_json(out / "recipe.json")
     except (OSError, ValueError):

@@ -29,7 +29,7 @@ def find_protocol(name: str, target: Tokenizer | None = None, tokenize: str | No
     """A protocol by its name.
 
     model      references as the model could write them: case counts only where it knows case
-    raw        both as they stand
+    raw        both unchanged
     lowercase  both lower-cased
     multi30k-L (en, de, fr) both lower-cased, punctuation normalised, cut into Moses tokens: the published scores
     """
@@ -49,7 +49,7 @@ def find_protocol(name: str, target: Tokenizer | None = None, tokenize: str | No
     if name == "lowercase":
         return Protocol(name, "lower-cased", str.lower, str.lower, chosen, lowercase=True)
     if name == "raw" or target is None:
-        return Protocol("raw", "as they stand", str, str, chosen)
+        return Protocol("raw", "unchanged", str, str, chosen)
     return Protocol(name, "references as the model could write them", str, target.written, chosen)
 
 

@@ -14,7 +14,7 @@ from regard.text.words import word_spans
 WORDS = 2
 """A side of fewer words on average is a list of words: its lengths are counted in letters."""
 SHORTLIST = 30_000
-"""Words of a usual vocabulary of the kind word (Bahdanau et al. 2014)."""
+"""Size of a usual word vocabulary (Bahdanau et al. 2014)."""
 _DAMAGED = re.compile(
     "�"
     "|Ã[\u0080-\u00bf]|Â[\u00a0-\u00bf]|â€|à[¤¥]|(?:[ÐÑ][^\x00-\x7fÐÑ]){2}"  # UTF-8 read as Latin-1 or Windows-1252
@@ -25,7 +25,7 @@ _UNSEEN = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u202a-\
 
 
 @dataclass(frozen=True)
-class Chunk:
+class TextChunk:
     """The characters between two spaces; most occur again, so each is examined once."""
 
     words: tuple[str, ...]
@@ -35,7 +35,7 @@ class Chunk:
 
 @dataclass(frozen=True)
 class CheckedSentence:
-    """The lengths of a sentence and its problems, each with the first place where it occurs."""
+    """The lengths of a sentence and its problems, each with the text where it first occurs."""
 
     words: int
     letters: int
@@ -50,11 +50,11 @@ class Side:
         self.name = name
         self.script: str | None = None
         self.lengths, self.letters = array("i"), array("i")
-        self._chunks: dict[str, Chunk] = {}
+        self._chunks: dict[str, TextChunk] = {}
         self._counts: Counter[str] = Counter()
 
     def expect(self, texts: list[str]) -> None:
-        """Set the script from a sample; none if two share it."""
+        """Set the script from a sample; none if no script has more than 70 % of the letters."""
         found = scripts(" ".join(texts))
         letters = sum(found.values())
         if letters and found.most_common(1)[0][1] > 0.7 * letters:
@@ -79,14 +79,14 @@ class Side:
         self.letters.append(letters)
         return CheckedSentence(words, letters, problems)
 
-    def _examine(self, text: str) -> Chunk:
+    def _examine(self, text: str) -> TextChunk:
         words = tuple(text[start:end] for start, end in word_spans(text))
         problems = {
             "damaged": _DAMAGED.search(text),
             "unseen": _UNSEEN.search(text),
             "mixed": any(_mixes(word) for word in words),
         }
-        chunk = Chunk(words, scripts(text), tuple(name for name, found in problems.items() if found))
+        chunk = TextChunk(words, scripts(text), tuple(name for name, found in problems.items() if found))
         self._chunks[text] = chunk
         return chunk
 
@@ -115,7 +115,7 @@ class Side:
         )
 
     def shortlist(self) -> str | None:
-        """How much of the text a usual word vocabulary covers; None where it covers all, and for a list of words."""
+        """How much of the text a usual word vocabulary covers; None if it covers all, and for a list of words."""
         counts = self.words()
         if len(counts) <= SHORTLIST or counts.total() < WORDS * len(self.lengths):
             return None

@@ -9,7 +9,7 @@ from typing import Final
 
 from regard.data.pair import Pair
 from regard.lab.finding import Finding
-from regard.lab.lengths import go_together
+from regard.lab.lengths import check_lengths
 from regard.lab.side import WORDS, CheckedSentence, Side
 from regard.text.near_duplicates import bare
 from regard.text.words import word_spans
@@ -118,7 +118,7 @@ class Survey:
         yield from source.problems | target.problems
 
     def sizes(self) -> list[Finding]:
-        """How many pairs, how long, of how many words."""
+        """The number of pairs, their lengths and vocabularies."""
         found = [Finding("✓", "1 pair" if len(self) == 1 else f"{len(self):,} pairs")]
         found += [Finding("✓", side.describe()) for side in (self.source, self.target)]
         short = [side.shortlist() for side in (self.source, self.target)]
@@ -127,7 +127,7 @@ class Survey:
 
     def findings(self) -> list[Finding]:
         """The sizes and the problems."""
-        together = go_together(self.source.measured(self.spelled), self.target.measured(self.spelled))
+        together = check_lengths(self.source.measured(self.spelled), self.target.measured(self.spelled))
         return [*self.sizes(), *together, *(self._oddity(name) for name, odd in self._odd.items() if odd.count)]
 
     def _oddity(self, name: str) -> Finding:
@@ -140,7 +140,7 @@ class Survey:
 
 
 def _visible(text: str) -> bool:
-    """Whether a character shows; zero-width ones are of the categories Cf and Cc."""
+    """Whether a character is visible; zero-width ones have the categories Cf and Cc."""
     return any(unicodedata.category(one)[0] not in "CZ" for one in text)
 
 

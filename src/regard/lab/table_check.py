@@ -26,7 +26,7 @@ _UNQUOTE = (
 
 @dataclass(frozen=True)
 class TableFindings:
-    """Findings about a table, and the two columns, counted from 1, that hold text; None where it has only two."""
+    """Findings about a table, and the two columns, counted from 1, that hold text; None if it has only two."""
 
     findings: tuple[Finding, ...] = ()
     columns: tuple[int, int] | None = None
@@ -38,12 +38,12 @@ class TableFindings:
 
 
 def check_table(path: Path) -> TableFindings:
-    """Examine the first lines of a file of pairs, or of one that should be."""
+    """Examine the first lines of a file that should hold pairs."""
     path = find_file(path)
     lines = [line for line in islice(read_lines(path), SAMPLE) if line.strip()]
     if delimiter := _csv_delimiter(path, lines):
         option = "" if delimiter == "," else f", delimiter='{delimiter}'"
-        what = f"{path.name} is CSV, fields separated by '{delimiter}': wanted source TAB target without quotes"
+        what = f"{path.name} is CSV, fields separated by '{delimiter}': expected source TAB target without quotes"
         remedy = f'in a recipe, set kind = "csv"; or convert it: {_UNQUOTE.format(option, path.name)}'
         return TableFindings((Finding("✗", what, (_shown(lines[0]),), remedy),))
     rows = [line.split("\t") for line in lines]
@@ -85,7 +85,7 @@ def _csv_delimiter(path: Path, lines: Sequence[str]) -> str | None:
 
 
 def _is_header(fields: Sequence[str]) -> bool:
-    """Whether every field of the first line is a name that people give columns."""
+    """Whether every field of the first line is a common column name."""
     return all(field.strip().strip('"').lower() in _NAMES for field in fields)
 
 
@@ -116,7 +116,7 @@ def _check_columns(rows: Sequence[Sequence[str]]) -> tuple[list[Finding], tuple[
 
 
 def _holds_text(fields: Sequence[str]) -> bool:
-    """Whether most fields have a letter, and they are not one value again and again."""
+    """Whether most fields have a letter and their values differ."""
     lettered = sum(any(character.isalpha() for character in field) for field in fields)
     return lettered >= 0.8 * len(fields) and (len(set(fields)) > 1 or len(fields) < 3)
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from regard.alignment import LinkRule, Links, Tuned, agree, tune, tune_together
+from regard.alignment import LinkRule, Links, Tuned, agree, tune, tune_pair
 from regard.alignment.symmetrise import WAYS
-from regard.alignment.tune import Taken
+from regard.alignment.tune import ShiftedAttention
 from regard.lab.align_corpus import Direction
 from regard.lab.parallel import ParallelText
 from regard.runtime.aligner import PairAttention
@@ -15,8 +15,8 @@ from regard.text.input_error import InputError
 
 PAIRS = 1000
 """The most pairs that agreement is measured on."""
-Matrices = dict[int, Taken]
-"""The attention of each pair, as tuning reads it."""
+Matrices = dict[int, ShiftedAttention]
+"""The attention of each pair, for each shift: the input of tuning."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def _tune(
         return Tuning(posterior, first.aer, first.rule, alone={"forward": first})
     right = [theirs[one] for one in known]
     second = tune(right, [links.flipped() for links in truth])
-    both = tune_together(left, right, truth, (first.rule, second.rule), methods)
+    both = tune_pair(left, right, truth, (first.rule, second.rule), methods)
     alone = {"forward": first, "backward": second}
     joined = both.forward, both.backward
     return Tuning(posterior, both.aer, first.rule, second.rule, joined, both.method, alone)

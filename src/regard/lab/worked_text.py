@@ -28,7 +28,7 @@ def write_explanation(explanation: Explanation) -> str:
     if explanation.worked is None:
         lines += ["", f"Context at every step  c = {_vector(explanation.context)}", "", explanation.note]
         return "\n".join(lines)
-    lines += ["", f"The decoder asks with     s = {_vector(explanation.query)}", ""]
+    lines += ["", f"The decoder's query is    s = {_vector(explanation.query)}", ""]
     for head, (scores, weights) in enumerate(_heads(explanation), start=1):
         if explanation.worked.scores.ndim == 3:
             lines.append(f"Head {head}")

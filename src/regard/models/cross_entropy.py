@@ -1,4 +1,4 @@
-"""Output layer and cross-entropy: what training minimises, from the features of real words."""
+"""Output layer and cross-entropy: the training loss from the features of real words."""
 
 import torch
 from jaxtyping import Float, Int

@@ -25,7 +25,9 @@ class RecurrentConfig(BaseModel):
     cell: Cell = Field("gru", description="gru is torch's, U s inside r ∘ (·); gru-2014 the paper's, U (r ∘ s)")
     embedding: int = Field(128, ge=1, le=MOST["width"])
     """Width of word vectors."""
-    encoder_units: int = Field(128, ge=1, le=MOST["width"], description="for each direction")
+    encoder_units: int = Field(
+        128, ge=1, le=MOST["width"], description="width of the encoder state, for each direction"
+    )
     encoder_layers: int = Field(1, ge=1, le=MOST["layers"])
     """Recurrent layers of the encoder."""
     bidirectional: bool = True
@@ -39,13 +41,13 @@ class RecurrentConfig(BaseModel):
         "additive", max_length=200, description=f"{', '.join(SCORES)}, or your own as package.module:Class"
     )
     attention_width: int | None = Field(
-        None, ge=1, le=MOST["width"], description="of the scoring network; decoder_units if left out"
+        None, ge=1, le=MOST["width"], description="width of the scoring network (default: decoder_units)"
     )
-    attention_bias: bool = Field(False, description="additive: v · tanh(W_s s + W_h h + b)")
+    attention_bias: bool = Field(False, description="add b to the additive score: v · tanh(W_s s + W_h h + b)")
     heads: int = Field(1, ge=1, le=MOST["heads"])
     """Attention heads; more than one needs score multi-head."""
     window: Literal["global", "local-m", "local-p"] = "global"
-    """Source positions that are attended to: all, or a window at a monotonic (m) or predicted (p) place."""
+    """Source positions that are attended to: all, or a window around a monotonic (m) or predicted (p) position."""
     reach: int = Field(10, ge=1, le=MOST["longest"], description="Luong's D: a local window is 2D + 1 words wide")
     placement: Placement = "input"
     """Whether the context enters before (Bahdanau) or after (Luong) the recurrent step."""
@@ -53,19 +55,22 @@ class RecurrentConfig(BaseModel):
     """Whether the attentional vector is fed to the next step (Luong)."""
 
     initial: Initial = "projection"
-    """How the first decoder state comes from the encoder."""
+    """How the first decoder state is computed from the encoder."""
     readout: Readout = "state-context-embedding"
     """What the output layer reads."""
     readout_width: int | None = Field(
-        None, ge=1, le=MOST["width"], description="of attentional and maxout; decoder_units if left out"
+        None,
+        ge=1,
+        le=MOST["width"],
+        description="width of the readouts attentional and maxout (default: decoder_units)",
     )
-    readout_state: ReadoutState = Field("new", description="previous: maxout of s_{t-1}, as in the paper's appendix")
+    readout_state: ReadoutState = Field("new", description="previous: maxout reads s_{t-1}, as in the paper's appendix")
     tie: Tie = "none"
     """Embeddings that share weights with the output layer."""
-    dropout: float = Field(0.0, ge=0, lt=1, description="between layers and before the output layer")
+    dropout: float = Field(0.0, ge=0, lt=1, description="dropout between layers and before the output layer")
     embedding_dropout: float = Field(0.0, ge=0, lt=1)
-    """On word vectors."""
-    state_dropout: float = Field(0.0, ge=0, lt=1, description="on the encoder's states, as attention reads them")
+    """Dropout on word vectors."""
+    state_dropout: float = Field(0.0, ge=0, lt=1, description="dropout on the encoder's states that attention reads")
 
     @property
     def state_width(self) -> int:
@@ -78,7 +83,7 @@ class RecurrentConfig(BaseModel):
 
     @property
     def most_pieces(self) -> int | None:
-        """The longest sequence it can read or write; None where there is no end."""
+        """The longest sequence it can read or write; None: no limit."""
         return None
 
     @property
@@ -148,9 +153,9 @@ class TransformerConfig(BaseModel):
     architecture: Literal["transformer"] = "transformer"
     """Recurrent or Transformer."""
     width: int = Field(256, ge=2, le=MOST["width"])
-    """Of the residual stream."""
+    """Width of the residual stream."""
     heads: int = Field(4, ge=1, le=MOST["heads"])
-    """Of every attention."""
+    """Attention heads in each layer."""
     encoder_layers: int = Field(3, ge=1, le=MOST["layers"])
     """Blocks of the encoder."""
     decoder_layers: int = Field(3, ge=1, le=MOST["layers"])
@@ -159,18 +164,18 @@ class TransformerConfig(BaseModel):
     """Inner width of feed-forward blocks."""
     positions: Literal["sinusoidal", "learned"] = "sinusoidal"
     """How positions are encoded."""
-    longest: int = Field(1024, ge=1, le=MOST["longest"], description="how many learned positions there are")
+    longest: int = Field(1024, ge=1, le=MOST["longest"], description="the number of learned positions")
     tie: Tie = "none"
     """Embeddings that share weights with the output layer."""
     dropout: float = Field(0.1, ge=0, lt=1)
-    """On embeddings and on what each block adds."""
+    """Dropout on embeddings and on the output of each block."""
     inner_dropout: float | None = Field(
-        None, ge=0, lt=1, description="on attention weights and inside feed-forward blocks; dropout if left out"
+        None, ge=0, lt=1, description="dropout on attention weights and inside feed-forward blocks (default: dropout)"
     )
 
     @property
     def most_pieces(self) -> int | None:
-        """The longest sequence it can read or write; None where there is no end."""
+        """The longest sequence it can read or write; None: no limit."""
         return self.longest if self.positions == "learned" else None
 
     @property

@@ -1,4 +1,4 @@
-"""Presets: published architectures by name; any key of [model] may change them."""
+"""Presets: published architectures by name; the keys of [model] override them."""
 
 from typing import Any
 

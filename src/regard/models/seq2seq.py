@@ -125,17 +125,17 @@ def outline(
 ) -> Seq2Seq:
     """A model on the meta device, which takes no memory; ValueError if it has too many parameters."""
     try:
-        with torch.device("meta"), _NothingDrawn():
+        with torch.device("meta"), _SkipNormal():
             model = Seq2Seq(config, source_vocabulary, target_vocabulary, trust=trust)
     except RuntimeError:  # a user's own mechanism computes with its parameters in its constructor
         model = Seq2Seq(config, source_vocabulary, target_vocabulary, trust=trust)
     count, most = model.parameters_count, MOST["parameters"]
     if count > most:
-        raise ValueError(f"it has {count:,} parameters, at most {most:,} are built: make it narrower, or less deep")
+        raise ValueError(f"it has {count:,} parameters, at most {most:,} are allowed: make it narrower, or less deep")
     return model
 
 
-class _NothingDrawn(TorchFunctionMode):
+class _SkipNormal(TorchFunctionMode):
     """Skips normal_: a no-op on the meta device, whose first call imports sympy, which takes seconds."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

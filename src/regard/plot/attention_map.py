@@ -146,11 +146,11 @@ def _checked(
     """A read-only copy of the weights, once they are two-dimensional, finite, within 0 to 1, and fit the labels."""
     if weights.ndim != 2:
         raise ValueError(
-            f"weights have {weights.ndim} axes {weights.shape}; wanted two, [target, source]:"
+            f"weights have {weights.ndim} axes {weights.shape}; expected two, [target, source]:"
             " choose a layer and a head first, as in attention[0, 0]"
         )
     if weights.size == 0:
-        raise ValueError(f"weights are empty {weights.shape}; wanted at least one target and one source word")
+        raise ValueError(f"weights are empty {weights.shape}; expected at least one target and one source word")
     if weights.shape != (len(target), len(source)):
         turned = weights.shape == (len(source), len(target))
         remedy = (
@@ -177,7 +177,7 @@ def _checked_stack(
 ) -> Float64[np.ndarray, "layer head target source"]:
     """The same for every layer and head."""
     if tensor.ndim != 4 or not tensor.shape[0] * tensor.shape[1]:
-        raise ValueError(f"the tensor is {tensor.shape}; wanted [layer, head, target, source]")
+        raise ValueError(f"the tensor is {tensor.shape}; expected [layer, head, target, source]")
     return np.array([[_checked(one, source, target) for one in layer] for layer in tensor])
 
 

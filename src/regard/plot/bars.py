@@ -36,17 +36,17 @@ class Bars:
     def __post_init__(self) -> None:
         if not self.labels or len(self.labels) != len(self.values):
             raise ValueError(
-                f"bars {self.title!r} have {len(self.labels)} labels and {len(self.values)} values; wanted one for each"
+                f"bars {self.title!r} have {len(self.labels)} labels but {len(self.values)} values; expected as many"
             )
 
 
 def bars(stages: Sequence[Bars], *, title: str = "", formula: Sequence[str] = ()) -> "matplotlib.figure.Figure":
-    """A worked example as rows of bars, one row for each stage, each with its numbers; masked places say so.
+    """A worked example as rows of bars, one row for each stage, each with its numbers; masked positions are labelled.
 
-    The lines of `formula` stand below the title; the figure is as wide as they need, and they are never wrapped.
+    The lines of `formula` are below the title; the figure is as wide as they need, and they are never wrapped.
     """
     if not stages:
-        raise ValueError("no stages to draw; wanted at least one Bars")
+        raise ValueError("no stages to draw; expected at least one Bars")
     with house_style():
         texts = [title, *formula, *(text for stage in stages for text in (stage.title, *stage.labels))]
         families = list(fonts_for(texts).families)

@@ -20,7 +20,7 @@ _PAGE_COLOURS = {
     RULE: "var(--rule)",
     **{colour: f"var(--series-{number})" for number, colour in enumerate(SERIES_COLOURS)},
 }
-"""What the page calls the colours of a figure: they follow the reader's light or dark theme."""
+"""The page's CSS variable for each colour of a figure: colours follow the reader's light or dark theme."""
 
 
 def chart_html(quality: LengthQuality) -> str:

@@ -65,7 +65,7 @@ class LengthQuality:
     def __post_init__(self) -> None:
         if not self.bins or not self.systems:
             raise ValueError(
-                f"{len(self.bins)} length bins and {len(self.systems)} systems; wanted at least one of each"
+                f"{len(self.bins)} length bins and {len(self.systems)} systems; expected at least one of each"
             )
         columns: list[tuple[str, Sequence[Number | None]]] = [("counts", self.counts)]
         for system in self.systems:
@@ -74,7 +74,7 @@ class LengthQuality:
                 columns += [(f"low of {system.name!r}", system.low), (f"high of {system.name!r}", system.high)]
         for name, values in columns:
             if len(values) != len(self.bins):
-                raise ValueError(f"{len(values)} {name} for {len(self.bins)} length bins; wanted one for each bin")
+                raise ValueError(f"{len(values)} {name} for {len(self.bins)} length bins; expected one for each bin")
 
 
 def curves(
@@ -141,7 +141,7 @@ def learning_curves(
     """The scores of several runs over a common axis."""
     drawn = [one for one in series if one.x]
     if not drawn:
-        raise ValueError(f"no line to draw for {y_name!r}; wanted at least one series with points")
+        raise ValueError(f"no line to draw for {y_name!r}; expected at least one series with points")
     with house_style():
         chart = _Chart.of([one.name for one in drawn], title, 8.0, 3.6)
         axes = chart.figure.subplots()

@@ -84,6 +84,6 @@ def language_tag(code: str) -> str:
 
 
 def _direction(text: str) -> str:
-    """That of the first letter with one."""
+    """The direction of the first letter that has one."""
     kinds = (unicodedata.bidirectional(character) for character in text)
     return "rtl" if next((kind for kind in kinds if kind in ("L", "R", "AL")), "L") != "L" else "ltr"

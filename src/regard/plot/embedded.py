@@ -15,7 +15,7 @@ _SCRIPTS = {
     "hangul.ttf": "\u1100-\u11c2\u3131-\u3163\uac00-\ud7a3",
     "symbols.ttf": "\u2400-\u2421",
 }
-"""Which characters make a page ask for a typeface; the others are left to the reader's own fonts."""
+"""The characters for which a page embeds each typeface; the reader's own fonts draw all others."""
 _SHAPING = "\u200c\u200d\u25cc"  # joiner, non-joiner, and the circle under a vowel sign without its consonant
 
 
@@ -30,7 +30,7 @@ def font_faces(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def _font_face(name: str, characters: str) -> str:
-    """One rule: a subset with the conjuncts that `characters` can form, as WOFF; empty where the typeface has none."""
+    """One rule: a subset with the conjuncts that `characters` can form, as WOFF; empty if the typeface has none."""
     from fontTools.subset import Options, Subsetter
     from fontTools.ttLib import TTFont
 

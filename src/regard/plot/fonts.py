@@ -25,7 +25,7 @@ _PREFERRED = {
 
 
 class MissingFontWarning(UserWarning):
-    """Some words are drawn as boxes; the message says what to install."""
+    """Some words are drawn as boxes; the message names the fonts to install."""
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,9 @@ class FontChoice:
 
 
 def choose_fonts(texts: Iterable[str], fonts: Sequence[FontFile] | None = None) -> FontChoice:
-    """The families that together have every character of `texts`, as few as possible; `fonts` instead of the installed.
+    """The fewest families that have every character of `texts`; `fonts` replaces the installed ones.
 
-    A script is given to one font if one has it all: conjuncts and vowel signs are shaped only inside a single font.
+    If possible, one font draws a whole script: conjuncts and vowel signs are shaped only inside a single font.
     """
     available = installed_fonts() if fonts is None else tuple(fonts)
     wanted = {character for text in texts for character in text if _has_ink(character)}
@@ -109,7 +109,7 @@ def installed_fonts() -> tuple[FontFile, ...]:
 
 
 def _add_new_fonts() -> None:
-    """Tell matplotlib of fonts that were installed after it cached its list."""
+    """Register fonts that were installed after matplotlib cached its list."""
     from matplotlib.font_manager import findSystemFonts, fontManager
 
     known = {entry.fname for entry in fontManager.ttflist}

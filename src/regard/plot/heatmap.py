@@ -37,9 +37,9 @@ def heatmaps(
 ) -> "matplotlib.figure.Figure":
     """Several sentences in one figure, in reading order, with one colour scale."""
     if not attentions:
-        raise ValueError("no sentences to draw; wanted at least one AttentionMap")
+        raise ValueError("no sentences to draw; expected at least one AttentionMap")
     if columns is not None and columns < 1:
-        raise ValueError(f"columns is {columns}; wanted 1 or more")
+        raise ValueError(f"columns is {columns}; expected 1 or more")
     for attention in attentions:
         attention.drawn()
     texts = [title, *(text for attention in attentions for text in _texts(attention))]

@@ -33,7 +33,7 @@ def alignment_html(
 ) -> str:
     """A page with one or several sentences, for mouse, keyboard and screen reader; needs no network and no server."""
     if not attentions:
-        raise ValueError("no sentences for the page; wanted at least one AttentionMap")
+        raise ValueError("no sentences for the page; expected at least one AttentionMap")
     return page_html(title, [_sentences(attentions, 2)], meta=meta, attentions=attentions)
 
 
@@ -120,7 +120,7 @@ def _payload(attentions: Sequence[AttentionMap]) -> str:
 
 
 def _sentences(attentions: Sequence[AttentionMap], level: int) -> str:
-    """What a page shows whose script does not run, such as a mail or a notebook on a web site: the tables."""
+    """Tables for readers where the page's script does not run, such as e-mail or a notebook on a web site."""
     articles = "\n".join(_article(attention, level) for attention in attentions)
     return f'<div id="view">{articles}</div>'
 

@@ -45,7 +45,7 @@ class Block:
 
     @property
     def frame_points(self) -> float:
-        """How thick a gold link is framed."""
+        """Line width of a gold link's frame, in points."""
         return max(0.8, min(1.8, self.cell_height * 4.5))
 
     @property
@@ -172,7 +172,7 @@ def _size(label: Label, families: tuple[str, ...], points: float) -> tuple[float
 
 
 def _below(attention: AttentionMap) -> list[str]:
-    """The lines under a heat-map: caption, what the frames mean, what the rows lack."""
+    """The lines under a heat-map: caption, legend of the frames, a note about rows that sum to less than 1."""
     lines = [attention.caption]
     if attention.sure:
         only_sure = attention.sure == attention.possible

@@ -35,10 +35,10 @@ def walk(
     from rich.text import Text
 
     if top < 1:
-        raise ValueError(f"top is {top}; wanted at least 1 source word for each step")
+        raise ValueError(f"top is {top}; expected at least 1 source word for each step")
     if probabilities is not None and len(probabilities) != len(attention.target):
         raise ValueError(
-            f"{len(probabilities)} probabilities for {len(attention.target)} target words; wanted one each"
+            f"{len(probabilities)} probabilities for {len(attention.target)} target words; expected one each"
         )
     width = max(width, NARROWEST)
     picture = Text(no_wrap=True, overflow="ignore")
@@ -99,7 +99,7 @@ def _lit_sentence(
 def _strongest_words(
     source: Sequence[Label], row: Float64[np.ndarray, "source"], room: int, top: int, ascii_only: bool
 ) -> list["rich.text.Text"]:
-    """The strongest word and up to `top` that count as lit, each with bar and percentage, and the rest together."""
+    """The strongest word and up to `top` highlighted ones, each with bar and percentage, and the sum of the others."""
     from rich.text import Text
 
     strongest = [int(position) for position in np.argsort(-row, kind="stable")[:top]]

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Float16, Int64
 from torch import Tensor
 
-from regard.alignment import LinkRule, WordAttention, take
+from regard.alignment import LinkRule, WordAttention, shifted_attention
 from regard.bundle.store import Bundle
 from regard.models.model_config import RecurrentConfig
 from regard.runtime.guided import guided_shift
@@ -28,12 +28,12 @@ CELLS = {"cpu": 60_000, "cuda": 1_000_000}
 """Rows × target × source positions computed together, which bounds the memory of attention."""
 
 MOST_CELLS = 1 << 20
-"""Target × source pieces of a single pair, or source words where more were given than the model reads: a larger one is
-no sentence, and would not fit into memory."""
+"""The most target × source pieces of a pair, or × source words if the source was cut: larger pairs are not sentences,
+and would not fit into memory."""
 
 Words = tuple[int | None, ...]
 Ready = tuple[int, PieceWords, PieceWords, bool]
-"""A pair on its way: number, source as it is read, target with EOS, whether the source was cut."""
+"""An encoded pair: number, source as it is read, target with EOS, whether the source was cut."""
 Found = Int64[np.ndarray, "links 2"]
 """Rows are (source word, target word)."""
 
@@ -64,16 +64,16 @@ class PairAttention:
 
     def taken(self) -> dict[int, WordAttention]:
         """The same for every shift that tuning tries."""
-        return take(self.attention, self.source_word_of, self.target_word_of, self.counts)
+        return shifted_attention(self.attention, self.source_word_of, self.target_word_of, self.counts)
 
 
 class Aligner:
-    """Aligns pairs with one model; links count the model's words, or with `spaces` what white space separates.
+    """Aligns pairs with one model; links count the model's words, or with `spaces` words at white space.
 
-    Words of a model over characters are its characters, unless `characters` is False: for gold links between words.
+    The words of a character model are its characters, unless `characters` is False (gold links between words).
 
-    With `posterior` weights are not where the model looked before it knew the word, but which source word explains it
-    (`posterior.py`); its row t is about the word that step t writes, whatever row training taught.
+    With `posterior`, weights are posterior alignments (`posterior.py`) instead of attention; row t is always about the
+    word that step t produces.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Aligner:
         return Aligner(self.bundle, spaces=self.spaces, characters=self.characters, posterior=posterior)
 
     def between_words(self) -> "Aligner":
-        """The same for gold links between words, whatever the model's pieces are."""
+        """The same for gold links between words, even if the model's pieces are characters."""
         return Aligner(self.bundle, spaces=self.spaces, characters=False, posterior=self.posterior)
 
     @property
@@ -107,7 +107,7 @@ class Aligner:
         return self.bundle.manifest.model.attention_shape
 
     def count_words(self, source: str, target: str, *, seen: bool = True) -> tuple[int, int]:
-        """The words that links between these two can name; `seen` leaves out what normalisation drops."""
+        """The number of words on each side; `seen` leaves out words that normalisation drops."""
         sides = (source, self.bundle.source), (target, self.bundle.target)
         if seen:
             counts = [self._word_pieces(tokenizer, text).count for text, tokenizer in sides]
@@ -116,8 +116,8 @@ class Aligner:
         return counts[0], counts[1]
 
     def look(self, sources: Sequence[str], targets: Sequence[str]) -> Iterator[tuple[int, PairAttention]]:
-        """(number of the pair, where the model looked), the longest first; a pair with a blank side is left out, and
-        one with more than MOST_CELLS."""
+        """(number of the pair, its attention), the longest first; pairs with a blank side or with more than MOST_CELLS
+        are left out."""
         for group in self._groups(sources, targets):
             everything = self._weights(group).float().cpu().numpy()
             for (number, *sides, cut), weights in zip(group, everything, strict=True):
@@ -126,8 +126,8 @@ class Aligner:
     def links(
         self, sources: Sequence[str], targets: Sequence[str], rules: Sequence[LinkRule]
     ) -> Iterator[tuple[int, list[Found], bool]]:
-        """(number of the pair, its links by each rule, whether its source was cut): what `look` and the rules would
-        give one by one, computed where the model is, for whole batches.
+        """(number of the pair, its links by each rule, whether its source was cut): as `look` and the rules give, but
+        computed for whole batches on the model's device.
         """
         for group in self._groups(sources, targets):
             weights = self._weights(group)
@@ -138,7 +138,7 @@ class Aligner:
     def matrices(
         self, sources: Sequence[str], targets: Sequence[str], rule: LinkRule
     ) -> Iterator[tuple[int, Float16[np.ndarray, "target source"], bool]]:
-        """(number of the pair, how much each target word looks at each source word by a rule's heads and row, cut)."""
+        """(number of the pair, attention between words by a rule's heads and row, whether its source was cut)."""
         for group in self._groups(sources, targets):
             sides = [(one, other) for _, one, other, _ in group]
             words = word_weights(self._weights(group), sides, rule)[0].half().cpu().numpy()
@@ -154,7 +154,7 @@ class Aligner:
             raise InputError(f"{len(sources)} sources but {len(targets)} targets: give one target for each source")
         lengths = np.array([(len(s.split()), len(t.split())) for s, t in zip(sources, targets, strict=True)])
         order: list[int] = np.lexsort((-lengths[:, 1], -lengths[:, 0])).tolist() if len(lengths) else []
-        # Encoded in portions: a million pairs never lie in memory as pieces.
+        # Encoded in portions, so that memory does not hold the pieces of all pairs.
         for first in range(0, len(order), 16 * ROWS):
             ready = [(one, *self._encode(sources[one], targets[one])) for one in order[first : first + 16 * ROWS]]
             ready = [one for one in ready if one[1].count and one[2].count]
@@ -224,7 +224,7 @@ class Aligner:
         return "marks" if unit == "characters" and not self.characters else unit
 
     def _words(self, text: str, tokenizer: Tokenizer) -> tuple[str, ...]:
-        """The words that links count, normalised; one that the model does not see stays as it was given."""
+        """The words that links count, normalised; words that normalisation drops stay unchanged."""
         config = tokenizer.config
         normal = config.normalise(text)
         unit = self._unit(tokenizer)

@@ -1,8 +1,8 @@
-"""Dynamic batcher: one worker thread decodes the requests of many clients, those of a kind together.
+"""Dynamic batcher: one worker thread decodes the requests of many clients, requests of the same kind together.
 
     waiting   a₁ b₁ a₂ a₃ b₂          the worker is free: it takes a₁ and everything of a₁'s kind
     batch     a₁ a₂ a₃
-    waiting   b₁ b₂                   what arrives during a batch waits for the next, so load makes batches larger
+    waiting   b₁ b₂                   requests that arrive during a batch wait for the next: load makes batches larger
 
 No request waits for others to arrive: a client alone is served at once.
 """
@@ -20,7 +20,7 @@ Together = Callable[[Sequence[Any], Callable[[], bool]], Sequence[Any]]
 
 
 class Full(Exception):
-    """Too many requests wait."""
+    """The queue is full."""
 
 
 class Closed(Exception):
@@ -29,7 +29,7 @@ class Closed(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Done:
-    """A result, with how it came about."""
+    """A result, with statistics of its batch."""
 
     value: Any
     batch: int
@@ -75,7 +75,7 @@ class Batcher:
 
     @property
     def waiting(self) -> int:
-        """Requests that nobody works on yet and somebody waits for."""
+        """The number of queued requests that are not abandoned."""
         with self._changed:
             return sum(not one.abandoned for one in self._queue)
 
@@ -94,11 +94,11 @@ class Batcher:
         return ticket
 
     def call(self, work: Callable[[Callable[[], bool]], Any]) -> Ticket:
-        """Queue work that shares a batch with nothing; it is passed `abandoned`."""
+        """Queue work that is not batched with others; it is passed `abandoned`."""
         return self.submit(object(), lambda items, abandoned: [work(abandoned)], None)
 
     def close(self, seconds: float | None = None) -> None:
-        """Take no more requests, finish those that are there, end the thread; wait for that, at most `seconds`."""
+        """Accept no more requests, finish the queued ones, end the thread; wait for it at most `seconds`."""
         with self._changed:
             self._closed = True
             self._changed.notify()
@@ -132,7 +132,7 @@ class Batcher:
         return batch
 
     def _run(self, batch: Sequence[Ticket]) -> None:
-        """Compute a batch; where it fails, each request alone, so that one that cannot be computed fails no other."""
+        """Compute a batch; if it fails, compute each request alone, so that a bad request does not fail the others."""
         begun = time.perf_counter()
         results: Sequence[Any]
         try:

@@ -40,7 +40,8 @@ def build_translation(
 ) -> Translation:
     """A hypothesis as a translation; `given` is its prefix, or all of it if `forced`.
 
-    `head` is the (layer, head) that guided alignment taught, `shift` how many rows after the one that writes a word.
+    `head` is the (layer, head) that guided alignment trained; `shift` is the row to use, counted from the one that
+    produced the word.
     """
     source = source_text.encoding
     attention = None
@@ -111,7 +112,7 @@ def copy_unknown(
     An unknown token is replaced by the unknown source piece that it looked at most, or the piece if none is unknown;
     without attention the first unknown token by the first unknown piece, and so on.
 
-    Most models never saw an unknown word and write a known one in its place, but attend to the right one:
+    Models that saw no unknown words in training write a known word instead, but attend to the right one:
 
         the zebra sleeps  ->  le cheval dort      `cheval` looks at `zebra`, and is what the model was least sure of
                               le zebra dort

@@ -12,7 +12,7 @@ from regard.torch_private import has_int8_product
 
 
 def check_precision(name: str, device: torch.device | str = "cpu") -> Precision:
-    """The name of a precision that exists and that this machine can compute in."""
+    """The precision of this name; raises if it does not exist or does not work on this machine."""
     for precision in get_args(Precision):
         if name == precision:
             if name == "int8":
@@ -30,6 +30,6 @@ def _check_int8(device: torch.device) -> None:
 
 
 def check_models(precision: Precision, models: Iterable[object]) -> None:
-    """Refuse int8 for graphs, which compute in the precision that they were exported in."""
+    """Raise for int8 with ONNX graphs, which compute in the precision that they were exported in."""
     if precision == "int8" and not all(isinstance(model, Seq2Seq) for model in models):
         raise InputError("an ONNX folder computes in the precision of its graphs: leave int8 out, or load the bundle")

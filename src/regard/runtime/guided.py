@@ -1,4 +1,4 @@
-"""Guided alignment: which head [train.guide] taught, from which links are extracted."""
+"""Guided alignment: the head that [train.guide] trained, from which links are extracted."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from regard.text.input_error import InputError
 
 
 def guided_head(bundle: Bundle) -> tuple[int, int] | None:
-    """The (layer, head) that [train.guide] taught; None where it was not used, or where there is only one head."""
+    """The (layer, head) that [train.guide] trained; None if it was not used, or if there is only one head."""
     guide, (layers, heads) = _guide(bundle), bundle.model.config.attention_shape
     if not guide or (layers, heads) == (1, 1):
         return None
@@ -23,7 +23,7 @@ def guided_head(bundle: Bundle) -> tuple[int, int] | None:
 
 
 def guided_shift(bundle: Bundle) -> int:
-    """1 where [train.guide] taught the step after the one that writes a word; else 0."""
+    """1 if [train.guide] trained the step after the one that produces a word; else 0."""
     return int(_guide(bundle).get("shift") == 1)
 
 

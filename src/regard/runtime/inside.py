@@ -14,7 +14,7 @@ from regard.text.special import BOS
 
 @dataclass(frozen=True, eq=False)
 class Inside:
-    """What a model computed for one sentence, before softmax and search.
+    """The values that a model computes for one sentence before softmax and search.
 
     `states` [source piece, width] are the encoder's; `logits` [target piece, vocabulary] those that each target piece,
     EOS included, was chosen from, given the pieces before it. `target_ids` are the columns of these pieces.

@@ -36,9 +36,9 @@ def word_weights(
     sides: Sequence[tuple[PieceWords, PieceWords]],
     rule: LinkRule,
 ) -> tuple[Float[Tensor, "batch target_words source_words"], Float[Tensor, "batch target_words"]]:
-    """How much each target word looks at each source word, and at no word, with the rule's heads and shift.
+    """Attention of each target word to each source word and to pieces outside words, with the rule's heads and shift.
 
-    Words after the last one that is read have no row or column: a text that was cut may have millions of them.
+    Words beyond the last one that is read have no row or column: a text that was cut may have millions of them.
     """
     device = weights.device
     if rule.heads:
@@ -60,7 +60,7 @@ def word_weights(
 
 
 def _words(sides: Sequence[PieceWords], width: int) -> Int64[Tensor, "batch pieces"]:
-    """The word of each piece, -1 for what is of no word and for padding."""
+    """The word of each piece, -1 for padding and for pieces outside words."""
     words = np.full((len(sides), width), -1, dtype=np.int64)
     for row, side in enumerate(sides):
         words[row, : len(side.words)] = [-1 if word is None else word for word in side.words]
@@ -68,5 +68,5 @@ def _words(sides: Sequence[PieceWords], width: int) -> Int64[Tensor, "batch piec
 
 
 def _membership(words: Int64[Tensor, "batch pieces"], count: int) -> Float[Tensor, "batch pieces slots"]:
-    """1 where a piece belongs to a word; the last slot is for pieces of no word."""
+    """1 where a piece belongs to a word; the last slot is for pieces outside words."""
     return torch.nn.functional.one_hot(torch.where(words < 0, count, words), count + 1).float()

@@ -42,7 +42,7 @@ def is_onnx(folder: Path) -> bool:
 
 
 def require_onnx(what: str) -> None:
-    """Refuse to go on without the packages of the extra."""
+    """Raise if the packages of the extra are missing."""
     missing = [name for name in ("onnx", "onnxruntime") if find_spec(name) is None]
     if missing:
         raise InputError(f"{what} needs {' and '.join(missing)}, not installed here: pip install 'regard[onnx]'")

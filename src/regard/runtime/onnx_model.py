@@ -27,10 +27,10 @@ GIVEN = "given_weights"
 
 @dataclass(frozen=True)
 class OnnxState:
-    """What passes from step to step, by the names of the graphs.
+    """The state between steps, by the names of the graphs.
 
-    `tensors` have a row for each hypothesis. `shared`, the large ones, have a row for each group of hypotheses that
-    follow each other and are equally many: those of one sentence.
+    `tensors` have a row for each hypothesis. `shared` are the large tensors, with a row for each group of consecutive
+    hypotheses (those of one sentence); all groups have the same size.
     """
 
     tensors: dict[str, Tensor]
@@ -67,7 +67,7 @@ class OnnxModel:
     ) -> None:
         """`graphs` are ENCODER and DECODER, `weights` the external tensors of each; no session opens a file.
 
-        `shared` names what the hypotheses of a sentence share in the state.
+        `shared` names the tensors of the state that the hypotheses of a sentence share.
         """
         self.config, self.parameters_count, self._shared = config, parameters_count, frozenset(shared)
         self.device = torch.device("cpu")
@@ -77,7 +77,7 @@ class OnnxModel:
         self._search = OnnxSearch(graphs[DECODER], partial(_session, weights=weights[DECODER]))
 
     def start(self, source: Source) -> OnnxState:
-        """Read the sentences; the returned state is all that a step needs."""
+        """Encode the sentences; returns the decoder's first state."""
         given = {"source": source.source, "source_lengths": source.source_lengths}
         found = _run(self._encoder, given)
         shared = {name: found.pop(name) for name in self._shared}
@@ -90,7 +90,7 @@ class OnnxModel:
         *,
         weights: Float[Tensor, "rows layer head source"] | None = None,
     ) -> Step:
-        """One word further; `weights` replaces the computed ones, where it is not negative."""
+        """One decoder step; non-negative values in `weights` replace the computed ones."""
         given = {"tokens": tokens, **state.tensors, **state.shared}
         if weights is not None:
             given[GIVEN] = self._checked(weights, state)
@@ -108,7 +108,7 @@ class OnnxModel:
         return self._search.run({**state.tensors, **state.shared}, limits, beam, nbest, options)
 
     def __call__(self, source: Source, tokens: Int[Tensor, "batch target"], *, want_weights: bool = False) -> Decoded:
-        """All steps of given targets, one after the other; features stay inside the graphs, their width here is 0."""
+        """All steps of given targets, one after the other; the returned features are empty (width 0)."""
         state: Any = self.start(source)
         seen = []
         for words in tokens.unbind(1):
@@ -148,7 +148,7 @@ def _session(graph: bytes, weights: Mapping[str, np.ndarray]) -> Any:
     options.add_session_config_entry("session.use_env_allocators", "1")
     options.log_severity_level = 4  # errors are raised; printed, a name in a graph could hold control characters
     options.intra_op_num_threads = torch.get_num_threads()
-    if not has_vnni():  # the fast int8 product of such CPUs saturates; this one is exact and slower
+    if not has_vnni():  # without VNNI the fast int8 product saturates; this one is exact and slower
         options.add_session_config_entry("session.x64quantprecision", "1")
     tensors = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in weights.values()]
     options.add_external_initializers(list(weights), tensors)

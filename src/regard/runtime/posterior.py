@@ -1,16 +1,16 @@
-"""Which source word explains a word that is already known: attention as a prior, the output layer as the evidence.
+"""Posterior alignment: p(link given the target word), with attention as the prior and the output layer as evidence.
 
-Attention at step t is a guess made before the word y_t is known. Once it is, Bayes' rule says more:
+Attention at step t is computed before the word y_t is known. Once the word is known, Bayes' rule gives:
 
     q_tj ∝ α_tj^prior · p(y_t | s_t, context = h_j)
 
-where the context is one annotation instead of the mean of all. A prior of 1 is Bayes' rule; less trusts attention less.
-A model that was taught to align at the next step, which has read the word (train.guide.shift = 1), gives that step's
-attention as the prior: α_{t+1,j}.
+where the context is one annotation instead of the mean of all. A prior of 1 is Bayes' rule; a lower one gives attention
+less weight. For a model trained to align at the next step, which has read the word (train.guide.shift = 1), the prior
+is that step's attention: α_{t+1,j}.
 
-What the decoder wrote before makes many words likely whatever the context is, above all the small ones. Evidence
-`word` therefore leaves the state and the last word out: p(y_t | context = h_j), the output layer as a dictionary. That
-takes one output layer for each source word, not one for each pair of words.
+The words written before make many words likely in any context, especially function words. Evidence `word` therefore
+leaves the state and the last word out: p(y_t | context = h_j), the output layer as a dictionary. It needs one output
+layer for each source word, not one for each pair of words.
 """
 
 from collections.abc import Iterator
@@ -40,7 +40,7 @@ Evidence = Literal["state", "word"]
 
 @dataclass(frozen=True)
 class Posterior:
-    """The power of attention as the prior, and what the output layer is given beside a source word."""
+    """The power of attention as the prior, and the evidence: the output layer with or without the decoder's state."""
 
     prior: float = 1.0
     evidence: str = "state"
@@ -51,7 +51,7 @@ class Posterior:
 
 
 def undefined_for(model: Any) -> str:
-    """Why no posterior is defined for this model; empty where one is."""
+    """Why no posterior is defined for this model; empty if one is."""
     if not isinstance(model, Seq2Seq):
         return "an ONNX folder"
     if not isinstance(model.config, RecurrentConfig):
@@ -60,7 +60,7 @@ def undefined_for(model: Any) -> str:
 
 
 def check_posterior(model: Any, posterior: Posterior) -> None:
-    """Refuse models whose context is not a mean of annotations, and settings that do not fit the model."""
+    """Raise for models whose context is not a mean of annotations, and for settings that do not fit the model."""
     prior = posterior.prior
     if kind := undefined_for(model):
         raise InputError(
@@ -68,7 +68,9 @@ def check_posterior(model: Any, posterior: Posterior) -> None:
             "recurrent model with one head, or leave posterior out"
         )
     if not 0 <= prior <= 10:
-        raise InputError(f"posterior={prior:g}: attention to this power is the prior, wanted 0 to 10 (1: Bayes' rule)")
+        raise InputError(
+            f"posterior={prior:g}: attention to this power is the prior, expected 0 to 10 (1: Bayes' rule)"
+        )
     if posterior.evidence not in get_args(Evidence):
         raise InputError(
             f"evidence={posterior.evidence}: valid choices are {', '.join(get_args(Evidence))} "
@@ -114,7 +116,8 @@ def explained(
     prior: float,
     shift: int = 0,
 ) -> Float[np.ndarray, "layer head target source"]:
-    """One pair's posterior from its attention and its posterior of prior 0, so that many priors cost one evidence."""
+    """One pair's posterior from its attention and its posterior with prior 0: the evidence is computed once for all
+    priors."""
     later = np.concatenate([attention[:, :, shift:], attention[:, :, attention.shape[2] - shift :]], axis=2)
     weights = np.maximum(later, LEAST).astype(np.float64) ** prior * evidence
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True), dtype=attention.dtype)
@@ -158,7 +161,7 @@ def _word_evidence(
     values: Float[Tensor, "batch source value"],
     wanted: Int[Tensor, "batch target"],
 ) -> Float[Tensor, "batch target source"]:
-    """ln p(y_t | h_j): nothing written, nothing remembered."""
+    """ln p(y_t | h_j): with a zero state and no previous word."""
     places, vocabulary = values.size(1), decoder.readout.output.out_features
     rows = max(1, NUMBERS // (places * vocabulary))
     evidence = []

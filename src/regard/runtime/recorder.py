@@ -38,7 +38,7 @@ class StepRecord:
     top: tuple[tuple[int, float], ...]
     """(id, probability) of the most probable tokens, best first."""
     entropy: float | None
-    """Of the distribution over the vocabulary, in nats; None where it was not requested."""
+    """Entropy of the distribution over the vocabulary, in nats; None if it was not requested."""
     layers: tuple[LayerTrace, ...]
     """Empty without attention, and where no trace was requested."""
 
@@ -78,7 +78,7 @@ class _Kept:
 
 
 class Recorder:
-    """A Stepper around a model, which computes as it does without it; one search with each.
+    """A Stepper around a model, with the same results; use one for each search.
 
     `top` tokens are kept for each step, and with `trace` the tensors of the attention. `edits` replaces the attention
     of a step (0-based), in every row. `abandoned` is called before every step: True ends the search.
@@ -118,7 +118,7 @@ class Recorder:
         return RecordedStep(step.logits, RecordedState(step.state, state.sentences, read), step.weights)
 
     def records(self, sentence: int, tokens: Sequence[int], bos: int) -> tuple[StepRecord, ...]:
-        """The steps that wrote these tokens of a sentence; none where nothing was recorded."""
+        """The steps that produced these tokens of a sentence; none if nothing was recorded."""
         if not self._kept:
             return ()
         read = (bos, *tokens)

@@ -48,7 +48,7 @@ class Worker:
         if self.column not in batch:
             raise InputError(f"no column '{self.column}': the batch has {', '.join(map(repr, batch)) or 'none'}")
         if taken := [name for name in WRITTEN if name in batch]:
-            raise InputError(f"the batch has a column '{taken[0]}' already, which the worker writes: rename it")
+            raise InputError(f"the batch already has a column '{taken[0]}', which the worker adds: rename it")
         rows = list(batch[self.column])
         errors = [complain(row) for row in rows]
         found = self._translate([row for row, error in zip(rows, errors, strict=True) if error is None])
@@ -84,7 +84,7 @@ class Worker:
 def complain(row: object) -> str | None:
     """Why this value cannot be translated, or None."""
     if not isinstance(row, str):
-        return f"{'nothing' if row is None else type(row).__name__}, wanted text"
+        return f"{'nothing' if row is None else type(row).__name__}, expected text"
     if len(row) > MOST["line"]:
         return f"{len(row):,} characters, at most {MOST['line']:,} are read"
     try:

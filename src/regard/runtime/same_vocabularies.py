@@ -1,4 +1,4 @@
-"""Refuses an ensemble whose members read or write different pieces."""
+"""Checks that the members of an ensemble have the same vocabularies."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from regard.text.shared import first_difference
 
 
 def check_same_vocabularies(bundles: Sequence[Bundle[Any]]) -> None:
-    """Refuse bundles that were trained with different tokenizers."""
+    """Raise for bundles that were trained with different tokenizers."""
     first = bundles[0]
     for other in bundles[1:]:
         if _reads_and_writes(other) != _reads_and_writes(first):

@@ -1,4 +1,4 @@
-"""How many texts are decoded together, and whether one is too much: both from the most that a search may keep."""
+"""The number of texts that are decoded together, from the limits on what a search may keep in memory."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ ROWS, PIECES = 64, 4096
 
 @dataclass(frozen=True)
 class SearchSize:
-    """What decides how much a search keeps, besides the length of the source."""
+    """The settings that determine the memory of a search, besides the length of the source."""
 
     config: SearchConfig
     most_pieces: int | None
-    """The most pieces that the model writes; None where there is no end."""
+    """The most pieces that the model writes; None: no limit."""
     attention: tuple[int, int]
     """Decoder layers that attend to the source, and heads in each."""
     forced: int | None = None
@@ -42,7 +42,7 @@ class SearchSize:
         return groups
 
     def together(self, pieces: int) -> int:
-        """How many sources of so many pieces may be searched at once, at least 1; InputError where 1 is too much."""
+        """The number of sources of this length that may be searched together, at least 1; raises if 1 is too much."""
         if self.forced is None:
             width = max(self.config.beam, self.config.nbest)
             limit = int(self.config.limits(torch.tensor([pieces]), self.most_pieces))

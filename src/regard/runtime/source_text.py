@@ -52,7 +52,7 @@ def read_source(text: str, tokenizer: Tokenizer, *, eos: bool, longest: int) -> 
 
 
 def check_target(pieces: int, bundle: Bundle) -> None:
-    """Refuse a given translation of more pieces, EOS counted, than the model has positions."""
+    """Raise for a given translation of more pieces, EOS counted, than the model has positions."""
     most = bundle.model.config.most_pieces
     if most is not None and pieces > most:
         raise InputError(
@@ -86,7 +86,7 @@ def _numbers(tokenizer: Tokenizer) -> str:
 
 
 def _named(pieces: list[str]) -> str:
-    """Pieces in quotes, so that a control character shows and a long one does not fill the screen."""
+    """Pieces in quotes, with control characters escaped and long pieces shortened."""
     shown = [repr(piece if len(piece) <= 24 else piece[:23] + "…") for piece in pieces[:NAMED]]
     more = f" and {len(pieces) - NAMED:,} more" if len(pieces) > NAMED else ""
     return ", ".join(shown) + more

@@ -1,4 +1,4 @@
-"""Decodes texts with one model and keeps how: token ids, character spans, top words and attention tensors by step."""
+"""Decodes texts with one model and records each step: token ids, character spans, top words, attention tensors."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ class TracedText:
 
 @dataclass(frozen=True, eq=False)
 class Tracing:
-    """What to keep, and what to change: see `Recorder`; `tree` records a beam search of one sentence."""
+    """What is recorded and edited: see `Recorder`; `tree` records a beam search of one sentence."""
 
     top: int = 0
     trace: bool = False
@@ -118,7 +118,7 @@ def _read(text: str, translator: Translator) -> SourceText:
 
 
 def _given(sentence: Sentence, bundle: Bundle[Any]) -> Encoding | None:
-    """The tokens that a translation must begin with, or be."""
+    """The tokens of the prefix or of the forced target."""
     if sentence.target is not None:
         given = bundle.target.encode(sentence.target, eos=True)
     elif isinstance(sentence.prefix, str):
@@ -136,7 +136,7 @@ def _encoding(ids: tuple[int, ...], tokenizer: Tokenizer) -> Encoding:
              (one == EOS and i < len(ids) - 1)]  # fmt: skip
     if wrong:
         raise InputError(
-            f"prefix_ids: {ids[wrong[0]]} at place {wrong[0]} is no piece that may stand there: wanted ids of this "
+            f"prefix_ids: {ids[wrong[0]]} at position {wrong[0]} is not valid: expected ids of this "
             f"model's target vocabulary (0 to {len(tokenizer) - 1}), without padding and BOS, EOS only at the end"
         )
     written = tokenizer.decode_pieces(ids)

@@ -1,4 +1,4 @@
-"""One translated sentence with everything that shows how it came about."""
+"""One translated sentence with its alignment, attention and steps."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,11 +26,11 @@ class TranslationStep:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Translation:
-    """A translation, and where the model looked while it wrote it.
+    """A translation, and the attention of the model while it wrote it.
 
     `.attention` is [layer, head, target piece, source piece] with the row that produced EOS; None without attention.
     Its columns are `source_pieces` (EOS last where the model's source carries one), its rows `target_pieces`;
-    `source_word_of` and `target_word_of` say which word each piece belongs to, None for EOS and spaces.
+    `source_word_of` and `target_word_of` are the word of each piece, None for EOS and spaces.
     """
 
     source: str
@@ -49,7 +49,7 @@ class Translation:
     target_word_of: tuple[int | None, ...]
     attention: Float[np.ndarray, "layer head target source"] | None
     finished: bool = True
-    """False where the length limit came before EOS."""
+    """False if the length limit came before EOS."""
     forced: bool = False
     """True where the target was given."""
     warnings: tuple[str, ...] = ()
@@ -58,9 +58,9 @@ class Translation:
     alternatives: tuple["Translation", ...] = ()
     """The rest of an n-best list, best first, each text once; further samples as they were drawn."""
     head: tuple[int, int] | None = None
-    """The (layer, head) that training taught to align, which links are read from; else the mean of all is."""
+    """The (layer, head) that guided alignment trained, from which links are extracted; None: the mean of all."""
     shift: int = 0
-    """A word's links are read from the row that wrote it (0), or the one after where training taught that (1)."""
+    """Links of a word come from the row that produced it (0), or from the next one if guided alignment used it (1)."""
 
     def __str__(self) -> str:
         return self.text
@@ -69,7 +69,7 @@ class Translation:
         return f"Translation({self.text!r}, score={self.score:.4f}, source={self.source!r})"
 
     def _repr_html_(self) -> str | None:
-        """For notebooks: the page of `html()` in a frame of its own; None where there is nothing to draw."""
+        """For notebooks: the page of `html()` in its own frame; None if there is nothing to draw."""
         if self.attention is None or not self.source_words:
             return None
         from regard.plot.view import framed
@@ -94,7 +94,7 @@ class Translation:
 
     @cached_property
     def steps(self) -> tuple[TranslationStep, ...]:
-        """The walk: each word written, its probability, and where the model looked."""
+        """Each written piece, its probability, and its attention."""
         matrix = self.matrix if self.matrix is not None else np.zeros((len(self.target_pieces), 0))
         return tuple(
             TranslationStep(
@@ -141,7 +141,7 @@ class Translation:
     def attention_map(
         self, *, words: bool = False, links: Links | None = None, layer: int | None = None, head: int | None = None
     ) -> "AttentionMap":
-        """Labels and numbers as the drawing functions want them: pieces or whole words, and EOS; `links` are framed.
+        """The input of the drawing functions: labels (pieces or whole words, and EOS) and weights; `links` are framed.
 
         The mean over layers and heads, unless `layer` or `head` (from 0) chooses one.
         """
@@ -187,7 +187,7 @@ class Translation:
 
 
 def _rounded(attention: Float[np.ndarray, "layer head target source"]) -> Any:
-    """Six digits, as short in JSON as they are: float32 would be written out as 0.10000000149."""
+    """Rounded to six digits, to keep JSON short: float32 would be written as 0.10000000149."""
     return attention.astype(np.float64).round(6).tolist()
 
 

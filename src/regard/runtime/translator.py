@@ -47,8 +47,8 @@ def load(
     Example:
         regard.load("runs/demo").translate("The black cat sat on the mat.").text
 
-    A text is read up to as many pieces as training was shown, or up to `longest_source`; what is longer is cut, and the
-    translation's warnings say so. A class outside regard that a bundle names, as in `score = "mymod:Mine"`, is imported
+    A text is read up to the length of the longest training source, or up to `longest_source`; a longer one is cut, with
+    a warning in the translation. A class outside regard that a bundle names, as in `score = "mymod:Mine"`, is imported
     only if `trust` names it: regard.load("runs/mine", trust=["mymod:Mine"]). precision="int8" multiplies large matrices
     in 8-bit integers, on a CPU: about twice as fast, and a few translations differ.
     """
@@ -89,7 +89,7 @@ class Translator:
 
     @cached_property
     def stepper(self) -> Stepper:
-        """The model or ensemble that is searched: prepared for decoding on first use, as the weights are then."""
+        """The model or ensemble that is searched; prepared for decoding on first use, with the weights at that time."""
         models: list[Stepper] = [prepare_for_decoding(bundle.model, self.precision) for bundle in self.bundles]
         return models[0] if len(models) == 1 else Ensemble(models)
 
@@ -110,7 +110,7 @@ class Translator:
 
     @property
     def most_pieces(self) -> int | None:
-        """The most pieces of a translation, EOS counted, that every model can write; None where there is no end."""
+        """The most pieces of a translation, EOS counted, that every model can write; None: no limit."""
         return min((most for one in self.bundles if (most := one.model.config.most_pieces) is not None), default=None)
 
     @overload
@@ -142,8 +142,8 @@ class Translator:
             translator.translate("i love you").alignment
             translator.translate(["i love you", "she sleeps"], beam=5, nbest=3)[0].alternatives
 
-        `target` is what the translation must be (forced decoding, to score and align it), `prefix` what it must begin
-        with: one string for each text. `copy` puts source words that the model does not know into the translation.
+        `target` is the translation to score and align (forced decoding), `prefix` its forced beginning: one string for
+        each text. `copy` copies unknown source words into the translation.
         `search` takes the keys of the recipe's [search] table: beam, nbest, temperature, longest and so on;
         `.alternatives` holds the rest of an n-best list, each text once, or the further samples as they were drawn.
         """
@@ -264,7 +264,7 @@ def _texts(text: str | Iterable[str]) -> list[str]:
     texts = [text] if isinstance(text, str) else list(text)
     for number, one in enumerate(texts):
         if not isinstance(one, str):
-            raise InputError(f"text {number} (0-based) is {type(one).__name__}, wanted str")
+            raise InputError(f"text {number} (0-based) is {type(one).__name__}, expected str")
     return texts
 
 

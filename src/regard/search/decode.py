@@ -177,7 +177,7 @@ def forced_search(
     device: torch.device | str = "cpu",
     options: Options | None = None,
 ) -> list[Hypothesis]:
-    """Score given targets: each becomes a hypothesis. Targets have no BOS; with EOS at their end, it has a row, too."""
+    """Score given targets: each becomes a hypothesis. Targets have no BOS; an EOS at the end gets a row of weights."""
     limits = torch.tensor([len(target) for target in targets], dtype=torch.long, device=device)
     return greedy_search(stepper, source, limits, options=options, prefixes=targets)
 

@@ -53,7 +53,7 @@ class Ensemble:
 
 
 def _mean_weights(steps: Sequence[Step]) -> Float[Tensor, "rows layer head source"] | None:
-    """The mean over the members with attention; None where their source axes differ (they read different pieces).
+    """The mean over the members with attention; None if their source axes differ (they read different pieces).
 
     Where layers or heads differ, each member's weights are averaged over both first.
     """

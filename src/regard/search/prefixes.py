@@ -32,7 +32,7 @@ def check_prefixes(
 def forced_tokens(
     prefixes: Sequence[Sequence[int]] | None, sentences: Int[np.ndarray, "rows"], step: int
 ) -> list[int | None]:
-    """The token that each row must take at this step; None where it is free."""
+    """The token that each row must take at this step; None if it is free."""
     if prefixes is None:
         return [None] * len(sentences)
     return [prefixes[one][step] if step < len(prefixes[one]) else None for one in sentences.tolist()]

@@ -21,7 +21,7 @@ class Longest(BaseModel):
     factor: float = Field(default=2.0, ge=0, le=MOST["factor"])
     """Tokens for each source token."""
     offset: int = Field(default=10, ge=0, le=MOST["longest"])
-    """Further tokens."""
+    """Tokens that are added."""
 
 
 class SearchConfig(BaseModel):
@@ -29,7 +29,7 @@ class SearchConfig(BaseModel):
 
     longest = 60  or  longest = { factor = 1.5, offset = 5 }
 
-    With a beam of 2 or more, coverage_penalty (0.2, say) ranks hypotheses that looked at the whole source higher.
+    With a beam of 2 or more, coverage_penalty (e.g. 0.2) prefers hypotheses that attend to the whole source.
     """
 
     model_config = ConfigDict(frozen=True, use_attribute_docstrings=True, extra="forbid", allow_inf_nan=False)
@@ -45,11 +45,11 @@ class SearchConfig(BaseModel):
     length_form: Literal["power", "gnmt"] = "power"
     """Form of the length penalty: length^x, or that of GNMT."""
     coverage_penalty: float = Field(default=0.0, ge=0, le=MOST["penalty"])
-    """How much beam search ranks down source positions that nothing looked at."""
+    """How much beam search penalises source positions that received little attention."""
     no_repeat_ngram: int = Field(default=0, ge=0, le=MOST["longest"])
     """No n-gram of this size occurs twice; 0 allows all."""
     forbid_unk: bool = False
-    """Whether the unknown word is never written."""
+    """Whether the unknown word is forbidden in translations."""
     temperature: float | None = Field(default=None, gt=0)
     """Samples instead of searching; 1.0 leaves the distribution as it is."""
     top_k: int | None = Field(default=None, ge=1, le=MOST["vocabulary"])

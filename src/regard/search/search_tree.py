@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Fate = Literal["kept", "finished", "cut", "pruned", "hopeless"]
-"""kept: went on; finished: ended in EOS; cut: reached the limit; pruned: outside the beam;
-hopeless: inside the beam, but unable to overtake what had finished."""
+"""kept: continued; finished: ended in EOS; cut: reached the limit; pruned: outside the beam;
+hopeless: inside the beam, but unable to beat a finished hypothesis."""
 
 
 @dataclass(frozen=True)

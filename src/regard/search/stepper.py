@@ -30,7 +30,7 @@ class Step(Protocol):
 
     @property
     def weights(self) -> Float[Tensor, "rows layer head source"] | None:
-        """Where the model looked while it made these logits; None where it has no attention."""
+        """Where the model looked while it made these logits; None if it has no attention."""
         ...
 
 

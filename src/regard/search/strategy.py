@@ -1,4 +1,4 @@
-"""What a strategy sees and chooses at each step: the live hypotheses, the candidates, and those that ended."""
+"""Inputs and outputs of a search strategy at each step: live hypotheses, candidates, ended hypotheses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ class Live:
 
 @dataclass(frozen=True)
 class Candidates:
-    """What a strategy chose: token `token[i]` with log-probability `value[i]` after live row `parent[i]`."""
+    """The choice of a strategy: token `token[i]` with log-probability `value[i]` after live row `parent[i]`."""
 
     parent: Int[np.ndarray, "candidates"]
     token: Int[np.ndarray, "candidates"]

@@ -26,9 +26,9 @@ def check_attention(
 ) -> LawReport:
     """Try the laws of attention on a copy of `module` and report which of them hold.
 
-    `state_width` is read from the module (`state_width`, else `value_width`) if it is not given. `ordered=True` says
-    that positions are not exchangeable, `normalised=False` that rows may sum to less than 1; both are found out for
-    modules whose window and trace tell. The module itself and the global random state stay untouched.
+    `state_width` is read from the module (`state_width`, else `value_width`) if it is not given. `ordered=True` means
+    that positions are not exchangeable, `normalised=False` that rows may sum to less than 1; both are detected from
+    the module's window and trace if it has them. The module itself and the global random state do not change.
 
     >>> from regard.attention import BahdanauAttention
     >>> check_attention(BahdanauAttention(query_width=4, state_width=3, width=5)).ok
@@ -68,5 +68,5 @@ def _try(law: Law, subject: Subject) -> LawFinding:
         return LawFinding(law.name, law.meaning, "BROKEN", note=note)
     if deviation is None or deviation <= subject.tolerance:
         return LawFinding(law.name, law.meaning, "held", deviation)
-    note = f"the largest deviation may be {subject.tolerance:.0e}"
+    note = f"the largest allowed deviation is {subject.tolerance:.0e}"
     return LawFinding(law.name, law.meaning, "BROKEN", deviation, note)

@@ -19,7 +19,7 @@ class LawFinding:
 
 @dataclass(frozen=True)
 class LawReport:
-    """All findings about one module; `print(report)` is meant to be read."""
+    """All findings about one module; `print(report)` gives a readable report."""
 
     subject: str
     findings: tuple[LawFinding, ...]

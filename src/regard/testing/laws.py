@@ -26,14 +26,14 @@ def shapes(subject: Subject) -> None:
     wanted = (BATCH, TARGET, subject.module.value_width)
     if seen.context.shape != wanted:
         raise ValueError(
-            f"the context has shape {list(seen.context.shape)}, wanted [batch, target, value] {list(wanted)}"
+            f"the context has shape {list(seen.context.shape)}, expected [batch, target, value] {list(wanted)}"
         )
     if seen.weights is not None:
         heads = seen.weights.shape[1] if seen.weights.ndim == 4 else 1
         if seen.weights.shape != (BATCH, heads, TARGET, SOURCE):
             raise ValueError(
                 f"the weights have shape {list(seen.weights.shape)}, "
-                f"wanted [batch, head, target, source] {[BATCH, heads, TARGET, SOURCE]}"
+                f"expected [batch, head, target, source] {[BATCH, heads, TARGET, SOURCE]}"
             )
 
 
@@ -71,7 +71,7 @@ def permutation(subject: Subject) -> float:
     seen = subject.see(query, states, real)
     subject.weights_of(seen)
     if subject.ordered:
-        raise Skip("the window depends on where a position stands")
+        raise Skip("the window depends on the order of the positions")
     order = torch.tensor([3, 0, 5, 1, 4, 2], device=states.device)
     moved = subject.see(query, states[:, order], real[:, order])
     return apart(Attended(seen.context, subject.weights_of(seen)[..., order]), moved)
@@ -161,7 +161,7 @@ def trace(subject: Subject) -> float:
 
 
 def _normalised(subject: Subject) -> bool:
-    """Rows sum to one, unless the module says otherwise or its trace shows a Gaussian."""
+    """Whether rows must sum to one: not with `normalised=False`, nor if the trace has a Gaussian."""
     if subject.normalised is not None:
         return subject.normalised
     kept = subject.see(subject.query(), subject.states(), subject.real(), trace=True).trace
@@ -178,12 +178,12 @@ def _join(parts: list[Attended], dim: int, weights_dim: int) -> Attended:
 
 LAWS = (
     Law("shapes", "context is [batch, target, value], weights are [batch, head, target, source]", shapes),
-    Law("mask", "padded positions get weight 0, and nothing that stands there matters, not even NaN", mask),
+    Law("mask", "padded positions get weight 0, and their values do not matter, not even NaN", mask),
     Law("padding", "more padding never changes the answer", padding),
     Law("batch", "a sentence gets the same answer in a batch as alone", batch),
     Law("permutation", "permuting the memory permutes the weights and keeps the context", permutation),
     Law("steps", "step by step equals all steps at once", steps),
-    Law("memory", "the answer depends on the memory in hand, not on the sentence prepared last", memory),
+    Law("memory", "the answer depends on the memory that is passed, not on the sentence prepared last", memory),
     Law(
         "distribution",
         "weights are not negative and a row sums to 1 (at most 1 where a Gaussian fades it)",

@@ -19,7 +19,7 @@ class Skip(Exception):
 
 @dataclass(frozen=True)
 class Subject:
-    """A module in evaluation mode, with what the laws need to know about it."""
+    """A module in evaluation mode, with the settings that the laws need."""
 
     module: Attention
     state_width: int
@@ -42,7 +42,7 @@ class Subject:
         return self.draw(BATCH, TARGET, self.module.query_width, salt=salt)
 
     def real(self) -> Tensor:
-        """Sentences of 6, 4 and 1 words in 6 places."""
+        """Sentences of 6, 4 and 1 words in 6 positions."""
         return lengths_to_mask(torch.tensor(LENGTHS, device=self.device), SOURCE)
 
     def see(self, query: Tensor, states: Tensor, real: Tensor, position: int = 0, **options: Any) -> Attended:

@@ -70,7 +70,7 @@ def complain(error: ValidationError, model: type[BaseModel], extra: dict[str, tu
         return f"{place.written} = {excerpt(first['input'])}: {suggest(_word(first['input']), choices)}"
     same = [one for one in findings if _find(model, one["loc"]).keys == place.keys]
     wanted = " or ".join(dict.fromkeys(_wanted(one) for one in same))
-    return f"{place.written} = {excerpt(first['input'])}: wanted {wanted}"
+    return f"{place.written} = {excerpt(first['input'])}: expected {wanted}"
 
 
 def _word(value: object) -> str:

@@ -9,8 +9,8 @@ class Encoding:
 
     `text` is the normalised text; `spans` count its characters, and so do the words of `word_texts`. A piece shows the
     characters it covers even where its id is UNK, so that an unknown word can be copied; a piece of the kinds bpe and
-    unigram begins with ▁ if a space (or nothing) stands before it, and that mark is not part of its span. `words` has
-    None for what is no part of a word: a space of the kind character, and EOS, whose span is empty and last.
+    unigram begins with ▁ if a space (or nothing) precedes it, and that mark is not part of its span. `words` has None
+    for pieces outside words: spaces of the kind character, and EOS, whose span is empty and last.
     """
 
     text: str
@@ -23,7 +23,7 @@ class Encoding:
 
 @dataclass(frozen=True, slots=True)
 class PieceWords:
-    """Ids, the word of each (None: of no word), and how many words the text has: what links between words need."""
+    """Ids, the word of each (None: outside words), and the number of words: the input of links between words."""
 
     ids: list[int]
     words: list[int | None]
@@ -32,7 +32,7 @@ class PieceWords:
 
 @dataclass(frozen=True, slots=True)
 class DecodedText:
-    """Ids as text. `pieces` and `words` have one entry for each id; EOS and the other special ids are of no word."""
+    """Ids as text. `pieces` and `words` have one entry for each id; EOS and the other special ids have no word."""
 
     text: str
     pieces: tuple[str, ...]

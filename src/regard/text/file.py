@@ -31,18 +31,18 @@ def from_bytes(data: bytes, origin: Path) -> tuple[TokenizerConfig, tokenizers.T
         content = parse_json(data)
     except ValueError as problem:
         raise InputError(
-            f"{origin} is no tokenizer file (not JSON: {problem}); it may be cut short, save it anew"
+            f"{origin} is not a tokenizer file (not JSON: {problem}); it may be truncated: save it again"
         ) from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         given = content.get("format") if isinstance(content, dict) else None
         raise InputError(
-            f"{origin} is no tokenizer file of this version: format is {excerpt(given)}, wanted {FORMAT!r}"
+            f"{origin} is not a tokenizer file of this version: format is {excerpt(given)}, expected {FORMAT!r}"
         )
     try:
         config = TokenizerConfig.model_validate(content["config"])
         library = content["tokenizer"]
     except KeyError as problem:
-        raise InputError(f"{origin} is no whole tokenizer file: {problem} is missing; save it anew") from None
+        raise InputError(f"{origin} is an incomplete tokenizer file: {problem} is missing; save it again") from None
     except ValidationError as problem:
         first = problem.errors()[0]
         key = cut(".".join(map(str, first["loc"]))) or "config"
@@ -50,7 +50,7 @@ def from_bytes(data: bytes, origin: Path) -> tuple[TokenizerConfig, tokenizers.T
     model = library.get("model") if isinstance(library, dict) else None
     kind = model.get("type") if isinstance(model, dict) else None
     if model is None or kind != _MODELS[config.kind]:
-        raise InputError(f"{origin}: its model is {excerpt(kind)}, wanted {_MODELS[config.kind]!r} for {config.kind}")
+        raise InputError(f"{origin}: its model is {excerpt(kind)}, expected {_MODELS[config.kind]!r} for {config.kind}")
     try:
         return config, tokenizers.Tokenizer(_model(model))
     except Exception as problem:  # the library raises nothing narrower
@@ -65,7 +65,7 @@ def _model(content: dict[str, Any]) -> models.Model:
     """The library's model built from the pieces alone: some of its other options make it panic."""
     pieces = content["vocab"]
     if len(pieces) > MOST["vocabulary"]:
-        raise ValueError(f"it has {len(pieces):,} pieces, at most {MOST['vocabulary']:,} are read")
+        raise ValueError(f"it has {len(pieces):,} pieces, at most {MOST['vocabulary']:,} are allowed")
     if content["type"] == "Unigram":
         scores = [(piece, float(score)) for piece, score in pieces]
         if not all(math.isfinite(score) for _, score in scores):

@@ -6,7 +6,7 @@ _JOINERS = "\u200c\u200d"
 
 
 class _Bare(dict[int, str]):
-    """For `str.translate`, filled on first use: a character, or a space for what is no letter, mark or digit.
+    """For `str.translate`, filled on first use: a character, or a space if it is not a letter, mark or digit.
 
     A variation selector, which only changes how the character before it is drawn, is removed.
     """

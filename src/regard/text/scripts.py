@@ -1,4 +1,4 @@
-"""Which script a letter belongs to, by its Unicode name: tells Hindi from English, not English from French."""
+"""The script of a letter, by its Unicode name: separates Hindi from English, not English from French."""
 
 import unicodedata
 from collections import Counter

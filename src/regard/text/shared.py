@@ -4,7 +4,7 @@ from regard.text.tokenizer import Tokenizer
 
 
 def first_difference(one: Tokenizer, other: Tokenizer, here: str, there: str) -> str | None:
-    """The first difference as a phrase, with the names of the two places; None where all pieces are equal.
+    """The first difference as a phrase, with the names of the two places; None if all pieces are equal.
 
     Example: "piece 4 is 'the' in the source and 'le' in the target".
     """

@@ -38,7 +38,7 @@ class Subwords:
         return tuple(found)
 
     def cut_in(self, way: int, word: str, dropout: float) -> list[int]:
-        """The ids of segmentation number `way` under BPE dropout; word and number determine it, so it can be cached."""
+        """The ids of segmentation number `way` under BPE dropout; deterministic, so it can be cached."""
         return [number for number, _ in self.with_dropout(word, dropout, Random(f"{way} {word}"))]
 
     def with_dropout(self, word: str, dropout: float, random: Random) -> Segments:

@@ -76,7 +76,7 @@ class Tokenizer:
 
     @classmethod
     def from_counts(cls, seen: Counter[str], config: TokenizerConfig) -> "Tokenizer":
-        """The same from what `count_chunks` counted, so that several processes can share the counting."""
+        """The same from the counts of `count_chunks`, so that several processes can share the counting."""
         return cls(config, vocabulary_from(seen, config))
 
     @classmethod
@@ -160,8 +160,8 @@ class Tokenizer:
     def encode_words(self, text: str, *, spaces: bool = False, characters: bool = True) -> PieceWords:
         """The ids without EOS and the word of each, split as this tokenizer does or at white space: as fast as ids.
 
-        Words at white space are those of the text as it is given, whatever normalising makes of them. Of the kind
-        character each character counts as a word, unless `characters` is False: for links between words.
+        Words at white space are those of the given text, before normalisation. With the kind character, each
+        character counts as a word unless `characters` is False (links between words).
         """
         spaces = spaces or self.config.words == "spaces"
         normal = self.config.normalise(text)
@@ -238,7 +238,7 @@ class Tokenizer:
 
     @property
     def data(self) -> bytes:
-        """What `save` writes."""
+        """The bytes that `save` writes."""
         return self._data
 
     @property
@@ -252,12 +252,12 @@ class Tokenizer:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Tokenizer":
-        """What `save` wrote."""
+        """Read a file that `save` wrote."""
         origin = Path(path)
         try:
             data = read_regular(origin, MOST["tokenizer"])
         except OSError as problem:
             raise InputError(f"cannot read the tokenizer file {origin}: {problem.strerror}") from None
         except ValueError as problem:
-            raise InputError(f"{origin} is no tokenizer file: {problem}") from None
+            raise InputError(f"{origin} is not a tokenizer file: {problem}") from None
         return cls.from_data(data, origin)

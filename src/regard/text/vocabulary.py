@@ -33,7 +33,7 @@ def count_chunks(texts: Iterable[str], config: TokenizerConfig) -> Counter[str]:
 
 
 def vocabulary_from(seen: Counter[str], config: TokenizerConfig) -> tokenizers.Tokenizer:
-    """A vocabulary of what `count_chunks` counted, in however many parts."""
+    """A vocabulary from the summed counts of `count_chunks`."""
     counts = seen if config.kind == "character" else _count_words(seen, config)
     if not counts:
         raise InputError(f'no text to build a vocabulary of kind "{config.kind}" from: every given text is blank')

@@ -1,4 +1,4 @@
-"""Text <-> words with their character spans, in any script: what "word" means to alignments everywhere in regard.
+"""Text <-> words with their character spans, in any script: the definition of a word for all alignments in regard.
 
 White space separates words; each punctuation mark is a word; an elided clitic ends with its apostrophe:
 
@@ -34,7 +34,7 @@ OPENING: Final = frozenset("([{¿¡（「『“")
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """`text` is what stands between the characters `start` and `end` (not included)."""
+    """`text` spans the characters from `start` to `end` (not included)."""
 
     text: str
     start: int
@@ -119,7 +119,7 @@ def word_spans(text: str, splitting: Unit = "marks") -> list[tuple[int, int]]:
 
 
 def _split_clitics(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> tuple[int, int]:
-    """Append the clitics that begin text[start:end] to `spans`; return what is left of it."""
+    """Append the clitics that begin text[start:end] to `spans`; return the rest of the range."""
     while (match := _APOSTROPHE.search(text, start, end)) and text[start : match.start()].lower() in CLITICS:
         spans.append((start, match.end()))
         start = match.end()

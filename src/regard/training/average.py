@@ -40,7 +40,7 @@ def keep_weights(job: TrainingJob, step: int) -> None:
 
 
 def forget_after(folder: Path, step: int) -> None:
-    """Delete weights that a resumed run will compute again, and drafts of a killed one, safetensors' too."""
+    """Delete weights that a resumed run will compute again, and the temporary files of a killed one."""
     drafts = [path for pattern in ("*.part", ".tmp*") for path in (folder / FOLDER).glob(pattern)]
     for path in (*drafts, *(path for path in _kept(folder) if int(path.stem.partition("-")[0]) > step)):
         path.unlink()
@@ -79,7 +79,7 @@ def _read(path: Path, shapes: dict[str, tuple[int, ...]]) -> dict[str, Tensor]:
 
 
 def _is_whole(path: Path, warn: Callable[[str], None]) -> bool:
-    """Whether the checksum in the name, which older versions did not write, is the file's; else a warning."""
+    """Whether the file has the checksum in its name; warns if not. Names from older versions have none."""
     checksum = path.stem.partition("-")[2]
     try:
         if not checksum or checksum == FileEntry.of(path).sha256[:16]:

@@ -1,4 +1,4 @@
-"""Everything a run needs to go on to bit-equal weights: a bundle, plus optimizer, progress and random states."""
+"""Everything a run needs to resume with bit-equal weights: a bundle, plus optimizer, progress and random states."""
 
 import json
 from collections.abc import Collection
@@ -24,12 +24,12 @@ from regard.training.progress import Progress
 
 TENSORS, PROGRESS = "training.safetensors", "training.json"
 _STATES = 4
-"""Upper limit of the numbers that an optimizer keeps for each parameter."""
+"""The most numbers that an optimizer keeps for each parameter."""
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A checkpoint read back; `data` holds the fingerprints of what it was trained on, `device` its name if known."""
+    """A checkpoint; `data` holds the fingerprints of its training data, `device` the device's name if known."""
 
     bundle: Bundle
     progress: Progress
@@ -54,9 +54,9 @@ def save_checkpoint(job: TrainingJob, progress: Progress) -> None:
 
 
 def save_first_best(folder: Path, progress: Progress, metric: str) -> None:
-    """Make the run's `best/` from its checkpoint, where there is none yet and that step is the best so far.
+    """Copy the checkpoint to the run's `best/` if there is none yet and this step is the best so far.
 
-    The first checkpoint is thus there before the first `best/`: one without the other was never left by a kill.
+    The first checkpoint is written before the first `best/`, so a killed run never has `best/` without `last/`.
     """
     best = folder / "best"
     if progress.best_step == progress.step and not progress.averaged and not best.exists():
@@ -64,12 +64,12 @@ def save_first_best(folder: Path, progress: Progress, metric: str) -> None:
 
 
 def device_name(device: torch.device) -> str:
-    """The name of the device; another one may compute other bits."""
+    """The name of the device; results of another device may differ in their last bits."""
     return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
 
 
 def load_checkpoint(folder: Path, device: torch.device, trust: Collection[str] = ()) -> Checkpoint | None:
-    """The checkpoint in `folder`; None where a run was stopped before its first."""
+    """The checkpoint in `folder`; None if the run was stopped before its first one."""
     recover(folder)
     if not folder.exists():
         return None

@@ -15,11 +15,11 @@ KINDS = ("cpu", "cuda", "mps", "xpu")
 
 
 class DeviceWarning(UserWarning):
-    """Training does not run where one would expect it to."""
+    """Training runs on another device than the user expects."""
 
 
 def pick_device(name: str, world: World) -> torch.device:
-    """The device a recipe names, tried out; `auto` is a GPU where there is one. Several workers take a GPU each."""
+    """The device that a recipe names, after a test; `auto` is a GPU if there is one. Each worker gets its own GPU."""
     if world.size > 1:
         return _own_device(name, world)
     if name == "auto":
@@ -51,7 +51,7 @@ def _gpu_if_it_works() -> torch.device:
 
 
 def _try(device: torch.device) -> None:
-    """Compute something on the device: allocating memory alone proves little."""
+    """Run a small computation: a device that can allocate memory may still fail to compute."""
     float(torch.ones(1, device=device) + 1)
 
 
@@ -82,7 +82,7 @@ def pick_precision(name: str, device: torch.device) -> torch.dtype | None:
 
 @contextmanager
 def torch_settings(seed: int, device: torch.device, deterministic: bool) -> Iterator[None]:
-    """Seeds, threads and determinism for the length of a run; afterwards torch is as it was before."""
+    """Set seed, threads and determinism during a run and restore torch's settings afterwards."""
     threads, before = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
     if deterministic and device.type == "cuda":
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # cuBLAS repeats its results only with this

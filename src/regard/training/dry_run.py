@@ -26,7 +26,7 @@ class DryRun:
     warnings: tuple[str, ...]
     unused: bool
     seconds: float
-    """For the gradients of the largest batch."""
+    """Seconds for the gradients of the largest batch."""
 
     def agreed(self, world: World) -> "DryRun":
         """The threads of worker 0; warnings and unused parameters of all."""
@@ -85,9 +85,9 @@ def _pick_threads(job: TrainingJob, attempt: Callable[[], object]) -> int:
 def best_threads(
     step: Callable[[], object], candidates: Sequence[int], clock: Callable[[], float] = time.perf_counter
 ) -> int:
-    """Run `step` a few times with each number of threads and return the fastest; for small tensors that is often one.
+    """Time `step` with each number of threads and return the fastest; for small tensors that is often one.
 
-    More threads must win by half: on a busy machine, small tensors on two threads run many times slower than on one.
+    More threads must save half of the time: on a busy machine, small tensors run many times slower on two threads.
     """
 
     def seconds() -> float:

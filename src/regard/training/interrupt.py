@@ -1,4 +1,4 @@
-"""Signals that wait for the current step: the run saves a checkpoint and reports how to go on."""
+"""Defers signals to the end of the current step: the run saves a checkpoint and reports how to resume."""
 
 import signal
 import threading
@@ -12,8 +12,8 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "
 class Interrupt:
     """While active, the first SIGINT, SIGTERM or SIGHUP only sets `requested`; a second SIGINT or SIGTERM acts at once.
 
-    A signal that is ignored stays ignored: `nohup` and a shell's `&` set that up for their programs. A further SIGHUP
-    does nothing: a terminal that is closed sends it twice, through the shell and from the kernel.
+    A signal that is ignored stays ignored (`nohup` and a shell's `&` do that). A second SIGHUP does nothing: a closed
+    terminal sends two, one through the shell and one from the kernel.
     """
 
     def __init__(self) -> None:

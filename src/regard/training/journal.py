@@ -71,7 +71,7 @@ class Stepped:
 
 @dataclass(frozen=True)
 class Validated:
-    """The model decoded the development set; `train_loss` is the mean since the last time."""
+    """The model decoded the development set; `train_loss` is the mean since the last validation."""
 
     kind = "validated"
     step: int
@@ -148,7 +148,7 @@ class Journal:
         self.notify(event)
 
     def sync(self) -> None:
-        """fsync what was written: a checkpoint that survives a power loss must not be ahead of its journal."""
+        """fsync the journal: after a power loss, no checkpoint may be ahead of it."""
         try:
             sync(self.path)
         except OSError as error:
@@ -193,7 +193,7 @@ def _read(path: Path) -> bytes:
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:
-        raise InputError(f"{path} is no journal: {error}") from error
+        raise InputError(f"{path} is not a journal: {error}") from error
 
 
 def _line(entry: dict[str, Any]) -> str:

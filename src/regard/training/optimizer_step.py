@@ -20,7 +20,7 @@ from regard.training.world import ALONE, Replica
 
 
 class OutOfMemory(RuntimeError):
-    """The batch cannot be split any further, or no longer."""
+    """The batch cannot be split: it has one row, or other workers wait for this one."""
 
 
 @dataclass(frozen=True)
@@ -154,6 +154,6 @@ def _too_late(batch: Batch) -> str:
     """Other workers may have received a part of this worker's gradients: the step cannot be repeated with halves."""
     return (
         f"out of memory with {batch.rows} sentences of {batch.source.size(1)} + {batch.target_out.size(1)} pieces "
-        "while workers wait for each other: go on with --resume and more workers, whose shares are smaller, or start "
-        "anew with a smaller batch"
+        "while workers wait for each other: resume with --resume and more workers, whose shares are smaller, or start "
+        "again with a smaller batch"
     )

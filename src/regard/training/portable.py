@@ -1,4 +1,4 @@
-"""The recipe in a bundle's manifest: paths are relative to the run folder, so no path of the machine is published."""
+"""The recipe in a bundle's manifest: paths are relative to the run folder, so that it reveals no local path."""
 
 import os
 from pathlib import Path

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from regard.bundle.store import Bundle
-from regard.data.batching import Batcher
+from regard.data.batching import EpochBatcher
 from regard.data.dataset import EncodedPairs, Limits, encode_pairs
 from regard.data.guidance import Guide, encode_links, known_links, read_links
 from regard.data.pair import Pair
@@ -33,14 +33,14 @@ class Prepared:
     """The training text: with BPE dropout, every epoch encodes it again."""
     source: Tokenizer
     target: Tokenizer
-    batcher: Batcher
+    batcher: EpochBatcher
     dev: Sequence[Pair]
-    dev_batcher: Batcher
+    dev_batcher: EpochBatcher
     longest_source: int
-    """Source pieces that the model reads: the recipe's limit, or the longest source that training was shown."""
+    """The most source pieces that the model reads: the recipe's limit, or the longest training source."""
     notes: tuple[str, ...]
 
-    def batcher_for(self, epoch: int) -> Batcher:
+    def batcher_for(self, epoch: int) -> EpochBatcher:
         """The training batches of an epoch; with BPE dropout, each epoch has its own."""
         if epoch == 0 or not _drops_merges(self.recipe):
             return self.batcher
@@ -86,20 +86,20 @@ def prepare(recipe: Recipe, known: Bundle | None = None, watch: Watch | None = N
         target,
         _batcher(encoded, recipe, _build_guide(recipe, train, encoded, source, target)),
         chosen,
-        Batcher(dev_encoded, sentences=VALIDATION_SENTENCES, shuffle=False, source_eos=text.source_eos),
+        EpochBatcher(dev_encoded, sentences=VALIDATION_SENTENCES, shuffle=False, source_eos=text.source_eos),
         text.longest_source or _longest_shown(encoded, recipe, known),
         (*notes, *encoded.notes, *dev.notes),
     )
 
 
 def _longest_shown(encoded: EncodedPairs, recipe: Recipe, known: Bundle | None) -> int:
-    """Pieces of the longest training source; a fine-tuned model was shown the sources of its first training, too."""
+    """Pieces of the longest training source, including those of the model that is fine-tuned."""
     longest = int(encoded.source.lengths.max())
     return longest if known is None or not recipe.train.start_from else max(longest, known.longest_source)
 
 
 def _check_shared(recipe: Recipe, source: Tokenizer, target: Tokenizer, known: Bundle | None) -> None:
-    """Refuse two vocabularies where the recipe needs one: a shared embedding gives each id one meaning."""
+    """Raise for two vocabularies where the recipe needs one: with a shared embedding, an id has one meaning."""
     tied = recipe.model.tie == "all"
     if not tied and not recipe.text.joint:
         return
@@ -113,7 +113,7 @@ def _check_shared(recipe: Recipe, source: Tokenizer, target: Tokenizer, known: B
 
 
 def _check_positions(pairs: EncodedPairs, recipe: Recipe) -> None:
-    """Refuse sentences longer than the positions that the model learns, before the first epoch."""
+    """Raise, before the first epoch, for sentences longer than the positions that the model learns."""
     most = recipe.model.most_pieces
     if most is None:
         return
@@ -135,7 +135,7 @@ def _encode(
     seed = None
     if _drops_merges(recipe):
         seed = f"{config.seed} {epoch}"
-        # A sentence has other pieces in every epoch, but must fit in all of them.
+        # With BPE dropout a sentence has other pieces in every epoch, and must fit in all of them.
         fits = [bound - 1 for bound in (config.batch_tokens, recipe.model.most_pieces) if bound is not None]
         longest_source = min((*fits, *([longest_source] if longest_source else [])), default=None)
         longest_target = min((*fits, *([longest_target] if longest_target else [])), default=None)
@@ -147,9 +147,9 @@ def _drops_merges(recipe: Recipe) -> bool:
     return bool(recipe.text.source.dropout or recipe.text.target.dropout)
 
 
-def _batcher(encoded: EncodedPairs, recipe: Recipe, guide: Guide | None) -> Batcher:
+def _batcher(encoded: EncodedPairs, recipe: Recipe, guide: Guide | None) -> EpochBatcher:
     config = recipe.train
-    return Batcher(
+    return EpochBatcher(
         encoded,
         tokens=config.batch_tokens,
         sentences=config.batch_sentences,
@@ -164,7 +164,7 @@ def _batcher(encoded: EncodedPairs, recipe: Recipe, guide: Guide | None) -> Batc
 def _build_guide(
     recipe: Recipe, train: Corpus | StoredSplit, encoded: EncodedPairs, source: Tokenizer, target: Tokenizer
 ) -> Guide | None:
-    """The targets of guided alignment and coverage; None where the recipe uses neither."""
+    """The targets of guided alignment and coverage; None if the recipe uses neither."""
     config, model = recipe.train.guide, recipe.model
     if not config.weight and not recipe.train.coverage:
         return None

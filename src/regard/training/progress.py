@@ -37,7 +37,7 @@ class Progress:
         return self.loss_sum / self.loss_steps if self.loss_steps else float("nan")
 
     def judged(self, score: float, loss: float, config: TrainConfig) -> "Progress":
-        """After a validation: is it the best, has it stood still, does the plateau schedule fall?"""
+        """The progress after a validation: the best score, validations without improvement, the plateau schedule."""
         if self.improved(config.metric, score, loss):
             best = replace(self, best_score=score, best_step=self.step, best_loss=loss)
             counted = replace(best, stale=0, plateau_stale=0)
@@ -50,7 +50,7 @@ class Progress:
     def improved(self, metric: Metric, score: float, loss: float) -> bool:
         """Whether a validation is better than the best; of equal scores, the lower validation loss is better.
 
-        A BLEU of 0.00 cannot tell the first validations apart, nor an exact match of 100 % the last: their loss can.
+        Scores often tie: BLEU is 0.00 in the first validations, and exact match 100 % in the last.
         """
         if math.isnan(score) or self.best_score is None:
             return not math.isnan(score)

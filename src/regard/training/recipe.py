@@ -1,4 +1,4 @@
-"""A recipe: one TOML file with a table for each part, checked whole before anything runs."""
+"""A recipe: one TOML file with a table for each part, validated completely before anything runs."""
 
 import os
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ from regard.training.train_config import TrainConfig
 
 
 class RecipeError(InputError):
-    """A recipe that cannot be used; the message names the key and, where it can, the one that was meant."""
+    """An invalid recipe; the message names the key and, if possible, the nearest valid one."""
 
 
 class Recipe(BaseModel):
@@ -91,8 +91,8 @@ class Recipe(BaseModel):
 def load_recipe(name: str | Path, overrides: Iterable[str] = ()) -> Recipe:
     """A recipe by its published name or by the path of a TOML file, with `table.key=value` overrides.
 
-    Paths in the file are relative to the file, paths in an override to the current folder. `data.kind` in an override
-    takes the place of the whole table, unless it is that kind: what another one reads says nothing about this one.
+    Paths in the file are relative to the file, paths in an override to the current folder. An override that changes
+    `data.kind` discards the file's [data] table, because the keys of one kind do not apply to another.
     """
     path = find_recipe(name)
     try:
@@ -120,7 +120,7 @@ def parse_recipe(
 ) -> Recipe:
     """Check a recipe given as a dictionary; data paths are relative to `base`."""
     tables = {key: dict(value) if isinstance(value, dict) else value for key, value in raw.items()}
-    for override in sorted(overrides, key=lambda one: one.partition("=")[0].strip() != "data.kind"):  # the first of all
+    for override in sorted(overrides, key=lambda one: one.partition("=")[0].strip() != "data.kind"):  # data.kind first
         _override(tables, override)
     data = tables.get("data")
     if base is not None and isinstance(data, dict) and data.get("kind") in FILE_KINDS:
@@ -169,7 +169,7 @@ def _resolve_preset(table: dict[str, Any], name: str) -> dict[str, Any]:
         return {"architecture": "rnn", **rest}
     for key in ("preset", "size"):
         if not isinstance(table.get(key, ""), str):
-            raise RecipeError(f"{name}: model.{key} = {excerpt(table[key])}: wanted text in quotes")
+            raise RecipeError(f"{name}: model.{key} = {excerpt(table[key])}: expected text in quotes")
     try:
         return {**preset(table["preset"], table.get("size")).model_dump(), **rest}
     except ValueError as error:

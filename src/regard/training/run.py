@@ -25,7 +25,7 @@ from regard.training.training_loop import run_loop
 from regard.training.world import Replica, World, join
 
 FEW_STEPS = 300
-"""Fewer steps than this hardly teach any model to translate."""
+"""A run with fewer steps gets a note: hardly any model learns to translate in so few."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,9 @@ def train(
 ) -> Result:
     """Train what `recipe` describes into the folder `out`; `regard.load(out)` then translates with it.
 
-    Until everything is ready for the first step, nothing on the disk changes. Started by torchrun, several workers
-    train one model; the first of them writes it. A recipe file of the user's own may name a class outside regard as its
-    score; one that a recipe from elsewhere or a checkpoint names is imported only if `trust` names it.
+    Nothing on the disk changes until everything is ready for the first step. Under torchrun, several workers train one
+    model and worker 0 writes it. The user's own recipe file may name a class outside regard as its score; a class that
+    another recipe or a checkpoint names is imported only if `trust` names it.
     """
     with join() as world:
         with world.fail_together():
@@ -116,7 +116,7 @@ def _train(
 
 
 def _rewind(folder: Path, recipe: Recipe, journal: Journal, progress: Progress) -> tuple[str, ...]:
-    """Let worker 0 undo what was written to the folder after the checkpoint; returns notes for the user."""
+    """On worker 0, remove everything written to the folder after the checkpoint; returns notes for the user."""
     if not journal.writes:
         return ()
     journal.rewind(progress.step)
@@ -126,7 +126,7 @@ def _rewind(folder: Path, recipe: Recipe, journal: Journal, progress: Progress) 
     if progress.best_step is None or best.exists():
         return ()
     missing = f"{best}, the best model so far (step {progress.best_step:,}), is missing"
-    return (f"{missing}: last/ takes its place until there is a better one",)
+    return (f"{missing}: last/ is used instead until there is a better one",)
 
 
 def _other_bits(checkpoint: Checkpoint | None, job: TrainingJob) -> tuple[str, ...]:
@@ -143,11 +143,11 @@ def _other_bits(checkpoint: Checkpoint | None, job: TrainingJob) -> tuple[str, .
     changed = [f"{what} {before} (now {now})" for what, (before, now) in conditions.items() if before != now]
     if not changed:
         return ()
-    return (f"the checkpoint was written with {', '.join(changed)}: the run goes on, but not to bit-equal weights",)
+    return (f"the checkpoint was written with {', '.join(changed)}: the run continues, but not with bit-equal weights",)
 
 
 def _began(folder: Path, world: World) -> bool:
-    """Whether this torchrun began the run in the folder, before it restarted its workers."""
+    """Whether this torchrun started the run in the folder, before it restarted its workers."""
     if world.launch is None:
         return False
     started = [entry for entry in read_journal(folder / NAME) if entry["event"] == "started"]
@@ -165,7 +165,7 @@ def _read_checkpoint(folder: Path, device: torch.device, world: World, trust: Co
 
 @contextmanager
 def _writing(checked: Checked | None, world: World) -> Iterator[None]:
-    """Worker 0 holds the folder while the block runs."""
+    """Worker 0 locks the folder while the block runs."""
     with ExitStack() as held:
         with world.fail_together():
             if checked is not None:

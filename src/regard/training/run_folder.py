@@ -29,7 +29,7 @@ OURS = ("last", "best", "average", "tensorboard", JOURNAL, "curve.png")
 
 @dataclass(frozen=True)
 class Checked:
-    """A folder that a run may use, and what another process changes when it trains there: identities of its files."""
+    """A folder that a run may use, and the identities of its files, which change if another process trains there."""
 
     folder: Path
     recipe: Recipe
@@ -39,7 +39,7 @@ class Checked:
 
 
 def check_folder(folder: Path, recipe: Recipe, *, resume: bool, overwrite: bool) -> Checked:
-    """Refuse a folder that a run must not touch; nothing is written yet."""
+    """Raise for a folder that the run must not change; nothing is written yet."""
     checked = _look(folder, recipe, resume=resume, overwrite=overwrite)
     _check_writable(folder)
     return checked
@@ -57,7 +57,9 @@ def _look(folder: Path, recipe: Recipe, *, resume: bool, overwrite: bool) -> Che
         _refuse_lost_checkpoint(folder)
     elif not _is_empty(folder):
         if not is_run(folder):
-            raise InputError(f"{folder} holds something else than a run, which is left alone: name another with --out")
+            raise InputError(
+                f"{folder} holds files that are not a run, and is left unchanged: name another folder with --out"
+            )
         if not overwrite:
             raise InputError(
                 f"{folder} exists already: --resume continues that run, --overwrite replaces it, "
@@ -68,7 +70,7 @@ def _look(folder: Path, recipe: Recipe, *, resume: bool, overwrite: bool) -> Che
 
 
 def _refuse_lost_checkpoint(folder: Path) -> None:
-    """Refuse to resume without a checkpoint, unless the run was stopped before its first one: work would be lost."""
+    """Raise if the checkpoint is missing, unless the run was stopped before its first one: work would be lost."""
     recover(folder / "last")
     recover(folder / "best")
     ended = any(entry["event"] == "finished" for entry in read_journal(folder / JOURNAL))
@@ -79,8 +81,8 @@ def _refuse_lost_checkpoint(folder: Path) -> None:
         step = read_manifest(folder / "best" / MANIFEST).trained.get("steps")
         there = [f"best/ of step {step}" if name == "best/" else name for name in there]
     raise InputError(
-        f"cannot resume in {folder}: its checkpoint last/ is missing, and a new start would replace what is there "
-        f"({', '.join(there)}): put last/ back, begin a new run with these weights (--out NEW --set "
+        f"cannot resume in {folder}: its checkpoint last/ is missing, and a new start would replace its files "
+        f"({', '.join(there)}): put last/ back, start a new run with these weights (--out NEW --set "
         f"train.start_from={folder}), or replace them with --overwrite"
     )
 
@@ -99,8 +101,8 @@ def _check_writable(folder: Path) -> None:
 def claimed(checked: Checked) -> Iterator[None]:
     """Lock the folder while the block runs; a new run first removes the files of an old one, and only those.
 
-    Once it is locked it is checked again: another process may have trained there since. The recipe is written last and
-    never missing in between, so a kill leaves a run that can be overwritten again.
+    The locked folder is checked again, because another process may have trained there meanwhile. The recipe is
+    replaced last and exists at all times, so a killed process leaves a run that can be overwritten again.
     """
     folder, recipe, resume = checked.folder, checked.recipe, checked.resume
     try:
@@ -111,7 +113,7 @@ def claimed(checked: Checked) -> Iterator[None]:
     try:
         if _look(folder, recipe, resume=resume, overwrite=checked.overwrite) != checked:
             raise InputError(
-                f"another process trained in {folder} while this one got ready: look at what it left there, and "
+                f"another process trained in {folder} while this one was starting: check its results there, and "
                 "start again"
             )
         _clear(folder, everything=not resume)
@@ -124,7 +126,7 @@ def claimed(checked: Checked) -> Iterator[None]:
 
 
 def _clear(folder: Path, everything: bool) -> None:
-    """Remove the drafts of killed processes, and on request all other files of a run."""
+    """Remove the temporary files of killed processes, and on request all other files of a run."""
     names, endings = tuple(f".{name}" for name in (*OURS, RECIPE)), (".old", ".part")
     try:
         if not everything:
@@ -171,7 +173,7 @@ def _refuse_changes(folder: Path, recipe: Recipe) -> None:
     if changed:
         raise InputError(
             f"{folder} was started with another recipe ({'; '.join(changed)}): resume with the same one, or start a "
-            f"new run with --out (train.start_from={folder} begins with its weights)"
+            f"new run with --out (train.start_from={folder} starts from its weights)"
         )
 
 
@@ -194,7 +196,7 @@ def _shown(value: Any) -> str:
 
 
 def own_classes(recipes: Iterable[Recipe], *files: str | Path, trust: Collection[str] = ()) -> tuple[str, ...]:
-    """The classes outside regard that may be imported: those in `trust`, and those that the user's own recipes name.
+    """The classes outside regard that may be imported: those in `trust` and in the user's own recipes.
 
     A recipe file in a run folder or a bundle may come from another person: none of its classes is added.
     """

@@ -47,7 +47,7 @@ def set_up(
     if changed:
         raise InputError(
             f"the {' and the '.join(changed)} are not those that {folder} was started with: put the old data back, or "
-            f"start a new run with --out (train.start_from={folder} begins with its weights)"
+            f"start a new run with --out (train.start_from={folder} starts from its weights)"
         )
     if known is not None:
         model = known.model.to(device)
@@ -71,7 +71,7 @@ def set_up(
 
 
 def check_same(job: TrainingJob) -> None:
-    """Refuse workers with other data or recipes: on several machines, files and versions may differ."""
+    """Raise if workers have different data or recipes: on several machines, files and versions may differ."""
     if job.world.size == 1:
         return
     data, rest = job.data, job.recipe.model_dump_json(exclude={"description", "data"})
@@ -88,7 +88,7 @@ def check_same(job: TrainingJob) -> None:
 
 
 def _check_known(known: Bundle, recipe: Recipe) -> None:
-    """Refuse a bundle of another shape, or with other tokenizers, than the recipe describes."""
+    """Raise if the bundle's model or tokenizers differ from the recipe's."""
     text = recipe.text
     before = _shape(known.model.config, known.source.config, known.target.config, known.manifest.source_eos)
     after = _shape(recipe.model, text.source, text.target, text.source_eos)

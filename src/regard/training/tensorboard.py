@@ -26,7 +26,7 @@ class TensorBoard:
     def __call__(self, event: Event) -> None:
         match event:
             case Started():
-                # TensorBoard hides what a killed run wrote after its last checkpoint.
+                # Makes TensorBoard hide the events that a killed run wrote after its last checkpoint.
                 self.writer = self.new_writer(str(self.folder), purge_step=event.first_step)
             case Stepped():
                 self._add(event.step, "loss/training", event.loss)
@@ -40,7 +40,7 @@ class TensorBoard:
             case Averaged():
                 self._add(event.step, f"score/averaged {event.metric}", event.score)
             case Finished():
-                if self.writer is not None:  # None where a finished run was resumed
+                if self.writer is not None:  # None if a finished run was resumed
                     self.writer.close()
                     self.writer = None
 

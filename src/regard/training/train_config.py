@@ -11,18 +11,23 @@ Metric = Literal["exact_match", "bleu", "chrf", "loss"]
 
 
 class GuideConfig(BaseModel):
-    """[train.guide]: guided alignment, a loss that teaches attention given word links (Chen et al. 2016)."""
+    """[train.guide]: guided alignment, a loss that trains attention on given word links (Chen et al. 2016)."""
 
     model_config = ConfigDict(frozen=True, use_attribute_docstrings=True, extra="forbid", allow_inf_nan=False)
 
     weight: float = Field(0.0, ge=0, description="weight of guided alignment; 0 is off")
-    links: Path | None = Field(None, description="a Pharaoh file, line i for training pair i; else those of the corpus")
-    words: Literal["model", "spaces"] = Field("model", description="what the links count")
-    layer: int | None = Field(
-        None, ge=0, le=MOST["layers"], description="of a Transformer, from 0; the last but one if left out"
+    links: Path | None = Field(
+        None, description="a Pharaoh file, line i for training pair i (default: the corpus's links)"
     )
-    head: int = Field(0, ge=0, le=MOST["heads"], description="of that layer, from 0")
-    shift: Literal[0, 1] = Field(0, description="0 teaches the step that writes a word, 1 the next, which has read it")
+    words: Literal["model", "spaces"] = Field("model", description="how words are counted in the links")
+    layer: int | None = Field(
+        None,
+        ge=0,
+        le=MOST["layers"],
+        description="the guided layer of a Transformer, from 0 (default: the last but one)",
+    )
+    head: int = Field(0, ge=0, le=MOST["heads"], description="the guided head of that layer, from 0")
+    shift: Literal[0, 1] = Field(0, description="0 guides the step that produces a word, 1 the next, which has read it")
 
 
 class TrainConfig(BaseModel):
@@ -36,79 +41,85 @@ class TrainConfig(BaseModel):
         None, ge=1, le=MOST["steps"], description="optimizer steps; ends the run even inside an epoch"
     )
     batch_sentences: int | None = Field(None, ge=1, le=MOST["batch_sentences"])
-    """Pairs in a batch; or batch_tokens."""
-    batch_tokens: int | None = Field(None, ge=1, le=MOST["batch_tokens"], description="on each side, padding counted")
-    bucket: bool = Field(True, description="batches of similar length; without, every batch is a fair sample")
+    """Pairs in a batch; alternative to batch_tokens."""
+    batch_tokens: int | None = Field(
+        None, ge=1, le=MOST["batch_tokens"], description="tokens in a batch on each side, padding counted"
+    )
+    bucket: bool = Field(True, description="batches of similar length; false: every batch is a random sample")
     pad_to: int = Field(
-        1, ge=1, le=MOST["repeats"], description="batches are padded to multiples: 8 lets a GPU replay few shapes"
+        1, ge=1, le=MOST["repeats"], description="pad batches to multiples of it; 8 gives few shapes, for CUDA graphs"
     )
     accumulate: int = Field(1, ge=1, le=MOST["repeats"], description="batches for each optimizer step")
 
     optimizer: Literal["adam", "adamw", "adadelta"] = "adam"
-    """How gradients become updates."""
-    learning_rate: float = Field(1e-3, gt=0, description="adadelta usually takes 1.0")
+    """The optimizer."""
+    learning_rate: float = Field(1e-3, gt=0, description="learning rate; 1.0 is usual for adadelta")
     betas: tuple[float, float] = (0.9, 0.999)
-    """Of adam and adamw."""
-    rho: float = Field(0.95, gt=0, lt=1, description="of adadelta")
-    epsilon: float | None = Field(None, gt=0, description="1e-8, adadelta 1e-6, if left out")
+    """Coefficients of adam and adamw."""
+    rho: float = Field(0.95, gt=0, lt=1, description="coefficient of adadelta")
+    epsilon: float | None = Field(None, gt=0, description="epsilon of the optimizer (default: 1e-8, adadelta 1e-6)")
     weight_decay: float = Field(0.0, ge=0)
-    """Of the optimizer."""
+    """Weight decay of the optimizer."""
     schedule: Literal["constant", "cosine", "inverse-sqrt", "plateau"] = "constant"
     """How the learning rate changes after the warm-up."""
     warmup: int = Field(0, ge=0, le=MOST["steps"], description="steps of linear warm-up")
     final_rate: float = Field(0.0, ge=0, le=1, description="cosine ends at this share of the learning rate")
     plateau_factor: float = Field(0.5, gt=0, lt=1)
-    """The rate is multiplied by it at a plateau."""
+    """Factor of the learning rate at a plateau."""
     plateau_patience: int = Field(
         2, ge=0, le=MOST["epochs"], description="validations without improvement before the rate falls"
     )
     clip: float | None = Field(1.0, gt=0, description="largest gradient norm")
     label_smoothing: float = Field(0.0, ge=0, lt=1)
     """Share of probability spread over the whole vocabulary."""
-    agreement: float = Field(0.0, ge=0, description="weight of R-Drop; α = 5 of the paper is 2.5")
+    agreement: float = Field(0.0, ge=0, description="weight of R-Drop; 2.5 is α = 5 of the paper")
     hide_words: float = Field(0.0, ge=0, lt=1, description="share of words equal on both sides that become unknown")
 
     guide: GuideConfig = Field(default_factory=lambda: GuideConfig.model_validate({}))
     """Guided alignment."""
     coverage: float = Field(
-        0.0, ge=0, description="weight of the coverage loss: each source piece gets attention of 1 in all"
+        0.0, ge=0, description="weight of the coverage loss: attention to each source piece should sum to 1"
     )
 
     teacher_forcing: float = Field(1.0, ge=0, le=1, description="share of steps that read the true previous word")
     teacher_forcing_schedule: Literal["constant", "linear", "exponential", "inverse-sigmoid"] = "constant"
     """How teacher forcing falls during training."""
-    teacher_forcing_end: float = Field(0.0, ge=0, le=1, description="where a falling schedule stops")
+    teacher_forcing_end: float = Field(0.0, ge=0, le=1, description="the final share of a falling schedule")
     teacher_forcing_speed: float = Field(5.0, gt=0, le=100, description="steepness of exponential and inverse-sigmoid")
 
-    validate_every: int | None = Field(None, ge=1, le=MOST["steps"], description="steps; once an epoch if left out")
+    validate_every: int | None = Field(
+        None, ge=1, le=MOST["steps"], description="steps between validations (default: once an epoch)"
+    )
     validate_sentences: int = Field(500, ge=1, le=MOST["count"])
     """Development pairs that are decoded at each validation."""
     metric: Metric = Field("bleu", description="chooses the best model; equal scores: the lower validation loss")
     patience: int | None = Field(
         None, ge=1, le=MOST["epochs"], description="validations without improvement before the run ends early"
     )
-    checkpoint_every: int | None = Field(None, ge=1, le=MOST["steps"], description="steps, besides every validation")
+    checkpoint_every: int | None = Field(
+        None, ge=1, le=MOST["steps"], description="steps between checkpoints, besides every validation"
+    )
     average: int = Field(
         0, ge=0, le=MOST["repeats"], description="how many of the last validated weights to average at the end"
     )
-    source_vectors: str | None = Field(None, description="a file of word vectors that the embedding begins with")
+    source_vectors: str | None = Field(None, description="a file of word vectors that initialise the embedding")
     target_vectors: str | None = None
     """The same for the target side."""
     start_from: str | None = Field(None, description="a bundle whose weights and tokenizers this run starts with")
 
     seed: int = Field(0, ge=-MOST["seed"], le=MOST["seed"])
-    """Of initial weights, batches and dropout."""
+    """Seed of initial weights, batches and dropout."""
     deterministic: bool = False
     """Bit-equal runs from equal seeds."""
     device: str = "auto"
-    """Cpu, cuda, cuda:1, mps, or auto."""
+    """The device: cpu, cuda, cuda:1, mps, or auto."""
     precision: Literal["auto", "float32", "bf16"] = "auto"
-    """Of computation on a GPU."""
+    """Precision of computation; auto is bf16 on a GPU that supports it."""
     threads: int | None = Field(
         None,
         ge=1,
         le=MOST["threads"],
-        description="CPU threads; OMP_NUM_THREADS if left out, else measured; 1 if deterministic",
+        description="CPU threads (default: OMP_NUM_THREADS, else measured; 1 if deterministic)",
     )
     tensorboard: bool = False
     """Whether events are written for TensorBoard."""
@@ -116,7 +127,7 @@ class TrainConfig(BaseModel):
     @model_validator(mode="after")
     def _possible(self) -> "TrainConfig":
         if self.epochs is None and self.steps is None:
-            raise ValueError("neither epochs nor steps is set: say how long to train")
+            raise ValueError("neither epochs nor steps is set: set one of them")
         if (self.batch_sentences is None) == (self.batch_tokens is None):
             raise ValueError("set exactly one of batch_sentences and batch_tokens")
         if self.start_from is not None and (self.source_vectors is not None or self.target_vectors is not None):

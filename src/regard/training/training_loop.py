@@ -9,7 +9,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from regard.data.batching import Batcher, Indices
+from regard.data.batching import EpochBatcher, Indices
 from regard.text.input_error import FailedElsewhere
 from regard.training.average import keep_weights, try_average
 from regard.training.checkpoint import save_checkpoint, save_first_best
@@ -68,7 +68,7 @@ def run_loop(job: TrainingJob, progress: Progress) -> Progress:
             progress = replace(progress, finished="early")
         if progress.finished and config.average:
             progress = job.world.broadcast(try_average(job, progress) if job.world.writer else progress)
-        interrupted = job.world.any(job.interrupt.requested)  # read once: a run that ends here must have saved first
+        interrupted = job.world.any(job.interrupt.requested)  # read once: saving and ending must agree
         saving = validating or interrupted or _is_due(step, config.checkpoint_every, False)
         if saving and job.world.writer:
             save_checkpoint(job, progress)
@@ -103,7 +103,7 @@ def _plan_steps(job: TrainingJob, progress: Progress) -> Iterator[StepPlan]:
         skip = 0
 
 
-def _own_rows(batcher: Batcher, items: Indices, forced: Tensor | None, world: World) -> MicroBatch:
+def _own_rows(batcher: EpochBatcher, items: Indices, forced: Tensor | None, world: World) -> MicroBatch:
     """This worker's rows of a batch: every `world.size`-th one, so that workers get rows of similar lengths."""
     mine = items[world.rank :: world.size]
     return MicroBatch(batcher.batch(mine if len(mine) else items[:1]), forced, counts=len(mine) > 0)
@@ -133,7 +133,7 @@ def _is_due(step: int, every: int | None, otherwise: bool) -> bool:
 def _count_skipped(job: TrainingJob, step: int, skipped: int) -> int:
     """Warn about the first skipped update in a row; raise after too many."""
     if skipped == 0:
-        job.warn(step, f"step {step}: the gradient is not finite; this update was left out")
+        job.warn(step, f"step {step}: the gradient is not finite; this update was skipped")
     if skipped + 1 == MOST_SKIPPED:
         if not job.world.writer:
             raise FailedElsewhere(f"no finite gradient in {MOST_SKIPPED} steps, which worker 0 reports")

@@ -30,7 +30,7 @@ def start_vectors(model: Seq2Seq, source: Tokenizer, target: Tokenizer, files: I
             vectors = read_vectors(Path(file), tokenizer, embedding.embedding_dim)
             _fill(embedding, vectors)
             share = len(vectors) / max(1, len(tokenizer) - EOS - 1)
-            notes.append(f"{len(vectors):,} of the {name}'s pieces ({share:.0%}) begin with the vectors of {file}")
+            notes.append(f"{len(vectors):,} of the {name}'s pieces ({share:.0%}) are initialised from {file}")
     return tuple(notes)
 
 
@@ -67,7 +67,9 @@ def _numbers(rest: str, width: int, where: str) -> Float32[np.ndarray, "width"]:
     try:
         values = np.array(rest.split(" "), np.float32)
     except ValueError:
-        raise InputError(f"{where}: wanted a word and {width} numbers, as word2vec, GloVe and fastText write") from None
+        raise InputError(
+            f"{where}: expected a word and {width} numbers, as word2vec, GloVe and fastText write"
+        ) from None
     if len(values) != width:
         raise InputError(
             f"{where}: a vector of {len(values)} numbers, but the model's embedding is {width} wide; "

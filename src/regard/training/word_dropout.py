@@ -10,7 +10,7 @@ from regard.text.special import EOS, UNK
 from regard.text.tokenizer import Tokenizer
 
 Words = Int64[np.ndarray, "vocabulary"]
-"""For each id of a vocabulary: the word it stands for in the target's numbering, -1 for what is never hidden."""
+"""For each id of a vocabulary: the target id of the same word, -1 for pieces that are never hidden."""
 Keys = Int64[np.ndarray, "_"]
 """Numbers that identify a word within its pair."""
 

@@ -107,7 +107,7 @@ class World:
 
     @property
     def launch(self) -> str | None:
-        """torchrun's run id, which stays the same when it restarts its workers; None where it has none."""
+        """torchrun's run id, which stays the same when it restarts its workers; None if it has none."""
         name = os.environ.get("TORCHELASTIC_RUN_ID")
         return None if name == "none" else name
 
@@ -140,7 +140,7 @@ def find_world() -> World:
 
 @contextmanager
 def join() -> Iterator[World]:
-    """Connect this process with the other workers that torchrun started, for the length of the block."""
+    """Connect this process with the other workers that torchrun started, while the block runs."""
     world = find_world()
     if world.size == 1 or distributed.is_initialized():
         yield world
@@ -153,7 +153,7 @@ def join() -> Iterator[World]:
             raise
         raise WorkerLost(
             f"{world.name} lost the connection to another worker, so the run ends here ({_reason(error)}): "
-            "go on from its last checkpoint with --resume, with as many workers as you like"
+            "resume from its last checkpoint with --resume, with any number of workers"
         ) from error
     distributed.destroy_process_group()
 
@@ -161,7 +161,7 @@ def join() -> Iterator[World]:
 class Replica:
     """This worker's copy of the model; DDP averages the gradients of all copies, once for each step.
 
-    `parallel(compute)` runs a forward pass inside DDP; it is None where this worker is the only one.
+    `parallel(compute)` runs a forward pass inside DDP; it is None if this worker is the only one.
     """
 
     def __init__(self, world: World, model: nn.Module | None = None, unused: bool = False) -> None:

@@ -13,7 +13,7 @@ SOURCES = Path(__file__).parents[3] / "src"
 
 
 def _run(*arguments: str, hash_seed: str = "0") -> str:
-    """The output of a Python of its own, without type checks."""
+    """The output of another Python process, without type checks."""
     environment = {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(SOURCES), "PYTHONUTF8": "1", "OMP_NUM_THREADS": "1"}
     done = subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode()

@@ -1,4 +1,4 @@
-"""Large samples of the phrasebook, made in a process of their own where no type checker slows the grammar down."""
+"""Large samples of the phrasebook, made in a separate process where no type checker slows the grammar down."""
 
 import json
 import sys

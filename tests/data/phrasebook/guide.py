@@ -1,4 +1,4 @@
-"""The examples in docs/guides/phrasebook.md; run this file to write them anew after a change of the grammar."""
+"""The examples in docs/guides/phrasebook.md; run this file to update them after a change of the grammar."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ def linked(pair: Pair) -> str:
 
 
 def examples(pair: str) -> str:
-    """Ten sentences: the showcase, then what the test split begins with."""
+    """Ten sentences: the showcase, then the first of the test split."""
     shown = phrasebook.showcase(pair)
     items = shown + phrasebook.pairs(pair, "test", 10 - len(shown), shortest=8, longest=12)
     first, second = (LANGUAGES[code] for code in pair.split("-"))

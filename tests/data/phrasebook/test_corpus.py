@@ -1,4 +1,4 @@
-"""The corpus: distinct, deterministic, split for ever, as long as asked, and a function of its source."""
+"""The corpus: distinct sources, deterministic, stable splits, the requested lengths, one target for each source."""
 
 import re
 from collections import Counter
@@ -61,7 +61,7 @@ def test_commas_link_to_commas(sample: Sample) -> None:
 
 @pytest.mark.parametrize(("kind", "repeats"), [("short", 500), ("structures", 1_500)])
 def test_one_source_has_one_target(sample: Sample, kind: str, repeats: int) -> None:
-    """Short sentences come again with another seed, structures with a tiny lexicon; links must agree as well."""
+    """Short sentences recur with another seed, structures with a tiny lexicon; links must agree as well."""
     known: dict[tuple[str, ...], Any] = {}
     repeated = 0
     for pair in sample[kind]:
@@ -90,7 +90,7 @@ def test_showcase_is_left_out_although_the_grammar_finds_it(samples: Sample) -> 
     assert "i love you" not in short
 
 
-def test_seed_decides() -> None:
+def test_the_seed_determines_the_pairs() -> None:
     assert phrasebook.pairs("en-fr", "dev", 20, seed=1) == phrasebook.pairs("en-fr", "dev", 20, seed=1)
     assert phrasebook.pairs("en-fr", "dev", 20, seed=1) != phrasebook.pairs("en-fr", "dev", 20, seed=2)
 
@@ -112,15 +112,15 @@ def test_any_range_of_lengths(sample: Sample) -> None:
             assert max(lengths) - min(lengths) > (longest - shortest) / 2, "spread over the range"
 
 
-def test_french_sources_never_hide_him_or_her() -> None:
-    """`il l'aide` may be him or her: as a source it is left out, in the past the participle tells."""
+def test_french_sources_have_no_ambiguous_clitic() -> None:
+    """`il l'aide` may be him or her: as a source it is left out, unless a past participle shows which."""
     ambiguous = set(language("fr-en").stock.ambiguous)
     assert {"love", "help", "call", "wait for"} <= ambiguous
     assert "see" not in ambiguous
     assert not language("en-fr").stock.ambiguous
 
 
-def test_nothing_asked_nothing_given() -> None:
+def test_a_count_of_zero_gives_no_pairs() -> None:
     assert phrasebook.pairs("en-fr", "train", 0) == []
 
 
@@ -129,21 +129,21 @@ def test_nothing_asked_nothing_given() -> None:
     [
         (("en-de", "train", 5), "no pair 'en-de'; valid pairs are en-fr, fr-en, en-hi"),
         (("en-fr", "valid", 5), "no split 'valid'; valid splits are train, dev, test"),
-        (("en-fr", "train", -1), "-1 sentences were asked for; ask for 0 or more"),
+        (("en-fr", "train", -1), "-1 sentences were requested; request 0 or more"),
         (("en-fr", "train", 5, 0, 2, 20), "no sentences of 2 to 20 words: choose 3 <= shortest <= longest <= 120"),
         (("en-fr", "train", 5, 0, 9, 8), "no sentences of 9 to 8 words: choose 3 <= shortest <= longest <= 120"),
         (("en-fr", "train", 5, 0, 9, 121), "no sentences of 9 to 121 words: choose 3 <= shortest <= longest <= 120"),
     ],
 )
-def test_what_cannot_be_had_is_refused(arguments: Any, message: str) -> None:
+def test_invalid_arguments_raise(arguments: Any, message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         phrasebook.pairs(*arguments)
 
 
-def test_more_than_there_is_is_refused(samples: Sample) -> None:
+def test_a_count_above_the_number_of_sentences_raises(samples: Sample) -> None:
     message = samples["exhausted"]
     assert "the phrasebook's test split of en-fr seems to have no more than" in message
-    assert "of 3 to 3 words, 10000 were asked for; ask for fewer, or for a wider range of lengths" in message
+    assert "of 3 to 3 words, 10000 were requested; request fewer, or a wider range of lengths" in message
 
 
 def test_showcase_of_unknown_pair_is_refused() -> None:

@@ -1,4 +1,4 @@
-"""The guide shows what the grammar says today."""
+"""The guide's examples are those of the current grammar."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +14,7 @@ SCRIPT = (
 )
 
 
-def test_examples_are_what_the_grammar_says(run: Callable[..., str]) -> None:
-    """If this fails after a change that was meant: python tests/data/phrasebook/guide.py"""
+def test_the_guides_examples_are_those_of_the_grammar(run: Callable[..., str]) -> None:
+    """If this fails after an intended change: python tests/data/phrasebook/guide.py"""
     found = run("-c", SCRIPT, str(Path(__file__).parent / "guide.py"))
     assert found.split() == ["sizes", "True", "en-fr", "True", "fr-en", "True", "en-hi", "True"]

@@ -226,7 +226,7 @@ def test_hindi_by_hand(tree: Sentence, english: str, hindi: str, links: str) -> 
     ],
     ids=["no form in the dictionary", "no pronoun in the dictionary", "two words are not negated", "ने comes too late"],
 )
-def test_what_hindi_leaves_out(tree: Sentence) -> None:
+def test_sentences_without_a_hindi_form_are_skipped(tree: Sentence) -> None:
     assert language("en-hi").render(tree) is None
     with pytest.raises(ValueError, match="no words for"):
         said("en-hi", tree)

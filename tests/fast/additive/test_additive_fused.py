@@ -1,4 +1,4 @@
-"""What `additive_attention` says to tensors that do not fit: on a GPU they would be read past their ends."""
+"""`additive_attention` raises for wrong shapes, which kernels on a GPU would read out of bounds."""
 
 from collections.abc import Callable
 from inspect import unwrap
@@ -19,7 +19,7 @@ def given() -> Given:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (lambda q, k, v, h, m: (q[..., :5], k, v, h, m), r"keys is \[2, 7, 9\] and must be \[2, 7, 5\]; v is \[9\]"),
         (lambda q, k, v, h, m: (q, k, v[:3], h, m), r"v is \[3\] and must be \[9\]"),
@@ -32,21 +32,21 @@ def given() -> Given:
         (lambda q, k, v, h, m: (q[0, 0], k, v, h, m), r"must be \[\.\.\., target, width\]"),
     ],
 )
-def test_shapes_that_do_not_fit_are_named(change: Callable[..., Given], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_wrong_shapes_raise(change: Callable[..., Given], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         unwrap(additive_attention)(*change(*given()))
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (lambda q, k, v, h, m: (q, k, v, h, m.float()), "mask is torch.float32, but it must be torch.bool"),
         (lambda q, k, v, h, m: (q, k, v, h, None), "mask is a NoneType, but it must be a tensor"),
         (lambda q, k, v, h, m: (q.numpy(), k, v, h, m), "query_projected is a ndarray"),
     ],
 )
-def test_other_things_than_tensors_are_named(change: Callable[..., Given], said: str) -> None:
-    with pytest.raises(TypeError, match=said):
+def test_arguments_that_are_not_tensors_raise(change: Callable[..., Given], message: str) -> None:
+    with pytest.raises(TypeError, match=message):
         unwrap(additive_attention)(*change(*given()))
 
 

@@ -112,7 +112,7 @@ def check(given: Problem, **options: object) -> list[Tensor]:
 
 
 @pytest.mark.parametrize("target", [2, 6], ids=["few queries", "many"])
-def test_a_query_that_sees_nothing_gives_zeros_and_takes_no_gradient(target: int) -> None:
+def test_a_query_without_visible_positions_gives_zeros_and_no_gradient(target: int) -> None:
     given = problem(target=target, gaussian=True)
     given.mask[0, 1] = False
     given.mask[1] = False
@@ -127,7 +127,7 @@ def test_a_query_that_sees_nothing_gives_zeros_and_takes_no_gradient(target: int
 
 @pytest.mark.parametrize("deterministic", [False, True])
 @pytest.mark.parametrize(("target", "source"), [(2, 7), (6, 7), (6, 40)])
-def test_padding_may_hold_anything_even_nan(target: int, source: int, deterministic: bool) -> None:
+def test_padding_may_hold_nan(target: int, source: int, deterministic: bool) -> None:
     clean = problem(target=target, source=source)
     clean.mask[0, :, 4:] = False
     clean.mask[1, :, -1:] = False
@@ -321,7 +321,7 @@ def test_nothing_of_size_target_by_source_by_width_is_made(monkeypatch: pytest.M
         pytest.param(True, "test_aot_dispatch_dynamic", marks=pytest.mark.long),
     ],
 )
-def test_registered_as_torch_wants_it(gaussian: bool, dynamic: str) -> None:
+def test_the_operation_passes_torchs_opcheck(gaussian: bool, dynamic: str) -> None:
     given = problem(target=5, gaussian=gaussian)
     inputs = [given.query, given.keys, given.v, given.values, given.mask, given.gaussian]
     for tensor in (*inputs[:4], *([given.gaussian] if gaussian else [])):
@@ -331,8 +331,8 @@ def test_registered_as_torch_wants_it(gaussian: bool, dynamic: str) -> None:
 
 
 @pytest.mark.parametrize("registered", [False, True])
-def test_a_checkpoint_may_compute_it_again(registered: bool) -> None:
-    """Which hands out what was saved once; called by itself, and as torch's compiler calls it."""
+def test_activation_checkpointing_works(registered: bool) -> None:
+    """torch.utils.checkpoint returns each saved tensor once; as an eager call and as a registered operation."""
     given = problem()
 
     def call(query: Tensor) -> Tensor:
@@ -349,7 +349,7 @@ def test_a_checkpoint_may_compute_it_again(registered: bool) -> None:
 
 
 def test_a_batch_larger_than_cudas_grids(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All its axes but the first end at 65535; only how the kernel would be launched is looked at."""
+    """All its axes but the first end at 65535; the test checks only the launch parameters."""
     grids: list[tuple[int, ...]] = []
 
     class Launched:
@@ -409,11 +409,11 @@ torch.testing.assert_close(mine, torch.autograd.grad(loss(*given), given))
 
 
 def test_torch_compile_sees_one_whole_graph() -> None:
-    """In a process of its own: the type checks of this one would break the graph."""
+    """In a child process: the type checks of this one would break the graph."""
     subprocess.run([sys.executable, "-W", "ignore", "-c", COMPILED], check=True, timeout=300)
 
 
-def test_it_is_there_without_triton_pydantic_or_tokenizers_loaded() -> None:
+def test_importing_it_loads_no_triton_pydantic_or_tokenizers() -> None:
     heavy = ["triton", "pydantic", "tokenizers"]
     code = f"""
 import sys, torch

@@ -43,7 +43,7 @@ def test_without_gradients_it_is_fused() -> None:
     assert chosen == ["attend_additive_fused"]
 
 
-def test_nothing_that_nobody_may_see_reaches_a_result() -> None:
+def test_masked_values_never_affect_a_result() -> None:
     tensors, mask = given(3, 9, 16)
     clean = additive_attention(*tensors, mask)[0]
     right = torch.autograd.grad(clean.sum(), tensors)

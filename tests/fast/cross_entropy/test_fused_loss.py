@@ -1,4 +1,4 @@
-"""Output layer and cross-entropy in pieces: torch's own loss and gradients, whatever the pieces, on either device."""
+"""Output layer and cross-entropy in pieces: torch's own loss and gradients for every piece size, on CPU and GPU."""
 
 from collections.abc import Iterator, Sequence
 
@@ -46,7 +46,7 @@ def test_it_runs_for_many_logits_and_on_a_gpu_in_half_precision_only(
         assert WORTH(features, weight) == runs
 
 
-def test_few_logits_are_left_to_plain_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_logits_run_in_plain_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cross_entropy, "gains", WORTH)
     given, wanted = draw()
     (found,) = explain(linear_cross_entropy, *given, wanted)
@@ -123,7 +123,7 @@ def test_only_the_loss_has_a_gradient_and_without_one_none_is_computed(monkeypat
         assert not linear_cross_entropy(*given, wanted)[0].requires_grad
 
 
-def test_no_rows_are_no_loss() -> None:
+def test_zero_rows_give_zero_loss() -> None:
     given, wanted = draw()
     own, plain = linear_cross_entropy(given[0][:0], *given[1:], wanted[:0])
     assert own == plain == 0
@@ -148,7 +148,7 @@ def near(found: Sequence[Tensor], right: Sequence[Tensor], tolerance: float) -> 
 
 @pytest.fixture
 def poisoned() -> Iterator[None]:
-    """What nobody has written to is NaN."""
+    """Fill new memory with NaN, so that unwritten elements show."""
     torch.use_deterministic_algorithms(True)
     yield
     torch.use_deterministic_algorithms(False)
@@ -171,7 +171,7 @@ def test_the_interpreted_kernels_give_torchs_loss_and_gradients(
     piece: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Padded to widths that suit a GPU, and not a number of the padding gets out."""
+    """Widths are padded for a GPU, and no value of the padding reaches a result."""
     monkeypatch.setattr(cross_entropy, "PIECE", piece)
     exact, wanted = draw()
     loss = 0.5 * torchs_own(exact, wanted, smoothing)
@@ -188,7 +188,7 @@ def test_the_interpreted_kernels_give_torchs_loss_and_gradients(
 
 @interpreted
 @pytest.mark.usefixtures("poisoned")
-def test_a_model_in_half_precision_gets_its_gradients_whole() -> None:
+def test_a_half_precision_model_gets_all_gradients() -> None:
     """Features and their gradient keep the padding, and the bias's gradient lies between the weights'."""
     exact, wanted = draw()
     right = torch.autograd.grad(3 * torchs_own(exact, wanted, 0.0), exact)
@@ -234,7 +234,7 @@ def test_the_kernels_take_sizes_below_and_beyond_their_blocks(
 
 @interpreted
 def test_logits_far_below_zero_do_not_vanish_in_the_kernels() -> None:
-    """What is not read at the end of a row counts as less than they."""
+    """Masked elements at the end of a row count as even lower."""
     given, wanted = draw(torch.float32)
     features, weight, bias = (x.detach() for x in given)
     below = [features, weight, bias - 1000]
@@ -245,7 +245,7 @@ def test_logits_far_below_zero_do_not_vanish_in_the_kernels() -> None:
 
 @interpreted
 @pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
-def test_the_kernels_take_inputs_that_lie_anyhow(kind: torch.dtype) -> None:
+def test_the_kernels_accept_any_strides(kind: torch.dtype) -> None:
     """Transposed, with gaps, or one number for all."""
     given, wanted = draw(kind)
     features, weight, bias = (x.detach() for x in given)
@@ -287,7 +287,7 @@ def test_float64_stays_exact_where_there_are_kernels() -> None:
 
 
 @interpreted
-def test_no_rows_are_no_loss_in_the_kernels_either() -> None:
+def test_zero_rows_give_zero_loss_in_the_kernels() -> None:
     given, wanted = draw(torch.bfloat16)
     with kernels():
         own, plain = linear_cross_entropy(given[0][:0], *given[1:], wanted[:0])
@@ -319,8 +319,8 @@ def test_a_second_backward_is_refused_instead_of_scaling_twice() -> None:
         torch.autograd.grad(own * 3, given)
 
 
-def test_gradients_that_hooks_have_packed_away_are_scaled_all_the_same() -> None:
-    """As a checkpoint does, which hands each out once."""
+def test_gradients_saved_through_hooks_are_scaled() -> None:
+    """As torch.utils.checkpoint does, which returns each saved tensor once."""
     given, wanted = draw()
     right = torch.autograd.grad(3 * linear_cross_entropy(*given, wanted)[0], given)
     with torch.autograd.graph.saved_tensors_hooks(Tensor.clone, Tensor.clone):
@@ -331,7 +331,7 @@ def test_gradients_that_hooks_have_packed_away_are_scaled_all_the_same() -> None
 
 
 def test_gradients_of_gradients_are_refused() -> None:
-    """The loss is a number whose own gradient is one: they would come out as constants."""
+    """The gradient of the loss itself is the constant 1, so second gradients would silently be constants."""
     given, wanted = draw()
     with pytest.raises(RuntimeError, match="REGARD_PLAIN=1"):
         torch.autograd.grad(linear_cross_entropy(*given, wanted)[0], given, create_graph=True)

@@ -1,4 +1,4 @@
-"""A table that lets another thread have a turn between two accesses."""
+"""A dict that lets another thread run between two accesses."""
 
 from collections import OrderedDict
 from threading import Thread
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Interrupted(OrderedDict[object, Any]):
-    """The other thread begins where something was found and is not yet used."""
+    """The other thread starts after a lookup and before its result is used."""
 
     def __init__(self, other: Thread) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""A stand-in for CUDA graphs that share their memory: a replay ruins what other shapes have kept."""
+"""A fake for CUDA graphs that share their memory: a replay overwrites the saved tensors of other shapes."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ Tensors = tuple[Tensor, ...]
 
 
 class Memory:
-    """x² and its gradient as graphs would run them: what forward keeps lies in places that all shapes share."""
+    """x² and its gradient as graphs run them: the saved tensors are in memory that all shapes share."""
 
     def __init__(self) -> None:
         self.kept: list[Tensor] = []
@@ -26,7 +26,7 @@ class Memory:
         return (x * x,), (x.clone(),)
 
     def backward(self, outside: Sequence[Tensor], given: Sequence[Tensor], kept: Sequence[Tensor]) -> Tensors:
-        """A graph reads the places that it was captured with, whether anybody still holds them or not."""
+        """A graph reads the addresses that it was captured with, even if the tensors are freed."""
         _, (place,) = self.of.setdefault(id(given), (given, tuple(kept)))
         return (2 * place * outside[0],)
 
@@ -66,7 +66,7 @@ class Drawing(Memory):
 
 
 class Apart(Memory):
-    """Each graph keeps what it keeps in memory of its own."""
+    """Each graph has its own memory."""
 
     def capture(self, run: Callable[[], Any], pool: object = None) -> tuple["Graph", Any]:
         graph, results = super().capture(run, pool)
@@ -85,7 +85,7 @@ ROOMY, FULL = (26, 100), (25, 100)
 
 
 def fake(monkeypatch: pytest.MonkeyPatch, memory: Memory, *, shared: bool = True, random: bool = False) -> Replay:
-    """One that takes the CPU for a GPU."""
+    """A Replay that treats the CPU as a GPU."""
     monkeypatch.setattr(replaying, "_capture", memory.capture)
     monkeypatch.setattr(replaying, "_device", lambda given: torch.device("cuda", 0))
     monkeypatch.setattr(replaying, "_generator", lambda tensor: torch.default_generator)
@@ -102,7 +102,7 @@ def sizes(replay: Replay) -> list[int]:
 
 
 def call(replay: Replay, x: Tensor) -> Callable[[], None]:
-    """Forward now; what is returned runs backward and looks at both."""
+    """Run forward; the returned function runs backward and checks both."""
     results, kept, ticket = replay.forward(x)
 
     def backward() -> None:

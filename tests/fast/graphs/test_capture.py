@@ -1,4 +1,4 @@
-"""Captures of CUDA graphs on a device that is only pretended: what a failed one leaves behind."""
+"""Captures of CUDA graphs on a fake device: the state after a failed capture."""
 
 import gc
 import weakref
@@ -25,8 +25,8 @@ def captured(run: Callable[[], Any], pool: object = None) -> Any:
         return run()
 
 
-def test_nothing_is_collected_while_a_graph_is_captured(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A graph that is let go then, with the cycle it lives in, ends the capture with an error."""
+def test_garbage_collection_is_off_during_capture(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Collecting another graph during a capture makes the capture fail."""
     Pretended(monkeypatch)
     assert gc.isenabled()
     assert captured(gc.isenabled) is False
@@ -49,7 +49,7 @@ def test_nothing_is_collected_while_a_graph_is_captured(monkeypatch: pytest.Monk
 @pytest.mark.parametrize("forgets", [True, False], ids=["2.11", "later"])
 @pytest.mark.parametrize("breaks", [True, False], ids=["breaks", "ends"])
 @pytest.mark.parametrize("kind", [torch.OutOfMemoryError, KeyboardInterrupt, None])
-def test_a_capture_that_fails_leaves_everything_as_it_was(
+def test_a_failed_capture_restores_stream_memory_and_random_state(
     kind: type[BaseException] | None, breaks: bool, forgets: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """torch does not: what is launched instead would run beside the work that it needs the results of.
@@ -75,7 +75,7 @@ def test_a_capture_that_fails_leaves_everything_as_it_was(
     assert len(set(device.used)) == 1
 
 
-def test_what_cannot_be_mended_does_not_hide_what_went_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_repair_does_not_hide_the_original_error(monkeypatch: pytest.MonkeyPatch) -> None:
     device = Pretended(monkeypatch)
     device.breaks = 2  # the empty one, too
     monkeypatch.setattr(torch, "__version__", TorchVersion("3.0"))
@@ -90,14 +90,14 @@ def test_what_cannot_be_mended_does_not_hide_what_went_wrong(monkeypatch: pytest
     assert device.current == "default"
 
 
-def test_graphs_share_the_memory_that_they_are_given(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_graphs_share_a_given_memory_pool(monkeypatch: pytest.MonkeyPatch) -> None:
     device, pool = Pretended(monkeypatch), object()
     assert captured(lambda: device.filling[:], pool) == [pool]
     assert captured(lambda: device.filling[:]) != [pool]
 
 
-def test_nothing_of_a_capture_that_failed_is_held_on_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its memory is needed for what is launched instead, and the collector may not come by for long."""
+def test_a_failed_capture_keeps_no_references(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its memory is needed for the operations that are launched instead; garbage collection may come much later."""
     device = Pretended(monkeypatch)
     device.breaks = 1
     gone: list[weakref.ref[object]] = []
@@ -116,8 +116,8 @@ def test_nothing_of_a_capture_that_failed_is_held_on_to(monkeypatch: pytest.Monk
         gc.enable()
 
 
-def test_cached_memory_is_given_back_when_no_graph_is_captured(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another thread's capture is waited for: an old torch fails there, and a new one gives nothing back."""
+def test_empty_cache_waits_for_captures_of_other_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It waits for captures of other threads: during one, an old torch fails and a new one frees nothing."""
     device = Pretended(monkeypatch)
     failed: list[BaseException] = []
 
@@ -142,17 +142,15 @@ def test_cached_memory_is_given_back_when_no_graph_is_captured(monkeypatch: pyte
 
 
 @pytest.mark.parametrize(("version", "times"), [("2.9.1", 0), ("2.11.0+cu128", 0), ("2.12.0+cu130", 1), ("3.0", 1)])
-def test_products_in_a_graph_work_in_memory_of_that_graph(
-    version: str, times: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """From 2.12 on any other graph that is let go takes the one that torch keeps for the stream with it."""
+def test_each_graph_has_its_own_cublas_workspace(version: str, times: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From torch 2.12 on, destroying any graph frees the workspace that torch keeps for the stream."""
     device = Pretended(monkeypatch)
     monkeypatch.setattr(torch, "__version__", TorchVersion(version))
     assert captured(lambda: device.cleared) == times
 
 
 def test_one_graph_is_captured_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of whichever functions: torch has one stream for it, and waits for the whole device before it begins."""
+    """For all functions: torch has one capture stream, and synchronises the whole device before a capture."""
     device = Pretended(monkeypatch)
     others: list[object] = []
     other = Thread(target=lambda: others.append(captured(lambda: device.underway)))
@@ -166,8 +164,8 @@ def test_one_graph_is_captured_at_a_time(monkeypatch: pytest.MonkeyPatch) -> Non
     assert others == [1]
 
 
-def test_each_device_captures_on_a_stream_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Always the same one, for memory is shared by the captures of a stream; another device's would capture nothing."""
+def test_each_device_has_its_own_capture_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Always the same one, because captures of a stream share memory; another device's stream would capture nothing."""
     device = Pretended(monkeypatch)
     monkeypatch.setattr(capture, "_streams", {})
     for device.number in (0, 1, 0):

@@ -142,8 +142,8 @@ def gpu() -> Iterator[None]:
 @pytest.mark.usefixtures("gpu")
 @pytest.mark.parametrize("half", [False, True], ids=["float32", "bf16"])
 @every
-def test_replayed_is_plain(config: RecurrentConfig, half: bool, replay: Switch) -> None:
-    """A shape's first, second and third time, then with other weights; two shapes in between each other."""
+def test_replayed_equals_plain(config: RecurrentConfig, half: bool, replay: Switch) -> None:
+    """The first, second and third call of a shape, then with other weights; calls of two shapes interleaved."""
     model, tolerance = build(config).float().cuda().train(), 6e-2 if half else 1e-4
     shapes = [(there(*SOURCE, []), torch.cat([TOKENS, TOKENS[:1]]).cuda()), (there(*SOURCE), LONGER.cuda())]
     with torch.autocast("cuda", dtype=torch.bfloat16, enabled=half):
@@ -182,8 +182,8 @@ def test_replayed_calls_may_interleave(config: RecurrentConfig, replay: Switch) 
 
 @pytest.mark.gpu
 @pytest.mark.usefixtures("gpu")
-def test_graphs_leave_with_their_model(replay: Switch) -> None:
-    """The second model's: the first leaves the libraries' work space behind, once for all."""
+def test_graphs_are_freed_with_their_model(replay: Switch) -> None:
+    """Checked for the second model: the libraries' workspace of the first one stays allocated."""
     replay(True)
     held = []
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""Modules exchanged and weights moved on a live model: a recorded step loop is not taken for another one's."""
+"""Replaced modules and moved weights of a live model: captured graphs of the old ones are not replayed."""
 
 from threading import Thread
 
@@ -34,7 +34,7 @@ def another(model: Seq2Seq, window: Window | None = None) -> Attention:
     return made.to(next(old.parameters()))
 
 
-def test_a_loop_is_that_of_the_modules_inside() -> None:
+def test_a_captured_loop_belongs_to_its_modules() -> None:
     model = build(CONFIG).train()
     decoder, given, names = decoder_of(model), [TOKENS.double()], ("a", "b")
     first = captured_of(LOOP, decoder, names, given)
@@ -47,7 +47,7 @@ def test_a_loop_is_that_of_the_modules_inside() -> None:
     assert captured_of(LOOP, decoder, names, given) is first
 
 
-def test_the_loops_of_modules_that_are_gone_are_not_kept_for_ever() -> None:
+def test_captured_loops_of_deleted_modules_are_dropped() -> None:
     model = build(CONFIG).train()
     decoder, given = decoder_of(model), [TOKENS.double()]
     seen = []
@@ -58,8 +58,8 @@ def test_the_loops_of_modules_that_are_gone_are_not_kept_for_ever() -> None:
     assert captured_of(LOOP, decoder, (), given) is seen[-1]
 
 
-def test_threads_may_push_each_other_s_loops_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One has found its loop and not yet used it when another's leaves no room for it."""
+def test_threads_may_evict_each_others_loops(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One thread has looked up its loop and not yet used it when another thread evicts it."""
     monkeypatch.setattr(captured_module, "MOST", 1)
     decoder, given, others = decoder_of(build(CONFIG).train()), [TOKENS.double()], list[object]()
     other = Thread(target=lambda: others.append(captured_of(LOOP, decoder, ("b",), given)))
@@ -70,7 +70,7 @@ def test_threads_may_push_each_other_s_loops_out(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
-def test_an_exchanged_attention_is_the_one_that_runs(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_replaced_attention_is_used(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if device == "cuda" and not torch.cuda.is_available():
         pytest.skip("needs a CUDA device")
     build(CONFIG)(sentences(*SOURCE), TOKENS)  # loads `regard.fast`
@@ -95,6 +95,6 @@ def test_an_exchanged_attention_is_the_one_that_runs(device: str, monkeypatch: p
 
 
 def _move(model: Seq2Seq) -> None:
-    """Every weight to another place, with other numbers in it."""
+    """Move every weight to another address and change its values."""
     for parameter in decoder_of(model).parameters():
         parameter.data = parameter.data.clone() * 0.9

@@ -1,4 +1,4 @@
-"""What a recording depends on beside its shapes: torch's own settings."""
+"""The torch settings in the cache key of captured graphs."""
 
 import pytest
 import torch
@@ -20,8 +20,8 @@ def test_precision_and_inference_are_settings() -> None:
 
 
 @pytest.mark.skipif(not hasattr(torch.backends.cuda.matmul, "fp32_precision"), reason="torch has one way to say it")
-def test_precision_said_in_the_new_way_is_a_setting_too() -> None:
-    """Where it was, torch refuses the old question."""
+def test_precision_set_by_torchs_new_api_is_a_setting() -> None:
+    """After the new API was used, torch raises if the old one reads the precision."""
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("highest")
     here, exact = settings(), torch.backends.cuda.matmul.fp32_precision

@@ -1,4 +1,4 @@
-"""Calls interleave as they like: graphs whose replay ruins what others have kept give the gradients of each call."""
+"""Interleaved calls: every call gets its own gradients, although replays overwrite saved tensors."""
 
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -21,7 +21,7 @@ def replay(monkeypatch: pytest.MonkeyPatch) -> Replay:
     return fake(monkeypatch, Memory())
 
 
-def test_a_graph_is_captured_into_the_memory_that_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_graph_is_captured_into_the_given_memory_pool(monkeypatch: pytest.MonkeyPatch) -> None:
     device, pool = Pretended(monkeypatch), object()
     _, filled = replaying._capture(lambda: list(device.filling), pool)
     assert filled == [pool]
@@ -41,7 +41,7 @@ def test_one_call_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(shape is not None and shape.kept == () for shape in replay.shelf.values())
 
 
-def test_calls_of_other_shapes_in_between_do_not_matter(replay: Replay) -> None:
+def test_calls_of_other_shapes_may_interleave(replay: Replay) -> None:
     for _ in range(2):
         for size in (2, 3):
             call(replay, torch.ones(size))
@@ -60,8 +60,8 @@ def test_graphs_with_memory_of_their_own_need_no_second_run_for_other_shapes(mon
     assert set(memory.pools) == {None}
 
 
-def test_results_and_gradients_are_the_callers_own(replay: Replay) -> None:
-    """And so is what backward was given."""
+def test_results_and_gradients_are_copies(replay: Replay) -> None:
+    """The gradients passed to backward are not changed either."""
     seen: list[tuple[Tensor, ...]] = []
     for number in range(1, 5):
         x, outside = torch.full((2,), float(number)), torch.full((2,), 10.0 * number)
@@ -75,10 +75,10 @@ def test_results_and_gradients_are_the_callers_own(replay: Replay) -> None:
 
 @pytest.mark.parametrize("refused", [False, True])
 @pytest.mark.parametrize("shared", [True, False])
-def test_gradients_are_those_of_the_random_numbers_of_then(
+def test_gradients_use_the_random_state_of_their_forward_pass(
     shared: bool, refused: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also where a call in between has drawn others, and where backward cannot be captured; nobody else's change."""
+    """Also after calls that drew other numbers, and if backward cannot be captured; the global state is unchanged."""
     memory = Drawing()
     replay, one = fake(monkeypatch, memory, shared=shared, random=True), torch.ones(2)
     if refused:
@@ -93,8 +93,8 @@ def test_gradients_are_those_of_the_random_numbers_of_then(
     assert len({tuple(results[0].tolist()) for results, _, _ in calls}) == 3
 
 
-def test_what_a_graph_is_kept_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Other sizes, kinds of numbers, missing inputs and precisions are other work."""
+def test_the_cache_key_of_a_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shapes, dtypes, missing inputs and precision are part of the key."""
     replay, double = fake(monkeypatch, Several()), torch.ones(2, dtype=torch.float64)
     for given in ((torch.ones(2), None), (torch.ones(3), None), (double, None), (double, double)):
         first, second, third = (replay.forward(*given)[2].shape for _ in range(3))
@@ -112,7 +112,7 @@ def test_what_a_graph_is_kept_for(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("what", ["forward", "backward", "forget"])
-def test_everything_waits_for_its_turn(what: str, replay: Replay) -> None:
+def test_calls_of_several_threads_are_serialised(what: str, replay: Replay) -> None:
     for _ in range(3):
         call(replay, torch.ones(2))()
     late = call(replay, torch.ones(2))
@@ -125,7 +125,7 @@ def test_everything_waits_for_its_turn(what: str, replay: Replay) -> None:
     other.join()
 
 
-def test_graphs_that_left_leave_their_memory_to_nobody(replay: Replay) -> None:
+def test_dropped_graphs_free_their_memory(replay: Replay) -> None:
     for _ in range(2):
         call(replay, torch.ones(2))()
     late = call(replay, torch.ones(2) * 3)
@@ -139,8 +139,8 @@ def test_graphs_that_left_leave_their_memory_to_nobody(replay: Replay) -> None:
 
 
 @pytest.mark.parametrize("shared", [True, False])
-def test_a_run_that_broke_off_has_written_over_what_was_kept(shared: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As where somebody interrupts a notebook and then asks for the gradients of the call before."""
+def test_an_interrupted_run_invalidates_earlier_results(shared: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after an interrupt in a notebook, followed by backward of the previous call."""
     replay = fake(monkeypatch, Memory(), shared=shared)
     for _ in range(2):
         call(replay, torch.ones(2))()
@@ -161,7 +161,7 @@ def test_a_run_that_broke_off_has_written_over_what_was_kept(shared: bool, monke
 
 
 def test_threads_take_turns(replay: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another thread calls the same shape after one has filled its places, and before it replays."""
+    """Another thread calls the same shape after one has filled its buffers and before it replays."""
     for _ in range(2):
         call(replay, torch.ones(2))()
     others: list[Tensor] = []
@@ -180,8 +180,8 @@ def test_threads_take_turns(replay: Replay, monkeypatch: pytest.MonkeyPatch) -> 
     assert torch.equal(others[0], torch.full((2,), 25.0))
 
 
-def test_within_another_capture_nobody_waits_for_a_turn(replay: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The thread whose turn it is may be waiting for that capture to end."""
+def test_calls_within_another_capture_do_not_wait(replay: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The thread that holds the lock may be waiting for that capture to end."""
     for _ in range(3):
         call(replay, torch.ones(2))()
     monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: True)
@@ -192,8 +192,8 @@ def test_within_another_capture_nobody_waits_for_a_turn(replay: Replay, monkeypa
         assert not inside.is_alive()
 
 
-def test_what_cannot_be_captured_is_launched(replay: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Said once, and no other shape is tried; a graph that is there goes on."""
+def test_a_function_that_cannot_be_captured_is_launched(replay: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With one warning; no other shape is tried, and existing graphs are still replayed."""
     for _ in range(3):
         call(replay, torch.ones(2))()
 
@@ -210,7 +210,7 @@ def test_what_cannot_be_captured_is_launched(replay: Replay, monkeypatch: pytest
 
 
 def test_a_backward_that_cannot_be_captured_is_launched(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Although forward was: what it kept is in a graph's memory, so forward runs once more, plainly."""
+    """Although forward was captured: its saved tensors are in the graph's memory, so forward runs again, plainly."""
     memory = Memory()
     replay = fake(monkeypatch, memory)
     refuse_backward(memory, monkeypatch)

@@ -1,4 +1,4 @@
-"""Where memory is short: which graphs stay, which leave, and what a caller hears of it."""
+"""Little free memory: which graphs are kept, which are dropped, and which errors reach the caller."""
 
 from collections.abc import Iterator
 from threading import Thread
@@ -19,8 +19,8 @@ def replay(monkeypatch: pytest.MonkeyPatch) -> Replay:
     return fake(monkeypatch, Memory())
 
 
-def test_where_memory_is_nearly_full_graphs_in_use_stay(replay: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another process may have taken it: no new shape is captured, and nothing is lost for when it is free again."""
+def test_with_little_free_memory_active_graphs_are_kept(replay: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process may use the memory for a while: no new shape is captured, and existing graphs are kept."""
     for _ in range(3):
         call(replay, torch.ones(2))()
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: FULL)
@@ -33,10 +33,10 @@ def test_where_memory_is_nearly_full_graphs_in_use_stay(replay: Replay, monkeypa
     assert all(replay.shelf.values())
 
 
-def test_where_memory_is_nearly_full_the_cache_is_not_emptied_at_every_call(
+def test_with_little_free_memory_the_cache_is_not_emptied_at_every_call(
     replay: Replay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It makes the device wait, and all that comes after it allocate anew: slower than having no graphs at all."""
+    """Emptying it synchronises the device and makes later calls allocate again: slower than no graphs at all."""
     emptied: list[int] = []
     monkeypatch.setattr(torch.cuda, "empty_cache", lambda: emptied.append(replay.shelf.calls))
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: FULL)
@@ -74,7 +74,7 @@ def test_where_emptying_the_cache_helps_it_is_emptied_for_every_shape(
     assert not replay.shelf
 
 
-def test_where_memory_is_nearly_full_idle_graphs_make_room(replay: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_little_free_memory_idle_graphs_are_dropped(replay: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(3):
         call(replay, torch.ones(2))()
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: FULL if 2 in sizes(replay) else ROOMY)
@@ -85,7 +85,7 @@ def test_where_memory_is_nearly_full_idle_graphs_make_room(replay: Replay, monke
     assert sizes(replay) == [3]
 
 
-def test_where_memory_runs_out_all_graphs_leave_and_may_come_back(
+def test_out_of_memory_drops_all_graphs_which_may_be_captured_again(
     replay: Replay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for _ in range(3):
@@ -104,10 +104,8 @@ def test_where_memory_runs_out_all_graphs_leave_and_may_come_back(
     assert sizes(replay) == [3]
 
 
-def test_where_memory_runs_out_in_backward_the_caller_hears_of_it(
-    replay: Replay, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Who makes room, and may try again."""
+def test_out_of_memory_in_backward_is_raised_to_the_caller(replay: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The caller frees memory and may retry."""
     call(replay, torch.ones(2))
     late = call(replay, torch.ones(2) * 3)
 
@@ -122,7 +120,7 @@ def test_where_memory_runs_out_in_backward_the_caller_hears_of_it(
     assert sizes(replay) == [2]
 
 
-def test_graphs_are_let_go_while_another_thread_makes_a_function(
+def test_graphs_can_be_dropped_while_another_thread_creates_a_function(
     replay: Replay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[Replay] = []

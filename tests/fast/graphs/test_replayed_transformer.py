@@ -1,4 +1,4 @@
-"""A Transformer from CUDA graphs learns as it does operation by operation, dropout included."""
+"""A Transformer replayed from CUDA graphs trains like plain operations, dropout included."""
 
 from dataclasses import replace
 
@@ -58,7 +58,7 @@ def always_captured(patch: pytest.MonkeyPatch) -> None:
 
 
 @every
-def test_as_a_function_it_is_the_model(changes: dict[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_function_equals_the_model(changes: dict[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
     model, source = build(changes), sentences(*SOURCE)
     wanted = learn(model, source, TOKENS)
     always_captured(monkeypatch)
@@ -66,7 +66,7 @@ def test_as_a_function_it_is_the_model(changes: dict[str, object], monkeypatch: 
 
 
 class Prompted(FeedForward):
-    """Somebody's own layer, with a parameter whose name ends like that of the word embeddings."""
+    """A custom layer with a parameter whose name ends like that of the word embeddings."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__(config)
@@ -76,7 +76,7 @@ class Prompted(FeedForward):
         return super().forward(states + self.prompt_embedding.weight)
 
 
-def test_every_parameter_inside_learns_whatever_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_parameter_gets_its_gradient_whatever_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     model, source = build({}), sentences(*SOURCE)
     for side in (model.encoder, model.decoder):
         side.layers[1].feedforward = Prompted(model.config)
@@ -86,7 +86,7 @@ def test_every_parameter_inside_learns_whatever_its_name(monkeypatch: pytest.Mon
     agree(learn(model, source, TOKENS), wanted, 1e-6)
 
 
-def test_an_evaluation_is_not_what_was_captured_while_training() -> None:
+def test_evaluation_does_not_replay_graphs_of_training() -> None:
     model = build({"dropout": 0.4, "inner_dropout": 0.1})
     training = _dropping(model)
     assert {0.4, 0.1} <= set(training)
@@ -103,7 +103,7 @@ def on_gpu(source: Sentences) -> Sentences:
 @gpu
 @every
 @pytest.mark.parametrize("half", [False, True], ids=["float32", "bf16"])
-def test_replays_are_what_plain_operations_give(
+def test_replays_equal_plain_operations(
     changes: dict[str, object], half: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model, source, tokens = (
@@ -129,7 +129,7 @@ def test_replays_are_what_plain_operations_give(
 
 @pytest.mark.gpu
 @gpu
-def test_replays_drop_anew_and_calls_may_interleave() -> None:
+def test_replays_draw_new_dropout_and_calls_may_interleave() -> None:
     model, source, tokens = build({"dropout": 0.4}).cuda(), on_gpu(sentences(*SOURCE)), TOKENS.cuda()
     for seed in range(3):
         learn(model, source, tokens, seed)
@@ -161,7 +161,7 @@ def test_an_evaluation_with_gradients_drops_nothing() -> None:
 @pytest.mark.gpu
 @gpu
 def test_random_numbers_are_those_of_plain_operations(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run that goes on after an interruption meets shapes for the first time again, and must drop the same."""
+    """A resumed run sees each shape for the first time again, and must draw the same dropout."""
     model, source, tokens = build({"dropout": 0.4}).cuda(), on_gpu(sentences(*SOURCE)), TOKENS.cuda()
     for seed in range(3):
         learn(model, source, tokens, seed)

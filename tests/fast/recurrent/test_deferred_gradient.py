@@ -76,19 +76,19 @@ def test_a_frozen_weight_gets_no_gradient(tensors: tuple[Tensor, ...]) -> None:
     same(torch.autograd.grad(fast(tensors), tensors[1:]), wanted)
 
 
-def test_a_weight_s_gradient_comes_once_and_in_one_product(
+def test_a_weights_gradient_is_computed_once_in_one_product(
     tensors: tuple[Tensor, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Gradient hooks, as distributed training uses them, run once for each weight."""
-    heard, added = [], []
+    received, added = [], []
     add = deferred_gradient._Record.add
     monkeypatch.setattr(
         deferred_gradient._Record, "add", lambda record, *rows: (added.append(record), add(record, *rows))
     )
     for tensor in tensors:
-        tensor.register_post_accumulate_grad_hook(lambda tensor: heard.append(id(tensor)))
+        tensor.register_post_accumulate_grad_hook(lambda tensor: received.append(id(tensor)))
     fast(tensors).backward()
-    assert sorted(heard) == sorted(map(id, tensors))
+    assert sorted(received) == sorted(map(id, tensors))
     assert [added.count(record) for record in set(added)] == [6] * 5
 
 

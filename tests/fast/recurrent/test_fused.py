@@ -21,7 +21,7 @@ SOURCE, TARGET, UNITS = 9, 3, 12
 
 
 def sentences(*lengths: int) -> Sentences:
-    """Rows of these lengths, padded to SOURCE, whatever the longest is."""
+    """Rows of these lengths, padded to SOURCE."""
     words = torch.randint(4, 20, (len(lengths), SOURCE), generator=torch.Generator().manual_seed(1))
     ends = torch.tensor(lengths)
     return Sentences(torch.where(torch.arange(SOURCE)[None] < ends[:, None], words, 0), ends)
@@ -58,7 +58,7 @@ def compare(found: dict[str, Tensor], wanted: dict[str, Tensor], tolerance: floa
 def test_products_in_parts_and_loops_that_are_not_unrolled(
     cell: str, unrolled: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Sizes whose backward product is cut into parts; and all there is to read at once, or in a loop."""
+    """Sizes whose backward product is split; all loads at once, or in a loop."""
     width = 8 if cell == "gru" else 16
     assert decoder._parts(width + (3 if cell == "gru" else 4) * 8) > 1
     model = build(cell=cell, decoder_units=8, attention_width=width)
@@ -84,7 +84,7 @@ def test_every_sentence_in_several_tiles(cell: str, unrolled: bool, monkeypatch:
 
 
 @interpreted
-def test_a_checkpoint_may_compute_a_model_again() -> None:
+def test_activation_checkpointing_of_a_model_works() -> None:
     model, source = build(), sentences(7, 1, 4)
     tokens = torch.randint(4, 21, (3, TARGET), generator=torch.Generator().manual_seed(2))
 
@@ -137,7 +137,7 @@ def test_on_the_cpu_nothing_is_captured() -> None:
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 def test_calls_of_one_shape_may_interleave() -> None:
-    """Backward in the order of the calls, although each forward wrote over what the one before had kept."""
+    """Backward in the order of the calls, although each forward overwrote the saved tensors of the one before."""
     plain = Plain()
     replay = Replay(plain.forward, plain.backward)
     one = torch.ones(4, device="cuda")
@@ -151,7 +151,7 @@ def test_calls_of_one_shape_may_interleave() -> None:
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-def test_results_are_the_callers_own() -> None:
+def test_results_are_copies() -> None:
     plain = Plain()
     replay = Replay(plain.forward, plain.backward)
     one = torch.ones(4, device="cuda")
@@ -160,7 +160,7 @@ def test_results_are_the_callers_own() -> None:
 
 
 class Looking(Plain):
-    """Looks at its numbers, which a graph cannot."""
+    """Reads values on the host, which cannot be captured."""
 
     def forward(self, x: Tensor) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
         assert float(x.sum()) >= 0
@@ -169,7 +169,7 @@ class Looking(Plain):
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-def test_what_cannot_be_captured_is_launched_and_breaks_no_other_capture() -> None:
+def test_a_failed_capture_falls_back_and_does_not_break_others() -> None:
     looking, one = Looking(), torch.ones(4, device="cuda")
     replay = Replay(looking.forward, looking.backward)
     replay.forward(one)
@@ -191,7 +191,7 @@ def test_what_cannot_be_captured_is_launched_and_breaks_no_other_capture() -> No
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 @pytest.mark.skipif("2.13" <= torch.__version__ < "2.14", reason="torch 2.13 keeps it for ever")
-def test_the_memory_of_a_capture_that_broke_off_comes_back() -> None:
+def test_the_memory_of_a_failed_capture_is_freed() -> None:
     def forward(x: Tensor) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
         large = x.new_zeros(1 << 26)
         assert float(x.sum()) >= 0
@@ -209,7 +209,7 @@ def test_the_memory_of_a_capture_that_broke_off_comes_back() -> None:
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-def test_a_backward_that_looks_at_its_numbers_is_launched_with_the_random_numbers_of_then() -> None:
+def test_a_backward_that_syncs_is_launched_with_the_random_state_of_its_forward() -> None:
     def forward(x: Tensor) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
         factor = torch.rand_like(x)
         return (x * factor,), (factor,)
@@ -232,7 +232,7 @@ def test_a_backward_that_looks_at_its_numbers_is_launched_with_the_random_number
 
 
 class Capturer:
-    """Stands for the capture of a graph, which only a GPU can do."""
+    """A fake capture; real ones need a GPU."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -242,7 +242,7 @@ class Capturer:
         return _Shape((), (), (), None)
 
 
-def test_a_shape_is_captured_the_second_time_it_comes_and_then_kept() -> None:
+def test_a_shape_is_captured_at_its_second_call_and_kept() -> None:
     shelf, capture = GraphCache(), Capturer()
     assert shelf.find("a", capture) is None
     first = shelf.find("a", capture)
@@ -251,7 +251,7 @@ def test_a_shape_is_captured_the_second_time_it_comes_and_then_kept() -> None:
     assert capture.count == 1
 
 
-def test_the_shape_not_used_for_longest_leaves() -> None:
+def test_the_least_recently_used_shape_is_dropped() -> None:
     shelf, capture = GraphCache(), Capturer()
     for number in range(MOST + 1):
         shelf.find(number, capture)
@@ -264,7 +264,7 @@ def test_the_shape_not_used_for_longest_leaves() -> None:
     assert 2 not in shelf
 
 
-def test_a_graph_that_has_paid_was_not_captured_in_vain() -> None:
+def test_a_graph_that_paid_off_does_not_count_as_wasted() -> None:
     shelf, capture = GraphCache(), Capturer()
     for number in range(2 * MOST):
         for _ in range(2):
@@ -274,8 +274,8 @@ def test_a_graph_that_has_paid_was_not_captured_in_vain() -> None:
     assert shelf.wasted == 0
 
 
-def test_more_shapes_than_fit_are_not_captured_over_and_over() -> None:
-    """Each comes twice in a row and leaves before it has paid for its graph."""
+def test_too_many_shapes_stop_further_captures() -> None:
+    """Each is called twice in a row and dropped before its graph has paid off."""
     shelf, capture = GraphCache(), Capturer()
     for number in range(10 * MOST):
         shelf.find(number, capture)
@@ -283,7 +283,7 @@ def test_more_shapes_than_fit_are_not_captured_over_and_over() -> None:
     assert capture.count <= MOST + PATIENCE
 
 
-def test_all_graphs_are_let_go_where_memory_runs_out() -> None:
+def test_out_of_memory_drops_all_graphs() -> None:
     replay = Replay(lambda *given: (given, ()), lambda outside, *_: tuple(outside))
     replay.shelf["a"] = None
     forget_graphs()

@@ -1,4 +1,4 @@
-"""A few sentences searched in fixed places say what the loop on the host says, wherever steps are alike."""
+"""Captured search of a few sentences equals the loop on the host, for models whose steps are alike."""
 
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -45,7 +45,7 @@ def wanted(model: Stepper, source: object, limits: Tensor, beam: int, nbest: int
 
 
 @pytest.mark.parametrize("config", EVERY.values(), ids=EVERY.keys())
-def test_the_same_words_wherever_steps_are_alike(config: Config) -> None:
+def test_captured_search_equals_the_plain_loop(config: Config) -> None:
     model, source = shared(config).eval(), sentences(*SOURCES)
     ours = isinstance(config, RecurrentConfig) and ":" not in config.score
     alike = ours and config.window != "local-m"
@@ -54,14 +54,14 @@ def test_the_same_words_wherever_steps_are_alike(config: Config) -> None:
         assert words == (wanted(model, source, LIMITS, beam, nbest) if alike else None)
 
 
-def test_the_same_places_serve_the_next_sentences() -> None:
+def test_the_buffers_are_reused_for_the_next_sentences() -> None:
     model = build(recurrent()).eval()
     for rows in (SOURCES, ([4, 4, 4, 4, 3], [5, 9, 10, 3], [8, 3])):
         assert found(model, sentences(*rows), LIMITS, 3, 1) == wanted(model, sentences(*rows), LIMITS, 3, 1)
     assert len(search_entries._searches[model]) == 1
 
 
-def test_an_ensemble_is_searched_there_too() -> None:
+def test_captured_search_of_an_ensemble() -> None:
     both = Ensemble([build(recurrent()).eval(), build(recurrent(cell="lstm")).eval()])
     assert found(both, sentences(*SOURCES), LIMITS, 3, 1) == wanted(both, sentences(*SOURCES), LIMITS, 3, 1)
     mixed = Ensemble([build(recurrent()).eval(), build(recurrent(window="local-m", reach=2)).eval()])
@@ -80,8 +80,8 @@ def test_attention_stays_when_the_next_search_uses_the_same_buffers() -> None:
         torch.testing.assert_close(one.weights, hypothesis.weights)
 
 
-def test_threads_may_push_each_other_s_shapes_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One has found its places and not yet used them when another's leave no room for them."""
+def test_threads_may_evict_each_others_shapes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One thread has looked up its buffers and not yet used them when another thread evicts them."""
     monkeypatch.setattr(search_entries, "SHAPES", 1)
     model, source, others = build(recurrent()).eval(), sentences(*SOURCES), list[Words | None]()
     other = Thread(target=lambda: others.append(found(model, source, LIMITS, 2, 1)))
@@ -106,8 +106,8 @@ def test_while_another_thread_uses_the_buffers_the_plain_loop_runs() -> None:
     assert [one._runs for one in kept] == runs
 
 
-def test_a_step_that_cannot_be_recorded_leaves_the_current_stream_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    """torch does not: the steps that are launched instead would run beside the work they need the results of."""
+def test_a_step_that_cannot_be_captured_leaves_the_current_stream_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """torch does not restore it: the launched steps would run concurrently with work that they depend on."""
     model, source = build(recurrent()).eval(), sentences(*SOURCES)
     assert found(model, source, LIMITS, 3, 1) is not None
     (one,) = search_entries._searches[model].values()
@@ -118,8 +118,8 @@ def test_a_step_that_cannot_be_recorded_leaves_the_current_stream_as_it_was(monk
     assert device.current == "default"
 
 
-def test_memory_that_ends_while_a_step_is_recorded_is_no_news(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Training fills it on purpose; the step is launched, and torch's remark on the empty graph is not passed on."""
+def test_out_of_memory_during_capture_gives_no_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The step is launched instead, and torch's warning about an empty graph is suppressed."""
     model, source = build(recurrent()).eval(), sentences(*SOURCES)
     assert found(model, source, LIMITS, 3, 1) is not None
     (one,) = search_entries._searches[model].values()
@@ -134,8 +134,8 @@ def test_memory_that_ends_while_a_step_is_recorded_is_no_news(monkeypatch: pytes
     assert device.current == "default"
 
 
-def test_one_step_is_recorded_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """torch has one stream for it, and waits for the whole device before it begins."""
+def test_one_step_is_captured_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """torch has one capture stream, and synchronises the whole device before a capture."""
     model, source = build(recurrent()).eval(), sentences(*SOURCES)
     for beam in (2, 3):
         assert found(model, source, LIMITS, beam, 1) is not None
@@ -161,8 +161,8 @@ def test_one_step_is_recorded_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None
     assert device.underway == 0
 
 
-def test_what_a_step_depends_on() -> None:
-    """Equal for the same model, other for another attention, another place of a weight, or training."""
+def test_the_cache_key_of_a_step() -> None:
+    """Equal for the same model; different for another attention, another address of a weight, or training mode."""
     model, other = build(recurrent()).eval(), build(recurrent()).eval()
     decoder = model.decoder
     assert isinstance(decoder, RecurrentDecoder)
@@ -186,7 +186,7 @@ def test_what_a_step_depends_on() -> None:
     assert step_key(model.train()) is None
 
 
-def test_other_precision_is_other_work() -> None:
+def test_the_cache_key_includes_the_precision() -> None:
     model = build(recurrent()).eval()
     before = torch.get_float32_matmul_precision()
     kept = step_key(model)
@@ -214,7 +214,7 @@ def by_graph(model: Seq2Seq, *rows: list[int], beam: int = 3) -> Words:
 @pytest.mark.gpu
 @pytest.mark.parametrize("config", MECHANISMS.values(), ids=MECHANISMS.keys())
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=["double", "float"])
-def test_the_graph_says_the_same(config: Config, dtype: torch.dtype) -> None:
+def test_the_graph_gives_the_same_hypotheses(config: Config, dtype: torch.dtype) -> None:
     host = build(config).to(dtype).eval()
     model = build(config).to(dtype).cuda().eval()
     for rows in (SOURCES, ([4, 4, 4, 4, 3], [5, 9, 10, 3], [8, 3]), SOURCES):
@@ -226,8 +226,8 @@ def test_the_graph_says_the_same(config: Config, dtype: torch.dtype) -> None:
 
 @gpu
 @pytest.mark.gpu
-def test_the_graph_follows_the_model() -> None:
-    """New numbers in a weight, a weight at another place, another attention: never what was recorded before."""
+def test_changes_of_the_model_are_not_replayed_from_old_graphs() -> None:
+    """New values in a weight, a weight at another address, another attention: never the old graph."""
     host, model = build(recurrent()).eval(), build(recurrent()).cuda().eval()
     other_host, other = build(recurrent(score="general")).eval(), build(recurrent(score="general")).cuda().eval()
 
@@ -261,7 +261,7 @@ def test_under_inference_mode_and_without() -> None:
 @gpu
 @pytest.mark.gpu
 @pytest.mark.parametrize("kind", ["memory", "look"])
-def test_a_recording_that_breaks_off_changes_no_word(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_capture_does_not_change_the_hypotheses(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     host, model = build(recurrent()).eval(), build(recurrent()).cuda().eval()
     right, step = wanted(host, sentences(*SOURCES), LIMITS, 3, 1), captured_beam.CapturedSearch._step
 

@@ -1,4 +1,4 @@
-"""Rows that share a sentence's memory: what is stored, and that code which knows only Memory is right."""
+"""Rows that share a sentence's memory: what is stored, and that code which uses only `Memory` works."""
 
 import pytest
 import torch
@@ -59,7 +59,7 @@ def test_layers_share_one_selection_and_a_method_call_gives_the_same() -> None:
     assert same(different[1], memories[1].select(torch.tensor([0, 0])))
 
 
-def test_code_that_knows_only_memory_is_right() -> None:
+def test_code_that_uses_only_memory_gets_the_right_tensors() -> None:
     memory, rows = memory_of(3), torch.tensor([2, 2, 0])
     shared, copied = selected(memory, 2, 2, 0), memory.select(rows)
     assert same(shared.extend(shared), copied.extend(copied))
@@ -82,7 +82,7 @@ def test_the_stored_tensors_can_be_exchanged() -> None:
 
 
 def test_a_device_is_not_read() -> None:
-    """The device `meta` has no values: whatever counts them would raise."""
+    """The device `meta` has no values: reading them would raise."""
     states = torch.empty(2, 5, 6, device="meta")
     memory = Memory(states, states, torch.empty(2, 5, dtype=torch.bool, device="meta"))
     shared = select_sentences((memory,), torch.empty(6, dtype=torch.long, device="meta"))[0]
@@ -112,7 +112,7 @@ def test_hooks_see_each_row_with_its_own_query() -> None:
 
 
 @pytest.mark.parametrize("trace", [False, True])
-def test_a_mechanism_of_the_users_gets_an_ordinary_memory(trace: bool) -> None:
+def test_a_custom_mechanism_gets_an_ordinary_memory(trace: bool) -> None:
     seen: list[Memory] = []
 
     class Mine(LuongDot):

@@ -1,4 +1,4 @@
-"""Files cut into parts: together they are the file, whatever its lines hold."""
+"""Files cut into parts: all parts together are the file, for any content."""
 
 import gzip
 import json
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.lab.bulk import parts as parts_module
-from regard.lab.bulk.parts import Chunk, plan_parts, read_part, write_part
+from regard.lab.bulk.parts import RowChunk, plan_parts, read_part, write_part
 from regard.runtime.row_worker import WRITTEN
 from regard.text.input_error import InputError
 
@@ -19,8 +19,8 @@ LINES = st.lists(
 )
 
 
-def fake(chunk: Chunk, column: str) -> dict[str, np.ndarray]:
-    """What a worker adds, without a model: capitals; a text with an x is bad."""
+def fake(chunk: RowChunk, column: str) -> dict[str, np.ndarray]:
+    """A worker without a model: adds the text in capitals; a text with an x is bad."""
     texts = chunk.texts(column)
     bad = ["no text" if text is None or "x" in text else "" for text in texts]
     return {
@@ -107,6 +107,6 @@ def test_parquet_is_cut_at_row_groups_and_keeps_its_types(tmp_path: Path) -> Non
 
 def test_a_part_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
     (tmp_path / "in.jsonl").write_text('{"text": "a"}\n{"text": "b", "score": 1}\n', encoding="utf-8")
-    with pytest.raises(InputError, match="has a column 'score' already"):
+    with pytest.raises(InputError, match="already has a column 'score'"):
         translate(tmp_path / "in.jsonl", tmp_path / "out", "text", 5)
     assert list((tmp_path / "out").iterdir()) == []

@@ -34,7 +34,7 @@ def contents(root: Path) -> dict[str, bytes]:
     return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("part-*") if path.is_file()}
 
 
-def test_what_is_finished_is_not_done_again(folder: Path, tmp_path: Path) -> None:
+def test_finished_parts_are_not_translated_again(folder: Path, tmp_path: Path) -> None:
     bulk = Bulk("demo-en-fr", str(folder), str(tmp_path / "out"), rows=10)
     first = translate_bulk(bulk)
     assert (first.files, first.parts, first.finished_before, first.rows, first.bad) == (3, 8, 0, 61, 1)
@@ -77,7 +77,7 @@ def test_a_wrong_column_is_found_before_anything_is_translated(folder: Path, tmp
 
 
 @pytest.mark.long
-def test_ray_gives_the_same_although_a_worker_is_killed(tmp_path: Path) -> None:
+def test_ray_gives_the_same_result_after_a_worker_is_killed(tmp_path: Path) -> None:
     pytest.importorskip("ray")
     sentences = [pair.source for pair in phrasebook.pairs("en-fr", "test", 2000)]
     (tmp_path / "in.txt").write_text("\n".join(sentences) + "\n", encoding="utf-8")

@@ -10,7 +10,7 @@ from regard.lab.compare.run_plan import PLAN, claimed, open_folder
 from regard.text.input_error import InputError
 
 
-def test_item_6_a_comparison_that_began_meanwhile_keeps_its_plan(
+def test_item_6_a_comparison_started_meanwhile_keeps_its_plan(
     comparison: Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between the check of an empty folder and the plan that is written there, another process opens the folder."""
@@ -22,7 +22,7 @@ def test_item_6_a_comparison_that_began_meanwhile_keeps_its_plan(
         open_folder(first, folder, resume=False)
 
     monkeypatch.setattr(run_plan, "check_readable", check_slowly)
-    with pytest.raises(InputError, match="out holds a comparison: --resume goes on with it, --out names another"):
+    with pytest.raises(InputError, match="out holds a comparison: --resume continues it, --out names another"):
         open_folder(second, folder, resume=False)
     written = (folder / PLAN).read_bytes()
     assert len(open_folder(first, folder, resume=True)) > 0

@@ -1,4 +1,4 @@
-"""A comparison as CSV, LaTeX, SVG and PDF, and which of its differences may be chance."""
+"""A comparison as CSV, LaTeX, SVG and PDF, and the significance of its differences."""
 
 import csv
 from pathlib import Path

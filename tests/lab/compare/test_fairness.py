@@ -49,7 +49,7 @@ def test_item_11_dot_has_the_architecture_of_the_others_where_widths_allow_it(tm
     assert all(shape(one) == shape(found["additive"]) for one in found.values())
 
 
-def test_item_11_widths_that_dot_forces_bring_no_learned_bridge(tmp_path: Path) -> None:
+def test_item_11_widths_that_dot_requires_add_no_learned_bridge(tmp_path: Path) -> None:
     found = models(tmp_path, 'encoder_units = 8\ndecoder_units = 8\ninitial = "sum"')
     assert shape(found["general"]) == shape(found["additive"])
     for name in ("dot", "scaled-dot"):
@@ -66,7 +66,7 @@ def finished(slot: Slot, **train: object) -> None:
     assert work(slot.folder, Task(slot.variant.name, slot.seed, recipe, 10, 1, "lowercase")) == 0
 
 
-def test_item_11_every_difference_stands_in_the_table(recipe: Path, tmp_path: Path) -> None:
+def test_item_11_every_difference_is_in_the_table(recipe: Path, tmp_path: Path) -> None:
     plan = make_plan(Comparison(recipe=str(recipe), seeds=1, sentences=5, grid=VariantGrid(score=("additive", "dot"))))
     slots = open_folder(plan, tmp_path / "out", resume=False)
     for slot in slots:

@@ -1,4 +1,4 @@
-"""Plans: every combination as a whole recipe, what cannot be built with its reason, files of one's own."""
+"""Plans: every combination as a complete recipe, combinations that cannot be built with the reason, plan files."""
 
 from pathlib import Path
 
@@ -44,7 +44,7 @@ def test_every_combination_of_every_axis_is_a_recipe(recipe: Path) -> None:
     assert isinstance(transformer.recipe.model, TransformerConfig)
 
 
-def test_an_axis_that_is_left_out_stays_and_the_budget_is_the_same(comparison: Comparison) -> None:
+def test_an_axis_that_is_left_out_keeps_the_recipes_value(comparison: Comparison) -> None:
     plan = make_plan(comparison)
     assert [one.name for one in plan.variants] == ["additive", "general", "vanilla"]
     assert [one.slug for one in plan.variants] == ["additive", "general", "vanilla"]
@@ -63,7 +63,7 @@ def test_a_recipe_alone_has_a_default_comparison() -> None:
     assert len(make_plan(found).possible) == 8
 
 
-def test_a_file_of_its_own(tmp_path: Path, recipe: Path) -> None:
+def test_a_comparison_file(tmp_path: Path, recipe: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(
         'recipe = "tiny.toml"\nset = ["train.steps=4"]\nseeds = 1\n[grid]\nscore = ["additive"]\n'
@@ -88,12 +88,12 @@ def test_a_file_of_its_own(tmp_path: Path, recipe: Path) -> None:
     ("text", "message"),
     [
         ('recipe = "reverse"\nseedz = 2\n', "unknown key seedz: did you mean 'seeds'"),
-        ('recipe = "reverse"\nseeds = 0\n', "seeds = 0: wanted at least 1"),
-        (f'recipe = "reverse"\nseeds = {10**20}\n', "wanted at most 1000"),
+        ('recipe = "reverse"\nseeds = 0\n', "seeds = 0: expected at least 1"),
+        (f'recipe = "reverse"\nseeds = {10**20}\n', "expected at most 1000"),
         ('recipe = "revers"\n', "no recipe 'revers': did you mean 'reverse'"),
         ('recipe = "reverse"\n[grid]\nscore = ["aditive"]\n', "score 'aditive': did you mean 'additive'"),
         ('recipe = "reverse"\n[grid]\nalso = ["bert"]\n', "also 'bert': valid choices are transformer, vanilla"),
-        ('recipe = "reverse"\n[variants.a]\nmodel = 3\n', "wanted tables of a recipe, as in"),
+        ('recipe = "reverse"\n[variants.a]\nmodel = 3\n', "expected tables of a recipe, as in"),
         (
             'recipe = "reverse"\n[variants."a b".model]\n[variants."a-b".model]\n',
             "two variants would share the folder a-b",
@@ -103,18 +103,18 @@ def test_a_file_of_its_own(tmp_path: Path, recipe: Path) -> None:
             "no variant can be built: a: variant 'a': model.cell",
         ),
         ("recipe = \n", "is not valid TOML"),
-        ('[grid]\nscore = ["dot"]\n', "wrong.toml has no recipe: a comparison says where every variant starts from"),
+        ('[grid]\nscore = ["dot"]\n', "wrong.toml has no recipe: set the one that every variant starts from"),
         ("seeds = 2\n", "wrong.toml has no recipe"),
     ],
 )
-def test_what_cannot_be_compared(tmp_path: Path, text: str, message: str) -> None:
+def test_invalid_comparisons(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "wrong.toml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=message):
         make_plan(load_comparison(str(path)))
 
 
-def test_lists_as_people_type_them() -> None:
+def test_lists_with_commas_and_blanks() -> None:
     assert names(["additive, dot", "general"]) == ("additive", "dot", "general")
 
 

@@ -1,4 +1,4 @@
-"""Running a plan: every run gets its result, what is done is not done again, failures are said; the report."""
+"""Running a plan: every run gets its result, finished runs are kept, failures are reported; the report."""
 
 import json
 import os
@@ -68,25 +68,25 @@ def test_a_comparison_from_plan_to_page(comparison: Comparison, tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_processes_side_by_side_and_one_that_fails(recipe: Path, tmp_path: Path) -> None:
+def test_parallel_processes_and_one_that_fails(recipe: Path, tmp_path: Path) -> None:
     grid = VariantGrid(score=("additive", "general"))
     plan = make_plan(Comparison(recipe=str(recipe), seeds=1, sentences=4, shown=1, grid=grid))
     slots = open_folder(plan, tmp_path / "out", resume=False)
-    # A folder that somebody else's files lie in makes the run in it fail, and only that.
+    # A folder with other files makes the run in it fail, and only that run.
     (slots[1].folder / "run").mkdir(parents=True)
     (slots[1].folder / "run" / "precious").write_text("mine", encoding="utf-8")
     states: list[PlanState] = []
     failed = run_plan(plan, slots, jobs=2, show=states.append)
     assert list(failed) == ["general, seed 0"]
-    assert "holds something else than a run" in failed["general, seed 0"]
+    assert "holds files that are not a run" in failed["general, seed 0"]
     assert slots[0].result() is not None
     assert states[0].running == ("additive, seed 0", "general, seed 0")
     assert (states[-1].done, states[-1].total, states[-1].steps) == (2, 2, 1.0)
     rows = gather(plan, slots, failed)
     page = comparison_page(plan, rows, {})
     assert "Not run" in page
-    assert "holds something else than a run" in page
-    # Mended, it goes on where it failed and leaves the other alone.
+    assert "holds files that are not a run" in page
+    # Once fixed, the failed run continues and the other is not run again.
     (slots[1].folder / "run" / "precious").unlink()
     before = (slots[0].folder / RESULT).stat().st_mtime_ns
     slots = open_folder(plan, tmp_path / "out", resume=True)
@@ -95,7 +95,7 @@ def test_processes_side_by_side_and_one_that_fails(recipe: Path, tmp_path: Path)
 
 
 @pytest.mark.slow
-def test_a_run_that_another_process_finishes_has_not_failed(recipe: Path, tmp_path: Path) -> None:
+def test_a_run_finished_by_another_process_is_not_a_failure(recipe: Path, tmp_path: Path) -> None:
     plan = make_plan(Comparison(recipe=str(recipe), seeds=1, grid=VariantGrid(score=("additive",))))
     (slot,) = slots = open_folder(plan, tmp_path / "out", resume=False)
     (slot.folder / "run").mkdir(parents=True)
@@ -116,14 +116,14 @@ def test_a_run_ends_with_the_comparison_that_started_it(recipe: Path, tmp_path: 
     tables = load_recipe(str(recipe)).model_dump(mode="json")
     tables["train"] |= {"steps": 10_000_000}
     Task("additive", 0, tables, None, 0).write(tmp_path)
-    somebody_else = str(os.getpid() + 1)
-    command = [sys.executable, "-m", "regard.lab.compare.one_run", tmp_path, somebody_else]
+    another_user = str(os.getpid() + 1)
+    command = [sys.executable, "-m", "regard.lab.compare.one_run", tmp_path, another_user]
     done = completed(command, ignore=[signal.SIGINT])  # as in a shell's background
     assert done.returncode not in (0, -signal.SIGKILL)
     assert not (tmp_path / RESULT).exists()
 
 
-def test_two_processes_never_go_on_with_one_comparison(tmp_path: Path) -> None:
+def test_two_processes_never_run_one_comparison(tmp_path: Path) -> None:
     with (
         claimed(tmp_path),
         pytest.raises(InputError, match="another process runs the comparison"),
@@ -134,7 +134,7 @@ def test_two_processes_never_go_on_with_one_comparison(tmp_path: Path) -> None:
         pass
 
 
-def test_what_runs_warn_of_is_told_once(
+def test_warnings_of_runs_are_printed_once(
     comparison: Comparison, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "warning_score.py").write_text(
@@ -166,7 +166,7 @@ def test_what_runs_warn_of_is_told_once(
     assert "UserWarning: of a library" in slots[0].log()
 
 
-def test_what_a_run_notes_about_its_data_is_told(
+def test_notes_of_runs_about_their_data_are_printed(
     comparison: Comparison, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "pairs.tsv").write_text("".join(f"{n} 3 4\t4 3 {n}\n" for n in range(60)), encoding="utf-8")
@@ -185,7 +185,7 @@ def test_what_a_run_notes_about_its_data_is_told(
     ("code", "reason"),
     [(1, "that was it"), (-9, "the process was killed by SIGKILL (perhaps out of memory"), (-11, "killed by SIGSEGV")],
 )
-def test_a_process_that_was_killed_did_not_fail_of_what_it_said_before(
+def test_the_reason_of_a_killed_process_is_the_signal(
     comparison: Comparison, tmp_path: Path, code: int, reason: str
 ) -> None:
     slot = open_folder(make_plan(comparison), tmp_path / "out", resume=False)[0]
@@ -195,26 +195,26 @@ def test_a_process_that_was_killed_did_not_fail_of_what_it_said_before(
     assert ("that was it" in why_failed(slot, code)) == (code == 1)
 
 
-def test_a_process_says_what_was_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failed_process_logs_its_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Task("x", 0, {"data": {"kind": "nonsense"}}, None, 0).write(tmp_path)
     assert main([str(tmp_path)]) == 1
     assert "data.kind = 'nonsense'" in capsys.readouterr().err
 
 
-def test_folders_are_never_mixed_up(comparison: Comparison, tmp_path: Path) -> None:
+def test_folders_of_other_comparisons_are_refused(comparison: Comparison, tmp_path: Path) -> None:
     plan = make_plan(comparison)
     folder = tmp_path / "out"
     with pytest.raises(InputError, match="nothing to resume"):
         open_folder(plan, folder, resume=True)
     open_folder(plan, folder, resume=False)
-    with pytest.raises(InputError, match="holds a comparison: --resume goes on with it"):
+    with pytest.raises(InputError, match="holds a comparison: --resume continues it"):
         open_folder(plan, folder, resume=False)
     other = make_plan(comparison.model_copy(update={"seeds": 1}))
     with pytest.raises(InputError, match="was started with another comparison"):
         open_folder(other, folder, resume=True)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.txt").write_text("precious", encoding="utf-8")
-    with pytest.raises(InputError, match="holds something else than a comparison"):
+    with pytest.raises(InputError, match="holds files that are not a comparison"):
         open_folder(plan, tmp_path / "full", resume=False)
     with pytest.raises(InputError, match="is a file: name a folder"):
         open_folder(plan, tmp_path / "full" / "thesis.txt", resume=False)
@@ -255,7 +255,7 @@ def test_item_20_parallel_runs_respect_omp_num_threads(
     assert Task.read(first.folder).recipe["train"]["threads"] == (None if given else 1)
 
 
-def test_budgets_that_differ_and_what_was_said_while_measuring(comparison: Comparison) -> None:
+def test_the_page_shows_different_budgets_and_notes(comparison: Comparison) -> None:
     plan = make_plan(comparison.model_copy(update={"variants": {"long": {"train": {"steps": 12}}}}))
     result = {"evaluation": {"bleu": 1.0, "by_length": [], "notes": ["3 of 10 sources were too long"]}, "curve": []}
     result |= {"metric": "bleu", "aer_by_shift": None, "examples": []}

@@ -28,7 +28,7 @@ def test_item_16_recipes_are_compared_as_they_are(recipe: Path, other: Path, tmp
         open_folder(make_plan(compare_recipes([str(other), str(recipe)])), tmp_path / "out", resume=True)
 
 
-def test_item_16_recipes_with_one_file_name_are_told_apart_by_their_paths(recipe: Path, tmp_path: Path) -> None:
+def test_item_16_recipes_with_equal_file_names_are_named_by_path(recipe: Path, tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     twin = tmp_path / "b" / recipe.name
     twin.write_text(recipe.read_text(encoding="utf-8"), encoding="utf-8")
@@ -44,10 +44,10 @@ def test_item_16_recipes_with_different_test_sets_are_refused(recipe: Path, othe
     assert not (tmp_path / "out").exists()
 
 
-def test_item_16_what_cannot_be_compared(recipe: Path, tmp_path: Path) -> None:
+def test_item_16_invalid_comparisons_of_recipes(recipe: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="was given twice"):
         compare_recipes([str(recipe), str(recipe)])
     own = tmp_path / "own.toml"
     own.write_text('recipe = "tiny.toml"\n', encoding="utf-8")
-    with pytest.raises(InputError, match="is a comparison of its own"):
+    with pytest.raises(InputError, match="is a comparison: name it alone"):
         compare_recipes([str(recipe), str(own)])

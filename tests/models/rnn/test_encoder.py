@@ -1,4 +1,4 @@
-"""The reader: packed sentences against each sentence read alone by the library."""
+"""The recurrent encoder: packed sentences against each sentence alone in torch's recurrence."""
 
 from copy import deepcopy
 
@@ -56,7 +56,7 @@ def test_final_states_are_the_last_word_forwards_and_the_first_backwards(
 
 @shapes
 def test_a_blank_sentence_ends_in_zeros(cell: str, layers: int, bidirectional: bool) -> None:
-    """Whatever stands in its padding, and also where a batch holds nothing else."""
+    """With any values in its padding, and also if all sentences of the batch are blank."""
     reader = encoder(cell, layers, bidirectional)
     for batch, row in ((sentences([5, 6], [], seed=2), 1), (sentences([], []), 0)):
         encoded = reader(batch.source, batch.source_lengths)
@@ -67,7 +67,7 @@ def test_a_blank_sentence_ends_in_zeros(cell: str, layers: int, bidirectional: b
 
 
 @pytest.mark.parametrize("lengths", [[5, 5, 5], [5, 4, 5], [5, 2, 1]], ids=["full", "nearly full", "half empty"])
-def test_an_lstm_learns_the_same_however_full_its_batch(lengths: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_lstm_has_the_same_gradients_padded_and_packed(lengths: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     """Padded or packed, chosen by the share of padding, and torch's own."""
     reader, found = encoder("lstm", 2, True).train(), []
     batch = sentences(*([7] * length for length in lengths))

@@ -39,12 +39,12 @@ def test_features_are_the_equation(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["attentional", "maxout"])
-def test_the_hidden_layer_is_as_wide_as_asked_for_or_as_the_decoder(kind: str) -> None:
+def test_the_hidden_layer_has_the_configured_width_or_the_decoders(kind: str) -> None:
     assert readout(kind).width == 7
     assert readout(kind, readout_width=None).width == 5
 
 
-def test_luong_s_layer_has_no_bias_and_does_not_see_the_word() -> None:
+def test_luongs_layer_has_no_bias_and_does_not_read_the_word() -> None:
     made = readout("attentional")
     assert made.combine is not None
     assert made.combine.bias is None

@@ -1,4 +1,4 @@
-"""Positions: the sinusoids of the paper, and learned ones that end somewhere."""
+"""Positions: the paper's sinusoids, and learned positions with a limit."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def test_words_are_scaled_and_placed_from_wherever_they_begin(kind: str) -> None
     torch.testing.assert_close(positions(words[:, 2:], 2), placed[:, 2:])
 
 
-def test_half_precision_still_tells_far_positions_apart() -> None:
+def test_half_precision_distinguishes_far_positions() -> None:
     """bf16 counts only to 256 in whole numbers, so the angles are computed in float32."""
     embedding = nn.Embedding(11, 8).bfloat16()
     with torch.no_grad():
@@ -43,7 +43,7 @@ def test_half_precision_still_tells_far_positions_apart() -> None:
     torch.testing.assert_close(placed[0].float(), sinusoids(torch.tensor([1000.0, 1001.0]), 8), atol=4e-3, rtol=0)
 
 
-def test_beyond_the_learned_positions_is_refused_everywhere() -> None:
+def test_more_positions_than_learned_raise() -> None:
     model = shared(transformer(positions="learned", longest=3))
     reason = (
         r"a sequence of 4 pieces, but the model learned 3 positions: shorten it, or train with a larger \[model\] long"
@@ -59,6 +59,6 @@ def test_beyond_the_learned_positions_is_refused_everywhere() -> None:
         model.step(torch.tensor([BOS]), state)
 
 
-def test_sinusoids_have_no_end() -> None:
+def test_sinusoids_have_no_length_limit() -> None:
     model = shared(transformer(longest=3))
     assert model(sentences([5, 6, 7, 8]), torch.tensor([[BOS, 4, 5, 6]])).features.isfinite().all()

@@ -58,7 +58,7 @@ def torch_s_own(model: Seq2Seq, source: Tensor, target: Tensor, real: Tensor) ->
 
 
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
-def test_it_is_torch_s_own_transformer(positions: str) -> None:
+def test_it_equals_torchs_transformer(positions: str) -> None:
     model = shared(transformer(positions=positions, longest=9))
     real = torch.arange(5) < BATCH.source_lengths[:, None]
     wanted = torch_s_own(model, BATCH.source, TOKENS, real)
@@ -74,7 +74,7 @@ def test_every_layer_and_head_shows_its_weights() -> None:
     assert model(BATCH, TOKENS).weights is None
 
 
-def test_a_step_costs_one_word_and_the_cache_grows_by_it() -> None:
+def test_a_step_computes_one_word_and_extends_the_cache() -> None:
     model = shared(transformer())
     state = model.start(BATCH)
     for t, words in enumerate(TOKENS.unbind(1)):
@@ -85,7 +85,7 @@ def test_a_step_costs_one_word_and_the_cache_grows_by_it() -> None:
             assert memory.keys.shape == (3, 2, t + 1, 4)
 
 
-def test_a_sequence_may_go_on_from_a_state() -> None:
+def test_a_sequence_can_continue_from_a_state() -> None:
     """Two words by steps, the rest at once."""
     model = shared(transformer(positions="learned", longest=9))
     whole, state = model(BATCH, TOKENS, want_weights=True), model.start(BATCH)

@@ -33,8 +33,8 @@ def additive_attention(
 ) -> tuple[Float[Tensor, "*batch target value"], Float[Tensor, "*batch target source"] | None]:
     """Context and weights of additive attention over projected queries and keys (Bahdanau 2014, A.1.2).
 
-    The mask is True where a query may look: real positions, inside a window if there is one. A query that may look
-    nowhere gets zeros, and keys and values at positions that no query may see reach no result, not even if they are
+    The mask is True at the positions that a query sees: real ones, inside the window if there is one. A query that
+    sees no position gets zeros; keys and values that no query sees never affect the result, not even if they are
     NaN. `gaussian` multiplies the weights after the softmax (local-p). Without `need_weights` None is returned in
     place of the weights. `deterministic=True` requests the same bits at every call, forward and backward; the default
     follows `torch.use_deterministic_algorithms`.
@@ -59,7 +59,7 @@ def attend_additive(
     need_weights: bool = True,
     deterministic: bool | None = None,
 ) -> tuple[Float[Tensor, "*batch target value"], Float[Tensor, "*batch target source"] | None]:
-    """`additive_attention` of arguments whose shapes are known to fit."""
+    """`additive_attention` without the checks of its arguments."""
     seen = mask.any(dim=-2)[..., None]
     keys, values = torch.where(seen, keys, 0.0), torch.where(seen, values, 0.0)
     context, weights = attend(additive_scores(query_projected, keys, v), values, mask, gaussian)
@@ -73,7 +73,9 @@ def _check(query: Any, keys: Any, v: Any, values: Any, mask: Any, gaussian: Any)
         if not isinstance(one, Tensor) and not (name == "gaussian" and one is None):
             raise TypeError(f"additive_attention: {name} is a {type(one).__name__}, but it must be a tensor")
     if mask.dtype != torch.bool:
-        raise TypeError(f"additive_attention: mask is {mask.dtype}, but it must be torch.bool, True where one may look")
+        raise TypeError(
+            f"additive_attention: mask is {mask.dtype}, but it must be torch.bool, True at visible positions"
+        )
     wanted: dict[str, Any]
     if query.dim() < 2 or keys.dim() < 2 or values.dim() < 1:
         wanted = {"query_projected": "[..., target, width]", "keys": "[..., source, width]"}
@@ -90,6 +92,6 @@ def _check(query: Any, keys: Any, v: Any, values: Any, mask: Any, gaussian: Any)
 
 
 def _expands(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
-    """Whether a mask of this shape can be expanded to the wanted one; its source axis must be complete."""
+    """Whether a mask of this shape can be expanded to the expected one; its source axis must be complete."""
     fits = zip(shape[::-1], wanted[::-1], strict=False)
     return 0 < len(shape) <= len(wanted) and shape[-1] == wanted[-1] and all(n in (1, size) for n, size in fits)

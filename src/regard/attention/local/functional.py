@@ -20,7 +20,7 @@ def predicted_center(
 ) -> Float[Tensor, "batch target"]:
     """Local-p: `p_t = S · σ(v_p · tanh(W_p s_t))`, the projection W_p s_t already done."""
     share = torch.sigmoid(torch.tanh(query_projected) @ v_p)
-    # Half precision cannot tell neighbouring positions of a long sentence apart.
+    # In half precision, neighbouring positions of a long sentence round to the same number.
     return share.to(torch.promote_types(share.dtype, torch.float32)) * lengths[:, None]
 
 

@@ -63,7 +63,7 @@ class LuongGeneral(nn.Module):
         self.dropout = dropout
 
     def prepare(self, states: Float[Tensor, "batch source state"], real: Bool[Tensor, "batch source"]) -> Memory:
-        """Keys are `W_a h_s`: the matrix meets the states once, and each step is a plain dot product."""
+        """Keys are `W_a h_s`, computed once for the sentence; each step is a plain dot product."""
         check_states("LuongGeneral", states, real, self.state_width)
         states = real_states(states, real)
         return Memory(functional.linear(states, self.W_a), states, real)
@@ -87,7 +87,7 @@ class LuongGeneral(nn.Module):
 class LuongConcat(nn.Module):
     """`e_ts = v · tanh(W_a [s_t; h_s])`: Luong, Pham and Manning 2015, section 3.1; W_a is `[width, query + state]`.
 
-    The same function as `BahdanauAttention` without bias: W_a is [W_s W_h], and its right part meets the states once.
+    The same function as `BahdanauAttention` without bias: W_a is [W_s W_h]; W_h multiplies the states once.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class LuongConcat(nn.Module):
         self.dropout = dropout
 
     def prepare(self, states: Float[Tensor, "batch source state"], real: Bool[Tensor, "batch source"]) -> Memory:
-        """Keys are the states' share of `W_a [s; h]`."""
+        """Keys are `W_h h`, the states' part of `W_a [s; h]`."""
         check_states("LuongConcat", states, real, self.state_width)
         states = real_states(states, real)
         return Memory(functional.linear(states, self.W_a[:, self.query_width :]), states, real)

@@ -37,7 +37,7 @@ def concat(
     W_a: Float[ndarray, "width query_and_state"],
     v: Float[ndarray, " width"],
 ) -> Worked:
-    """`e_ts = v · tanh(W_a [s_t; h_s])`; `query` and `keys` are the two parts' shares of the product."""
+    """`e_ts = v · tanh(W_a [s_t; h_s])`; `query` and `keys` are the two parts of the product."""
     rows = [[v @ np.tanh(W_a @ np.concatenate([s_t, h_s])) for h_s in h] for s_t in s]
     scores = np.array(rows, dtype=s.dtype).reshape(len(s), len(h))
     query_width = s.shape[1]

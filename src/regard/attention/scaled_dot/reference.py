@@ -29,7 +29,7 @@ def multi_head(
 ) -> Worked:
     """One scaled dot attention for each of the H parts of the projections; W_o combines their contexts.
 
-    Biases b_q, b_k, b_v, b_o join their projections where they are given.
+    Biases b_q, b_k, b_v, b_o are added to their projections if given.
     """
     query = s @ W_q.T + biases.get("b_q", 0)
     keys = h @ W_k.T + biases.get("b_k", 0)

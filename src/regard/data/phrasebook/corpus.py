@@ -26,7 +26,7 @@ def pairs(pair: str, split: str, count: int, seed: int = 0, shortest: int = SHOR
     if split not in SPLITS:
         raise ValueError(f"the phrasebook has no split {split!r}; valid splits are {', '.join(SPLITS)}")
     if count < 0:
-        raise ValueError(f"{count} sentences were asked for; ask for 0 or more")
+        raise ValueError(f"{count} sentences were requested; request 0 or more")
     if not SHORTEST <= shortest <= longest <= LONGEST:
         raise ValueError(
             f"no sentences of {shortest} to {longest} words: choose {SHORTEST} <= shortest <= longest <= {LONGEST}"
@@ -44,7 +44,7 @@ def pairs(pair: str, split: str, count: int, seed: int = 0, shortest: int = SHOR
         if failures > PATIENCE:
             raise ValueError(
                 f"the phrasebook's {split} split of {pair} seems to have no more than {len(kept)} sentences of "
-                f"{shortest} to {longest} words, {count} were asked for; ask for fewer, or for a wider range of lengths"
+                f"{shortest} to {longest} words, {count} were requested; request fewer, or a wider range of lengths"
             )
     return kept
 

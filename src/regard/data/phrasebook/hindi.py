@@ -20,7 +20,7 @@ MASCULINE: Final = Agreement(3, False, False)
 
 
 def render(sentence: tree.Sentence) -> ForeignLine | None:
-    """The Hindi words of a sentence, each with the English words it links to; None where a form is missing."""
+    """The Hindi words of a sentence, each with the English words it links to; None if a form is missing."""
     line = ForeignLine()
     for report in sentence.reports:
         _subject(line, report.subject, report.action)

@@ -40,7 +40,7 @@ def language(pair: str) -> Language:
 
 
 def _french_stock(is_source: bool) -> Stock:
-    """A source must tell l' (him) from l' (her), which only a participle does.
+    """As a source, l' (him) and l' (her) must differ: verbs whose participle does not show it are left out.
 
     `mat` has no plural: `pas de tapis` could be a mat or mats.
     """

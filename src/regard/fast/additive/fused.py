@@ -1,4 +1,4 @@
-"""Additive attention in Triton kernels, forward and backward, known to autograd and to torch.compile.
+"""Additive attention in Triton kernels, forward and backward, registered with autograd and torch.compile.
 
 Nothing of size target × source × width is stored, forward or backward. The backward pass adds the queries' gradients in
 no fixed order; with `deterministic` it takes one more pass and gives the same bits at every call.
@@ -59,7 +59,7 @@ def _unfit(
 
 
 def _launches_cost_more(*tensors: Tensor) -> bool:
-    """Whether plain torch trains faster: for so little work the host needs longer to launch the kernels than a GPU."""
+    """Whether plain torch trains faster: launching the kernels takes the host longer than the work takes the GPU."""
     query, keys, *_ = tensors
     trains = torch.is_grad_enabled() and any(x.requires_grad for x in tensors)
     if query.device.type != "cuda" or not trains or torch.compiler.is_compiling():
@@ -137,7 +137,7 @@ def bahdanau_fused(
 
 
 def _run(*given: Any) -> tuple[Tensor, Tensor]:
-    """Run the kernels; by torch's library, whose call takes more host time, only where torch records operations."""
+    """Run the kernels: through torch.library, which takes more host time, only where torch records operations."""
     tensors, gaussian = given[:5], given[5]
     if _recorded(*tensors):
         context, weights, _ = torch.ops.regard.additive_attention(*given)
@@ -157,7 +157,7 @@ def _recorded(*tensors: Tensor) -> bool:
 
 
 class _Eager(torch.autograd.Function):
-    """The operation without torch's library; the backward pass reuses what the forward pass found out of the mask."""
+    """The operation without torch.library; the backward pass reuses what the forward pass computed from the mask."""
 
     @staticmethod
     def forward(

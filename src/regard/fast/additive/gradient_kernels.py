@@ -14,7 +14,7 @@ at every call, the kernel runs twice, the second time with queries held and keys
 """
 
 # mypy: ignore-errors
-# (Triton's language is not Python: no type checker understands it, here or when the tests run.)
+# (Triton's language is not Python: no type checker can check it.)
 
 from typing import no_type_check
 
@@ -85,7 +85,7 @@ def gradient_kernel(
 ):  # fmt: skip
     """Gradients of a tile of held rows and of every streamed row; d_scores is [batch, streamed, held (padded)].
 
-    STREAMED says what becomes of the streamed rows' gradient: "atomic", "store" (one tile holds all) or "none".
+    STREAMED is how the streamed rows' gradient is written: "atomic", "store" (one tile holds all) or "none".
     The tile lies in two halves, because PAIRED lets one reciprocal serve an element of each.
     """
     tile, batch = tl.program_id(0), tl.program_id(2).to(tl.int64)
@@ -143,7 +143,7 @@ def _visit(
     HELD_IS_KEYS: tl.constexpr, STREAMED: tl.constexpr, HAS_V: tl.constexpr, SUMMED: tl.constexpr,
     PAIRED: tl.constexpr, PRECISE: tl.constexpr, APPROXIMATE: tl.constexpr,
 ):  # fmt: skip
-    """One streamed row passes the tile: both gradients of every (row, held row, width) from one reciprocal."""
+    """One streamed row against the tile: both gradients of every (row, held row, width) from one reciprocal."""
     y = tl.load(streamed + row * width, mask=inside, other=0.0).to(tl.float32)
     if not HELD_IS_KEYS:
         y = tl.where(tl.load(real + row) != 0, y, 0.0)

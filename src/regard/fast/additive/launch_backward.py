@@ -1,4 +1,4 @@
-"""How the additive kernels run backward: through the mixing and the softmax, then through the tanh once or twice."""
+"""Launches the additive kernels' backward pass: through the mixing and the softmax, then once or twice the tanh."""
 
 from dataclasses import dataclass
 
@@ -119,7 +119,7 @@ def _through_tanh(
     tiling: GradientTiling,
     deterministic: bool,
 ) -> Tensor:
-    """Write the gradients of queries and keys, return v's: one pass, or two where the atomic one is not wanted."""
+    """Write the gradients of queries and keys, return v's: one pass with atomics, or two without."""
     target, source = inputs.query.shape[1], inputs.keys.shape[1]
     run = _Launch(inputs, as_bytes(seen.real), seen.wide, tiling)
     if source <= tiling.rows:

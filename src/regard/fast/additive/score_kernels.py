@@ -23,7 +23,7 @@ columns and all the tile's queries, so no sum crosses a thread.
 """
 
 # mypy: ignore-errors
-# (Triton's language is not Python: no type checker understands it, here or when the tests run.)
+# (Triton's language is not Python: no type checker can check it.)
 
 from typing import no_type_check
 

@@ -5,7 +5,7 @@ computes one query from its scores to its context.
 """
 
 # mypy: ignore-errors
-# (Triton's language is not Python: no type checker understands it, here or when the tests run.)
+# (Triton's language is not Python: no type checker can check it.)
 
 from typing import no_type_check
 

@@ -1,1 +1,1 @@
-"""What is faster on a CPU: packed weights, vectorised tanh, top-k by blocks."""
+"""CPU-specific implementations: packed weights, vectorised tanh, top-k by blocks."""

@@ -44,8 +44,8 @@ def product(x: Tensor, weight: Packed, bias: Tensor | None) -> Tensor:
 
 
 def rounded_up(rows: int) -> int:
-    """The next number of rows that products are computed with: at most 1/16 more from 64 rows on."""
-    multiple = max(4 if rows > 4 else 1, 1 << max(rows.bit_length() - 5, 0))
+    """The number of rows that products are computed with: up to 16 as given, at most 1/16 more from 64 on."""
+    multiple = max(4 if rows > 16 else 1, 1 << max(rows.bit_length() - 5, 0))
     return -(-rows // multiple) * multiple
 
 
@@ -60,7 +60,7 @@ def unpacked_only(x: Tensor) -> Refusal:
 
 @cache
 def _works() -> bool:
-    """Tries it: the operation is a private one of torch's compiler."""
+    """Whether the packed product, a private operation of torch's compiler, works here; found by running it."""
     x, weight, bias = torch.linspace(-1, 1, 6).view(2, 3), torch.linspace(-2, 3, 15).view(5, 3), torch.arange(5.0)
     try:
         with torch.no_grad():

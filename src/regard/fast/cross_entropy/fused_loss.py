@@ -22,9 +22,9 @@ PIECE = 256 * 2**20
 CACHED = 2**21
 """Bytes of logits that a CPU differentiates at a time: they should stay in its cache for the second pass."""
 MANY, MANY_ON_GPU = 2**22, 2**25
-"""Logits (rows × vocabulary) from which on it is faster than plain torch."""
+"""The number of logits (rows × vocabulary) above which it is faster than plain torch."""
 MOST_PROGRAMS = 1024
-"""The largest grid of `multiply_kernel`, which does nothing where the factor is one."""
+"""The largest grid of `multiply_kernel`, which does nothing if the factor is one."""
 
 
 def gains(features: Tensor, weight: Tensor) -> bool:

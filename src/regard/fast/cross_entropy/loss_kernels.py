@@ -1,7 +1,7 @@
 """Cross-entropy of rows of logits and its gradient, in place, in one Triton kernel."""
 
 # mypy: ignore-errors
-# (Triton's language only looks like Python: no type checker reads it, here or when the tests run.)
+# (Triton's language is not Python: no type checker can check it.)
 
 from typing import no_type_check
 
@@ -15,7 +15,7 @@ def cross_entropy_kernel(
     logits, wanted, objective, plain, vocabulary, columns, smoothing, scale,
     WITH_GRADIENT: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """One row: -log p(wanted); with smoothing and scale what is minimised; and, in the logits' place, its gradient
+    """One row: -log p(wanted), and the loss with smoothing and scale; the logits are overwritten with its gradient
     δ = p - (1 - ε) [wanted] - ε / V, scaled."""
     row = tl.program_id(0).to(tl.int64)
     logits += row * columns
@@ -38,7 +38,7 @@ def cross_entropy_kernel(
     tl.store(plain + row, likelihood)
     tl.store(objective + row, scale * ((1.0 - smoothing) * likelihood + smoothing * smooth))
     if WITH_GRADIENT:
-        tl.debug_barrier()  # the wanted logit was read by all before it is written over
+        tl.debug_barrier()  # all threads must have read the wanted logit before it is overwritten
         for start in range(0, vocabulary, BLOCK):
             column = start + tl.arange(0, BLOCK)
             inside = column < vocabulary
@@ -77,7 +77,7 @@ def pad_kernel(
     x, last, y, rows, columns: tl.constexpr, x_stride: tl.constexpr, y_stride: tl.constexpr,
     ONES: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """A row of y: that of x in y's precision, one number more (its of `last`, or 1), zeros; below x only zeros."""
+    """A row of y: the row of x in y's precision, one more number (from `last`, or 1), zeros; below x only zeros."""
     row = tl.program_id(0).to(tl.int64)
     column = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     end = tl.where(row < rows, columns, -1)
@@ -90,7 +90,7 @@ def pad_kernel(
 @triton.jit
 @no_type_check
 def cast_kernel(x, y, columns: tl.constexpr, x_stride: tl.constexpr, y_stride: tl.constexpr, BLOCK: tl.constexpr):
-    """A row of x in the precision and at the place of y; torch's copy of such rows runs at half the memory's speed."""
+    """Copy a row of x to y in y's precision; torch's copy of such rows reaches half of the memory bandwidth."""
     row = tl.program_id(0).to(tl.int64)
     column = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     values = tl.load(x + row * x_stride + column, mask=column < columns, other=0.0)

@@ -39,7 +39,7 @@ def capturing(graph: Any, pool: Any = None) -> Iterator[None]:
         try:
             give_graph_its_own_workspace()
             with warnings.catch_warnings():
-                # torch warns so where memory runs out at the first operation; the error itself says more.
+                # torch's warning if memory runs out at the first operation; the error itself is clearer.
                 warnings.filterwarnings("ignore", message="The CUDA Graph is empty")
                 capture = torch.cuda.graph(graph, pool=pool, stream=stream, capture_error_mode="thread_local")
                 capture.__enter__()

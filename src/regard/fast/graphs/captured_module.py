@@ -1,9 +1,9 @@
-"""A function of a module captured in CUDA graphs: plain operations and autograd's own backward, captured as they are.
+"""A function of a module captured in CUDA graphs: plain operations and autograd's own backward pass.
 
-What `recurrent/bahdanau_launch.py` does by hand for Bahdanau's decoder, this does for the step loop of every other
-decoder: the launches, most of a step's time on a GPU, are replayed. A whole Transformer, which has no loop but hundreds
-of small operations, is replayed in the same way. Graphs belong to the modules that they were captured with: a decoder
-whose attention is exchanged gets new ones.
+Bahdanau's decoder has its own kernels (`recurrent/bahdanau_launch.py`); the step loop of every other decoder is
+captured here, because launches take most of a step's time on a GPU. A whole Transformer, hundreds of small operations,
+is replayed in the same way. Graphs belong to the modules that they were captured with: a decoder whose attention is
+replaced gets new ones.
 """
 
 from collections import OrderedDict
@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from regard.fast.first_order import once
 from regard.fast.graphs.fingerprint import structure
-from regard.fast.graphs.replay import Replay, Ticket
+from regard.fast.graphs.replay import Replay, ReplayTicket
 from regard.fast.recurrent.weight_swap import Loop, run_with_weights
 
 MOST = 4
@@ -37,7 +37,7 @@ def run_captured(
 ) -> tuple[Tensor, ...]:
     """`loop(module, *given)` on these weights, differentiable with respect to both.
 
-    `drops`: there is dropout in it, and every weight is multiplied with once.
+    `drops`: the function has dropout, and uses every weight in one product.
     """
     replay = captured_of(loop, module, tuple(weights), given, drops=drops).replay
     results: tuple[Tensor, ...] = _Run.apply(replay, *given, *weights.values())  # type: ignore[no-untyped-call]
@@ -128,7 +128,7 @@ class _Run(torch.autograd.Function):
         saved = ctx.saved_tensors  # read once: torch.utils.checkpoint returns each saved tensor once
         given, kept = saved[: ctx.inputs], saved[ctx.inputs :]
         replay: Replay = ctx.replay
-        ticket: Ticket = ctx.ticket
+        ticket: ReplayTicket = ctx.ticket
         with torch.cuda.device_of(given[0]):  # type: ignore[no-untyped-call]
             found = iter(replay.backward(ticket, outside, given, kept))
         return None, *(next(found) if x is not None and x.is_floating_point() else None for x in given)

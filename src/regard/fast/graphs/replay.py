@@ -30,11 +30,11 @@ from regard.torch_private import copy_all
 MOST = 96
 """Shapes a function keeps."""
 WORTH = 8
-"""Runs that pay for a capture; a graph dropped before was wasted."""
+"""Runs after which a capture has paid off; a graph dropped earlier counts as wasted."""
 IDLE = 1000
 """Calls after which an unused shape may be dropped for others."""
 PATIENCE = 16
-"""After so many wasted graphs there are more shapes than can be kept: no further one is captured."""
+"""After this many wasted graphs no further shape is captured: there are more shapes than can be kept."""
 
 Given = Tensor | None
 Tensors = tuple[Tensor, ...]
@@ -70,13 +70,13 @@ class _Shape:
 
 
 @dataclass(frozen=True)
-class Ticket:
+class ReplayTicket:
     """Identifies the graphs and the run of a call; without graphs it ran plainly."""
 
     shape: _Shape | None = None
     run: int = 0
     random: Tensor | None = None
-    """The random generator's state before the run; None where nothing is drawn."""
+    """The random generator's state before the run; None if nothing is drawn."""
 
 
 class Replay:
@@ -84,13 +84,13 @@ class Replay:
 
     def __init__(self, forward: Forward, backward: Backward, *, random: bool = False, shared: bool = False) -> None:
         self._plain_forward, self._plain_backward = forward, backward
-        self._random, self._shared, self._turns, self._hopeless = random, shared, 0, 0
+        self._random, self._shared, self._turns, self._retry_at = random, shared, 0, 0
         self.shelf = GraphCache()
         self._turn = RLock()
         with _listing:
             _replays.add(self)
 
-    def forward(self, *given: Given) -> tuple[Tensors, Tensors, Ticket]:
+    def forward(self, *given: Given) -> tuple[Tensors, Tensors, ReplayTicket]:
         """Results, the tensors that a plain run kept, and the ticket for backward."""
         if not _within_a_capture(
             given
@@ -100,11 +100,11 @@ class Replay:
                 if shape is not None:
                     random = _generator(shape.results[0]).get_state() if self._random else None
                     run = self._run(shape, given)
-                    return _copies(shape.results), (), Ticket(shape, run, random)
-        return *self._plain_forward(*given), Ticket()
+                    return _copies(shape.results), (), ReplayTicket(shape, run, random)
+        return *self._plain_forward(*given), ReplayTicket()
 
     def backward(
-        self, ticket: Ticket, outside: Sequence[Tensor], given: Sequence[Given], kept: Sequence[Tensor]
+        self, ticket: ReplayTicket, outside: Sequence[Tensor], given: Sequence[Given], kept: Sequence[Tensor]
     ) -> Tensors:
         """Gradients of the inputs `given` to that call; `kept` is what it kept if it ran plainly."""
         shape = ticket.shape
@@ -145,7 +145,7 @@ class Replay:
         return self.shelf.find(key, lambda: self._captured(given, device))
 
     def _captured(self, given: tuple[Given, ...], device: torch.device) -> _Shape | None:
-        """None where memory is nearly full, where the function cannot be captured, and where the graph does not fit.
+        """None if memory is nearly full, where the function cannot be captured, and where the graph does not fit.
 
         In the last case all graphs are dropped.
         """
@@ -199,12 +199,12 @@ class Replay:
         """
         if _roomy(device):
             return True
-        if not self.shelf.drop_idle() and self.shelf.calls < self._hopeless:
+        if not self.shelf.drop_idle() and self.shelf.calls < self._retry_at:
             return False
         empty_cache()
         if _roomy(device):
             return True
-        self._hopeless = self.shelf.calls + IDLE
+        self._retry_at = self.shelf.calls + IDLE
         return False
 
 

@@ -137,9 +137,9 @@ class _Recurrence(torch.autograd.Function):
         values_t = values.transpose(1, 2)
         d_query, d_gates = d_product.split([width, both.size(0) - width], dim=-1)
         each = (weights, energy, d_states, d_contexts, d_context, d_input, d_gates, d_query, d_product)
-        moments = list(zip(*(one.unbind(0) for one in each), strict=True))
+        slices = list(zip(*(one.unbind(0) for one in each), strict=True))
         for t in reversed(range(target)):
-            weight, near, d_output, d_mixed, d_c, d_x, d_u, d_q, d_all = moments[t]
+            weight, near, d_output, d_mixed, d_c, d_x, d_u, d_q, d_all = slices[t]
             past = steps.backward(t, d_state.add_(d_output), d_x, d_u)
             torch.addmm(d_mixed, d_x, W_c, out=d_c)
             # A row times a matrix: the same product as a matrix times a column is sixteen times slower on the CPU.

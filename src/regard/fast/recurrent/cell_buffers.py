@@ -14,7 +14,7 @@ from regard.fast.recurrent.cell_equations import gru_backward, gru_forward, lstm
 class Steps(Protocol):
     """The steps of a recurrence, run one after the other, then backward from what `kept` holds."""
 
-    states: Float[Tensor, "moments batch units"]
+    states: Float[Tensor, "states batch units"]
     """The initial state and the state after each step."""
     kept: list[Tensor]
     """What else backward needs; `restore` takes both."""
@@ -22,7 +22,7 @@ class Steps(Protocol):
     """The gradient of an LSTM's initial cell after `backward` of step 0; before that, of the cell reached so far."""
 
     @classmethod
-    def restore(cls, states: Float[Tensor, "moments batch units"], kept: Sequence[Tensor]) -> "Steps": ...
+    def restore(cls, states: Float[Tensor, "states batch units"], kept: Sequence[Tensor]) -> "Steps": ...
 
     def forward(
         self, t: int, given: Float[Tensor, "batch gates"], recurrent: Float[Tensor, "batch gates"]
@@ -51,7 +51,7 @@ class GruSteps:
         self._open(states, [hidden.new_empty(steps, batch, count * units) for count in (2, 1, 1)])
 
     @classmethod
-    def restore(cls, states: Float[Tensor, "moments batch units"], kept: Sequence[Tensor]) -> "GruSteps":
+    def restore(cls, states: Float[Tensor, "states batch units"], kept: Sequence[Tensor]) -> "GruSteps":
         steps = cls.__new__(cls)
         steps._open(states, kept)
         return steps
@@ -90,7 +90,7 @@ class LstmSteps:
         self._open(states, [cells, *(hidden.new_empty(steps, batch, count * units) for count in (4, 1))])
 
     @classmethod
-    def restore(cls, states: Float[Tensor, "moments batch units"], kept: Sequence[Tensor]) -> "LstmSteps":
+    def restore(cls, states: Float[Tensor, "states batch units"], kept: Sequence[Tensor]) -> "LstmSteps":
         steps = cls.__new__(cls)
         steps._open(states, kept)
         steps.first_cell_gradient = torch.zeros_like(states[0])

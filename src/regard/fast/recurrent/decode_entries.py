@@ -53,7 +53,7 @@ def _unfit_one_operation(
 
 
 def _unlike_ours(decoder: RecurrentDecoder) -> Refusal:
-    """Conditions of every loop written anew: torch's cells, features of the new state."""
+    """Conditions of every loop that replaces the plain one: torch's cells, features of the new state."""
     if type(decoder) is not RecurrentDecoder:
         return "a subclass of RecurrentDecoder may compute something else"
     if decoder.reads_previous:
@@ -124,7 +124,7 @@ def _unfit_for_capture(
     if state.hidden[0].device.type != "cuda" or not torch.is_grad_enabled():
         return "gains only where gradients are computed on a GPU"
     if not ours(decoder.attention) or type(decoder.attention) is NoAttention:
-        return "the attention is none of this package's mechanisms"
+        return "the attention is not one of this package's mechanisms"
     if decoder.training and getattr(decoder.attention, "dropout", None):
         return "attention weights are dropped"
     return "not the first step" if state.position else _unfit_loop(decoder, tokens, state, own)

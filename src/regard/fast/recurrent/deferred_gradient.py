@@ -123,7 +123,7 @@ class _Record:
         self.backward_pass = -1
 
     def add(self, x: Tensor, gradient: Tensor) -> None:
-        """Rows of an earlier pass that did not ask for the weights, and so never took them, are discarded."""
+        """Record rows; those of an earlier backward pass that did not request weight gradients are discarded."""
         now = backward_pass_id()
         if now != self.backward_pass:
             self.backward_pass, self.rows = now, []

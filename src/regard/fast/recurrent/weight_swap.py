@@ -34,7 +34,7 @@ def run_with_weights(
 ) -> tuple[Tensor, ...]:
     """`loop(module, *given, position)` with these weights in place of the parameters of the same names.
 
-    `once`: every weight is multiplied with once, so deferring its gradient gains nothing.
+    `once`: every weight is used in one product, so deferring its gradient gains nothing.
     """
     present = {name: x for name, x in weights.items() if x is not None}
     pays = not once and deferring_pays(present.values())

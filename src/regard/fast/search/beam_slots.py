@@ -17,7 +17,7 @@ class Slots:
 
     limit: Int[Tensor, " sentence"]
     divisor: Float[Tensor, " sentence"]
-    """The most that a score can still be divided by."""
+    """The largest divisor that a score can still get."""
     score: Float[Tensor, "sentence slot"]
     """Of living hypotheses; -inf in dead slots."""
     merits: Float[Tensor, "sentence nbest"]

@@ -57,7 +57,7 @@ class CapturedSearch:
         self._lives.fill_(True)
         for number in range(steps):
             self._advance(stepper)
-            if not self._goes_on(number):
+            if not self._continues(number):
                 steps = number + 1
                 break
         return self._read(steps)
@@ -105,7 +105,7 @@ class CapturedSearch:
         self._lives.copy_(slots.living.any(), non_blocking=True)
         self._length += 1
 
-    def _goes_on(self, number: int) -> bool:
+    def _continues(self, number: int) -> bool:
         """Whether a hypothesis was alive after the previous step, or after this one if the device has finished it."""
         if not self._cuda:
             return bool(self._lives)

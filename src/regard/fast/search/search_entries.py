@@ -114,7 +114,7 @@ def beam_captured(
     record: None = None,
     lengths: Int[Tensor, " sentence"] | None = None,
 ) -> list[list[Hypothesis]]:
-    """Beam search; `lengths` matter for coverage alone, which is computed on the host."""
+    """Beam search; `lengths` are used only for coverage, which is computed on the host."""
     found = search_captured(stepper, source, limits, beam, nbest, options or Options())
     if found is None:
         plain = operation_of(beam_search).plain

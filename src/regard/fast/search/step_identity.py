@@ -14,14 +14,14 @@ from regard.search.ensemble import Ensemble
 def step_key(stepper: Any) -> object | None:
     """A cache key for captured steps: equal as long as a step is the same work on the same weights.
 
-    None where steps differ by their number or in the shape of their state, and for steppers that are not ours.
+    None if steps differ by their number or in the shape of their state, and for steppers that are not ours.
     """
     return None
 
 
 @step_key.register
 def _(stepper: Seq2Seq) -> object | None:
-    """A recurrent decoder's steps are alike unless its window moves; a Transformer's look at more words each time."""
+    """A recurrent decoder's steps are alike unless its window moves; a Transformer's attend to more words each time."""
     decoder = stepper.decoder
     if not isinstance(decoder, RecurrentDecoder) or not steps_alike(decoder):
         return None

@@ -1,1 +1,1 @@
-"""Ours beside the textbook loop, its compiled form and JoeyNMT, on the same work: what `regard bench` measures."""
+"""`regard bench`: our models against the textbook loop, its compiled form and JoeyNMT, on the same work."""

@@ -1,4 +1,4 @@
-"""How additive attention's time and memory grow with length, width and batch: plain torch beside the fused kernel."""
+"""Time and memory of additive attention by length, width and batch: plain torch against the fused kernel."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

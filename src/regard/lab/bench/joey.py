@@ -1,7 +1,7 @@
-"""JoeyNMT's recurrent encoder and decoder on our work, driven directly, where the package is installed.
+"""JoeyNMT's recurrent encoder and decoder on the same batches, called directly, if the package is installed.
 
-It is the most common peer. Its decoder feeds Luong's attentional vector back and puts a smaller output layer
-on it, so that its numbers cannot be compared with ours, only its time; it has less to multiply than the others.
+Its decoder feeds Luong's attentional vector back and has a smaller output layer on top of it. So only its time can be
+compared with ours, not its loss, and it has less to multiply than the others.
 """
 
 import torch.nn.functional as F
@@ -13,7 +13,7 @@ from regard.lab.bench.workload import Work
 
 
 def why_not_joey() -> str | None:
-    """Why JoeyNMT cannot be measured here; None where it can."""
+    """Why JoeyNMT cannot be measured here; None if it can."""
     try:
         import joeynmt.decoders  # type: ignore[import-not-found,unused-ignore]  # noqa: F401
     except ModuleNotFoundError as error:
@@ -24,7 +24,7 @@ def why_not_joey() -> str | None:
 
 
 class Joey(nn.Module):
-    """Embeddings of ours around JoeyNMT's encoder and decoder."""
+    """Our embeddings with JoeyNMT's encoder and decoder."""
 
     def __init__(self, work: Work) -> None:
         super().__init__()

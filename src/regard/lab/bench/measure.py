@@ -18,7 +18,7 @@ IN_A_ROW = 5
 
 @dataclass(frozen=True)
 class Timing:
-    """Of one system: medians over its turns."""
+    """Medians of one system over its turns."""
 
     name: str
     milliseconds: float
@@ -26,9 +26,9 @@ class Timing:
     ratio: float
     """How many times as fast as the first system of the table."""
     mebibytes: float | None
-    """Memory beyond what was there before the call, on a GPU."""
+    """GPU memory allocated by the call."""
     share: float | None
-    """Of the limit: the time of the textbook's bare products over this time; above 1 where products are merged."""
+    """Time of the textbook's matrix products alone over this time; above 1 if products are merged."""
 
 
 @contextmanager
@@ -47,7 +47,7 @@ def take_turns(systems: Mapping[str, Run], repeats: int, device: torch.device) -
     """The median milliseconds of each, in turns, so that other load on the machine affects all."""
     times: dict[str, list[float]] = {name: [] for name in systems}
     for run in systems.values():
-        for _ in range(3 if device.type == "cuda" else 1):  # a shape is captured the second time it comes
+        for _ in range(3 if device.type == "cuda" else 1):  # a shape is captured at its second call
             run()
     for _ in range(repeats):
         for name, run in systems.items():

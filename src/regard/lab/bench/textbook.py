@@ -68,7 +68,7 @@ class Textbook(nn.Module):
         return self.output(torch.cat(features, dim=-1)), hidden
 
     def forward(self, batch: Batch, step: Callable[..., Any] | None = None) -> Float[Tensor, ""]:
-        """The loss summed over all real target words, teacher forced; `step` may stand for this module's own."""
+        """The loss summed over all real target words, teacher forced; `step` replaces this module's own."""
         step = step or self.step
         states = self.read(batch.source, batch.source_lengths)
         hidden = self.start(states)
@@ -113,7 +113,7 @@ def ours_with(textbook: Textbook) -> Seq2Seq:
 
 
 def disagreement(textbook: Textbook, model: Seq2Seq, losses: tuple[Tensor, Tensor]) -> float:
-    """The largest relative difference of the losses and of all gradients, both already there; NaN wherever one is."""
+    """The largest relative difference of the losses and of all computed gradients; NaN if any of them is NaN."""
     pairs = [(losses[0].detach(), losses[1].detach())]
     for own, other in twins(textbook, model):
         assert own.grad is not None
@@ -123,6 +123,6 @@ def disagreement(textbook: Textbook, model: Seq2Seq, losses: tuple[Tensor, Tenso
 
 
 def largest_difference(pairs: Iterable[tuple[Tensor, Tensor]]) -> float:
-    """Of each pair, relative to the first's largest number; NaN where there is one, which Python's `max` would hide."""
+    """The largest difference of all pairs, relative to the first's largest number; NaN if any difference is NaN."""
     apart = [(a - b).abs().max() / a.abs().max().clamp(min=torch.finfo(a.dtype).tiny) for a, b in pairs]
     return float(torch.stack([one.double() for one in apart]).max())

@@ -1,4 +1,4 @@
-"""One training step, forward and backward: ours beside the textbook loop, its compiled form and JoeyNMT."""
+"""One training step, forward and backward: ours against the textbook loop, its compiled form and JoeyNMT."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Disagreement(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Training:
+class TrainingTimes:
     """Timings, the largest difference from the textbook's gradients, and notes."""
 
     work: Work
@@ -34,7 +34,7 @@ class Training:
     notes: list[str]
 
 
-def measure_training(work: Work, device: torch.device, *, repeats: int = 5, compiled: bool = False) -> Training:
+def measure_training(work: Work, device: torch.device, *, repeats: int = 5, compiled: bool = False) -> TrainingTimes:
     """Everything on the same batch, from the same weights where the systems compute the same."""
     torch.manual_seed(0)
     textbook = Textbook(work).to(device)
@@ -73,7 +73,7 @@ def measure_training(work: Work, device: torch.device, *, repeats: int = 5, comp
     table = rows(times, int(batch.target_lengths.sum()), memory, shares)
     if any(timing.share is not None and timing.share > 1 for timing in table):
         notes.append("more than the limit: the limit runs the textbook's products one by one, ours merges many of them")
-    return Training(work, difference, table, notes)
+    return TrainingTimes(work, difference, table, notes)
 
 
 def _compiled(textbook: Textbook, batch: Batch) -> Callable[[Batch], Tensor]:
@@ -81,7 +81,7 @@ def _compiled(textbook: Textbook, batch: Batch) -> Callable[[Batch], Tensor]:
 
     torch's compiler leaves its own GRU and LSTM as they are and compiles the operations before and after.
     """
-    torch.compiler.reset()  # what was compiled for another size counts against the number of compilations
+    torch.compiler.reset()  # compilations for other sizes count towards torch's recompile limit
     call = partial(textbook, step=torch.compile(textbook.step, dynamic=False))
     with exact_float32():
         losses = [float(_step(textbook, each, batch, None)) for each in (textbook, call)]
@@ -106,7 +106,7 @@ def _within(name: str, difference: float, work: Work) -> float:
     if not difference <= AGREE:
         raise Disagreement(
             f"{name} and the textbook loop differ by {difference:.1e} in loss or gradients ({work.name}); "
-            f"{AGREE:.0e} is allowed: no time is given for what does not agree"
+            f"{AGREE:.0e} is allowed: systems that do not agree are not timed"
         )
     return difference
 

@@ -2,7 +2,7 @@
 
     in/news.jsonl   →   out/news.jsonl/part-00000.jsonl, part-00001.jsonl, … and part-00001.bad.jsonl
 
-A part is written whole or not at all, so what exists is finished. Text, TSV and JSON lines are cut at byte offsets,
+A part is written atomically, so a part that exists is finished. Text, TSV and JSON lines are cut at byte offsets,
 Parquet at its row groups; a compressed file is one part.
 """
 
@@ -26,7 +26,7 @@ from regard.runtime.row_worker import WRITTEN
 from regard.text.input_error import InputError
 
 ROWS = 20_000
-"""Rows of a part, about: enough to outweigh its overhead, few enough to lose little when a worker dies."""
+"""Approximate rows of a part: enough to outweigh its overhead, few enough to lose little when a worker dies."""
 TOGETHER = 1_024
 """Rows that are translated by one call."""
 KINDS = {".jsonl": "jsonl", ".tsv": "tsv", ".parquet": "parquet"}
@@ -103,27 +103,27 @@ def _row_groups(file: Path, rows: int) -> tuple[list[int | None], list[int]]:
 
 
 @dataclass(frozen=True)
-class Chunk:
-    """Rows that are translated together: their columns, and for lines of text the lines as they stand in the file."""
+class RowChunk:
+    """Rows that are translated together: their columns, and for text files the unchanged lines."""
 
     columns: Rows
     lines: Sequence[str] = ()
 
     def texts(self, column: str) -> list[Any]:
-        """The values of a column, None where a row has none."""
+        """The values of a column, None if a row has none."""
         rows = len(next(iter(self.columns.values()), self.lines))
         return self.columns.get(column) or [None] * rows
 
 
-def read_part(part: Part) -> Iterator[Chunk]:
+def read_part(part: Part) -> Iterator[RowChunk]:
     """The rows of a part, TOGETHER at a time."""
     if part.kind == "parquet":
         groups = list(range(part.start, part.end or 0))
-        yield from map(Chunk, read_columns(Path(part.file), TOGETHER, groups=groups))
+        yield from map(RowChunk, read_columns(Path(part.file), TOGETHER, groups=groups))
         return
     lines = _lines(part)
     while few := list(islice(lines, TOGETHER)):
-        yield Chunk(_columns(part, few), few)
+        yield RowChunk(_columns(part, few), few)
 
 
 def _lines(part: Part) -> Iterator[str]:
@@ -160,7 +160,7 @@ def _columns(part: Part, lines: Sequence[str]) -> Rows:
 
 
 def _record(line: str) -> dict[str, Any] | None:
-    """The JSON object of a line, None where it is none."""
+    """The JSON object of a line; None if the line is not one."""
     try:
         found = parse_json(line)
     except ValueError:
@@ -168,7 +168,7 @@ def _record(line: str) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def write_part(part: Part, translated: Iterator[tuple[Chunk, Mapping[str, Any]]]) -> tuple[int, int]:
+def write_part(part: Part, translated: Iterator[tuple[RowChunk, Mapping[str, Any]]]) -> tuple[int, int]:
     """Writes the translations and, beside them, the bad rows; returns how many rows there are and how many are bad.
 
     `translated` gives the rows as they were read, and the columns that the worker added.
@@ -179,7 +179,9 @@ def write_part(part: Part, translated: Iterator[tuple[Chunk, Mapping[str, Any]]]
         write = _parquet_writer(stack, part, file) if part.kind == "parquet" else partial(_write_lines, part, file)
         for chunk, added in translated:
             if taken := sorted(chunk.columns.keys() & {*WRITTEN}):
-                raise InputError(f"{part.file} has a column '{taken[0]}' already, which is written: rename it")
+                raise InputError(
+                    f"{part.file} already has a column '{taken[0]}', which would be overwritten: rename it"
+                )
             write(chunk, added)
             values = chunk.lines or next(iter(chunk.columns.values()), [])
             for index in np.flatnonzero(added["error"] != "").tolist():
@@ -192,7 +194,7 @@ def write_part(part: Part, translated: Iterator[tuple[Chunk, Mapping[str, Any]]]
     return rows, len(complaints)
 
 
-def _write_lines(part: Part, file: Any, chunk: Chunk, added: Mapping[str, Any]) -> None:
+def _write_lines(part: Part, file: Any, chunk: RowChunk, added: Mapping[str, Any]) -> None:
     lines = []
     for index, (line, translation) in enumerate(zip(chunk.lines, added["translation"], strict=True)):
         written = " ".join(translation.splitlines())
@@ -209,7 +211,7 @@ def _number(score: float) -> float | None:
     return None if np.isnan(score) else float(score)
 
 
-def _parquet_writer(stack: ExitStack, part: Part, file: Any) -> Callable[[Chunk, Mapping[str, Any]], None]:
+def _parquet_writer(stack: ExitStack, part: Part, file: Any) -> Callable[[RowChunk, Mapping[str, Any]], None]:
     import pyarrow
     from pyarrow import parquet
 
@@ -218,7 +220,7 @@ def _parquet_writer(stack: ExitStack, part: Part, file: Any) -> Callable[[Chunk,
         schema = schema.append(pyarrow.field(name, pyarrow.float64() if name == "score" else pyarrow.string()))
     table = stack.enter_context(parquet.ParquetWriter(file, schema))
 
-    def write(chunk: Chunk, added: Mapping[str, Any]) -> None:
+    def write(chunk: RowChunk, added: Mapping[str, Any]) -> None:
         new = {name: list(added[name]) for name in WRITTEN} | {"score": [_number(one) for one in added["score"]]}
         table.write_table(pyarrow.Table.from_pydict({**chunk.columns, **new}, schema=schema))
 

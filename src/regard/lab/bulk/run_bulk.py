@@ -1,4 +1,4 @@
-"""`regard translate --engine`: every file of a folder through one process or through Ray Data, resumable."""
+"""`regard translate --engine`: translates the files of a folder in one process or with Ray Data, resumable."""
 
 import hashlib
 import json
@@ -31,14 +31,14 @@ BLOCKS = 1_000
 
 @dataclass(frozen=True)
 class Bulk:
-    """What is translated, by which model, into which folder."""
+    """The request: input, model, output folder and options."""
 
     bundle: str
     inputs: str
     """A file, a folder or a pattern such as news/*.jsonl."""
     output: str
     column: str | None = None
-    """The column of the text; `text`, or 1 for TSV, if left out."""
+    """The column of the text (default: `text`, or 1 for TSV)."""
     device: str = "cpu"
     precision: Precision = "float32"
     trust: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class Bulk:
 
 
 @dataclass(frozen=True)
-class Done:
+class FinishedPart:
     """One finished part."""
 
     rows: int
@@ -57,7 +57,7 @@ class Done:
 
 
 @dataclass(frozen=True)
-class Summary:
+class BulkSummary:
     """The metrics of a run; parts that were finished before are counted apart."""
 
     files: int
@@ -79,9 +79,9 @@ def translate_bulk(
     *,
     workers: int = 1,
     gpus: float = 0.0,
-    tell: Callable[[int], None] = lambda rows: None,
-) -> Summary:
-    """Translate what is not finished yet; `tell` is called with the number of rows done."""
+    progress: Callable[[int], None] = lambda rows: None,
+) -> BulkSummary:
+    """Translate what is not finished yet; `progress` is called with the number of rows done."""
     if engine not in ENGINES:
         raise InputError(f"no engine '{engine}': valid choices are {', '.join(ENGINES)}")
     folder = Path(bulk.output)
@@ -97,13 +97,13 @@ def translate_bulk(
         for done in run(bulk, left) if left else ():
             rows, bad = rows + done.rows, bad + done.bad
             processes.add(done.process)
-            tell(rows)
+            progress(rows)
         seconds = time.perf_counter() - start
-    return Summary(len(files), len(parts), len(parts) - len(left), rows, bad, round(seconds, 2), len(processes))
+    return BulkSummary(len(files), len(parts), len(parts) - len(left), rows, bad, round(seconds, 2), len(processes))
 
 
 def find_inputs(pattern: str, output: Path) -> dict[Path, str]:
-    """The files, each with the name of its folder below the output, so that two of one name do not meet."""
+    """The files, each with its own folder name below the output, so that files of the same name do not collide."""
     root = Path(pattern)
     if root.is_file():
         return {root: root.name}
@@ -129,7 +129,7 @@ def _before_pattern(path: Path) -> Iterator[str]:
 
 
 def _check_record(bulk: Bulk, folder: Path, files: dict[Path, str]) -> None:
-    """Keeps what the folder was made with; refuses to continue with another model, setting or changed files."""
+    """Record the model, settings and files of an output folder; raise if an existing record differs."""
     model = hashlib.sha256(read_regular(find_bundle(bulk.bundle) / MANIFEST)).hexdigest()
     settings = {"column": bulk.column, "precision": bulk.precision, "search": bulk.search, "rows": bulk.rows}
     about = {"model": model, **settings}
@@ -146,7 +146,7 @@ def _check_record(bulk: Bulk, folder: Path, files: dict[Path, str]) -> None:
             raise InputError(f"{folder} holds translations by another model or other settings: name another --output")
         changed = [name for name, digest in digests.items() if known.get(name, digest) != digest]
         if changed:
-            raise InputError(f"{changed[0]} has changed since {folder} was begun: name another --output")
+            raise InputError(f"{changed[0]} has changed since {folder} was started: name another --output")
         digests = known | digests
     elif any(folder.iterdir()) and {one.name for one in folder.iterdir()} != {f".{RECORD}.lock"}:
         raise InputError(f"{folder} is not empty and holds no {RECORD}: name a new folder with --output")
@@ -162,7 +162,7 @@ def _digest(path: Path) -> str:
 
 
 def _check_column(bulk: Bulk, parts: list[Part]) -> None:
-    """Refuses a column that the first rows do not have, before anything is translated."""
+    """Raise, before anything is translated, for a column that the first rows do not have."""
     for part in parts[:1]:
         for chunk in read_part(part):
             column = column_of(bulk, part)
@@ -188,32 +188,32 @@ class PartWorker:
         about: dict[str, Any] = {"device": bulk.device, "precision": bulk.precision, "trust": bulk.trust}
         self.bulk, self.worker = bulk, Worker(bulk.bundle, **about, **bulk.search)
 
-    def translate(self, part: Part) -> Done:
+    def translate(self, part: Part) -> FinishedPart:
         start = time.perf_counter()
         column = column_of(self.bulk, part)
         translated = ((chunk, self.worker({"text": chunk.texts(column)})) for chunk in read_part(part))
         rows, bad = write_part(part, translated)
-        return Done(rows, bad, time.perf_counter() - start, os.getpid())
+        return FinishedPart(rows, bad, time.perf_counter() - start, os.getpid())
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
         parts = [Part(**json.loads(one)) for one in batch["part"]]
         done = [asdict(finished(part) if part.place.exists() else self.translate(part)) for part in parts]
-        return {name: [one[name] for one in done] for name in Done.__dataclass_fields__}
+        return {name: [one[name] for one in done] for name in FinishedPart.__dataclass_fields__}
 
 
-def finished(part: Part) -> Done:
-    """A part that a worker wrote before it died, and before it could report it."""
+def finished(part: Part) -> FinishedPart:
+    """The record of a part that a worker wrote but, because it died, did not report."""
     rows = sum(len(chunk.texts("")) for chunk in read_part(part))
     bad = len(part.bad.read_bytes().splitlines()) if part.bad.exists() else 0
-    return Done(rows, bad, 0.0, os.getpid())
+    return FinishedPart(rows, bad, 0.0, os.getpid())
 
 
-def _in_this_process(bulk: Bulk, parts: Iterable[Part]) -> Iterator[Done]:
+def _in_this_process(bulk: Bulk, parts: Iterable[Part]) -> Iterator[FinishedPart]:
     worker = PartWorker(bulk)
     yield from map(worker.translate, parts)
 
 
-def _by_ray(bulk: Bulk, parts: list[Part], *, workers: int, gpus: float) -> Iterator[Done]:
+def _by_ray(bulk: Bulk, parts: list[Part], *, workers: int, gpus: float) -> Iterator[FinishedPart]:
     if find_spec("ray") is None:
         raise InputError("the engine ray needs Ray: pip install 'regard[bulk]'")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -234,7 +234,7 @@ def _by_ray(bulk: Bulk, parts: list[Part], *, workers: int, gpus: float) -> Iter
             PartWorker, fn_constructor_args=(bulk,), batch_size=1, compute=pool, **options
         )
         for row in dataset.iter_rows():
-            yield Done(**{name: row[name] for name in Done.__dataclass_fields__})
+            yield FinishedPart(**{name: row[name] for name in FinishedPart.__dataclass_fields__})
     finally:
         if started:
             ray.shutdown()

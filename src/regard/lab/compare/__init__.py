@@ -1,1 +1,1 @@
-"""The lab: variants of one recipe trained under one budget with several seeds, measured and laid side by side."""
+"""`regard compare`: variants of one recipe, trained with the same budget and several seeds, and compared."""

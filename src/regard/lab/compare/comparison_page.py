@@ -79,7 +79,7 @@ def p_values(rows: Sequence[Row], pairs: Sequence[Pairing]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class WrittenReport:
-    """What was written: the rows, the content of report.json, and the pairs of variants."""
+    """The written report: the rows, the content of report.json, and the pairs of variants."""
 
     rows: list[Row]
     content: dict[str, Any]
@@ -192,8 +192,8 @@ def _shifts(rows: Sequence[Row]) -> list[str]:
         figures = [[run["aer_by_shift"][shift] for run in row.runs if run["aer_by_shift"]] for shift in shifts]
         body.append([row.label, *(f"{fmean(values):.3f}" for values in figures), str(row.runs[0]["rule"])])
     about = (
-        "Alignment error rate on the development set with the best head, by shift: links of a word read from the row "
-        "that wrote it (0), the next (+1) or the one before (−1); and the rule that seed 0 chose."
+        "Alignment error rate on the development set with the best head, by shift: links of a word come from the row "
+        "that produced it (0), the next (+1) or the one before (−1); and the rule that seed 0 chose."
     )
     columns = ["variant", *(f"{int(one):+d}".replace("+0", "0") for one in shifts), "rule"]
     table = table_html("alignment by shift", columns, body, caption=about, words=["rule"])
@@ -201,7 +201,7 @@ def _shifts(rows: Sequence[Row]) -> list[str]:
 
 
 def _examples(rows: Sequence[Row], count: int) -> list[str]:
-    """The same sentences read by every variant, seed 0."""
+    """The attention of every variant (seed 0) on the same sentences."""
     parts = []
     for number in range(count):
         several = [(row, row.runs[0]["examples"][number]) for row in rows if len(row.runs[0]["examples"]) > number]
@@ -214,7 +214,7 @@ def _examples(rows: Sequence[Row], count: int) -> list[str]:
         parts.append(f'<h3 dir="auto">{escape(first["source"])} → {escape(first["target"])}</h3>{maps}{table}')
     if not parts:
         return []
-    about = "Where each looks while it is made to write the reference; rows written, columns read."
+    about = "The attention of each variant while it is forced to write the reference; rows written, columns read."
     return [f'<section><h2>Heat-maps side by side</h2><p class="soft">{about}</p>{"".join(parts)}</section>']
 
 
@@ -226,8 +226,8 @@ def _map(example: dict[str, Any]) -> AttentionMap:
 
 
 def _differences(rows: Sequence[Row]) -> list[str]:
-    """How the variants differ from the first, and what could not be run."""
-    changed = [[row.label, "; ".join(row.changes) or "what the others are compared with"] for row in rows if row.runs]
+    """How the variants differ from the first, and which could not be run."""
+    changed = [[row.label, "; ".join(row.changes) or "the baseline"] for row in rows if row.runs]
     table = table_html("differences", ["variant", "keys"], changed, words=["keys"])
     sections = [f"<section><h2>What differs</h2>{table}</section>"]
     problems = [[row.label, row.problem] for row in rows if row.problem]

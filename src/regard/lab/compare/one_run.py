@@ -66,14 +66,14 @@ class Task:
 def main(arguments: Sequence[str]) -> int:
     """`python -P -m regard.lab.compare.one_run FOLDER [PARENT] [CLASS...]`; the last line of the log is the error.
 
-    If the process PARENT ends, this one saves and ends too. CLASS may be imported although it is not part of regard:
-    the folder may come from someone else, so its name in the recipe is not enough.
+    If the process PARENT ends, this one saves and ends too. Each CLASS outside regard may be imported; a name in the
+    recipe is not enough, because the folder may come from another person.
     """
     folder = Path(arguments[0])
     trust = [one for one in arguments[1:] if ":" in one]
     parents = [int(one) for one in arguments[1:] if ":" not in one]
     if parents:
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's & makes its processes ignore it
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # processes started with a shell's & ignore it
         threading.Thread(target=_end_with, args=(parents[0],), daemon=True).start()
     try:
         with warnings.catch_warnings():

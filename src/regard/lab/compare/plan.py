@@ -31,7 +31,7 @@ AXES: dict[str, tuple[str, ...]] = {
 
 
 class VariantGrid(BaseModel):
-    """Every combination of these is a variant; an axis that is left out stays as the recipe has it."""
+    """Every combination of these is a variant; an axis that is left out keeps the recipe's value."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -51,9 +51,9 @@ class Comparison(BaseModel):
     recipes: tuple[str, ...] = Field((), description="further recipes, each a variant as it is")
     set: tuple[str, ...] = ()
     seeds: int = Field(3, ge=1, le=MOST["seeds"])
-    sentences: int | None = Field(None, ge=1, le=MOST["count"], description="of the test set; all if left out")
+    sentences: int | None = Field(None, ge=1, le=MOST["count"], description="of the test set (default: all)")
     protocol: str = Field("model", description="how scores are counted, as `regard evaluate --protocol` does")
-    shown: int = Field(3, ge=0, le=MOST["repeats"], description="sentences whose heat-maps stand side by side")
+    shown: int = Field(3, ge=0, le=MOST["repeats"], description="sentences whose heat-maps are shown side by side")
     grid: VariantGrid = VariantGrid(also=())
     variants: dict[str, dict[str, Any]] = Field(
         default_factory=dict, description="further variants: tables of the recipe that differ"
@@ -61,12 +61,12 @@ class Comparison(BaseModel):
 
 
 DEFAULT = VariantGrid(score=("additive", "dot", "general"), placement=("input", "output"), also=EXTRAS)
-"""What `regard compare RECIPE` compares without options."""
+"""The variants of `regard compare RECIPE` without options."""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One model of the comparison; `skipped` says why it cannot be built."""
+    """One model of the comparison; `skipped` is the reason why it cannot be built."""
 
     name: str
     recipe: Recipe | None
@@ -98,7 +98,7 @@ def load_comparison(name: str) -> Comparison:
     if "recipe" not in raw:
         if not raw.keys().isdisjoint(Comparison.model_fields):
             raise InputError(
-                f'{path.name} has no recipe: a comparison says where every variant starts from, e.g. recipe = "demo"'
+                f'{path.name} has no recipe: set the one that every variant starts from, e.g. recipe = "demo"'
             )
         return Comparison.model_validate({"recipe": name, "grid": DEFAULT})
     try:
@@ -123,7 +123,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def make_plan(comparison: Comparison, file: str | None = None, trust: Collection[str] = ()) -> Plan:
-    """The variants, each as a whole recipe; what cannot be built is kept with the reason.
+    """The variants, each as a complete recipe; one that cannot be built is kept with the reason.
 
     `file` is where the comparison was read from: the user's own files may name classes outside regard.
     """
@@ -136,7 +136,7 @@ def make_plan(comparison: Comparison, file: str | None = None, trust: Collection
         more = [Variant(named[one], load_recipe(one, comparison.set)) for one in further]
         variants = [*(variants or [Variant(named[comparison.recipe], base)]), *more]
     if not variants:
-        variants = [Variant("as the recipe says", base)]
+        variants = [Variant("the recipe as it is", base)]
     for name in {one.slug for one in variants}:
         same = [one.name for one in variants if one.slug == name]
         if len(same) > 1:
@@ -154,7 +154,7 @@ def compare_recipes(recipes: Sequence[str]) -> Comparison:
         if recipes.count(name) > 1:
             raise InputError(f"the recipe {name} was given twice: once is enough")
         if "recipe" in _read(find_recipe(name)):
-            raise InputError(f"{name} is a comparison of its own: name it alone, or recipes only")
+            raise InputError(f"{name} is a comparison: name it alone, or name recipes only")
     return Comparison.model_validate({"recipe": recipes[0], "recipes": recipes[1:]})
 
 
@@ -182,7 +182,7 @@ def _grid(base: Recipe, grid: VariantGrid) -> Iterator[Variant]:
 
 
 def _changed(model: RecurrentConfig, choice: dict[str, str]) -> dict[str, Any]:
-    """The model's keys with one choice of the grid, and what that choice needs to be possible."""
+    """The model's keys with one choice of the grid, and the changes that this choice requires."""
     keys = model.model_dump()
     keys |= {axis: value for axis, value in choice.items() if axis != "placement"}
     placement = choice.get("placement", keys["placement"])
@@ -220,7 +220,7 @@ def _extras(base: Recipe, grid: VariantGrid) -> Iterator[Variant]:
 def _own(base: Recipe, variants: dict[str, dict[str, Any]]) -> Iterator[Variant]:
     for name, tables in variants.items():
         if not all(isinstance(table, dict) for table in tables.values()):
-            raise InputError(f"variant '{name}': wanted tables of a recipe, as in [variants.{name}.model]")
+            raise InputError(f"variant '{name}': expected tables of a recipe, as in [variants.{name}.model]")
         yield _variant(name, base, tables)
 
 

@@ -32,7 +32,7 @@ FIGURES = ("bleu", "chrf", "exact_match", "aer", "entropy", "parameters", "token
 
 
 def figure(run: Result, name: str) -> float | None:
-    """One of FIGURES of a run; None where it was not measured."""
+    """One of FIGURES of a run; None if it was not measured."""
     value = run["evaluation"][name] if name in run["evaluation"] else run[name]
     return None if value is None else float(value)
 

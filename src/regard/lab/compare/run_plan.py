@@ -71,7 +71,7 @@ class Stopped(RuntimeError):
 
 
 def open_folder(plan: Plan, folder: Path, *, resume: bool) -> list[Slot]:
-    """Create or resume the comparison in a folder; refuses a folder that holds anything else.
+    """Create or resume the comparison in a folder; raises if the folder holds anything else.
 
     The data of a new comparison is checked before anything is written.
     """
@@ -81,7 +81,7 @@ def open_folder(plan: Plan, folder: Path, *, resume: bool) -> list[Slot]:
             check_readable(data)
         _check_test_sets(plan)
         with claimed(folder):
-            _begun(folder, plan.comparison, resume=resume)  # once more: another process may have begun here since
+            _begun(folder, plan.comparison, resume=resume)  # again: another process may have started here meanwhile
             write_whole(folder / PLAN, plan.comparison.model_dump_json(indent=2))
     slots = [
         Slot(variant, seed, folder / "variants" / variant.slug / f"seed-{seed}")
@@ -94,7 +94,7 @@ def open_folder(plan: Plan, folder: Path, *, resume: bool) -> list[Slot]:
 
 
 def _check_test_sets(plan: Plan) -> None:
-    """Refuse variants whose scores would be measured on different test sentences."""
+    """Raise for variants whose scores would be measured on different test sentences."""
     first, *others = plan.possible
     assert first.recipe is not None
     same = first.recipe.data
@@ -117,7 +117,7 @@ def _begun(folder: Path, comparison: Comparison, *, resume: bool) -> bool:
         raise InputError(f"{folder} is a file: name a folder with --out")
     if kept.exists():
         if not resume:
-            raise InputError(f"{folder} holds a comparison: --resume goes on with it, --out names another folder")
+            raise InputError(f"{folder} holds a comparison: --resume continues it, --out names another folder")
         try:
             same = Comparison.model_validate_json(read_regular(kept)) == comparison
         except OSError as error:
@@ -128,14 +128,14 @@ def _begun(folder: Path, comparison: Comparison, *, resume: bool) -> bool:
             raise InputError(f"{folder} was started with another comparison: resume with the same one, or name --out")
         return True
     if folder.exists() and any(folder.iterdir()):
-        raise InputError(f"{folder} holds something else than a comparison: name another folder with --out")
+        raise InputError(f"{folder} holds files that are not a comparison: name another folder with --out")
     if resume:
         raise InputError(f"nothing to resume in {folder}: leave --resume out to start")
     return False
 
 
 def _refuse_changes(slot: Slot, folder: Path) -> None:
-    """Refuse a recipe that changed since the comparison began: the finished runs would not be comparable."""
+    """Raise if a recipe changed since the comparison started: the finished runs would not be comparable."""
     if not (slot.folder / TASK).exists() or slot.variant.recipe is None:
         return
     before = parse_recipe(Task.read(slot.folder).recipe, str(slot.folder / TASK)).model_dump(mode="json")
@@ -145,7 +145,7 @@ def _refuse_changes(slot: Slot, folder: Path) -> None:
     if changed:
         raise InputError(
             f"{folder} was started with another recipe ({slot.variant.name}: {'; '.join(changed)}): its figures would "
-            "not compare; put the recipe back, or start anew with --out"
+            "not be comparable; put the recipe back, or start again with --out"
         )
 
 
@@ -206,7 +206,7 @@ def run_plan(
                 _stop([process for _, process in running.values()])
                 raise Stopped(f"interrupted; {len(waiting) + len(running)} of {len(slots)} runs are not done")
     show(_state(slots, running, failed))
-    # In the plan's order, whichever ended first; another process may have been at it meanwhile.
+    # In the plan's order, not in the order of completion; another process may have finished some meanwhile.
     return {slot.name: failed[slot.name] for slot in slots if slot.name in failed and slot.result() is None}
 
 
@@ -228,7 +228,7 @@ def _start(plan: Plan, slot: Slot, *, alone: bool) -> "subprocess.Popen[bytes]":
         return subprocess.Popen(
             python("regard.lab.compare.one_run", str(slot.folder), str(os.getpid()), *plan.trust),
             stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment(**threads),
-            start_new_session=True,  # a terminal's Ctrl-C reaches us alone; we pass it on once, for a second one kills
+            start_new_session=True,  # Ctrl-C reaches only this process, which forwards it once: a second one kills
         )  # fmt: skip
 
 
@@ -245,7 +245,7 @@ def why_failed(slot: Slot, code: int) -> str:
     """The reason in one line; the log has more."""
     lines = slot.log()
     reason = lines[-1] if lines and code > 0 else f"the process ended with code {code}"
-    if code < 0:  # the log says nothing about the signal
+    if code < 0:  # the log does not mention the signal
         reason = f"the process was killed by {signal.Signals(-code).name}"
         reason += " (perhaps out of memory: try --jobs 1)" if -code == signal.SIGKILL else ""
     return reason

@@ -17,8 +17,8 @@ MOST_PAIRS = 66
 """Where there are more pairs of variants, each is compared with the first variant only."""
 ABOUT = (
     "paired bootstrap (Koehn 2004): 1,000 test sets drawn from the sentences, the same ones for both variants, with "
-    "the counts of their common seeds added up; p is how often chance alone does as much, not corrected for the "
-    "number of pairs"
+    "the counts of their common seeds added up; p is the probability of such a difference by chance, not corrected for "
+    "the number of pairs"
 )
 
 
@@ -54,7 +54,7 @@ def _pair(first: Row, second: Row) -> Pairing | None:
     ours, theirs = ({run["seed"]: run for run in row.runs if "statistics" in run} for row in (first, second))
     seeds = sorted(ours.keys() & theirs.keys())
     compared_with = {runs[seed]["references"] for runs in (ours, theirs) for seed in seeds}
-    if len(compared_with) != 1:  # other sentences, or a vocabulary in which the references are written differently
+    if len(compared_with) != 1:  # different sentences, or references that another vocabulary writes differently
         return None
     comparisons = {
         metric: paired_bootstrap(

@@ -15,7 +15,7 @@ from regard.models.rnn.bridge import Bridge
 from regard.models.rnn.cells import advance_cells
 from regard.models.rnn.encoder import RECURRENCES, Encoded
 from regard.models.rnn.readout import Readout
-from regard.models.rnn.state import Advanced, RecurrentState
+from regard.models.rnn.state import AdvancedStep, RecurrentState
 from regard.models.step import Decoded, Step, given_weights
 from regard.registry import replaceable
 
@@ -118,7 +118,7 @@ class RecurrentDecoder(nn.Module):
         *,
         weights: Float[Tensor, "rows head 1 source"] | None = None,
         trace: bool = False,
-    ) -> Advanced:
+    ) -> AdvancedStep:
         """One step of the equations above; `mask` is the dropout between layers."""
         inputs, attended = [embedded], None
         if self.context_width:
@@ -136,14 +136,14 @@ class RecurrentDecoder(nn.Module):
         feed = features if self.feed_width else None
         memory = attended.memory or state.memory
         after = replace(state, memory=memory, hidden=hidden, cell=cell, feed=feed, position=state.position + 1)
-        return Advanced(hidden[-1], attended, features, after)
+        return AdvancedStep(hidden[-1], attended, features, after)
 
     def embed(self, tokens: Int[Tensor, "*rows"]) -> Float[Tensor, "*rows embedding"]:
         embedded: Tensor = self.embedding_dropout(self.embedding(tokens))
         return embedded
 
     def layer_masks(self, steps: int, state: RecurrentState) -> list[Tensor | None]:
-        """The dropout between layers, drawn for all steps at once; None where nothing is dropped."""
+        """The dropout between layers, drawn for all steps at once; None if nothing is dropped."""
         between, hidden = self.recurrence.num_layers - 1, state.hidden[0]
         if not (self.training and self.layer_dropout.p and between):
             return [None] * steps
@@ -170,7 +170,7 @@ def decode(
 ) -> Decoded:
     """The step loop; at the steps in `own` the decoder reads its own best word."""
     words = list(decoder.embed(tokens.T).unbind(0))
-    steps: list[Advanced] = []
+    steps: list[AdvancedStep] = []
     for t, mask in enumerate(decoder.layer_masks(len(words), state)):
         if t in own:
             with torch.no_grad():
@@ -187,7 +187,7 @@ def decode(
 
 
 def decode_parallel(decoder: RecurrentDecoder, tokens: Int[Tensor, "batch target"], state: RecurrentState) -> Decoded:
-    """All steps in one call of torch's recurrence, which no context, or one fixed vector, enters; then attention."""
+    """All steps in one call of torch's recurrence, then attention; only a fixed vector may enter the recurrence."""
     inputs = embedded = decoder.embed(tokens)
     if decoder.context_width:
         inputs = torch.cat([embedded, state.memory.values.expand(-1, embedded.size(1), -1)], dim=-1)

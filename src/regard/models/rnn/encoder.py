@@ -18,7 +18,7 @@ RECURRENCES: dict[str, type[nn.GRU | nn.LSTM | Gru2014]] = {"gru": nn.GRU, "lstm
 
 @dataclass(frozen=True)
 class Encoded:
-    """Annotations h_j = [→h_j; ←h_j] for every word, and the state each direction ended in."""
+    """Annotations h_j = [→h_j; ←h_j] for every word, and the final state of each direction."""
 
     states: Float[Tensor, "batch source state"]
     real: Bool[Tensor, "batch source"]

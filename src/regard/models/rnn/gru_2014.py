@@ -42,7 +42,7 @@ class Gru2014(nn.Module):
     def forward(
         self, inputs: PackedSequence | Float[Tensor, "one other input"], first: Tensor | None = None
     ) -> tuple[PackedSequence | Float[Tensor, "one other state"], Float[Tensor, "depth batch units"]]:
-        """States of the last layer, and the state in which each layer and direction ended; `first` is zero if None."""
+        """States of the last layer, and the final state of each layer and direction; `first` is zero if None."""
         if not isinstance(inputs, PackedSequence):
             x = inputs.transpose(0, 1) if self.batch_first else inputs
             states, ended = self._run(x, x.new_ones(x.shape[:2], dtype=torch.bool), first)

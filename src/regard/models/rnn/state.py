@@ -32,7 +32,7 @@ class RecurrentState:
 
 
 @dataclass(frozen=True)
-class Advanced:
+class AdvancedStep:
     """One step of the decoder: s_t, the result of attention, the features for the output layer, the state after it."""
 
     output: Float[Tensor, "batch units"]

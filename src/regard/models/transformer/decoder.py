@@ -117,7 +117,7 @@ class TransformerDecoder(nn.Module):
         trace: bool = False,
     ) -> Step:
         """One step; `weights` replaces the cross-attention of every layer."""
-        states, done = self._through(self.positions.embedding(tokens[:, None]), state, weights, trace)
+        states, done = self._run_layers(self.positions.embedding(tokens[:, None]), state, weights, trace)
         after = replace(state, written=tuple(layer.written for layer in done), position=state.position + 1)
         return Step(
             logits=self.readout(states[:, 0]),
@@ -134,22 +134,22 @@ class TransformerDecoder(nn.Module):
         forced: Bool[Tensor, " target"] | None = None,
         want_weights: bool = False,
     ) -> Decoded:
-        """All steps at once; raises where `forced` requests its own words as input, which would need a step loop."""
+        """All steps at once; raises if `forced` requests its own words as input, which would need a step loop."""
         if forced is not None and not bool(forced[1:].all()):
             raise ValueError(
                 "the Transformer trains on all steps at once and cannot read its own words in between: "
                 "set [train] teacher_forcing to 1, or use an rnn model"
             )
-        states, done = self._through(self.positions.embedding(tokens), state)
+        states, done = self._run_layers(self.positions.embedding(tokens), state)
         return Decoded(states, _stacked([layer.source for layer in done]) if want_weights else None)
 
     def write(
         self, embedded: Float[Tensor, "batch target width"], state: TransformerState
     ) -> Float[Tensor, "batch target width"]:
         """The features of all steps, from the words' embeddings."""
-        return self._through(embedded, state)[0]
+        return self._run_layers(embedded, state)[0]
 
-    def _through(
+    def _run_layers(
         self, embedded: Tensor, state: TransformerState, weights: Tensor | None = None, trace: bool = False
     ) -> tuple[Tensor, list[_Layer]]:
         """Normed states of the words that follow those in `state`, and the result of every layer."""

@@ -166,7 +166,7 @@ class Conjugation(NamedTuple):
 
 
 class HindiVerb(NamedTuple):
-    """How Hindi says an English verb; hindi.toml explains the fields."""
+    """The Hindi translation of an English verb; hindi.toml explains the fields."""
 
     verb: str
     case: str = "direct"

@@ -1,7 +1,7 @@
-"""Save a bundle over another one, and be stopped at every moment of it: by a kill, or by a disk that is full.
+"""Save a bundle over another one, stopped at every file operation: by a kill, or by a full disk.
 
 Run as a program with a folder and "kill" or "fail". Each round forks a process that counts its file operations and
-stops at the n-th; n grows until a round gets through untouched.
+stops at the n-th; n grows until a round completes.
 """
 
 import errno

@@ -1,4 +1,4 @@
-"""Tunes two directions jointly: the thresholds that are best for each alone are seldom best after symmetrisation."""
+"""Tunes both directions jointly: thresholds that are best for each alone are rarely best after symmetrisation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,14 +8,14 @@ from regard.alignment.links import Link, Links
 from regard.alignment.rule import LinkRule
 from regard.alignment.score import score_alignment
 from regard.alignment.symmetrise import PRODUCT, WAYS, product, symmetrise
-from regard.alignment.tune import GAIN, Taken
+from regard.alignment.tune import GAIN, ShiftedAttention
 
-FLOORS = (0.05, 0.1, 0.15, 0.2, 0.3)
-SURE = (0.2, 0.5)
+THRESHOLDS = (0.05, 0.1, 0.15, 0.2, 0.3)
+ARGMAX_THRESHOLDS = (0.2, 0.5)
 """Thresholds tried with argmax."""
 MOST = 200
 """Sentences used: every pair of rules is symmetrised with every method."""
-PRODUCTS = (0.05, 0.075, 0.1, 0.125, 0.15, 0.175, 0.2, 0.225, 0.25, 0.275, 0.3, 0.35, 0.4, 0.5)
+PRODUCT_THRESHOLDS = (0.05, 0.075, 0.1, 0.125, 0.15, 0.175, 0.2, 0.225, 0.25, 0.275, 0.3, 0.35, 0.4, 0.5)
 """Thresholds tried for the product of both directions' weights."""
 
 
@@ -29,9 +29,9 @@ class TunedPair:
     aer: float
 
 
-def tune_together(
-    forward: Sequence[Taken],
-    backward: Sequence[Taken],
+def tune_pair(
+    forward: Sequence[ShiftedAttention],
+    backward: Sequence[ShiftedAttention],
     gold: Sequence[Links],
     rules: tuple[LinkRule, LinkRule],
     methods: Sequence[str] = WAYS,
@@ -62,18 +62,21 @@ def tune_together(
 
 
 def _products(
-    forward: Sequence[Taken], backward: Sequence[Taken], gold: Sequence[Links], rules: tuple[LinkRule, LinkRule]
+    forward: Sequence[ShiftedAttention],
+    backward: Sequence[ShiftedAttention],
+    gold: Sequence[Links],
+    rules: tuple[LinkRule, LinkRule],
 ) -> list[TunedPair]:
-    """Every threshold for the product, which both rules then carry."""
+    """One candidate for each threshold of the product; both rules get the threshold."""
     ours, theirs = rules
     pairs = [
         (ours.matrix(one[ours.shift]), theirs.matrix(other[theirs.shift]))
         for one, other in zip(forward, backward, strict=True)
     ]
     found = []
-    for floor in PRODUCTS:
-        aer = score_alignment([links_in(product(*both, floor)) for both in pairs], gold).aer
-        one, other = (replace(rule, method="threshold", threshold=floor, null=False) for rule in rules)
+    for threshold in PRODUCT_THRESHOLDS:
+        aer = score_alignment([links_in(product(*both, threshold)) for both in pairs], gold).aer
+        one, other = (replace(rule, method="threshold", threshold=threshold, null=False) for rule in rules)
         found.append(TunedPair(one, other, PRODUCT, aer))
     return found
 
@@ -81,13 +84,17 @@ def _products(
 def _candidates(rule: LinkRule) -> list[LinkRule]:
     """The rule itself first, then the same heads and shift with every other method and threshold."""
     plain = replace(rule, method="argmax", threshold=None, null=False)
-    others = [plain, replace(plain, null=True), *(replace(plain, threshold=floor) for floor in SURE)]
-    others += [replace(plain, method="threshold", threshold=floor) for floor in FLOORS]
+    others = [
+        plain,
+        replace(plain, null=True),
+        *(replace(plain, threshold=threshold) for threshold in ARGMAX_THRESHOLDS),
+    ]
+    others += [replace(plain, method="threshold", threshold=threshold) for threshold in THRESHOLDS]
     return list(dict.fromkeys([rule, *others]))
 
 
-def _links(rule: LinkRule, taken: Sequence[Taken], *, turned: bool) -> list[frozenset[Link]]:
-    found = (rule.links(one[rule.shift]) for one in taken)
+def _links(rule: LinkRule, sentences: Sequence[ShiftedAttention], *, turned: bool) -> list[frozenset[Link]]:
+    found = (rule.links(one[rule.shift]) for one in sentences)
     return [frozenset((t, s) for s, t in links) if turned else links for links in found]
 
 
