@@ -2,7 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
-# Tensors of this size run fastest on one thread; the test runner gives each core a process instead.
+# Tensors of this size run fastest on one thread; the test runner gives each core a process instead. Each process begins
+# with half of the tests in order (worksteal), so that it shares fixtures of a file instead of preparing them twice.
 export OMP_NUM_THREADS ?= 1
 
 .PHONY: demo test test-long check quick docs studio bench clean
@@ -25,13 +26,13 @@ check: $(INSTALLED)  ## lint, types and import rules
 	$(BIN)/lint-imports
 
 test: check  ## everything that must hold after each change
-	PYTHONDONTWRITEBYTECODE=1 $(BIN)/pytest -n 2 -m "not long"
+	PYTHONDONTWRITEBYTECODE=1 $(BIN)/pytest -n 2 --dist worksteal -m "not long"
 
 test-long: check  ## the same and the tests that take long: before a release
-	PYTHONDONTWRITEBYTECODE=1 REGARD_CHECK_ALL_SHAPES=1 $(BIN)/pytest -n 2
+	PYTHONDONTWRITEBYTECODE=1 REGARD_CHECK_ALL_SHAPES=1 $(BIN)/pytest -n 2 --dist worksteal
 
 quick: $(INSTALLED)  ## the tests that train nothing
-	PYTHONDONTWRITEBYTECODE=1 $(BIN)/pytest -n 2 -m "not slow and not long"
+	PYTHONDONTWRITEBYTECODE=1 $(BIN)/pytest -n 2 --dist worksteal -m "not slow and not long"
 
 docs: $(INSTALLED)  ## the site: story, guides, reference, results; open site/index.html
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -120,6 +120,7 @@ def test_a_later_failure_loses_neither_new_nor_old_figures(
     assert [one["name"] for one in record["training"][0]["timings"]][:2] == ["textbook loop", "textbook loop, bf16"]
 
 
+@pytest.mark.long
 def test_a_machine_without_a_compiler_measures_the_rest(
     process: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

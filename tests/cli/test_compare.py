@@ -122,7 +122,7 @@ def test_ctrl_c_saves_and_prints_the_command_to_continue(recipe: Path, tmp_path:
     assert (journal.parent / "last" / "manifest.json").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_item_8_a_closed_terminal_ends_a_comparison_whose_runs_were_saved(recipe: Path, tmp_path: Path) -> None:
     run = tmp_path / "out" / "variants" / "additive" / "seed-0" / "run"
     words = ["compare", str(recipe), "--score", "additive", "--seeds", "1", "--set", "train.steps=30000"]
@@ -142,7 +142,7 @@ def _read(path: Path) -> bytes:
     return path.read_bytes() if path.exists() else b""
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_report_is_updated_after_every_run(recipe: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     options = ["--seeds", "1", "--sentences", "3", "--jobs", "1", "--out", str(out)]

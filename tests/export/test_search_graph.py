@@ -107,6 +107,7 @@ def test_what_does_not_fit_is_searched_on_the_host() -> None:
     assert searched([4] * 5)
     assert not searched([4, 0, 4, 4, 4])
     assert not searched([4] * 5, beam=12), "more than the vocabulary"
+    assert not searched([4, 4, 4, 4, 500])
     assert not searched([4] * 5, coverage=0.2)
     assert not searched([4] * 5, no_repeat_ngram=2)
     many = Sentences(source.source[:1].expand(9, -1), source.source_lengths[:1].expand(9))
@@ -124,3 +125,14 @@ def test_damaged_weights_are_reported_as_on_the_host(damage: float, message: str
     model = onnx_model(torch_one)
     with pytest.raises(ValueError, match=message):
         beam_search(model, batches()[0], torch.tensor([4]), beam=2)
+
+
+def test_one_hypothesis_that_is_not_a_number_is_reported_as_on_the_host() -> None:
+    """Another hypothesis of the sentence is sound, and would win."""
+    torch_one: Seq2Seq = build(recurrent(score="dot")).float()
+    with torch.no_grad():
+        torch_one.decoder.embedding.weight[7] = float("nan")  # type: ignore[union-attr, index, operator]
+    model, source = onnx_model(torch_one), batches()[0]
+    for stepper in (model, Steps(model)):
+        with pytest.raises(ValueError, match="gave NaN"):
+            beam_search(stepper, source, torch.tensor([6]), beam=11)

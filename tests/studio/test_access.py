@@ -58,6 +58,10 @@ def test_forced_colours_show_numbers_instead_of_colours(open_studio: Open) -> No
     page = opened(studio, "translate")
     assert page.locator("[role=grid] canvas").evaluate("node => getComputedStyle(node).display") == "none"
     assert page.locator("[data-cell='0,0']").text_content().strip() == "92"
+    page = opened(studio, "walk")
+    bars = page.locator(".bar i").evaluate_all("nodes => nodes.map((node) => getComputedStyle(node).backgroundColor)")
+    assert set(bars) == {page.evaluate("getComputedStyle(document.body).color")}, "bars are drawn in the text's colour"
+    assert page.locator(".stages [aria-current]").evaluate("node => getComputedStyle(node).outlineStyle") == "solid"
 
 
 def test_the_theme_can_be_chosen_and_is_kept(studio: Studio) -> None:

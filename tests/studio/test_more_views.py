@@ -86,6 +86,11 @@ def test_triage_lists_the_doubtful_first(studio: Studio) -> None:
     assert len(texts) == 3
     assert CAT in texts[-1]
     assert page.locator("img").count() == 0
+    page.get_by_role("button", name="log p").click()
+    page.locator("th[aria-sort]", has_text="log p").wait_for()
+    shown = [float(one.replace("−", "-")) for one in page.locator("tbody td:nth-of-type(2)").all_text_contents()]
+    assert shown == sorted(shown)
+    assert studio.spoken() == "Sorted by mean log-probability of a piece, the most doubtful first"
     page.get_by_role("link", name=CAT).click()
     page.get_by_test_id("translation").wait_for()
     assert studio.translation() == "le chat noir était assis sur le tapis"

@@ -86,6 +86,13 @@ def test_a_newcomer_with_the_mouse(studio: Studio) -> None:
     assert studio.translation() == edited
 
 
+def follow(studio: Studio, title: str) -> None:
+    """Tab to a link of the navigation and press Enter."""
+    while studio.page.evaluate("document.activeElement.textContent.trim()") != title:
+        studio.tab_to("header nav a", 200)
+    studio.page.keyboard.press("Enter")
+
+
 def test_a_newcomer_with_the_keyboard_alone(studio: Studio) -> None:
     page = studio.page
     keys = page.keyboard
@@ -129,7 +136,7 @@ def test_a_newcomer_with_the_keyboard_alone(studio: Studio) -> None:
         keys.press("Enter")
     assert waiting.value.suggested_filename.endswith(".svg")
 
-    page.goto(f"{studio.base}/#/compare?text={CAT}&models=demo-en-fr")
+    follow(studio, "Compare")
     page.get_by_role("checkbox", name="vanilla", exact=True).wait_for()
     for name in ("vanilla", "transformer"):
         while studio.page.evaluate("document.activeElement.parentElement.textContent.trim()") != name:
@@ -137,7 +144,7 @@ def test_a_newcomer_with_the_keyboard_alone(studio: Studio) -> None:
         keys.press("Space")
         page.get_by_role("region", name=name, exact=True).wait_for()
 
-    page.goto(f"{studio.base}/#/walk?model=demo-en-fr&text={CAT}")
+    follow(studio, "Walk")
     page.get_by_test_id("place").wait_for()
     studio.tab_to(".target button")
     for key in ("ArrowRight", "ArrowRight", "ArrowDown", "ArrowDown", "ArrowDown"):
@@ -148,15 +155,17 @@ def test_a_newcomer_with_the_keyboard_alone(studio: Studio) -> None:
     keys.press("ArrowLeft")
     page.get_by_test_id("place").get_by_text("Step 2 of 9").wait_for()
 
-    page.goto(f"{studio.base}/#/beam?model=demo-en-fr&text={CAT}&beam=3")
+    follow(studio, "Beam")
     page.get_by_role("tree").wait_for()
     studio.tab_to("[role=treeitem]")
     keys.press("ArrowRight")
     assert studio.focused().startswith("le: kept, rank 1")
     for _ in range(3):
         keys.press("ArrowRight")
+    keys.press("Home")
     while not studio.focused().startswith("ton:"):
         keys.press("ArrowDown")
+    assert "rank 2" in page.get_by_test_id("node").text_content()
     keys.press("Enter")
     page.wait_for_url("**prefix_ids=**")
     page.wait_for_function(

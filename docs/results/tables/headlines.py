@@ -3,7 +3,7 @@
 from tables.alignment import best_aer
 from tables.quality import multi30k_score
 from tables.records import markdown, percent, record, records
-from tables.speed import bench_ratio
+from tables.speed import bench_ratio, peers_ratio
 
 STUDENT = "GRU, dot at the output, taught by the vote"
 TAUGHT = "Transformer-tiny, taught by the vote"
@@ -93,6 +93,7 @@ def _speed() -> list[list[str]]:
     fused, plain = (sizes[f"{name} 64 × 256 × 256 × 512 (value 512) bfloat16"] for name in ("fused", "plain"))
     textbook, joey = record("decoding")["runs"]
     large = record("decoding_gpu_256")["runs"]
+    ahead = peers_ratio()
     prepared = record("prepare")["prepare"]
     joey_step = bench_ratio("bench_cpu", "multi30k", "ours with JoeyNMT's output, bf16", "JoeyNMT")
     return [
@@ -119,6 +120,12 @@ def _speed() -> list[list[str]]:
             f"{textbook['ratio']:.1f} × the textbook",
             f"{joey['ratio']:.2f} × JoeyNMT",
             "`benchmarks/decoding.py`",
+        ],
+        [
+            "Decoding, CPU, int8, one thread: beam 5, greedy, one alone",
+            " · ".join(f"{ahead[label]:.2f} ×" for label in ahead),
+            "CTranslate2's speed (Transformer of equal size)",
+            "`benchmarks/decoding_peers.py`",
         ],
         [
             "Decoding, H200, beam 5, batches of 256",

@@ -151,6 +151,59 @@ def _decoded(one: Any) -> list[str]:
     return [f"{one['sentences_per_second']:,.1f}", f"{one['tokens_per_second']:,.0f}", f"{1000 * one['latency']:.1f}"]
 
 
+def decoding_peers() -> str:
+    found = record("decoding_peers")
+    figures = found["figures"]
+    head = [
+        f"one thread, {found['date']}, load {found['load']:.0f}",
+        "beam 5, sentences/s",
+        "greedy, sentences/s",
+        "one alone, beam 5, ms",
+    ]
+    labels = ("beam 5", "greedy", "alone")
+    rows = [
+        [name, *(f"{one[label]['elapsed']:,.1f} ({one[label]['cpu']:,.1f})" for label in labels)]
+        for name, one in figures.items()
+    ]
+    return markdown(head, rows)
+
+
+def peers_ratio() -> dict[str, float]:
+    """Our speed over CTranslate2's, both in int8, in elapsed time."""
+    figures = record("decoding_peers")["figures"]
+    ours = figures["ours, ONNX int8"]
+    theirs = next(one for name, one in figures.items() if name.startswith("CTranslate2") and name.endswith("int8"))
+    ratios = {label: ours[label]["elapsed"] / theirs[label]["elapsed"] for label in ("beam 5", "greedy")}
+    return {**ratios, "alone": theirs["alone"]["elapsed"] / ours["alone"]["elapsed"]}
+
+
+def decoding_quality() -> str:
+    figures = record("decoding_quality")["figures"]
+    rows = [[name, f"{one['bleu']:.2f}", f"{100 * one['same']:.1f} %"] for name, one in figures.items()]
+    return markdown(["", "BLEU", "same translations as torch in float32"], rows)
+
+
+def bulk() -> str:
+    rows = [
+        [
+            str(run["workers"]),
+            f"{run['rows']:,}",
+            f"{run['seconds']:,.0f}",
+            f"{run['sentences_per_second']:,.0f}",
+            f"{run['load']:.0f}",
+        ]
+        for run in record("bulk")["runs"]
+    ]
+    return markdown(["workers", "sentences", "seconds", "sentences/s", "load of the machine"], rows)
+
+
+def bulk_cost() -> str:
+    speed = next(run["ours"]["sentences_per_second"] for run in record("decoding_gpu_256")["runs"])
+    hours = 1e9 / speed / 3600
+    rows = [[str(gpus), f"{hours / gpus:,.1f}", f"{hours:,.1f}"] for gpus in (1, 8, 64)]
+    return markdown(["GPUs", "hours", "GPU hours"], rows)
+
+
 def prepare() -> str:
     found = record("prepare")
     work, epoch = found["prepare"], found["epoch"]

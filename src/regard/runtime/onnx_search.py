@@ -15,6 +15,9 @@ from regard.search.host_choices import HostChoices
 FEW = 8
 """The most sentences that are searched in one graph: one that is done waits for the others."""
 
+ROWS = 4096
+"""The most rows of attention that are kept for them; a longer search must be possible to interrupt."""
+
 
 class OnnxSearch:
     """A session of `search_graph`, opened at the first search."""
@@ -27,6 +30,8 @@ class OnnxSearch:
     def fits(self, limits: Tensor, beam: int, options: Options) -> bool:
         """Whether this graph finds what the search on the host would find."""
         if not 0 < len(limits) <= FEW or int(limits.min()) < 1 or options.coverage or options.no_repeat_ngram:
+            return False
+        if int(limits.max()) * len(limits) * beam > ROWS:
             return False
         if self._session is None:
             model = onnx.load_model_from_string(self._decoder)
@@ -65,10 +70,9 @@ class OnnxSearch:
             found = self._session.run(None, {name: given[name.removeprefix("s_begin_")] for name in needed})
         except Exception:  # onnxruntime has its own classes; the same step fails on the host, which reports it
             return None
-        parent, token, value, score, over = found[: len(CHOSEN)]
+        parent, token, value, score, over, faulty = found[: len(CHOSEN)]
         parent, token = parent.view(np.int64), token.view(np.int64)  # onnxruntime's are long long, of the same size
-        possible = score > -np.inf
-        if np.isnan(score).any() or not over.any(axis=(0, 2)).all() or not possible.any(axis=(1, 2)).all():
+        if faulty.any():
             return None
         weights = [torch.from_numpy(one).flatten(0, 1) for one in found[len(CHOSEN) :]]
         wrong = np.zeros(token.shape[:2], dtype=np.int64)

@@ -17,8 +17,8 @@ BLOCK = 64
 FEWEST = 64
 """The fewest blocks for which this pays."""
 INTEGER, DOUBLE, FLOAT, BOOLEAN = TensorProto.INT64, TensorProto.DOUBLE, TensorProto.FLOAT, TensorProto.BOOL
-CHOSEN = {"parent": INTEGER, "token": INTEGER, "value": DOUBLE, "score": DOUBLE, "over": BOOLEAN}
-"""The outputs: what each step chose, [step, sentence, slot]."""
+CHOSEN = {"parent": INTEGER, "token": INTEGER, "value": DOUBLE, "score": DOUBLE, "over": BOOLEAN, "faulty": BOOLEAN}
+"""The outputs, [step, sentence, slot]: what each step chose, and living slots without a sound candidate before it."""
 CARRIED = {"tokens": INTEGER, "s_score": DOUBLE, "s_merits": DOUBLE}
 """What passes from step to step beside the decoder's state."""
 GIVEN = {
@@ -47,6 +47,15 @@ _BLOCKS = """
     s_ids = Add (s_before, s_within)
 """
 _CHOICE = """
+    s_sum = ReduceSum <keepdims = 0> (logits, s_minus_one)
+    s_finite = Less (s_sum, s_ceiling)
+    s_row_best = ReduceMax <keepdims = 0> (s_values, s_minus_one)
+    s_some = Greater (s_row_best, s_floor)
+    s_sound_rows = And (s_finite, s_some)
+    s_sound_slots = Reshape (s_sound_rows, s_by_beam)
+    s_dead = LessOrEqual (s_score, s_lowest)
+    s_sound_or_dead = Or (s_sound_slots, s_dead)
+    s_faults = Not (s_sound_or_dead)
     s_doubles = Cast <to = 11> (s_values)
     s_by_slot = Reshape (s_doubles, s_slots)
     s_scores_before = Unsqueeze (s_score, s_two)
@@ -86,6 +95,7 @@ _CHOICE = """
 """
 _BEFORE = """
     s_slots = Concat <axis = 0> (s_minus_one, s_beam, s_beam)
+    s_by_beam = Concat <axis = 0> (s_minus_one, s_beam)
     s_square = Mul (s_beam, s_beam)
     s_candidates = Concat <axis = 0> (s_minus_one, s_square)
 """
@@ -108,6 +118,7 @@ def search_graph(decoder: ModelProto, vocabulary: int) -> ModelProto:
     carried = {**CARRIED, **kinds}
     after = ["s_new_tokens", "s_new_score", "s_new_merits", *(f"s_kept_{name}" for name in changed)]
     shown = {"s_parent": INTEGER, "s_token": INTEGER, "s_value": DOUBLE, "s_total": DOUBLE, "s_over": BOOLEAN}
+    shown |= {"s_faults": BOOLEAN}
     body = helper.make_graph(
         nodes,
         "search step",
@@ -153,9 +164,10 @@ def _constants(vocabulary: int) -> list[TensorProto]:
     blocks = _blocks(vocabulary)
     arrays: dict[str, Any] = {
         "zero": np.int64(0), "one": np.int64(1), "two": np.array([2]), "minus_one": np.array([-1]),
-        "lowest": np.float64(-np.inf), "floor": np.float32(-np.inf), "block": np.array([BLOCK]),
+        "lowest": np.float64(-np.inf), "floor": np.float32(-np.inf), "ceiling": np.float32(np.inf),
         "by_block": np.array([-1, blocks, BLOCK]), "one_block": np.array([1, 1, BLOCK]),
-        "rows_of_all": np.array([0, -1]), "pad": np.array([0, 0, 0, blocks * BLOCK - vocabulary]),
+        "rows_of_all": np.array([0, -1]), "block": np.array([BLOCK]),
+        "pad": np.array([0, 0, 0, blocks * BLOCK - vocabulary]),
     }  # fmt: skip
     return [numpy_helper.from_array(np.asarray(array), f"s_{name}") for name, array in arrays.items()]
 

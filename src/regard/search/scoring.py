@@ -74,9 +74,9 @@ def best(
     """
     vocabulary = scores.shape[1]
     count = min(count, vocabulary)
-    if count == 1:  # argmax is documented to return the first of equal values
-        index = scores.argmax(dim=1, keepdim=True)
-        return scores.gather(1, index).double().cpu().numpy(), index.cpu().numpy()
+    if count == 1:
+        value, index = top(scores, 1)
+        return value.double().cpu().numpy(), index.cpu().numpy()
     values, ids = (part.cpu().numpy() for part in top(scores, min(count + 1, vocabulary)))
     values = values.astype(np.float64)
     if (values[:, 1:] < values[:, :-1]).all():  # no two are equal
@@ -97,6 +97,9 @@ def best(
 def top(
     scores: Float[Tensor, "rows vocabulary"], count: int
 ) -> tuple[Float[Tensor, "rows count"], Int[Tensor, "rows count"]]:
-    """The `count` highest of each row and their ids, in `topk`'s order."""
+    """The `count` highest of each row and their ids, in `topk`'s order; of a single one, the lowest id."""
+    if count == 1:  # argmax is documented to return the first of equal values
+        index = scores.argmax(dim=1, keepdim=True)
+        return scores.gather(1, index), index
     found = scores.topk(count, dim=1)
     return found.values, found.indices

@@ -1,5 +1,6 @@
 // Follows a training run by server-sent events; the browser reconnects and continues by itself.
 import type { Point } from "./chart";
+import { connection } from "./connection.svelte";
 
 interface Step {
   step: number;
@@ -41,6 +42,8 @@ export class RunEvents {
     const source = (this.#source = new EventSource(`/api/v1/runs/${encodeURIComponent(run)}/events`));
     const on = <Data>(kind: string, act: (data: Data) => void) =>
       source.addEventListener(kind, (event) => act(JSON.parse((event as MessageEvent<string>).data) as Data));
+    source.onopen = () => connection.found();
+    source.onerror = () => source.readyState === EventSource.CONNECTING && connection.lost(); // the browser tries again
     on<{ total_steps: number }>("started", (data) => (this.total = data.total_steps));
     on<Step>("step", (data) => this.#later(data));
     on<Validated>("validated", (data) => (this.validations = [...this.validations, data]));

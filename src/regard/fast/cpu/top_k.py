@@ -25,9 +25,15 @@ def top_by_blocks(
     blocks = scores.shape[1] // BLOCK
     whole = blocks * BLOCK
     parts = scores[:, :whole].view(len(scores), blocks, BLOCK)
-    block = parts.amax(dim=2).topk(count, dim=1).indices
+    block = _highest(parts.amax(dim=2), count)[1]
     near = parts.gather(1, block[:, :, None].expand(-1, -1, BLOCK)).flatten(1)
     rest = scores.shape[1] - whole
-    values, place = (torch.cat([near, scores[:, whole:]], dim=1) if rest else near).topk(count, dim=1)
+    values, place = _highest(torch.cat([near, scores[:, whole:]], dim=1) if rest else near, count)
     inside = block.gather(1, (place // BLOCK).clamp_(max=count - 1)).mul_(BLOCK).add_(place % BLOCK)
     return values, torch.where(place < count * BLOCK, inside, place - count * BLOCK + whole) if rest else inside
+
+
+def _highest(numbers: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """`topk`; a single one is the first of equal values, which `topk` does not promise."""
+    values, places = numbers.max(dim=1, keepdim=True) if count == 1 else numbers.topk(count, dim=1)
+    return values, places
