@@ -1,13 +1,14 @@
 """Two checkouts of regard, benchmarks side by side: nothing may be slower by more than 3 % and the spread.
 
     git worktree add ../old 31eb2fa
-    python benchmarks/before_after.py ../old . --turns 7 --json docs/results/before_after_cpu.json
+    OMP_NUM_THREADS=1 python benchmarks/before_after.py ../old . --json docs/results/before_after_cpu.json
     python benchmarks/before_after.py ../old . --gpu --json docs/results/before_after_gpu.json
 
 The checkouts take turns: each runs its own `regard bench`, `benchmarks/decoding.py` and, on a GPU,
 `benchmarks/additive_kernel.py`, in a child process, with the interpreter that runs this script. A row is the
 median over turns; its spread is half the distance between the quartiles, relative to the median, of the side where it
-is larger. The exit status is 1 if a row is slower by more than 3 % and its spread. `--only bench` runs only that one.
+is larger. The exit status is 1 if a row is slower by more than 3 % and its spread. `--only bench` runs only that one. A
+turn takes about two minutes of a core on a CPU; `--seconds 1100` ends after about 20 minutes.
 """
 
 import argparse
@@ -111,7 +112,7 @@ def main() -> None:
     options.add_argument("new", type=Path)
     options.add_argument("--gpu", action="store_true")
     options.add_argument("--turns", type=int, default=7)
-    options.add_argument("--repeats", type=int, default=3, help="of `regard bench` within a turn")
+    options.add_argument("--repeats", type=int, default=1, help="of `regard bench` within a turn")
     options.add_argument("--only", action="append", default=[], help="bench, decoding, additive_kernel (repeatable)")
     options.add_argument("--seconds", type=float, default=float("inf"), help="start no turn after this many seconds")
     options.add_argument("--json", type=Path)

@@ -35,6 +35,8 @@ NEW = {
         "runtime/inside.py",
         "runtime/recorder.py",
         "runtime/traced.py",
+        "lab/about_model.py",
+        "plot/widget.py",
     ),
     "ONNX, int8 and models in the package": (
         "export",
@@ -48,6 +50,9 @@ NEW = {
         "cli/models.py",
         "runtime/onnx_folder.py",
         "runtime/onnx_model.py",
+        "runtime/onnx_search.py",
+        "runtime/onnx_search_graph.py",
+        "search/host_choices.py",
     ),
     "bulk translation and int8 products": (
         "cli/translate_folder.py",
@@ -55,7 +60,9 @@ NEW = {
         "runtime/decoding_precision.py",
         "runtime/row_worker.py",
     ),
-    "Trust, items 11 to 20": (
+    "Trust, items 3 and 11 to 20": (
+        "data/parquet_batches.py",
+        "runtime/search_size.py",
         "cli/arriving.py",
         "cli/completion.py",
         "lab/compare/export_files.py",

@@ -12,6 +12,7 @@ from schemathesis import GenerationMode
 
 from .conftest import served
 
+pytestmark = pytest.mark.filterwarnings("ignore:Do not use the `random` module inside strategies")  # schemathesis does
 FEW = settings(max_examples=12, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 MANY = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 CHECKS = [
@@ -28,7 +29,7 @@ def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     folder = tmp_path_factory.mktemp("fuzzed")
     (folder / "file").touch()
     arguments = ("studio", "demo-en-fr", "demo-en-hi", "--no-browser", "--runs", str(folder / "file" / "runs"))
-    with served(folder / "log", *arguments) as (_, client):
+    with served(folder / "log", *arguments, seconds=3600) as (_, client):
         yield client
 
 
@@ -47,7 +48,7 @@ def _fuzz(described: Any, client: httpx.Client, effort: settings) -> None:
             @effort
             @given(case=operation.as_strategy(generation_mode=mode))
             def holds(case: Any) -> None:
-                answer = case.call(base_url=str(client.base_url))
+                answer = case.call(base_url=str(client.base_url), timeout=120)
                 case.validate_response(answer, checks=CHECKS)
                 assert answer.status_code < 400 or set(answer.json()) == {"error"}
 

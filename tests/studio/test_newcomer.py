@@ -185,6 +185,18 @@ def test_the_walk_shows_the_numbers_of_the_step(studio: Studio) -> None:
     studio.says("scores")
 
 
+def test_a_shorter_sentence_walks_from_its_start(studio: Studio) -> None:
+    page = studio.open("walk", model="demo-en-fr", text=CAT, step=7)
+    page.get_by_test_id("place").get_by_text("Step 8 of 9").wait_for()
+    page.get_by_label("Source (English)").fill("i love you")
+    page.keyboard.press("Enter")
+    page.get_by_test_id("place").get_by_text("Step 1 of 4").wait_for()
+    studio.open("walk", model="demo-en-fr", text="i love you", step=7)
+    page.get_by_test_id("place").get_by_text("Step 1 of 4").wait_for()
+    assert page.get_by_role("alert").count() == 0
+    studio.troubles[:] = [one for one in studio.troubles if "422" not in one]
+
+
 def test_the_walk_of_local_attention_shows_its_window_and_of_a_transformer_its_heads(studio: Studio) -> None:
     forced = {"text": CAT, "mode": "forced", "target": "le chat noir"}
     page = studio.open("walk", model="local-p", step=1, stage="softmax", **forced)

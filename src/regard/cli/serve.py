@@ -29,7 +29,7 @@ def serve(
         str | None, value("SECRET", "Clients must send Authorization: Bearer SECRET (default: $REGARD_TOKEN).")
     ] = None,
     device: Device = "cpu",
-    batch: Annotated[int, number("Hypotheses decoded together (default: 128).", MOST["beam"], 1)] = 128,
+    batch: Annotated[int, number("Hypotheses decoded together (default: 160).", MOST["beam"], 1)] = 160,
     queue: Annotated[int, number("Requests in the queue; further ones get 429 (default: 128).", MOST_QUEUE, 1)] = 128,
     seconds: Annotated[int, number("Timeout of a request in seconds (default: 30).", 3600, 1)] = 30,
     trust: Trust = None,

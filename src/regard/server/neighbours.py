@@ -98,18 +98,21 @@ class Sample:
 
 
 def decode_step(request: NeighboursRequest, loaded: Loaded, abandoned: Callable[[], bool]) -> TracedText:
+    """The sentence with its trace; refuses what has no such step, before the sample is decoded."""
     sentence = Sentence(request.text, request.target)
     search = {} if request.target is not None else {"beam": 1}
     tracing = Tracing(trace=True, abandoned=abandoned)
-    return translate_traced(loaded.translator, [sentence], search, tracing)[0]
+    text = translate_traced(loaded.translator, [sentence], search, tracing)[0]
+    if not text.found:
+        raise invalid("text", "it is blank, so there is no step to look at")
+    steps = len(text.found[0].records)
+    if request.step >= steps:
+        raise invalid("step", f"{request.step} given, this translation has {steps} steps, counted from 0")
+    return text
 
 
 def neighbours_answer(request: NeighboursRequest, loaded: Loaded, text: TracedText, sample: Sample) -> NeighboursAnswer:
-    if not text.found:
-        raise invalid("text", "it is blank, so there is no step to look at")
     found = text.found[0]
-    if request.step >= len(found.records):
-        raise invalid("step", f"{request.step} given, this translation has {len(found.records)} steps, counted from 0")
     vector = _vector(found.records[request.step], request.kind)
     if vector is None:
         raise unsupported(f"{loaded.id} keeps no {request.kind} of its own", field="kind")

@@ -25,7 +25,7 @@ class Settings:
     attention: tuple[Path, ...] = ()
     trust: tuple[str, ...] = ()
     device: str = "cpu"
-    rows: int = 128
+    rows: int = 160
     """Hypotheses that one step computes together; 1 decodes one request after the other."""
     queue: int = 128
     """Requests that may wait."""

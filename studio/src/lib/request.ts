@@ -1,7 +1,7 @@
 // The request of a translation, to and from the address of the page.
 import type { Document, Hypothesis, TranslateRequest, Translation } from "./types";
 
-export const TEXT_KEYS = ["prefix", "prefix_ids", "edit"];
+export const TEXT_KEYS = ["prefix", "prefix_ids", "edit", "step", "drop", "hypothesis"];
 export const FREE_KEYS = ["prefix", "prefix_ids", "beam", "nbest", "temperature", "top_k", "top_p", "seed"];
 
 const number = (query: URLSearchParams, key: string): number | undefined => {

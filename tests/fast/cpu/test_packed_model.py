@@ -202,10 +202,10 @@ def test_products_of_any_number_of_rows_use_few_shapes(
             for x in (torch.randn(rows, 16), torch.randn(2, rows, 16)):
                 found = product(x, packed, bias)
                 torch.testing.assert_close(found, functional.linear(x, weight, bias), atol=tolerance, rtol=1e-4)
-    assert len(seen) <= (60 if precision == "float32" else 0)
+    assert len(seen) <= (70 if precision == "float32" else 0)
 
 
 def test_rounding_adds_few_rows() -> None:
-    assert [rounded_up(rows) for rows in range(6)] == [0, 1, 2, 3, 4, 8]
+    assert [rounded_up(rows) for rows in range(18)] == [*range(17), 20]  # a single sentence is not slowed down
     assert all(rows <= rounded_up(rows) <= 17 / 16 * rows for rows in range(64, 5000))
-    assert len({rounded_up(rows) for rows in range(4097)}) < 120
+    assert len({rounded_up(rows) for rows in range(4097)}) < 130

@@ -44,8 +44,8 @@ def product(x: Tensor, weight: Packed, bias: Tensor | None) -> Tensor:
 
 
 def rounded_up(rows: int) -> int:
-    """The next number of rows that products are computed with: at most 1/16 more from 64 rows on."""
-    multiple = max(4 if rows > 4 else 1, 1 << max(rows.bit_length() - 5, 0))
+    """The number of rows that products are computed with: up to 16 as given, at most 1/16 more from 64 on."""
+    multiple = max(4 if rows > 16 else 1, 1 << max(rows.bit_length() - 5, 0))
     return -(-rows // multiple) * multiple
 
 
