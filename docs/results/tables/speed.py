@@ -250,7 +250,7 @@ def faults() -> str:
     for one in _rounds("faults"):
         for command, counted in one["commands"].items():
             before = totals.get(command, [0, 0])
-            totals[command] = [before[0] + counted["refused"], before[1] + counted["went on"]]
+            totals[command] = [before[0] + counted.get("refused", 0), before[1] + counted.get("went on", 0)]
     rows = [[command, *map(str, counted), ""] for command, counted in totals.items()]
     sums = [str(sum(one)) for one in zip(*totals.values(), strict=True)]
     broken = sum(len(one["broken"]) for one in _rounds("faults"))
