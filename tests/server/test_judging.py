@@ -86,7 +86,7 @@ def test_quality_refuses_what_it_cannot_measure(client: httpx.Client, trained_on
         for path in ("quality/mine", "quality/bare"):
             error = serving.get(f"/api/v1/{path}").json()["error"]
             assert error["code"] == "unsupported"
-        assert error["message"] == "this model does not know its recipe, so there is no data to look at"
+        assert error["message"] == "this model has no recipe, so there is no data to show"
         error = serving.post("/api/v1/neighbours", json={"text": CAT}).json()["error"]
         assert error["message"] == "regard serve reads no data files"
 

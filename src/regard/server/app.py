@@ -54,9 +54,9 @@ def create_app(service: Service) -> Guard:
 
 
 def _handle_errors(app: FastAPI, page: Page) -> None:
-    """Every refusal becomes the same body; what is no refusal reaches the guard, which answers 500.
+    """Every Refusal becomes an error body; other exceptions reach the guard, which answers 500.
 
-    Paths that no route takes are those of the page.
+    Paths without a route belong to the page.
     """
 
     def refuse(request: Request, refusal: Refusal) -> Response:

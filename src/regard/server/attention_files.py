@@ -1,4 +1,4 @@
-"""Attention of anybody's model from a file (.json, .npz, .npy), checked and bounded; nothing in it is executed.
+"""Attention of any model from a file (.json, .npz, .npy), validated and bounded; nothing in it is executed.
 
     {"weights": [[0.9, 0.1], [0.2, 0.8]], "source": ["the", "cat"], "target": "le chat", "gold": [[0, 0]]}
 
@@ -38,7 +38,7 @@ KEYS = {"weights", "source", "target", "caption", "gold", "source_language", "ta
 
 @dataclass(frozen=True, eq=False)
 class AttentionTensor:
-    """What a file holds."""
+    """The content of a file."""
 
     name: str
     weights: Float32[np.ndarray, "layer head target source"]
@@ -69,7 +69,7 @@ class AttentionTensor:
 
 
 def read_attention(path: Path) -> AttentionTensor:
-    """Refuses, with the reason, whatever is no attention."""
+    """Read and validate a file; InputError with the reason if it is not attention."""
     try:
         content = read_regular(path, MOST_BYTES)
         kind = path.suffix.lower()
@@ -80,12 +80,12 @@ def read_attention(path: Path) -> AttentionTensor:
         elif kind == ".npy":
             values = {"weights": _read_npy(content)}
         else:
-            raise ValueError(f"its name ends with '{kind}', wanted .json, .npz or .npy")
+            raise ValueError(f"its name ends with '{kind}', expected .json, .npz or .npy")
         return _checked(path.name, values)
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
     except (ValueError, MemoryError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path} is no attention that can be shown: {error}") from error
+        raise InputError(f"{path} is not a valid attention file: {error}") from error
 
 
 def _read_npz(content: bytes) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def _read_npy(content: bytes) -> Any:
         read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, by_columns, dtype = read_header(file)
     except Exception:  # NumPy raises what its parser meets: ValueError, TokenError, SyntaxError
-        raise ValueError("its header is damaged, or it is no .npy") from None
+        raise ValueError("its header is damaged, or it is not a .npy file") from None
     if dtype.hasobject:
         raise ValueError("it holds Python objects: save numbers and words only")
     data = content[file.tell() :]
@@ -120,7 +120,7 @@ def _checked(name: str, values: Any) -> AttentionTensor:
         raise ValueError("there is no 'weights' in it")
     unknown = sorted(set(map(str, values)) - KEYS)
     if unknown:
-        raise ValueError(f"unknown key {excerpt(unknown[0])}: wanted {', '.join(sorted(KEYS))}")
+        raise ValueError(f"unknown key {excerpt(unknown[0])}: expected {', '.join(sorted(KEYS))}")
     weights = _weights(values["weights"])
     target, source = weights.shape[2:]
     sides = [
@@ -145,7 +145,7 @@ def _weights(given: Any) -> Float32[np.ndarray, "layer head target source"]:
     except (TypeError, ValueError, OverflowError):
         raise ValueError("'weights' are not numbers in rows of one length") from None
     if not 2 <= weights.ndim <= 4:
-        raise ValueError(f"'weights' have the shape {list(weights.shape)}, wanted [layer, head, target, source]")
+        raise ValueError(f"'weights' have the shape {list(weights.shape)}, expected [layer, head, target, source]")
     weights = weights.reshape((1,) * (4 - weights.ndim) + weights.shape)
     if not weights.size or weights.size > MOST_WEIGHTS or max(weights.shape[2:]) > MOST_WORDS:
         raise ValueError(

@@ -36,7 +36,7 @@ def difference(one: Compared, other: Compared, mode: Mode) -> Difference:
 def _why_not(one: Compared, other: Compared, mode: Mode) -> str | None:
     for each in (one, other):
         if each.translation is None:
-            return f"{each.model} could not do it: {each.problem}"
+            return f"{each.model} failed: {each.problem}"
         if each.translation.no_attention is not None:
             return f"{each.model} has no attention: {NO_ATTENTION}"
         if not each.translation.hypotheses:

@@ -109,7 +109,7 @@ def _fault(error: Any) -> str:
 
 
 def from_exception(error: BaseException) -> Refusal | None:
-    """What a wrong request causes deeper down; None for a fault of ours."""
+    """The refusal for an exception that a wrong request caused; None for an error of the server."""
     if isinstance(error, Refusal):
         return error
     if isinstance(error, InputError | ValidationError):

@@ -39,7 +39,7 @@ _HEADERS = (
 
 
 class Guard:
-    """Refuses before the application sees a request, and reports every answer."""
+    """Rejects requests before the application sees them, and logs every answer."""
 
     def __init__(self, app: Callable[[Scope, Receive, Send], Awaitable[None]], service: Service) -> None:
         self._app, self._service = app, service
@@ -67,7 +67,7 @@ class Guard:
         self._report(scope, answered, seconds, error or scope.get("regard_error"))
 
     def _refused(self, scope: Scope) -> Response | None:
-        """Raises, or answers without the application: only where a browser hands over its token."""
+        """Raises, or answers without the application: only for a browser that sends its token in the URL."""
         headers, settings = Headers(scope=scope), self._service.settings
         self._check_origin(headers)
         path: str = scope["path"]
@@ -108,7 +108,7 @@ class Guard:
         return Refusal(413, "too_large", f"the body has more than {most:,} bytes", hint="send less at once")
 
     def _limited(self, receive: Receive) -> Receive:
-        """The same body, refused once it is too large: not every client sends Content-Length."""
+        """The body, rejected once it is too large: not every client sends Content-Length."""
         read = 0
 
         async def limited() -> Message:
@@ -134,7 +134,7 @@ class Guard:
 
 
 class _Answered:
-    """Sends on, adds the security headers, and remembers the status; 499: the client was gone before an answer."""
+    """Forwards the answer, adds the security headers, and keeps the status; 499: the client closed the connection."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -167,7 +167,7 @@ def error_response(refusal: Refusal) -> Response:
 
 
 def failure() -> Refusal:
-    """A mistake of ours."""
+    """The answer for an internal error."""
     return Refusal(500, "failed", "the server made a mistake", hint="its log has the traceback; please report it")
 
 

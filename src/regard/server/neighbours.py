@@ -56,11 +56,11 @@ class Sample:
         return self.done >= len(self.pairs)
 
     def grow(self, translator: Translator, abandoned: Callable[[], bool]) -> None:
-        """Decode the next part of the sample, its targets forced; called in the batcher's thread alone."""
+        """Decode the next part of the sample, its targets forced; called only in the batcher's thread."""
         first = self.done
         part = self.pairs[first : first + CHUNK]
         if not part:
-            return  # another request was quicker
+            return  # another request was faster
         sentences = [Sentence(pair.source, pair.target) for pair in part]
         found = translate_traced(translator, sentences, {}, Tracing(trace=True, abandoned=abandoned))
         for number, text in enumerate(found, first):

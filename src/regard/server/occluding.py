@@ -1,4 +1,4 @@
-"""The occlusion row: attention's companion, which measures what a source word does instead of where the model looks."""
+"""The occlusion row: the effect of each source word on the target, as opposed to the attention to it."""
 
 from collections.abc import Callable, Sequence
 

@@ -31,7 +31,7 @@ class _File:
 
 
 class Page:
-    """Only files that were there at the start can be requested, by their names: no path leads outside."""
+    """Only files that existed at the start can be requested, by name: no path leads outside."""
 
     def __init__(self, folder: Path = FOLDER) -> None:
         files = sorted(path for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else []

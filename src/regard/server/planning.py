@@ -1,4 +1,4 @@
-"""Checks a request against its model and says how to decode it: what is forced, which search, alone or in a batch."""
+"""Checks a request against its model and plans its decoding: what is forced, which search, alone or in a batch."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -31,7 +31,7 @@ class Plan:
 
 
 def plan(request: Decoding, loaded: Loaded) -> Plan:
-    """Refuses what contradicts itself; what remains is checked by the search itself."""
+    """Raises for contradictory options; the search checks the others."""
     forced = request.mode == "forced"
     _check_mode(request)
     edit = request.attention_edit

@@ -1,4 +1,4 @@
-"""Scores of a model on its test set by source length, computed in the background while other requests go on."""
+"""Scores of a model on its test set by source length, computed in the background between other requests."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

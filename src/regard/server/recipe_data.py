@@ -14,12 +14,12 @@ from regard.training.recipe import parse_recipe
 
 
 def first_pairs(bundle: Bundle, split: Split, most: int, *, files: bool) -> list[Pair]:
-    """At most so many pairs; refuses where the data is not here, and without `files` data that is not generated.
+    """The first pairs; raises if the data is missing, and without `files` for data that is not generated.
 
-    A bundle may come from elsewhere: a server for other machines must not return files that its recipe names.
+    A bundle may come from another person: a server for other machines must not return files that its recipe names.
     """
     if not bundle.manifest.recipe:
-        raise unsupported("this model does not know its recipe, so there is no data to look at")
+        raise unsupported("this model has no recipe, so there is no data to show")
     try:
         raw = located_recipe(bundle.manifest.recipe, bundle.path)
         data = parse_recipe(raw, "the recipe of the model").data

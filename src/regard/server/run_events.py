@@ -58,7 +58,7 @@ async def stream(
                 yield _event({"event": "snapshot", "step": entry["step"]})
         if not was_alive and (ended or not entries):
             if not ended:
-                message = "its process ended before the run was finished: regard train --resume goes on with it"
+                message = "its process ended before the run was finished: regard train --resume continues it"
                 yield _event({"event": "gone", "message": message})
             yield _event({"event": "end"})
             return
@@ -70,7 +70,7 @@ async def stream(
 
 
 def _read_all(journal: Tail, past: bool) -> list[tuple[int, dict[str, Any]]]:
-    """What is new; of a long past, evenly spaced steps."""
+    """The new events; of a long history, evenly spaced steps."""
     found: list[tuple[int, dict[str, Any]]] = []
     while part := journal.read():
         found += part

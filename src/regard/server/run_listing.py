@@ -27,7 +27,7 @@ FRESH = 120
 
 @dataclass(frozen=True)
 class Summary:
-    """What a journal says about its run."""
+    """The summary of a run, from its journal."""
 
     step: int = 0
     total_steps: int | None = None

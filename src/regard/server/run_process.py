@@ -45,7 +45,7 @@ class Training:
 
 
 class Trainer:
-    """One training at a time, in a process of its own."""
+    """One training at a time, in a child process."""
 
     def __init__(self, runs: Path | None) -> None:
         self._runs = runs
@@ -92,7 +92,7 @@ class Trainer:
         return folder
 
     def stop(self, name: str) -> None:
-        """Ask a process to save and end; wait for it, and kill it if it does not."""
+        """Signal a process to save and end; wait for it, and kill it after the timeout."""
         training = self._all[name]
         if not training.alive:
             return

@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class Latest(Generic[T]):
-    """The last few values by key; asking for one makes it the newest."""
+    """An LRU cache: the last few values by key."""
 
     def __init__(self, most: int) -> None:
         self._most, self._values = most, OrderedDict[Hashable, T]()
@@ -88,7 +88,7 @@ class Service:
     async def decode(
         self, request: Request, loaded: Loaded, decoding: Decoding, top: int
     ) -> tuple[TracedText, Timings, Plan]:
-        """Decode together with what else waits for the same model and search."""
+        """Decode together with other queued requests for the same model and search."""
         begun = time.perf_counter()
         planned = plan(decoding, loaded)
         forced = decoding.mode == "forced"
@@ -170,7 +170,7 @@ class Service:
         return work
 
     def close(self) -> None:
-        """Finish what runs and what waits; refuse what comes; a training saves its checkpoint and ends."""
+        """Finish running and queued requests, reject new ones; a training saves its checkpoint and ends."""
         self.trainer.close()
         self.batcher.close(self.settings.seconds)
 

@@ -1,4 +1,4 @@
-"""What a server was started with: models, limits, address, token."""
+"""Settings of a server: models, limits, address, token."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,7 +41,7 @@ class Settings:
                 "REGARD_TOKEN, or leave --host out"
             )
         if self.token is not None and (len(self.token) < 8 or not self.token.isascii() or not self.token.isprintable()):
-            raise InputError("--token wants at least 8 printable ASCII characters: it is a password")
+            raise InputError("--token needs at least 8 printable ASCII characters: it is a password")
 
     @property
     def limits(self) -> Limits:

@@ -21,7 +21,7 @@ def special(number: int) -> Special | None:
 
 
 def direction(text: str) -> Literal["ltr", "rtl"]:
-    """That of the first letter with one."""
+    """The direction of the first letter that has one."""
     for character in text:
         kind = unicodedata.bidirectional(character)
         if kind in ("L", "R", "AL"):

@@ -24,7 +24,7 @@ class NoServer(InputError):
 
 
 def require_studio(verb: str) -> None:
-    """Refuse to go on without the packages of the extra."""
+    """Raise if the packages of the extra are missing."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise InputError(
@@ -39,7 +39,7 @@ def run_server(
     browser: bool = False,
     log: int = logging.INFO,
 ) -> None:
-    """Serve until SIGTERM or Ctrl-C: then finish what runs, refuse what comes, and return."""
+    """Serve until SIGTERM or Ctrl-C; then finish running requests, reject new ones, and return."""
     import uvicorn
 
     from regard.server.app import create_app

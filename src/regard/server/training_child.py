@@ -24,7 +24,7 @@ SNAPSHOTS = 26
 BATCH, LEAST_PAIRS, MOST_PAIRS = 64, 2_000, 80_000
 """Sentences of a step; of a short run no more are made than it can see."""
 PRIORITY = 5
-"""Niceness: the page stays quick."""
+"""Niceness, so that the page stays responsive."""
 
 
 def main() -> int:

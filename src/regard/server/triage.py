@@ -1,4 +1,4 @@
-"""Which translations to look at first: confidence signals that need no reference, and their mean rank."""
+"""Triage of translations: confidence signals that need no reference, and their mean rank."""
 
 from collections.abc import Callable, Sequence
 

@@ -54,9 +54,14 @@ def test_another_model_or_changed_files_are_refused(folder: Path, tmp_path: Path
     for other in (replace(bulk, bundle="demo-en-hi"), replace(bulk, search={"beam": 3})):
         with pytest.raises(InputError, match="by another model or other settings: name another --output"):
             translate_bulk(other)
-    copy.write_text("she sleeps\nhe sleeps\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"in\.txt has changed since"):
-        translate_bulk(bulk)
+    for text in ("she sleeps\nhe sleeps\n", "she sleepz\n"):
+        copy.write_text(text, encoding="utf-8")
+        with pytest.raises(InputError, match=r"in\.txt has changed since"):
+            translate_bulk(bulk)
+    for damaged in ("[]", "{", '{"made_with": {}}', '{"made_with": {}, "sha256": 3}'):
+        (tmp_path / "out" / "bulk.json").write_text(damaged, encoding="utf-8")
+        with pytest.raises(InputError, match=r"bulk\.json is damaged, or from another version: name another --output"):
+            translate_bulk(bulk)
     with pytest.raises(InputError, match=r"is not empty and holds no bulk\.json"):
         translate_bulk(replace(bulk, output=str(folder)))
     with pytest.raises(InputError, match="no file at"):

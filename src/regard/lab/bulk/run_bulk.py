@@ -17,8 +17,8 @@ import torch
 from regard.bundle.find import find_bundle
 from regard.bundle.manifest import NAME as MANIFEST
 from regard.files import locked, write_whole
-from regard.lab.bulk.parts import ROWS, Part, plan_parts, read_part, write_part
-from regard.reading_files import read_json
+from regard.lab.bulk.parts import BLOCK, ROWS, Part, plan_parts, read_part, write_part
+from regard.reading_files import open_regular, read_json, read_regular
 from regard.registry import Precision
 from regard.runtime.row_worker import Worker
 from regard.text.input_error import InputError
@@ -130,22 +130,35 @@ def _before_pattern(path: Path) -> Iterator[str]:
 
 def _check_record(bulk: Bulk, folder: Path, files: dict[Path, str]) -> None:
     """Record the model, settings and files of an output folder; raise if an existing record differs."""
-    model = hashlib.sha256((find_bundle(bulk.bundle) / MANIFEST).read_bytes()).hexdigest()
+    model = hashlib.sha256(read_regular(find_bundle(bulk.bundle) / MANIFEST)).hexdigest()
     settings = {"column": bulk.column, "precision": bulk.precision, "search": bulk.search, "rows": bulk.rows}
     about = {"model": model, **settings}
-    sizes = {name: path.stat().st_size for path, name in files.items()}
+    digests = {name: _digest(path) for path, name in files.items()}
     place = folder / RECORD
     if place.exists():
-        before = read_json(place)
-        if before.get("made_with") != about:
+        try:
+            before = read_json(place)
+            known = {**before["sha256"]}
+            same = before["made_with"] == about
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{place} is damaged, or from another version: name another --output") from error
+        if not same:
             raise InputError(f"{folder} holds translations by another model or other settings: name another --output")
-        changed = [name for name, size in sizes.items() if before["bytes"].get(name, size) != size]
+        changed = [name for name, digest in digests.items() if known.get(name, digest) != digest]
         if changed:
             raise InputError(f"{changed[0]} has changed since {folder} was started: name another --output")
-        sizes = before["bytes"] | sizes
+        digests = known | digests
     elif any(folder.iterdir()) and {one.name for one in folder.iterdir()} != {f".{RECORD}.lock"}:
         raise InputError(f"{folder} is not empty and holds no {RECORD}: name a new folder with --output")
-    write_whole(place, json.dumps({"made_with": about, "bytes": sizes}, indent=1) + "\n")
+    write_whole(place, json.dumps({"made_with": about, "sha256": digests}, indent=1) + "\n")
+
+
+def _digest(path: Path) -> str:
+    digest = hashlib.sha256()
+    with open_regular(path) as file:
+        while block := file.read(BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
 
 
 def _check_column(bulk: Bulk, parts: list[Part]) -> None:

@@ -1,4 +1,4 @@
-"""What every route needs: the service of its server, and answers as JSON without a second validation."""
+"""Shared by all routes: the service of the server, and answers as JSON without a second validation."""
 
 from typing import Annotated, Any
 
