@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import gettempdir
+from typing import Any
 
 from regard.course.catalogue import Entry, entries
 from regard.course.course_folder import spare_place
@@ -141,19 +142,18 @@ def _parsed(text: str, place: Path) -> Progress:
     known = {key: state.pop(key) for key in ("current", "passed", "attempts", "hints", "advised") if key in state}
     if state:
         raise ValueError("unknown keys")
-    return _checked(Progress(place, **known, _stored=text))
+    return Progress(place, **_checked(known), _stored=text)
 
 
-def _checked(progress: Progress) -> Progress:
+def _checked(known: dict[str, Any]) -> dict[str, Any]:
     """A file that was edited by hand may be JSON and still no progress."""
-    counts = [*progress.attempts.values(), *progress.hints.values(), *progress.advised.values()]
-    if not isinstance(progress.current, str) or not isinstance(progress.passed, dict):
-        raise TypeError("wanted a name and a table")
-    if not all(isinstance(count, int) for count in counts) or not all(
-        isinstance(when, str) for when in progress.passed.values()
-    ):
-        raise TypeError("wanted numbers and times")
-    return progress
+    counts = [count for key in ("attempts", "hints", "advised") for count in known.get(key, {}).values()]
+    times = list(known.get("passed", {}).values())
+    if not isinstance(known.get("current", ""), str) or not all(isinstance(when, str) for when in times):
+        raise TypeError("wanted a name and times")
+    if not all(isinstance(count, int) for count in counts):
+        raise TypeError("wanted numbers")
+    return known
 
 
 def _elsewhere(folder: Path, make: bool = False) -> Path:
