@@ -167,7 +167,7 @@ class TestExplain:
         assert wrong.code == 2
         assert "did you mean 'bahdanau'?" in wrong.complaint
         assert command("explain", "--plot", tmp_path / "x.png").complaint == "--plot draws one mechanism: name it"
-        assert "wanted .png, .svg or .pdf" in command("explain", "dot", "--plot", tmp_path / "x.gif").complaint
+        assert "expected .png, .svg or .pdf" in command("explain", "dot", "--plot", tmp_path / "x.gif").complaint
 
 
 class TestDoctor:
