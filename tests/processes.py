@@ -12,8 +12,8 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
+from regard.course.confinement import PR_SET_PDEATHSIG
 from regard.course.descendants import family_of
-from regard.course.grading_child import PR_SET_PDEATHSIG
 
 LIMIT = 120.0
 """Seconds that a program may run; then it is killed, which ends every wait for it and for its output."""

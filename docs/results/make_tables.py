@@ -72,6 +72,8 @@ TABLES = {
     "fuzz": speed.fuzz,
     "serving": speed.serving,
     "serving-turns": speed.serving_turns,
+    "web": speed.web,
+    "web-speed": speed.web_speed,
     "gradients": evidence.gradients,
     "similarity": evidence.similarity,
     "parameters": evidence.parameters,

@@ -166,7 +166,9 @@ class TestExplain:
         wrong = command("explain", "bahdnau")
         assert wrong.code == 2
         assert "did you mean 'bahdanau'?" in wrong.complaint
-        assert command("explain", "--plot", tmp_path / "x.png").complaint == "--plot draws one mechanism: name it"
+        assert command("explain", "--plot", tmp_path / "x.png").complaint == (
+            "--plot and --walk are about one mechanism: name it"
+        )
         assert "expected .png, .svg or .pdf" in command("explain", "dot", "--plot", tmp_path / "x.gif").complaint
 
 

@@ -10,10 +10,11 @@ import torch
 from regard.course.attempt import load_attempt
 from regard.course.catalogue import find
 from regard.course.exercises.e17_repair import mistakes, replaced_attention, small_translator
-from regard.course.exercises.e17_repair.check import EXERCISE
+from regard.course.exercises.e17_repair.check import EXERCISE, trained
 from regard.course.grade import grade
 from regard.course.process import Grader
 
+REAL_CHANGES = small_translator.CHANGES
 UNIFORM = """
     def attend(query, states, real, W_s, W_h, v):
         weights = real.to(states.dtype) / real.sum(dim=1, keepdim=True)
@@ -96,7 +97,9 @@ def test_a_starter_waits_for_no_training(user_cache: Path, write: Callable[..., 
 
 @pytest.mark.long
 def test_end_to_end(user_cache: Path, write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The real training, in the grading process, with its bar; then the translator speaks French."""
+    """The real training, with its bar; then the translator speaks French."""
+    monkeypatch.setattr(small_translator, "CHANGES", REAL_CHANGES)
+    trained.cache_clear()
     entry, news = find("repair"), News()
     path = write(entry.solution)
     with Grader(entry) as grader:
@@ -108,3 +111,4 @@ def test_end_to_end(user_cache: Path, write: Callable[..., Path], monkeypatch: p
     said = [one.text for one in replaced_attention.translate(small_translator.load_bundle(kept))]
     wanted = ["le chat noir était assis sur le tapis", "jane visite l'afrique en septembre", "je t'aime"]
     assert [said[0], said[1], said[3]] == wanted
+    trained.cache_clear()

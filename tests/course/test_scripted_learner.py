@@ -53,8 +53,8 @@ def learner(tmp_path: Path) -> Iterator[Learner]:
 def settled(text: str) -> str:
     """Without what differs between machines and between editions of the course."""
     text = re.sub(r"\d+\.\d s\b", "0.4 s", text)
-    text = re.sub(r"of \d+ · ", "of 17 · ", text)
-    text = re.sub(r"Progress .*?(\d+)/\d+", r"Progress ▒▒▒▒ \1/17", text)
+    text = re.sub(r"of \d+ · ", "of 20 · ", text)
+    text = re.sub(r"Progress .*?(\d+)/\d+", r"Progress ▒▒▒▒ \1/20", text)
     return re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE)
 
 
@@ -81,7 +81,7 @@ def first_exercise(learner: Learner) -> None:
         "exp(800) is infinity",
         did="sums each row, without the maximum",
     )
-    learner.presses("h", "Hint 1 of 3", did="asks for a hint")
+    learner.presses("h", "Hint 2 of 3", did="asks for a hint")
     learner.presses("s", "shown once yours passes", did="tries to see the solution")
     learner.writes("1", STABLE, "✓ 1", "assertions", "1/", did="subtracts the maximum")
     learner.presses("s", "Our solution", "def softmax", did="compares with our solution")

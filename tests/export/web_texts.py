@@ -84,11 +84,11 @@ def tokenizers() -> dict[str, Tokenizer]:
 
     return {
         "word": train(kind="word", minimum_count=2, normalise=Normaliser(lowercase=True, drop_final_stop=True)),
-        "word spaces": train(kind="word", words="spaces", normalise=Normaliser(apostrophes=False)),
+        "word-spaces": train(kind="word", words="spaces", normalise=Normaliser(apostrophes=False)),
         "character": train(kind="character", vocabulary=120),
-        "character spaces": train(kind="character", words="spaces", normalise=Normaliser(form="NFD")),
+        "character-spaces": train(kind="character", words="spaces", normalise=Normaliser(form="NFD")),
         "bpe": train(kind="bpe", vocabulary=3000, normalise=Normaliser(form="NFKC", lowercase=True)),
-        "bpe spaces": train(kind="bpe", vocabulary=3000, words="spaces"),
+        "bpe-spaces": train(kind="bpe", vocabulary=3000, words="spaces"),
         "unigram": train(kind="unigram", vocabulary=3000),
-        "unigram NFD": train(kind="unigram", vocabulary=2500, normalise=Normaliser(form="NFD", lowercase=True)),
+        "unigram-nfd": train(kind="unigram", vocabulary=2500, normalise=Normaliser(form="NFD", lowercase=True)),
     }

@@ -1,10 +1,13 @@
 """Worked steps of every mechanism: consistent numbers, and the text that shows them."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from regard.lab.explanation import ALIASES, MECHANISMS, explain
-from regard.lab.worked_text import draw_explanation, list_mechanisms, write_explanation
+from regard.lab.worked_text import draw_explanation, explanation_blocks, list_mechanisms, write_explanation
 from regard.text.input_error import InputError
 
 ATTENDING = [name for name in MECHANISMS if name != "none"]
@@ -27,7 +30,15 @@ def test_weights_are_shares_and_padding_gets_none(name: str) -> None:
 def test_the_text_shows_every_stage(name: str) -> None:
     explanation = explain(name)
     text = write_explanation(explanation)
-    for part in (explanation.equation, explanation.paper, "score e", "mask", "weight α", "padding", "Context  c ="):
+    for part in (
+        *explanation.equation.split(",  "),
+        explanation.paper,
+        "score e",
+        "mask",
+        "weight α",
+        "padding",
+        "Context  c =",
+    ):
         assert part in text
     assert "█" in text
     assert len(draw_explanation(explanation).axes) >= 2
@@ -47,7 +58,7 @@ def test_heads_look_at_different_words() -> None:
 
 def test_without_attention_there_is_one_vector_and_no_picture() -> None:
     explanation = explain("none")
-    assert "one fixed vector, no alignment exists" in write_explanation(explanation)
+    assert "one fixed vector, no alignment exists" in " ".join(write_explanation(explanation).split())
     with pytest.raises(InputError, match="one fixed vector, no alignment exists"):
         draw_explanation(explanation)
 
@@ -90,3 +101,42 @@ def test_item_18_local_p_draws_its_gaussian() -> None:
     curve = stages["times the Gaussian around p_t = 3.17, σ = 1"].lines[0].get_xydata()
     assert curve[curve[:, 1].argmax(), 0] == pytest.approx(worked.center[0], abs=0.05)
     np.testing.assert_allclose(np.interp(range(5), *curve.T), worked.gaussian[0], atol=0.01)
+
+
+@pytest.mark.parametrize("name", ATTENDING)
+def test_each_score_can_be_recomputed_from_the_printed_numbers(name: str) -> None:
+    explanation = explain(name)
+    text = write_explanation(explanation)
+    sums = re.findall(r"^  (turn|off|the|lights|PAD) +(\(?[-(\d].*) = (-?[\d.]+)$", text, flags=re.MULTILINE)
+    assert explanation.worked is not None
+    assert len(sums) == explanation.worked.scores.size
+    for _, terms, total in sums:
+        assert re.fullmatch(r"[-+×/().\d ]+", terms)
+        assert eval(terms.replace("×", "*")) == pytest.approx(float(total), abs=5e-4)
+    printed = [float(total) for _, _, total in sums]
+    np.testing.assert_allclose(printed, explanation.worked.scores.ravel(), atol=5e-5)
+    assert all(len(line) < 80 for line in text.splitlines())
+
+
+def test_the_numbers_of_the_story_are_printed() -> None:
+    """Page 3 says that `regard explain` prints its numbers: every table row and score of it."""
+    page = (Path(__file__).parents[2] / "docs/story/03-one-step.md").read_text(encoding="utf-8").replace("−", "-")
+    said = set(re.findall(r"-?\d+\.\d{4}", page.split("## Step 5")[0])) | {"-0.1293", "0.1754", "0.6292", "0.5372"}
+    text = write_explanation(explain("additive"))
+    assert said <= set(re.findall(r"-?\d+\.\d{4}", text))
+
+
+def test_global_attention_is_found_by_its_name() -> None:
+    assert explain("global").name == "general"
+
+
+def test_sigma_is_not_used_for_two_things() -> None:
+    text = write_explanation(explain("local-p"))
+    assert "sigmoid(" in text
+    assert "σ(" not in text
+
+
+def test_the_walk_stops_after_each_stage() -> None:
+    blocks = explanation_blocks(explain("additive"))
+    assert "\n\n".join(blocks) == write_explanation(explain("additive"))
+    assert all(block.count("\n") < 20 for block in blocks)

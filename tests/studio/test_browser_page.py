@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
+from export.web_texts import texts, tokenizers
 from regard.bundle.find import find_bundle
 from regard.bundle.store import load_bundle
 from regard.data import phrasebook
@@ -27,6 +28,10 @@ MODELS = {
     "vanilla": ("vanilla", "character", {}),
     "transformer": ("transformer", "bpe", {}),
 }
+KEPT = """async () => {
+    const found = await Promise.all((await caches.keys()).map(async (name) => (await caches.open(name)).keys()));
+    return found.flat().some((one) => one.url.endsWith("models/demo-en-fr.js"));
+}"""
 RECURRENT = [name for name in MODELS if name != "transformer"]
 TEXTS = [
     CAT, "Jane visits Africa in September.", "don't turn off the lights, please!", "the zebra sat", "Turn off Jane",
@@ -151,6 +156,60 @@ def assert_alike(mine: Any, wanted: Any, where: str) -> None:
         assert mine == wanted, where
 
 
+@pytest.mark.long
+class TestGoldenVectors:
+    """The models of the package and tokenizers of every kind, held to Python."""
+
+    def test_two_thousand_texts_are_tokenised_alike(self, browser: Any, tmp_path: Path) -> None:
+        from regard.bundle import save_bundle
+        from regard.models import Seq2Seq, preset
+
+        every = tokenizers()
+        for name, one in every.items():
+            config = preset("bahdanau", "tiny", embedding=8, encoder_units=8, decoder_units=8)
+            model = Seq2Seq(config, len(one), len(one))
+            save_bundle(tmp_path / name, model, one, one, source_eos=True, longest_source=500)
+        folder = export(tmp_path / "page", ["en-fr", "demo-en-hi", *(tmp_path / name for name in every)])
+        every |= {name: load_bundle(find_bundle(name)).source for name in ("en-fr", "demo-en-hi")}
+        given = texts(2000)
+        with serving(folder) as server, opened(browser, f"http://127.0.0.1:{server.server_port}/") as page:
+            page.open()
+            for name, one in every.items():
+                for text, mine in zip(given, page.call("tokens", name, given), strict=True):
+                    wanted = one.encode(text)
+                    found = mine["ids"], mine["pieces"], mine["words"], mine["wordTexts"], mine["text"], mine["spans"]
+                    spans = [list(span) for span in wanted.spans]
+                    ids, pieces, words = list(wanted.ids), list(wanted.pieces), list(wanted.words)
+                    assert found == (ids, pieces, words, list(wanted.word_texts), wanted.text, spans), (name, text)
+
+    @pytest.mark.parametrize("model", ["en-fr", "fr-en", "demo-en-hi"])
+    def test_two_hundred_sentences_are_translated_alike(self, browser: Any, tmp_path: Path, model: str) -> None:
+        python = Translator(rounded(load_bundle(find_bundle(model))))
+        given = _sentences(model)[:200]
+        folder = export(tmp_path / "page", [model])
+        with serving(folder) as server, opened(browser, f"http://127.0.0.1:{server.server_port}/") as page:
+            page.open()
+            for beam in (1, 4):
+                wanted = python.translate(given, beam=beam)
+                assert page.call("many", model, given, beam) == [one.text for one in wanted]
+                for text, one in zip(given, wanted, strict=True):
+                    mine = page.call("translate", {"model": model, "text": text, "beam": beam})
+                    assert not differences(mine, one), text
+
+
+def _sentences(model: str) -> list[str]:
+    """Everyday sentences of the results and, for a demo, of the phrasebook; longer ones are two of them together."""
+    if model.startswith("demo-"):
+        pair = model.removeprefix("demo-")
+        return [one.source for one in phrasebook.pairs(pair, "test", 200)]
+    results = Path(__file__).parents[2] / "docs" / "results"
+    side = 0 if model == "en-fr" else 1
+    rows = [line.split("\t") for line in (results / "everyday-new.tsv").read_text(encoding="utf-8").splitlines()]
+    short = [row[side] for row in rows if len(row) == 2]
+    return [*short, *(f"{one} {other}" for one, other in zip(short, short[7:], strict=False)),
+            *(one.rstrip(" .?!").lower() for one in short), *(one.upper() for one in short[:30])]  # fmt: skip
+
+
 class TestAsAPerson:
     def test_a_translation_appears_with_its_attention(self, page: BrowserPage) -> None:
         page.open(model="demo-en-hi", text=CAT)
@@ -225,10 +284,8 @@ class TestWithoutAServer:
         with serving(page_folder) as server, opened(browser, f"http://127.0.0.1:{server.server_port}/") as page:
             page.open(model="demo-en-fr", text=CAT)
             page.page.get_by_test_id("translation").wait_for()
-            page.page.evaluate("navigator.serviceWorker.ready")
-            page.page.reload()  # the worker sees the files of this load
-            page.page.get_by_test_id("translation").wait_for()
             before = page.translation()
+            page.page.wait_for_function(KEPT)
             page.page.context.set_offline(True)
             server.shutdown()
             page.page.goto("about:blank")

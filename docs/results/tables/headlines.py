@@ -88,6 +88,8 @@ def _other_tasks() -> list[list[str]]:
 
 
 def _speed() -> list[list[str]]:
+    browser = record("web")
+    together = browser["speed"]["greedy, 16 sentences together"]
     gpu = {one["name"]: one["milliseconds"] for one in record("bench_gpu")["training"][0]["timings"]}
     sizes = record("additive_kernel")["sizes"]
     fused, plain = (sizes[f"{name} 64 × 256 × 256 × 512 (value 512) bfloat16"] for name in ("fused", "plain"))
@@ -132,6 +134,12 @@ def _speed() -> list[list[str]]:
             f"{large[0]['ours']['sentences_per_second']:,.0f} sentences/s",
             f"{large[0]['ratio']:.0f} × the textbook, {large[1]['ratio']:.1f} × JoeyNMT",
             "`benchmarks/decoding.py --device cuda`",
+        ],
+        [
+            f"[In the browser](results/web.md), {browser['model']}, greedy, 16 sentences together",
+            f"{together['words_per_processor_second']:.0f} words/s of processor time",
+            "346 published for Bergamot, wall clock, other hardware",
+            "`benchmarks/web.py`",
         ],
         [
             f"[Preparing](results/preparing.md) {prepared['pairs']:,} pairs, 2 cores",

@@ -250,7 +250,7 @@ def faults() -> str:
     for one in _rounds("faults"):
         for command, counted in one["commands"].items():
             before = totals.get(command, [0, 0])
-            totals[command] = [before[0] + counted["refused"], before[1] + counted["went on"]]
+            totals[command] = [before[0] + counted.get("refused", 0), before[1] + counted.get("went on", 0)]
     rows = [[command, *map(str, counted), ""] for command, counted in totals.items()]
     sums = [str(sum(one)) for one in zip(*totals.values(), strict=True)]
     broken = sum(len(one["broken"]) for one in _rounds("faults"))
@@ -303,3 +303,25 @@ def serving_turns() -> str:
         for name, ratio in (("together", f"{found['ratio']:.1f}"), ("one by one", ""))
     ]
     return markdown(["", "translations/s", "processor time for each, ms", "times the throughput"], rows)
+
+
+def web() -> str:
+    """Downloads, time to the first translation and memory of the page without a server."""
+    found = record("web")
+    sizes = found["bytes"]
+    rows = [
+        ["runtime (compressed)", f"{sizes['runtime'] / 1e6:.2f} MB"],
+        ["model (compressed)", f"{sizes['model'] / 1e6:.2f} MB"],
+        ["page", f"{sizes['page'] / 1e3:.0f} kB ({sizes['page_gzip'] / 1e3:.0f} kB where the host compresses)"],
+        ["first translation, from an empty browser", f"{found['first_translation_seconds']:.1f} s"],
+        ["memory of the page's process", f"{found['resident_bytes'] / 1e6:.0f} MB"],
+    ]
+    return markdown(["", found["model"]], rows)
+
+
+def web_speed() -> str:
+    rows = [
+        [name, f"{one['words_per_processor_second']:.0f}", f"{one['words_per_second']:.0f}"]
+        for name, one in record("web")["speed"].items()
+    ]
+    return markdown(["", "words for each second of processor time", "words/s, wall clock"], rows)

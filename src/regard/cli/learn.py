@@ -9,6 +9,7 @@ Actions:
   hint [N [TIER]]   the next hint, or tier 1, 2 or 3
   reset [N]         put the starter back; your version is kept beside it
   solution [N]      ours, once yours passes
+  answer [N]        what "Try this" was about, once yours passes
   check [N]         for authors: does the course keep its own rules?
 
 For teachers: --grade DIR grades every learner's folder in DIR (N --grade DIR: exercise N only); --report OUT writes
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from regard.course.verdict import Verdict
     from regard.course.verdict_text import Paint
 
-ACTIONS = ("watch", "list", "run", "hint", "reset", "solution", "check")
+ACTIONS = ("watch", "list", "run", "hint", "reset", "solution", "answer", "check")
 
 
 def learn(
@@ -88,6 +89,8 @@ def _act(session: "Session", action: str, exercise: str | None, tier: int | None
         _list(session, as_json)
     elif action == "hint":
         typer.echo(plain([session.hint(entry, tier)], sys.stdout.encoding))
+    elif action == "answer":
+        typer.echo(plain([session.answers(entry)], sys.stdout.encoding))
     elif action == "reset":
         typer.echo(session.reset(entry))
     elif action == "solution":

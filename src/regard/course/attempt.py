@@ -1,5 +1,6 @@
 """A learner's file as the grader sees it: loaded from text, every way it can be unready put into words."""
 
+import ast
 import builtins
 import inspect
 import linecache
@@ -8,12 +9,16 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from regard.course.answer_parts import like_wanted
 from regard.suggest import closest
+
+if TYPE_CHECKING:
+    from regard.course.remote import Remote
 
 MOST_SOURCE_BYTES = 2**20
 MOST_MESSAGE = 300
@@ -61,9 +66,18 @@ class Unready(Exception):
 class Attempt:
     """The functions of an exercise, the learner's or ours, as attributes."""
 
-    def __init__(self, functions: Mapping[str, Callable[..., Any]], path: Path | None = None) -> None:
+    def __init__(
+        self,
+        functions: Mapping[str, Callable[..., Any]],
+        path: Path | None = None,
+        lines: Mapping[str, int] | None = None,
+    ) -> None:
         self.functions = dict(functions)
         self.path = path
+        self.lines = dict(lines or {})
+        """The line on which each function begins, where somebody knows it already."""
+        self.remote: Remote | None = None
+        """Where the functions run, if not here."""
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         try:
@@ -82,10 +96,32 @@ class Attempt:
             return called
 
         functions = {name: converted(function, templates.get(name)) for name, function in self.functions.items()}
-        return Attempt(functions, self.path)
+        made = Attempt(functions, self.path, self.lines)
+        made.remote = self.remote
+        return made
+
+    def beside(self, name: str, *given: Any) -> Any:
+        """Call `module:function` with this attempt and `given` where the learner's functions run.
+
+        For what must happen there, such as a training: whatever comes back is judged here.
+        """
+        if self.remote is not None:
+            return self.remote.call(name, given, {}, 0, beside=True)
+        module, _, function = name.partition(":")
+        return getattr(import_module(module), function)(self, *given)
+
+    def varied(self, tree: ast.Module) -> "Attempt":
+        """The functions after a change of the file's text."""
+        if self.remote is not None:
+            return self.remote.varied(self, tree)
+        changed = dict(vars(sys.modules["exercise"]))
+        exec(compile(tree, "<repair>", "exec", dont_inherit=True), changed)
+        return Attempt({name: changed[name] for name in self.functions})
 
     def line_of(self, name: str) -> int:
         """The line on which one of the functions begins; 0 for what is not written in Python."""
+        if name in self.lines:
+            return self.lines[name]
         code = getattr(self.functions.get(name), "__code__", None)
         return int(code.co_firstlineno) if code is not None and self.path is not None else 0
 
@@ -94,8 +130,17 @@ class Attempt:
 
 
 def load_attempt(path: Path, functions: tuple[str, ...], reference: Mapping[str, Callable[..., Any]]) -> Attempt:
-    """Run the learner's file (not its `__main__` part) and take the functions out of it."""
-    source = _read(path)
+    """Run the learner's file (not its `__main__` part) here and take the functions out of it."""
+    return load_source(read_source(path), path, parameters_of({name: reference[name] for name in functions}))
+
+
+def parameters_of(reference: Mapping[str, Callable[..., Any]]) -> dict[str, list[str]]:
+    """What each function must take."""
+    return {name: list(inspect.signature(function).parameters) for name, function in reference.items()}
+
+
+def load_source(source: str, path: Path, parameters: Mapping[str, list[str]]) -> Attempt:
+    """Run the text of a learner's file and take the functions out of it."""
     try:
         code = compile(source, str(path), "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
@@ -109,22 +154,27 @@ def load_attempt(path: Path, functions: tuple[str, ...], reference: Mapping[str,
         exec(code, module.__dict__)
     except BaseException as error:
         raise Unready("broken", _what(error, "Running your file"), where(error, path), position(error, path)) from None
-    return Attempt({name: _pick(module, name, reference[name]) for name in functions}, path)
+    return Attempt({name: _pick(module, name, wanted) for name, wanted in parameters.items()}, path)
 
 
 def position(error: BaseException, path: Path | None) -> tuple[int, int]:
     """Line and column of the learner's code that raised, from 1; (0, 0) if none of it did."""
+    if hasattr(error, "learner_place"):
+        return error.learner_place  # type: ignore[no-any-return]
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if path and frame.filename == str(path)]
     return (frames[-1].lineno or 0, (frames[-1].colno or 0) + 1) if frames else (0, 0)
 
 
 def where(error: BaseException, path: Path | None) -> tuple[str, ...]:
     """The learner's line that raised, if one did."""
+    if hasattr(error, "learner_lines"):
+        return error.learner_lines  # type: ignore[no-any-return]
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if path and frame.filename == str(path)]
     return tuple(f"line {frame.lineno}:  {frame.line}" for frame in frames[-2:])
 
 
-def _read(path: Path) -> str:
+def read_source(path: Path) -> str:
+    """The text of a learner's file; every way in which it is none put into words."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
@@ -160,12 +210,13 @@ def _unparsable(error: SyntaxError | ValueError) -> Unready:
 
 
 def _what(error: BaseException, doing: str) -> str:
-    if isinstance(error, SystemExit):
+    kind = type(error).__name__  # an error from a learner's process has the name only
+    if kind == "SystemExit":
         return f"{doing} called exit: the checks never began. Take sys.exit() out."
-    if isinstance(error, EOFError):
+    if kind == "EOFError":
         return f"{doing} asked for keyboard input: there is none while the grader runs. Take input() out."
     message = _message(error)
-    return f"{doing} raised {type(error).__name__}" + (f": {message}" if message else "")
+    return f"{doing} raised {kind}" + (f": {message}" if message else "")
 
 
 def _message(error: BaseException) -> str:
@@ -180,8 +231,8 @@ def _message(error: BaseException) -> str:
 def stumbled(error: BaseException) -> str:
     """What to say when not the learner's code but a check has raised."""
     return (
-        f"The checks themselves could not go on ({type(error).__name__}: {_message(error)}). Does your file change "
-        f"something that they use too, such as a function of NumPy or torch?"
+        f"The checks themselves could not go on ({type(error).__name__}: {_message(error)}). Does your function return "
+        f"what the starter's signature says?"
     )
 
 
@@ -190,7 +241,7 @@ def raised(error: BaseException, function: str) -> str:
     return _what(error, f"{function}()")
 
 
-def _pick(module: ModuleType, name: str, reference: Callable[..., Any]) -> Callable[..., Any]:
+def _pick(module: ModuleType, name: str, wanted: list[str]) -> Callable[..., Any]:
     found = getattr(module, name, None)
     if found is None:
         mine = [key for key in vars(module) if not key.startswith("_") and not hasattr(builtins, key)]
@@ -199,15 +250,14 @@ def _pick(module: ModuleType, name: str, reference: Callable[..., Any]) -> Calla
         raise Unready("broken", f"I look for `{name}` in your file and cannot find it.{meant}")
     if not callable(found):
         raise Unready("broken", f"`{name}` in your file is a {type(found).__name__}, wanted a function.")
-    _check_parameters(name, found, reference)
+    _check_parameters(name, found, wanted)
     picked: Callable[..., Any] = found
     return picked
 
 
-def _check_parameters(name: str, found: Callable[..., Any], reference: Callable[..., Any]) -> None:
+def _check_parameters(name: str, found: Callable[..., Any], wanted: list[str]) -> None:
     try:
         mine = list(inspect.signature(found).parameters)
-        wanted = list(inspect.signature(reference).parameters)
         inspect.signature(found).bind(**dict.fromkeys(wanted))
     except TypeError:
         raise Unready(

@@ -28,6 +28,8 @@ class Entry:
     """How long the learner's code may run, loading not counted."""
     points: int
     home: Path
+    story: str = ""
+    """The page of the story about it: 03-one-step."""
 
     @property
     def module(self) -> str:
@@ -39,7 +41,18 @@ class Entry:
 
     @property
     def readme(self) -> str:
-        return (self.home / "README.md").read_text(encoding="utf-8")
+        """The learner's page, with the page of the story that tells more."""
+        text = (self.home / "README.md").read_text(encoding="utf-8")
+        if not self.story:
+            return text
+        number, _, name = self.story.partition("-")
+        return f"{text}\n**Story.** Page {int(number)}, *{name.replace('-', ' ')}*: docs/story/{self.story}.md\n"
+
+    @property
+    def answers(self) -> str:
+        """What "Try this" shows; for learners who have passed."""
+        path = self.home / "answers.md"
+        return path.read_text(encoding="utf-8") if path.is_file() else ""
 
     @property
     def solution(self) -> str:
@@ -88,7 +101,7 @@ def find(wanted: str) -> Entry:
 
 def _entry(home: Path) -> Entry:
     about = tomllib.loads((home / "about.toml").read_text(encoding="utf-8"))
-    unknown = set(about) - {"title", "needs", "seconds", "points"}
+    unknown = set(about) - {"title", "needs", "seconds", "points", "story"}
     if unknown or about.get("needs") not in ("numpy", "torch"):
         raise ValueError(f"{home.name}/about.toml: wanted title, needs (numpy or torch), seconds, points; got {about}")
     return Entry(
@@ -99,4 +112,5 @@ def _entry(home: Path) -> Entry:
         seconds=float(about.get("seconds", 10)),
         points=int(about.get("points", 1)),
         home=home,
+        story=str(about.get("story", "")),
     )

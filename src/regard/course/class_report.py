@@ -19,8 +19,12 @@ ALIKE = 0.97
 LEAST_LETTERS = 120
 """Shorter answers are alike by themselves: there are not many ways to write a softmax."""
 GRADER_MODULES = ("regard.course",)
-REACHING_OUT = ("os.write", "os._exit", "os.dup2", "sys.modules", "ctypes", "gc.get_objects", "inspect.stack")
-"""What a file needs to reach into the process that grades it; no exercise needs any of them."""
+REACHING_OUT = ("os.write", "os._exit", "os.dup2", "os.fork", "os.kill", "os.system", "sys.modules", "sys._getframe")
+SUSPECT_MODULES = (
+    *("ctypes", "gc", "importlib", "inspect", "mmap", "multiprocessing", "pickle", "signal", "socket", "subprocess"),
+    *GRADER_MODULES,
+)
+"""What a file needs to reach out of its own functions; no exercise needs any of them."""
 
 
 def own_lines(entry: Entry, text: str) -> str:
@@ -43,9 +47,11 @@ def reaches_for_the_grader(text: str) -> list[str]:
     found = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found += [alias.name for alias in node.names if alias.name.startswith((*GRADER_MODULES, "ctypes"))]
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(GRADER_MODULES):
+            found += [alias.name for alias in node.names if alias.name.startswith(SUSPECT_MODULES)]
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(SUSPECT_MODULES):
             found.append(str(node.module))
+        if isinstance(node, ast.Name) and node.id in ("__import__", "exec", "eval"):
+            found.append(node.id)
         if isinstance(node, ast.Attribute) and (name := ast.unparse(node)) in REACHING_OUT:
             found.append(name)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith(GRADER_MODULES):

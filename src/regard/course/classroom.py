@@ -10,6 +10,7 @@ from typing import Any
 
 from regard.course.attempt import MOST_SOURCE_BYTES, too_large
 from regard.course.catalogue import Entry, entries
+from regard.course.confinement import hide_memory
 from regard.course.process import Grader
 from regard.course.verdict import Verdict
 from regard.course.verdict_text import MARKS, visible
@@ -95,6 +96,8 @@ def grade_class(
     jobs = [(name, entry) for name in folders for entry in (entries() if only is None else [only])]
     verdicts: dict[str, dict[str, Verdict]] = {name: {} for name in folders}
     ahead: Grader | None = None
+    hide_memory()
+    package = _package()
     try:
         for index, (name, entry) in enumerate(jobs):
             path = folders[name] / entry.name / "exercise.py"
@@ -104,6 +107,8 @@ def grade_class(
                 ahead = _next_grader(folders, jobs[index + 1 :])
                 with grader:
                     verdict = grader.grade(path, waiting=waiting)
+                if _package() != package:
+                    verdict = Verdict("stopped", f"{name}'s file changed the files of regard itself. Install it anew.")
             verdicts[name][entry.name] = verdict
             tell(name, entry, verdict)
     finally:
@@ -161,6 +166,13 @@ def _known(entry: Entry, path: Path) -> Verdict | None:
     except OSError as error:
         return Verdict("missing", f"{entry.name}/exercise.py cannot be read: {error.strerror}.")
     return Verdict("unfinished", "The starter, untouched.") if untouched else None
+
+
+def _package() -> dict[Path, tuple[int, int]]:
+    """When the course's own files were last changed, and their sizes; without caches."""
+    home = Path(__file__).parent
+    files = [path for path in home.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    return {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in files}
 
 
 def _next_grader(folders: dict[str, Path], jobs: list[tuple[str, Entry]]) -> Grader | None:

@@ -31,7 +31,7 @@ def diagnose(exercise: Exercise, attempt: Attempt, trials: list[Trial], law: Law
     found = named(exercise, attempt, trials, law)
     if found is not None:
         return found
-    sentences = [properties(exercise, attempt, trials), repair(exercise, attempt, trials)]
+    sentences = [properties(exercise, attempt, trials), repair(attempt, trials)]
     advice = " ".join(sentence for sentence in sentences if sentence)
     return Diagnosis(advice) if advice else None
 

@@ -17,6 +17,7 @@ from regard.course.show import arguments_lines, yours_and_wanted
 from regard.course.shrink import draw, shrink, sizes_of
 from regard.course.trial import Trial
 from regard.course.verdict import Verdict
+from regard.course.waiting import REMARKS
 
 DIAGNOSTIC_DRAWS = 16
 """Inputs of each family on which the named mistakes are compared with the attempt."""
@@ -36,6 +37,7 @@ def grade(exercise: Exercise, attempt: Attempt, tell: Callable[[Verdict], None] 
     """The verdict on an attempt; `tell` hears it early, before the diagnosis, in case that takes too long."""
     started = time.perf_counter()
     counts: dict[str, int] = {}
+    REMARKS.set(())
     found = _examine(exercise, attempt, counts)
     verdict = found.verdict.with_(checks=sum(counts.values()), counts=counts, seconds=time.perf_counter() - started)
     if verdict.status in ("failed", "unstable", "broken") and verdict.kind != "changed":
@@ -46,7 +48,9 @@ def grade(exercise: Exercise, attempt: Attempt, tell: Callable[[Verdict], None] 
             named = diagnosis.mistake is not None
             status = "failed" if named and verdict.status == "broken" else verdict.status
             verdict = verdict.with_(status=status, mistake=diagnosis.mistake, advice=diagnosis.advice)
-    return verdict.with_(notes=_done_so_far(exercise, verdict), seconds=time.perf_counter() - started)
+    return verdict.with_(
+        notes=(*_done_so_far(exercise, verdict), *REMARKS.get()), seconds=time.perf_counter() - started
+    )
 
 
 def unready(error: Unready) -> Verdict:
@@ -144,7 +148,7 @@ def _try_law(attempt: Attempt, law: Law, counts: dict[str, int]) -> Verdict | No
         return Verdict("unstable" if unstable else "failed", headline, details, "law", law.name)
     except NotImplementedError as error:
         return _unfinished(error, law.name)
-    except BaseException as error:
+    except (Exception, SystemExit) as error:
         details = (*where(error, attempt.path), f"while trying the law: {law.meaning}")
         return Verdict("broken", raised(error, "Your function"), details, "error", law.name)
     finally:

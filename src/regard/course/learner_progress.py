@@ -32,6 +32,8 @@ class Progress:
     attempts: dict[str, int] = field(default_factory=dict)
     hints: dict[str, int] = field(default_factory=dict)
     """How many tiers of its hint were seen."""
+    advised: dict[str, int] = field(default_factory=dict)
+    """Which tier of its hint fits the last verdict."""
     notes: tuple[str, ...] = ()
     _stored: str = ""
     """The file's text when it was last read or written: another session may have changed it since."""
@@ -41,6 +43,7 @@ class Progress:
         if verdict.status in ("unfinished", "missing"):
             return
         self.attempts[entry.name] = self.attempts.get(entry.name, 0) + 1
+        self.advised[entry.name] = tier_for(verdict)
         if verdict.passed:
             self.passed.setdefault(entry.name, datetime.now(UTC).isoformat(timespec="seconds"))
 
@@ -105,6 +108,11 @@ class Progress:
         return json.dumps({"version": VERSION, **state}, indent=1) + "\n"
 
 
+def tier_for(verdict: Verdict) -> int:
+    """The hint that fits: the concept where the values are wrong, the shape of the code where it does not run."""
+    return 3 if verdict.kind in ("error", "type", "shape", "dtype") or verdict.status == "broken" else 2
+
+
 def load_progress(folder: Path) -> Progress:
     """The state of a course folder; a damaged file is set aside and said, not fatal."""
     place = folder / NAME
@@ -130,7 +138,7 @@ def _parsed(text: str, place: Path) -> Progress:
     state = parse_json(text)
     if state.pop("version") != VERSION:
         raise ValueError("another version")
-    known = {key: state.pop(key) for key in ("current", "passed", "attempts", "hints") if key in state}
+    known = {key: state.pop(key) for key in ("current", "passed", "attempts", "hints", "advised") if key in state}
     if state:
         raise ValueError("unknown keys")
     return _checked(Progress(place, **known, _stored=text))
@@ -138,7 +146,7 @@ def _parsed(text: str, place: Path) -> Progress:
 
 def _checked(progress: Progress) -> Progress:
     """A file that was edited by hand may be JSON and still no progress."""
-    counts = [*progress.attempts.values(), *progress.hints.values()]
+    counts = [*progress.attempts.values(), *progress.hints.values(), *progress.advised.values()]
     if not isinstance(progress.current, str) or not isinstance(progress.passed, dict):
         raise TypeError("wanted a name and a table")
     if not all(isinstance(count, int) for count in counts) or not all(

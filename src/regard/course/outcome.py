@@ -71,7 +71,7 @@ def run(attempt: Attempt, family: Family, arguments: Arguments) -> Outcome:
                 name = family.function or next(iter(attempt.functions))
                 answer = attempt.functions[name](**given)
             flatten(answer, family.outputs)  # an answer of the learner's own making may raise here
-    except BaseException as error:
+    except (Exception, SystemExit) as error:
         return Outcome(error=error)
     changed = next((name for name in arguments if not _unchanged(arguments[name], given[name])), None)
     return Outcome(answer, family.outputs, changed=changed if family.pure else None)

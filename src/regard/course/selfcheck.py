@@ -85,8 +85,10 @@ def text_problems(entry: Entry) -> Iterator[str]:
         yield "README.md has no picture (a ``` block)"
     if not re.search(r"^    \S.*=", readme, flags=re.MULTILINE):
         yield "README.md has no equation (a line that begins with four spaces)"
-    if len(readme.splitlines()) > 45:
-        yield f"README.md has {len(readme.splitlines())} lines: one screen is at most 45"
+    if not entry.answers:
+        yield "answers.md is missing: what Try this shows, for those who have passed"
+    if len(readme.splitlines()) > 47:
+        yield f"README.md has {len(readme.splitlines())} lines: one screen is at most 47"
     for target in re.findall(r"\]\(([^)#]+)\)", readme + "\n".join(entry.hints)):
         if not target.startswith("https://") and not (entry.home / target).exists():
             yield f"a link leads nowhere: {target}"

@@ -69,9 +69,10 @@ class Session:
         return verdict
 
     def hint(self, entry: Entry, tier: int | None = None) -> str:
-        """A tier of the hint (1 to 3), or the next one that was not seen yet."""
+        """A tier of the hint (1 to 3), or the one that fits the last verdict, or the next one that was not seen yet."""
         seen = self.progress.hints.get(entry.name, 0)
-        wanted = min(seen + 1, len(TIERS)) if tier is None else tier
+        fits = max(self.progress.advised.get(entry.name, 1), seen + 1)
+        wanted = min(fits, len(TIERS)) if tier is None else tier
         if not 1 <= wanted <= len(TIERS):
             raise InputError(
                 f"there is no hint {wanted}: the tiers are 1 (nudge), 2 (concept) and 3 (shape of the code)"
@@ -89,6 +90,12 @@ class Session:
                 f"hint 3 (`regard learn hint {entry.number} 3`) is nearly the code"
             )
         return entry.solution
+
+    def answers(self, entry: Entry) -> str:
+        """What "Try this" was about, once theirs has passed."""
+        if entry.name not in self.progress.passed:
+            raise InputError(f"the answers to Try this of exercise {entry.number} are shown once your code passes")
+        return f"Try this, exercise {entry.number}\n\n{entry.answers}"
 
     def reset(self, entry: Entry) -> str:
         """The starter again; a sentence about what happened to the old file."""

@@ -39,6 +39,8 @@ ASCII = str.maketrans(
 )
 
 ESCAPES = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)?|.)?")
+LONG = 16
+"""Lines of a verdict after which its headline is repeated at the end."""
 UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -63,19 +65,31 @@ def verdict_lines(entry: Entry, verdict: Verdict, paint: Paint, width: int = 80)
     if verdict.check and verdict.status != "unfinished":
         lines += [paint(line, "faint") for line in _wrapped(f"(check: {verdict.check})", width, "  ")]
     if verdict.details:
-        lines += ["", *(_cut("    " + line, width) for line in verdict.details)]
+        lines += ["", *(part for line in verdict.details for part in fold("    " + visible(line), width))]
     if verdict.advice:
         lines += ["", *(paint(line, "yellow") for line in _wrapped("→ " + verdict.advice, width, "  "))]
     for note in verdict.notes:
         lines += _wrapped(note, width, "  ")
     if verdict.printed.strip():
         printed = verdict.printed.rstrip().splitlines()
-        lines += ["", paint("  your file printed:", "faint"), *(_cut("    " + line, width) for line in printed[:8])]
+        lines += [
+            "",
+            paint("  your file printed:", "faint"),
+            *(part for line in printed[:8] for part in fold("    " + visible(line), width)[:3]),
+        ]
         if len(printed) > 8:
             lines.append(f"    … {len(printed) - 8} more lines")
     if verdict.passed:
         lines.append(paint(f"  {verdict.checks} assertions in {verdict.seconds:.1f} s", "faint"))
+    if len(lines) > LONG and not verdict.passed:
+        lines += ["", *headline_lines(verdict, paint, width)]
     return lines
+
+
+def headline_lines(verdict: Verdict, paint: Paint, width: int) -> list[str]:
+    """The headline alone, for the end of a long output."""
+    shade = SHADES.get(verdict.status, "red")
+    return [paint(line, shade) for line in _wrapped(f"{MARKS[verdict.status]} {verdict.headline}", width, "")]
 
 
 def progress_line(progress: Progress, paint: Paint, width: int = 80) -> str:
@@ -121,7 +135,14 @@ def _wrapped(text: str, width: int, indent: str) -> list[str]:
     return textwrap.wrap(text, room, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False) or [""]
 
 
-def _cut(line: str, width: int) -> str:
+def fold(line: str, width: int) -> list[str]:
+    """A line of code or numbers on as many lines as it needs, broken at spaces where there are any; nothing is cut."""
     room = max(20, width - 1)
-    line = visible(line)
-    return line if len(line) <= room else line[: room - 1] + "…"
+    parts = []
+    indent = len(line) - len(line.lstrip()) + 4
+    while len(line) > room:
+        at = line.rfind(" ", room // 2, room)
+        at = at if at > 0 else room
+        parts.append(line[:at])
+        line = " " * min(indent, room // 2) + line[at:].lstrip(" ")
+    return [*parts, line]

@@ -12,6 +12,13 @@ def nobody(what: str, done: int, total: int) -> None:
 
 
 LISTENER: ContextVar[Waiting] = ContextVar("LISTENER", default=nobody)
+REMARKS: ContextVar[tuple[str, ...]] = ContextVar("REMARKS", default=())
+"""Sentences for the learner that a check found on its way."""
+
+
+def remark(sentence: str) -> None:
+    """A sentence that goes with the verdict, whatever it is."""
+    REMARKS.set((*REMARKS.get(), sentence))
 
 
 def busy(what: str, done: int, total: int) -> None:

@@ -27,6 +27,7 @@ W_S = np.array([[0.5, 0.0, -0.5, 0.2], [0.0, 0.3, 0.9, 0.4], [-0.4, 0.1, 0.3, 0.
 W_H = np.array([[0.6, 0.1, -0.4, 0.0], [-0.5, 0.2, 1.1, 0.7], [-0.3, 0.0, 0.5, 1.2]])
 V = np.array([-1.0, 2.0, 1.5])
 W_A = np.array([[0.8, 0.0, 0.1, 0.0], [0.0, 0.5, 0.0, 0.2], [0.1, 0.0, 1.5, 0.3], [0.0, 0.2, 0.4, 1.2]])
+V_P = np.array([-0.5, 1.0, 0.6])
 LOCAL_P_REACH = 2
 HEADS = {"W_q": np.diag([-6.0, -6.0, 2.0, 2.0]), "W_k": 2 * np.eye(4), "W_v": np.eye(4), "W_o": np.eye(4)}
 
@@ -62,7 +63,7 @@ def _general(view: WorkedView) -> Worked:
 
 
 def _local_p() -> WorkedView:
-    return local.local_p(QUERY, REAL, reach=LOCAL_P_REACH, W_p=W_S, v_p=np.array([-0.5, 1.0, 0.6]))
+    return local.local_p(QUERY, REAL, reach=LOCAL_P_REACH, W_p=W_S, v_p=V_P)
 
 
 _BAHDANAU = "Bahdanau, Cho and Bengio 2014, section 3.1"
@@ -114,7 +115,13 @@ MECHANISMS = {
         "two numbers of each state are forward, two backward; one fixed vector, no alignment exists", None,
     ),
 }  # fmt: skip
-ALIASES = {"bahdanau": "additive", "luong": "general", "transformer": "multi-head", "vanilla": "none"}
+ALIASES = {
+    "bahdanau": "additive",
+    "luong": "general",
+    "global": "general",
+    "transformer": "multi-head",
+    "vanilla": "none",
+}
 
 
 def explain(mechanism: str) -> Explanation:

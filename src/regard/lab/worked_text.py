@@ -1,5 +1,6 @@
 """A worked attention step as text and as a picture."""
 
+import textwrap
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -8,36 +9,51 @@ from numpy import ndarray
 
 from regard.attention.worked import Worked
 from regard.lab.explanation import ALIASES, LOCAL_P_REACH, MECHANISMS, REAL, STATES, WORDS, Explanation
+from regard.lab.worked_stages import stage_lines, stages
 from regard.plot import Bars, bar, bars
 from regard.text.input_error import InputError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+WIDTH = 79
+"""Of the text, so that a terminal of 80 columns breaks no line."""
+
 
 def write_explanation(explanation: Explanation) -> str:
     """The step, stage by stage."""
-    lines = [
-        explanation.title,
-        f"  {explanation.equation}",
-        f"  {explanation.paper}",
-        "",
+    return "\n\n".join(explanation_blocks(explanation))
+
+
+def explanation_blocks(explanation: Explanation) -> list[str]:
+    """The stages one by one, for somebody who walks through them."""
+    head = [explanation.title, *_fitted(explanation.equation), f"  {explanation.paper}"]
+    states = [
         "The encoder read four words; the fifth position is padding. Each h is a state:",
         *(f"  {word:<8} {_vector(state)}" for word, state in zip(WORDS, STATES, strict=True)),
     ]
     if explanation.worked is None:
-        lines += ["", f"Context at every step  c = {_vector(explanation.context)}", "", explanation.note]
-        return "\n".join(lines)
-    lines += ["", f"The decoder's query is    s = {_vector(explanation.query)}", ""]
-    for head, (scores, weights) in enumerate(_heads(explanation), start=1):
-        if explanation.worked.scores.ndim == 3:
-            lines.append(f"Head {head}")
-        lines += _rows(explanation, scores, weights)
+        blocks = [
+            head,
+            states,
+            [f"Context at every step  c = {_vector(explanation.context)}"],
+            textwrap.wrap(explanation.note, WIDTH),
+        ]
+        return ["\n".join(block) for block in blocks]
+    blocks = [head, states, [f"The decoder's query is    s = {_vector(explanation.query)}"]]
+    blocks += [stage_lines(stage) for stage in stages(explanation.name)]
     heads = explanation.worked.scores.ndim == 3
-    lines += ["", f"Context  c = {'W_o [c^1; c^2]' if heads else 'Σ α h'} = {_vector(explanation.context)}"]
-    if explanation.note:
-        lines += ["", explanation.note]
-    return "\n".join(lines)
+    for number, (scores, weights) in enumerate(_heads(explanation), start=1):
+        blocks.append([*([f"Head {number}"] if heads else []), *_rows(explanation, scores, weights)])
+    context = f"Context  c = {'W_o [c^1; c^2]' if heads else 'Σ α h'} = {_vector(explanation.context, 4)}"
+    blocks += [[context], *([textwrap.wrap(explanation.note, WIDTH)] if explanation.note else [])]
+    return ["\n".join(block) for block in blocks]
+
+
+def _fitted(equation: str) -> list[str]:
+    """On one line, or a line for each clause where that is too wide."""
+    whole = f"  {equation}"
+    return [whole] if len(whole) <= WIDTH - 12 else [f"  {clause}" for clause in equation.split(",  ")]
 
 
 def draw_explanation(explanation: Explanation) -> "Figure":
@@ -74,9 +90,11 @@ def _gaussian(worked: Worked, weights: Float[ndarray, " source"]) -> list[Bars]:
 
 def list_mechanisms() -> str:
     """Every mechanism with its equation."""
-    lines = [f"{name:<12}{one.title}\n{'':<12}{one.equation}" for name, one in MECHANISMS.items()]
+    lines = []
+    for name, one in MECHANISMS.items():
+        lines += [f"{name:<12}{one.title}", *(f"{'':<10}{line}" for line in _fitted(one.equation))]
     others = ", ".join(f"{alias} is {name}" for alias, name in ALIASES.items())
-    return "\n".join([*lines, "", f"By other names: {others}."])
+    return "\n".join([*lines, "", *textwrap.wrap(f"By other names: {others}.", WIDTH)])
 
 
 def _heads(explanation: Explanation) -> list[tuple[ndarray, ndarray]]:
@@ -89,19 +107,25 @@ def _heads(explanation: Explanation) -> list[tuple[ndarray, ndarray]]:
 
 
 def _rows(explanation: Explanation, scores: Float[ndarray, " source"], weights: Float[ndarray, " source"]) -> list[str]:
+    """A row for each word; what is outside the mask has no exp(e): its score counts as minus infinity."""
     worked = explanation.worked
     assert worked is not None
     fade = worked.gaussian
-    gauss = f"{'gauss':>6}  " if fade is not None else ""
-    lines = [f"  {'word':<8} {'score e':>8}  {'mask':<7}{gauss}weight α"]
+    gauss = f"{'gauss':>7}  " if fade is not None else ""
+    lines = [f"  {'word':<8} {'score e':>9}  {'mask':<7} {'exp(e)':>9}  {gauss}weight α"]
+    inside = worked.mask[0]
     for place, word in enumerate(WORDS):
-        mask = "ok" if worked.mask[0, place] else "window" if REAL[place] else "padding"
-        gauss = f"{fade[0, place]:6.2f}  " if fade is not None else ""
+        mask = "ok" if inside[place] else "window" if REAL[place] else "padding"
+        power = float(np.exp(scores[place])) if inside[place] else 0.0
+        gauss = f"{fade[0, place]:7.4f}  " if fade is not None else ""
         weight = float(weights[place])
-        lines.append(f"  {word:<8} {scores[place]:8.2f}  {mask:<7}{gauss}{weight:8.2f}  {bar(weight, 20)}".rstrip())
-    lines.append(f"  {'':<8} {'':>8}  {'sum':<7}{' ' * 8 if fade is not None else ''}{float(weights.sum()):8.2f}")
+        row = f"  {word:<8} {scores[place]:9.4f}  {mask:<7} {power:9.4f}  {gauss}{weight:8.4f}  {bar(weight, 20)}"
+        lines.append(row.rstrip())
+    total = float(np.exp(scores[inside]).sum())
+    gap = " " * 9 if fade is not None else ""
+    lines.append(f"  {'sum':<8} {'':>9}  {'':<7} {total:9.4f}  {gap}{float(weights.sum()):8.4f}")
     return lines
 
 
-def _vector(values: Float[ndarray, " width"]) -> str:
-    return "[" + " ".join(f"{value:5.2f}" for value in np.asarray(values)) + "]"
+def _vector(values: Float[ndarray, " width"], decimals: int = 2) -> str:
+    return "[" + " ".join(f"{value:{decimals + 3}.{decimals}f}" for value in np.asarray(values)) + "]"

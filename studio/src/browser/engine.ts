@@ -205,11 +205,12 @@ export async function translateMany(opened: Opened, texts: string[], beam: numbe
   const order = [...texts.keys()].filter((i) => !sources[i].blank);
   order.sort((a, b) => sources[b].encoding.ids.length - sources[a].encoding.ids.length);
   const config = { ...opened.search, beam, nbest: 1, temperature: null };
+  const unscored = opened.target.kind !== "word"; // words that are copied replace the least probable ones
   for (let first = 0; first < order.length; first += together) {
     const group = order.slice(first, first + together);
     const ids = group.map((i) => sources[i].encoding.ids);
     const limits = ids.map((one) => limitOf(config, one.length, opened.most));
-    const found = await search(opened.model, ids, limits, config, { lean: true, progress: hooks.pause });
+    const found = await search(opened.model, ids, limits, config, { lean: true, unscored, progress: hooks.pause });
     found.forEach(([one], k) => (done[group[k]] = one ? build(one, sources[group[k]], opened, null, false).target.text : ""));
   }
   return done;

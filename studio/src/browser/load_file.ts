@@ -5,7 +5,17 @@ const HEAD = 'regardFile("';
 const TAIL = '")\n';
 const ESCAPED: Record<number, number> = { 0x5c: 0x5c, 0x22: 0x22, 0x6e: 0x0a, 0x72: 0x0d }; // \\ \" \n \r
 
+export const offline = "serviceWorker" in navigator && location.protocol !== "file:";
+
+/** The service worker may start after files were loaded: it is told which. */
+export function keepOffline(addresses: () => string[]): void {
+  if (offline) navigator.serviceWorker.ready.then((worker) => worker.active?.postMessage({ keep: addresses() }));
+}
+
 export async function loadFile(path: string, size: number, progress: (part: number) => void): Promise<Uint8Array<ArrayBuffer>> {
+  if (!("DecompressionStream" in globalThis && "WebAssembly" in globalThis)) {
+    throw new ApiError(501, "unsupported", "This browser cannot run the model.", "use Chrome 91, Firefox 113, Safari 16.4 or newer");
+  }
   const packed = location.protocol === "file:" ? await fromScript(path) : unescaped(await fetched(path, size, progress));
   progress(1);
   try {
@@ -37,6 +47,7 @@ async function fetched(path: string, size: number, progress: (part: number) => v
     seen += value.length;
     progress(Math.min(1, seen / size));
   }
+  keepOffline(() => [answer.url]);
   return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
 

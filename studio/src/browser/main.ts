@@ -8,6 +8,7 @@ import type { StepAnswer, TranslateRequest, Translation } from "../lib/types";
 import Translate from "../views/Translate.svelte";
 import Walk from "../views/Walk.svelte";
 import { browser } from "./backend";
+import { keepOffline, offline } from "./load_file";
 import Loading from "./Loading.svelte";
 import type { Encoding } from "./tokenizer";
 
@@ -32,4 +33,7 @@ mount(Loading, { target: document.getElementById("loading")! });
 mount(App, { target: document.getElementById("app")!, props: { views } });
 
 // Where a page may have a service worker (https, or this machine), everything that was loaded once works offline.
-if ("serviceWorker" in navigator && location.protocol !== "file:") navigator.serviceWorker.register("sw.js").catch(() => undefined);
+if (offline) {
+  navigator.serviceWorker.register("sw.js").catch(() => undefined);
+  keepOffline(() => performance.getEntriesByType("resource").map((one) => one.name));
+}

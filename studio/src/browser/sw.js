@@ -1,5 +1,6 @@
 // Keeps what the page loaded, so that it works offline. A new export has a new version and replaces the old files.
-const CACHE = "regard-__VERSION__";
+const OURS = `regard ${self.registration.scope} `; // other pages of this host have their own
+const CACHE = `${OURS}__VERSION__`;
 const PAGE = ["./", "app.js", "app.css", "runtime.js"];
 
 self.addEventListener("install", (event) => {
@@ -8,7 +9,7 @@ self.addEventListener("install", (event) => {
 });
 
 self.addEventListener("activate", (event) => {
-  const old = (names) => names.filter((name) => name.startsWith("regard-") && name !== CACHE);
+  const old = (names) => names.filter((name) => name.startsWith(OURS) && name !== CACHE);
   event.waitUntil(
     caches.keys().then((names) => Promise.all(old(names).map((name) => caches.delete(name)))).then(() => self.clients.claim()),
   );
@@ -34,3 +35,12 @@ self.addEventListener("fetch", (event) => {
   const { method, url } = event.request;
   if (method === "GET" && url.startsWith(self.registration.scope)) event.respondWith(answer(event.request));
 });
+
+/** What the page loaded before this worker saw its requests. */
+async function keep(paths) {
+  const cache = await caches.open(CACHE);
+  const inside = paths.filter((path) => path.startsWith(self.registration.scope));
+  await Promise.all(inside.map(async (path) => (await cache.match(path)) || cache.add(path)));
+}
+
+self.addEventListener("message", (event) => event.waitUntil(keep(event.data.keep).catch(() => undefined)));

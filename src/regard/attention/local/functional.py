@@ -18,7 +18,7 @@ def predicted_center(
     v_p: Float[Tensor, " width"],
     lengths: Int[Tensor, " batch"],
 ) -> Float[Tensor, "batch target"]:
-    """Local-p: `p_t = S · σ(v_p · tanh(W_p s_t))`, the projection W_p s_t already done."""
+    """Local-p: `p_t = S · sigmoid(v_p · tanh(W_p s_t))`, the projection W_p s_t already done."""
     share = torch.sigmoid(torch.tanh(query_projected) @ v_p)
     # In half precision, neighbouring positions of a long sentence round to the same number.
     return share.to(torch.promote_types(share.dtype, torch.float32)) * lengths[:, None]

@@ -30,7 +30,7 @@ class LocalM(nn.Module):
 
 
 class LocalP(nn.Module):
-    """`p_t = S · σ(v_p · tanh(W_p s_t))`, seen within `[p_t - D, p_t + D]` and faded by a Gaussian with `σ = D / 2`.
+    """`p_t = S · sigmoid(v_p · tanh(W_p s_t))`, a window `[p_t - D, p_t + D]` and a Gaussian with `σ = D / 2`.
 
     Luong, Pham and Manning 2015, section 3.2, local-p. S is the sentence's real length, padding not counted. The
     Gaussian multiplies the weights after the softmax and nothing is renormalised, as in the paper, so a row sums to at

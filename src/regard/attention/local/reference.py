@@ -7,7 +7,7 @@ from numpy import ndarray
 from regard.attention.worked import WorkedView
 
 LOCAL_M_EQUATION = "p_t = t,  s in [p_t - D, p_t + D]"
-LOCAL_P_EQUATION = "p_t = S · σ(v_p · tanh(W_p s_t)),  a_ts = softmax(e_t)_s · exp(-(s - p_t)² / 2σ²),  σ = D / 2"
+LOCAL_P_EQUATION = "p_t = S · sigmoid(v_p · tanh(W_p s_t)),  a_ts = softmax(e_t)_s · exp(-(s - p_t)² / 2σ²),  σ = D / 2"
 
 
 def local_m(
@@ -27,7 +27,7 @@ def local_p(
     W_p: Float[ndarray, "width query"],
     v_p: Float[ndarray, " width"],
 ) -> WorkedView:
-    """`p_t = S · σ(v_p · tanh(W_p s_t))` and a Gaussian around it; S counts real positions, D is `reach`."""
+    """`p_t = S · sigmoid(v_p · tanh(W_p s_t))` and a Gaussian around it; S counts real positions, D is `reach`."""
     S = real.sum()
     center = np.array([S / (1 + np.exp(-v_p @ np.tanh(W_p @ s_t))) for s_t in s], dtype=s.dtype)
     sigma = reach / 2

@@ -6,7 +6,7 @@ from types import FrameType
 from regard.course.catalogue import Entry, entries
 from regard.course.session import Session
 from regard.course.verdict import Verdict
-from regard.course.verdict_text import list_lines, progress_line, verdict_lines
+from regard.course.verdict_text import fold, headline_lines, list_lines, progress_line, verdict_lines
 from regard.course.waiting import bar
 from regard.course.watch.key_presses import REDRAW, Keys
 from regard.course.watch.saved_files import Files
@@ -19,7 +19,8 @@ HELP = [
     "  h  the next hint            t  the exercise's text",
     "  n  next exercise            p  previous exercise",
     "  l  list; a number + Enter goes there",
-    "  s  our solution, once yours has passed",
+    "  s  our solution, a  the answers to Try this, once yours has passed",
+    "  space  the next page of a long text, b  the page before",
     "  r  put the starter back     Enter  grade again",
     "  q  quit; `regard learn` goes on where you were",
 ]
@@ -50,6 +51,8 @@ class Watcher:
         self.below: list[str] = []
         """A hint, the list, a solution: shown under the verdict until something else happens."""
         self.text = False
+        self.top = 0
+        """The first line that is shown of a text that is longer than the screen."""
         self.digits = ""
         self.asked = ""
         self.stale = False
@@ -79,7 +82,7 @@ class Watcher:
 
     def grade(self) -> None:
         """Show that it goes on, grade, show the verdict; a key q or another save interrupts."""
-        self.below, self.text = [], False
+        self.below, self.text, self.top = [], False, 0
         self.grade_once()
         while not self.quitting and (saved := self.files.changed()) is not None:
             if saved != self.session.current:
@@ -116,12 +119,37 @@ class Watcher:
             lines += [*verdict_lines(entry, self.verdict, paint, width), ""]
         for note in self.session.notes:
             lines.append(paint(f"note: {note}", "yellow"))
-        lines += [*self.below, ""] if self.below else []
+        if self.below:  # what was asked for comes first: it must not hide below the first page
+            lines = [*self.title(entry), "", *self.below, "", *lines[len(self.title(entry)) + 1 :]]
         below = [progress_line(self.session.progress, paint, width), self.offers()]
         if self.screen.height is not None and len(lines) + len(below) >= self.screen.height:
-            above = ["↑ scroll up for the beginning", str(self.session.folder.file(entry))]
-            below = [*(["   ".join(above)] if len("   ".join(above)) < width else above), *below]
+            if self.verdict is not None:
+                below = [*headline_lines(self.verdict, paint, width), *below]
+            head = self.title(entry)
+            lines = [*head, *self.one_page(lines[len(head) :], len(head) + len(below) + 2)]
         self.screen.draw([*lines, *below])
+
+    def one_page(self, lines: list[str], taken: int) -> list[str]:
+        """As many lines as fit above what is always there, and a line that says where we are."""
+        assert self.screen.height is not None
+        room = max(4, self.screen.height - taken)
+        last = max(0, len(lines) - room)
+        self.top = min(self.top, last)
+        where = f"{self.top + 1}–{min(self.top + room, len(lines))} of {len(lines)}"
+        keys = "space: next page" if self.top < last else "b: page before"
+        return [*lines[self.top : self.top + room], self.screen.paint(f"-- {where} -- {keys} --", "yellow")]
+
+    def turn(self, by: int) -> None:
+        """To the next page, or the one before."""
+        room = max(4, (self.screen.height or 24) - 4)
+        self.top = max(0, self.top + by * room)
+        self.draw()
+
+    def next_page(self) -> None:
+        self.turn(1)
+
+    def page_before(self) -> None:
+        self.turn(-1)
 
     def title(self, entry: Entry) -> list[str]:
         """Which exercise and which file: one line, or two where one is too narrow."""
@@ -132,7 +160,7 @@ class Watcher:
     def offers(self) -> str:
         """The keys that make sense now."""
         passed = self.session.current.name in self.session.progress.passed
-        first = "n next · s solution" if passed else "h hint · t text"
+        first = "n next · s solution · a answers" if passed else "h hint · t text"
         return self.screen.paint(f"{first} · l list · ? help · q quit", "faint")
 
     def press(self, key: str) -> None:
@@ -169,6 +197,7 @@ class Watcher:
     def show(self, lines: list[str]) -> None:
         self.below = lines
         self.text = False
+        self.top = 0
         self.draw()
 
     def hint(self) -> None:
@@ -201,7 +230,16 @@ class Watcher:
         except InputError as error:
             self.show([f"{str(error)[0].upper()}{str(error)[1:]}."])
             return
-        self.show(["Our solution (yours need not look like it):", "", *solution.splitlines()])
+        code = [folded for line in solution.splitlines() for folded in fold(line, self.screen.width)]
+        self.show(["Our solution (yours need not look like it):", "", *code])
+
+    def answers(self) -> None:
+        try:
+            text = self.session.answers(self.session.current)
+        except InputError as error:
+            self.show([f"{str(error)[0].upper()}{str(error)[1:]}."])
+            return
+        self.show(markdown_lines(text, self.screen.paint, self.screen.width))
 
     def reset(self) -> None:
         self.asked = "reset"
@@ -209,7 +247,7 @@ class Watcher:
         self.draw()
 
     def page(self) -> None:
-        self.text, self.below = True, []
+        self.text, self.below, self.top = True, [], 0
         self.draw()
 
     def help(self) -> None:
@@ -225,6 +263,9 @@ ACTIONS = {
     "n": Watcher.next,
     "p": Watcher.previous,
     "s": Watcher.solution,
+    "a": Watcher.answers,
+    " ": Watcher.next_page,
+    "b": Watcher.page_before,
     "r": Watcher.reset,
     "t": Watcher.page,
     "?": Watcher.help,

@@ -6,30 +6,15 @@ from typing import Any
 
 import torch
 from numpy.random import Generator
-from torch import Tensor, nn
+from torch import Tensor
 
 from regard.course.assertions import Check
 from regard.course.attempt import Attempt
 from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
 from regard.course.exercises.e08_teacher_forcing import alternatives, mistakes
+from regard.course.exercises.e08_teacher_forcing.toy_decoder import ToyDecoder
 from regard.course.slips import slips
 from regard.text.special import BOS, EOS, PAD
-
-
-class ToyDecoder(nn.Module):
-    """A small decoder step that remembers what it was given."""
-
-    def __init__(self, vocabulary: int, hidden: int) -> None:
-        super().__init__()
-        self.words = nn.Embedding(vocabulary, hidden)
-        self.cell = nn.GRUCell(hidden, hidden)
-        self.readout = nn.Linear(hidden, vocabulary)
-        self.given: list[Tensor] = []
-
-    def forward(self, words: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
-        self.given.append(words.clone())
-        state = self.cell(self.words(words), state)
-        return self.readout(state), state
 
 
 def teacher_forcing(step: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]], state: Tensor, targets: Tensor) -> Tensor:

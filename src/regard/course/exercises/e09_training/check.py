@@ -1,29 +1,19 @@
 """Exercise 9: a few updates watched closely, then two models trained for real."""
 
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
 from numpy.random import Generator
-from torch import Tensor
-from torch.nn.utils import parameters_to_vector
-from torch.optim import SGD
+from torch.nn.utils import vector_to_parameters
 
-from regard.course.assertions import Broken, Check
+from regard.course.assertions import Check
 from regard.course.attempt import Attempt
 from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
-from regard.course.exercises.e09_training import mistakes, solution
-from regard.course.exercises.e09_training.material import (
-    examine,
-    small_model,
-    small_optimizer,
-    training_batches,
-)
+from regard.course.exercises.e09_training import mistakes, observer, solution
+from regard.course.exercises.e09_training.material import STEPS, examine, small_model
 from regard.course.slips import slips
 from regard.data.synthetic import Task
-from regard.models import Seq2Seq
 
 ENOUGH = 0.95
 LINE = 0.6
@@ -42,75 +32,19 @@ def a_few_updates(sizes: Mapping[str, int], random: Generator) -> Arguments:
     }
 
 
-def watch(attempt: Attempt, given: Arguments) -> dict[str, Any]:
+def watch(attempt: Attempt, given: Arguments) -> Any:
     """Let the loop run on a tiny model and note modes, losses and what became of the weights."""
-    torch.manual_seed(given["seed"])
-    model = small_model(units=4).double()
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.mul_(8)  # so that the gradients are longer than any usual clip
-    model.train(given["comes_in"] == "training mode")
-    updates: list[str] = []
-    looks: list[str] = []
-    model.register_forward_pre_hook(lambda *_: updates.append(_mode(model)))
-    batches = training_batches("reverse", steps=given["updates"], rows=2)
-    optimizer = SGD(model.parameters(), lr=4.0)
-
-    def validate(seen: Seq2Seq) -> None:
-        looks.append(f"{_mode(seen)}, after {len(updates)}")
-
-    losses = attempt.train(model, optimizer, iter(batches), given["clip"], validate, given["every"])
-    if not isinstance(losses, list | tuple):
-        raise Broken(f"train() must return the list of all losses; it returned a {type(losses).__name__}.")
-    return {
-        "the mode at each update": updates,
-        "the mode at each validation, after how many updates": looks,
-        "what each loss is": ["tensor" if isinstance(loss, Tensor) else "number" for loss in losses],
-        "the losses": torch.tensor([float(loss) for loss in losses], dtype=torch.float64),
-        "the weights at the end": parameters_to_vector(model.parameters()),
-    }
-
-
-class CountingSGD(SGD):
-    """Counts its steps, and how often backward() reached its parameters."""
-
-    steps = 0
-    reached = 0
-
-    def step(self, closure: Any = None) -> Any:
-        self.steps += 1
-        return super().step(closure)
-
-    def note(self, parameter: Tensor) -> None:
-        self.reached += 1
-
-
-def counted(attempt: Attempt) -> CountingSGD | None:
-    """The optimizer after a few updates; None if the loop raised."""
-    model = small_model(units=4)
-    optimizer = CountingSGD(model.parameters(), lr=0.1)
-    parameters: list[Any] = list(model.parameters())
-    for parameter in parameters:
-        parameter.register_hook(optimizer.note)
-    try:
-        attempt.train(model, optimizer, iter(training_batches("reverse", steps=3, rows=2)), 1.0, lambda _: None, 2)
-    except Exception:
-        return None
-    return optimizer
+    return attempt.beside(f"{observer.__name__}:watch", given)
 
 
 def never_steps(attempt: Attempt) -> bool:
-    optimizer = counted(attempt)
-    return optimizer is not None and optimizer.steps == 0
+    steps, _ = attempt.beside(f"{observer.__name__}:counted")
+    return bool(steps == 0)
 
 
 def never_goes_back(attempt: Attempt) -> bool:
-    optimizer = counted(attempt)
-    return optimizer is not None and optimizer.steps > 0 and optimizer.reached == 0
-
-
-def _mode(model: Seq2Seq) -> str:
-    return "train" if model.training else "eval"
+    steps, reached = attempt.beside(f"{observer.__name__}:counted")
+    return bool(steps > 0 and reached == 0)
 
 
 def shown(given: Arguments) -> list[str]:
@@ -122,16 +56,13 @@ def learns(task: Task, line: str) -> Any:
     """The law for one task: both the words and the places."""
 
     def trial(attempt: Attempt, check: Check, random: Generator) -> None:
-        torch.manual_seed(1)
+        losses, weights, seconds = attempt.beside(f"{observer.__name__}:train_on", task)
         model = small_model()
-        batches = training_batches(task)
-        began = time.process_time()
-        losses = attempt.train(model, small_optimizer(model), batches, 1.0, lambda seen: None, 100)
-        seconds = time.process_time() - began
+        vector_to_parameters(weights, model.parameters())
         exam = examine(model, task)
         check.that(
             exam.exact >= ENOUGH,
-            f"{task.capitalize()}: after {len(batches)} updates {exam.exact:.0%} of unseen sequences come out exactly "
+            f"{task.capitalize()}: after {STEPS} updates {exam.exact:.0%} of unseen sequences come out exactly "
             f"right; wanted at least {ENOUGH:.0%}.",
             f"loss {losses[0]:.2f} at first, {losses[-1]:.2f} at last",
         )

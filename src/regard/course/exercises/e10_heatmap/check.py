@@ -5,14 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from numpy.random import Generator
 
-from regard.course.assertions import Broken, Check
+from regard.course.assertions import Check
 from regard.course.attempt import Attempt
 from regard.course.exercise import Arguments, Draw, Exercise, Family, Law, Mistake
-from regard.course.exercises.e10_heatmap import alternatives, mistakes, solution
+from regard.course.exercises.e10_heatmap import alternatives, eye, mistakes, solution
 from regard.course.slips import slips
 
 EOS = "EOS"
@@ -67,53 +65,9 @@ def repeated_map(sizes: Mapping[str, int], random: Generator) -> Arguments:
     return {"weights": weights / weights.sum(axis=1, keepdims=True), "source": [*words, EOS], "target": target}
 
 
-def look(attempt: Attempt, given: Arguments) -> dict[str, Any]:
+def look(attempt: Attempt, given: Arguments) -> Any:
     """Let the attempt draw, and look at what is there."""
-    axes = Figure().add_subplot()
-    attempt.draw(axes, given["weights"], given["source"], given["target"])
-    return seen(axes)
-
-
-def seen(axes: Axes) -> dict[str, Any]:
-    """The labels as they are read, the number under each pair of them, and the ends of the scale."""
-    pictures = [*axes.images, *(one for one in axes.collections if one.get_array() is not None)]
-    if len(pictures) != 1:
-        number = f"{len(pictures)} pictures" if pictures else "no picture"
-        raise Broken(f"draw() left {number} on the axes it was given, wanted one: call axes.imshow(...) once.")
-    axes.autoscale_view()
-    columns = _labels(axes.get_xticks(), axes.get_xticklabels(), lambda x: axes.transData.transform((x, 0))[0])
-    rows = _labels(axes.get_yticks(), axes.get_yticklabels(), lambda y: -axes.transData.transform((0, y))[1])
-    low, high = pictures[0].get_clim()
-    cells = [[_under(pictures[0], x, y) for x, _ in columns] for y, _ in rows]
-    return {
-        "the rows, from the top": [text for _, text in rows],
-        "the columns, from the left": [text for _, text in columns],
-        "the cells": np.array(cells).reshape(len(rows), len(columns)),
-        "the scale": [round(float(low), 3), round(float(high), 3)],
-    }
-
-
-def _labels(places: Any, texts: Any, order: Any) -> list[tuple[float, str]]:
-    """Ticks that say something, in the order in which they are seen."""
-    ticks = [(float(place), text.get_text()) for place, text in zip(places, texts, strict=False)]
-    return sorted((tick for tick in ticks if tick[1]), key=lambda tick: float(order(tick[0])))
-
-
-def _under(picture: Any, x: float, y: float) -> float:
-    """The number of the cell in which this point lies; NaN outside the picture."""
-    array = np.ma.filled(picture.get_array(), np.nan)
-    if hasattr(picture, "get_extent"):
-        left, right, bottom, top = picture.get_extent()
-        first, last = (bottom, top) if picture.origin == "lower" else (top, bottom)
-        across, down = (x - left) / (right - left), (y - first) / (last - first)
-        row, column = int(np.floor(down * array.shape[0])), int(np.floor(across * array.shape[1]))
-    else:
-        corners = picture.get_coordinates()
-        array = array.reshape(corners.shape[0] - 1, corners.shape[1] - 1)
-        row = int(np.searchsorted(corners[:, 0, 1], y, side="right")) - 1
-        column = int(np.searchsorted(corners[0, :, 0], x, side="right")) - 1
-    inside = 0 <= row < array.shape[0] and 0 <= column < array.shape[1]
-    return float(array[row, column]) if inside else float("nan")
+    return attempt.beside(f"{eye.__name__}:look", given["weights"], given["source"], given["target"])
 
 
 def without(*names: str, draw: Draw = some_map) -> Draw:
@@ -145,12 +99,10 @@ def not_by_spelling(attempt: Attempt, check: Check, random: Generator) -> None:
 
 
 def three_axes(attempt: Attempt, check: Check, random: Generator) -> None:
-    figure = Figure()
-    first, second = figure.add_subplot(1, 2, 1), figure.add_subplot(1, 2, 2)
     given = some_map({"source": 3, "target": 2}, random)
-    attempt.draw(second, given["weights"], given["source"], given["target"])
-    check.that(not first.images and not first.collections, "You drew on other axes than those that you were given.")
-    check.that(bool(second.images or second.collections), "Nothing was drawn on the axes that you were given.")
+    first, second = attempt.beside(f"{eye.__name__}:beside_other_axes", *given.values())
+    check.that(not first, "You drew on other axes than those that you were given.")
+    check.that(bool(second), "Nothing was drawn on the axes that you were given.")
 
 
 SIZES = {"source": (1, 5), "target": (1, 5)}

@@ -1,7 +1,6 @@
 """Exercise 11: three parities with the references; the query is s_t; the readout is tanh(W_c [c; s])."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from regard.course.assertions import Check
 from regard.course.attempt import Attempt
 from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
 from regard.course.exercises.e11_luong import alternatives, mistakes, solution
+from regard.course.exercises.e11_luong.general import General
 from regard.course.slips import slips
 
 
@@ -39,16 +39,6 @@ def general_score(query: Tensor, states: Tensor, W_a: Tensor) -> Tensor:
 
 def concat_score(query: Tensor, states: Tensor, W_a: Tensor, v: Tensor) -> Tensor:
     return by_reference(reference.concat, query, states, W_a=W_a, v=v)
-
-
-@dataclass(frozen=True)
-class General:
-    """A score that is given to the step."""
-
-    W_a: Tensor
-
-    def __call__(self, query: Tensor, states: Tensor) -> Tensor:
-        return dot_scores((query @ self.W_a)[:, None], states)[:, 0]
 
 
 def luong_step(

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy import ndarray
 from numpy.random import Generator
 from torch import Tensor
 
@@ -16,31 +15,13 @@ from regard.course.attempt import Attempt
 from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
 from regard.course.exercises.e14_beam import alternatives, mistakes
 from regard.course.exercises.e14_beam.solution import greedy
+from regard.course.exercises.e14_beam.toy_model import EOS, ToyModel, Words
 from regard.course.slips import slips
 from regard.search import LengthPenalty, Options
 from regard.search import beam_search as package_search
 
-Words = tuple[int, ...]
-EOS = 0
 OUTSIDE = 10**6
 """Padding and BOS of the package's search; the toy models have neither."""
-
-
-@dataclass(frozen=True)
-class ToyModel:
-    """Log-probabilities drawn anew for every beginning; before the last word only EOS is possible."""
-
-    seed: int
-    vocabulary: int
-    longest: int
-    eos: int = EOS
-
-    def __call__(self, words: Words) -> ndarray:
-        logits = np.random.default_rng([self.seed, *words]).normal(size=self.vocabulary) * 1.5
-        if len(words) >= self.longest - 1:
-            logits[np.arange(self.vocabulary) != self.eos] = -np.inf
-        values: ndarray = logits - np.log(np.exp(logits).sum())
-        return values
 
 
 @dataclass(frozen=True)

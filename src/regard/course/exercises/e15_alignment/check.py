@@ -13,8 +13,9 @@ from regard.course.assertions import Check
 from regard.course.attempt import Attempt
 from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
 from regard.course.exercises.e15_alignment import alternatives, mistakes
+from regard.course.exercises.e15_alignment.corpus_bleu import corpus_bleu
 from regard.course.slips import slips
-from regard.evaluation import bins, bleu
+from regard.evaluation import bins
 
 Link = tuple[int, int]
 Bleu = Callable[[list[str], list[str]], float]
@@ -37,11 +38,6 @@ def bleu_by_length(
 ) -> list[float | None]:
     parts = [one.members for one in bins([len(source.split()) for source in sources], edges)]
     return [bleu([hypotheses[i] for i in part], [references[i] for i in part]) if part else None for part in parts]
-
-
-def corpus_bleu(hypotheses: list[str], references: list[str]) -> float:
-    """What the learner is given: sacrebleu's."""
-    return bleu(hypotheses, references).score
 
 
 def pieces(sizes: Mapping[str, int], random: Generator) -> Arguments:

@@ -1,6 +1,5 @@
 """Exercise 17: inside a trained translator, every sentence must come out as with its own attention."""
 
-import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -19,7 +18,7 @@ from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
 from regard.course.exercises.e17_repair import alternatives, mistakes, replaced_attention
 from regard.course.exercises.e17_repair.small_translator import cache_home, translator
 from regard.course.slips import slips
-from regard.course.waiting import busy
+from regard.course.waiting import busy, remark
 from regard.runtime.translation import Translation
 
 PICTURE = "heatmap.png"
@@ -92,7 +91,7 @@ def _draw(yours: Translation, path: Path) -> None:
         replaced_attention.draw(yours, own, path)
     except OSError as error:
         elsewhere = replaced_attention.draw(yours, own, cache_home() / PICTURE)
-        sys.stdout.write(f"({PICTURE} is {elsewhere}: {error.strerror} here)\n")
+        remark(f"The picture is {elsewhere}: {PICTURE} cannot be written beside your file ({error.strerror}).")
 
 
 def same_places(attempt: Attempt, check: Check, random: Generator) -> None:

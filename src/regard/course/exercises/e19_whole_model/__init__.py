@@ -1,0 +1,1 @@
+"""Exercise 19: encoder, attention, decoder and greedy decoding, put together."""

@@ -1,0 +1,1 @@
+"""Exercise 20: quality against length, with and without attention."""

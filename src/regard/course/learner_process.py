@@ -1,0 +1,182 @@
+"""The process in which a learner's file runs: receives inputs, returns arrays and gradients, knows no right answer.
+
+    python -P -m regard.course.learner_process CHANNEL TRACE NEEDS
+
+CHANNEL is a socket to the grader (wire.py); TRACE is a file where the stack is written if the time is nearly up.
+References, comparison and verdict stay in the grader's process.
+"""
+
+import ast
+import faulthandler
+import io
+import os
+import socket
+import sys
+from collections.abc import Callable
+from contextlib import nullcontext, redirect_stderr, redirect_stdout, suppress
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from regard.course.assertions import Broken
+from regard.course.attempt import Attempt, Unready, default_dtype_of, load_source, position, where
+from regard.course.confinement import confine, die_with_parent, limit
+from regard.course.outcome import quiet
+from regard.course.wire import Corrupt, Reader, Writer
+
+HIDDEN = ("check", "solution", "alternatives", "mistakes", "slips")
+"""Files of an exercise that a learner's file may not read or import."""
+MOST_GRAPHS = 4
+"""Calls whose graph is kept for a later backward()."""
+
+
+class Server:
+    """Answers one request after the other until the grader hangs up."""
+
+    def __init__(self, channel: socket.socket, trace: int) -> None:
+        self.channel, self.trace, self.owner = channel, trace, os.getpid()
+        self.incoming = channel.makefile("rb")
+        self.attempts: dict[int, Attempt] = {}
+        self.graphs: dict[int, tuple[list[Any], list[Any]]] = {}
+        self.calls = 0
+        self.path = Path()
+
+    def serve(self) -> None:
+        while line := self.incoming.readline():
+            request = Reader(self.incoming.read(int(line)), objects=True)
+            request.take(self.incoming.read(sum(request.sizes)))
+            answer = self.answer(request)
+            if os.getpid() != self.owner:  # a forked copy of the learner's file does not answer
+                os._exit(0)
+            self.channel.sendall(answer)
+
+    def answer(self, request: Reader) -> bytes:
+        what = request.value("do")
+        handler: Callable[[Reader], bytes] = getattr(self, f"do_{what}")
+        faulthandler.dump_traceback_later(max(0.05, request.value("seconds") * 0.95), file=self.trace)
+        try:
+            return handler(request)
+        except Unready as error:
+            told = {"kind": error.kind, "headline": error.headline, "details": error.details, "place": error.place}
+            return Writer(objects=False).message({"unready": told})
+        except BaseException as error:  # also SystemExit: the learner's file does not end the grading
+            return Writer(objects=False).message({"error": self._described(error)})
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+
+    def do_load(self, request: Reader) -> bytes:
+        self.path = Path(request.value("path"))
+        _close_input()
+        with suppress(OSError):  # the folder may be gone
+            os.chdir(self.path.parent)  # files that an experiment writes stay with the exercise
+        limit(request.value("needs"))
+        confine(self.path.parent)
+        _hide_answers(request.value("hidden"))
+        attempt = load_source(request.value("source"), self.path, request.value("parameters"))
+        self.attempts[0] = attempt
+        lines = {name: attempt.line_of(name) for name in attempt.functions}
+        return Writer(objects=False).message({"lines": lines})
+
+    def do_vary(self, request: Reader) -> bytes:
+        """Another version of the learner's functions, from edited text."""
+        changed = dict(vars(sys.modules["exercise"]))
+        tree = ast.parse(request.value("source"))
+        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+            exec(compile(tree, "<repair>", "exec", dont_inherit=True), changed)
+        self.attempts[1] = Attempt({name: changed[name] for name in self.attempts[0].functions})
+        return Writer(objects=False).message({"answer": None})
+
+    def do_call(self, request: Reader) -> bytes:
+        attempt = self.attempts[request.value("version")]
+        given, named = request.value("given"), request.value("named")
+        if request.value("beside"):
+            module, _, name = request.value("name").partition(":")
+            function = getattr(import_module(module), name)
+            given = (attempt, *given)
+        else:
+            function = attempt.functions[request.value("name")]
+        silent = redirect_stdout(io.StringIO()) if request.value("version") else nullcontext()
+        with quiet(), default_dtype_of([*given, *named.values()]), silent:
+            answer = function(*given, **named)
+        writer = Writer(objects=False)
+        answered = {"answer": writer.node(answer)}
+        outputs = list(writer.graph)
+        if request.graph:
+            self.calls += 1
+            self.graphs[self.calls] = (request.graph, outputs)
+            self.graphs.pop(self.calls - MOST_GRAPHS, None)
+        after = [_after(one) for one in (*given, *named.values())]
+        return writer.message({"after": after, "call": self.calls}, answered)
+
+    def do_backward(self, request: Reader) -> bytes:
+        import torch
+
+        inputs, outputs = self.graphs[request.value("call")]
+        gradients = request.value("gradients")
+        pairs = [(one, gradient) for one, gradient in zip(outputs, gradients, strict=True) if gradient is not None]
+        found = torch.autograd.grad(
+            [one for one, _ in pairs], inputs, [one for _, one in pairs], retain_graph=True, allow_unused=True
+        )
+        return Writer(objects=False).message({"gradients": list(found)})
+
+    def _described(self, error: BaseException) -> dict[str, Any]:
+        try:
+            message = str(error)
+        except Exception:
+            message = ""
+        about: dict[str, Any] = {
+            "names": [kind.__name__ for kind in type(error).__mro__],
+            "message": message[:10_000],
+            "lines": where(error, self.path),
+            "place": position(error, self.path),
+        }
+        if isinstance(error, Broken):
+            about |= {"headline": error.headline, "details": error.details}
+        return about
+
+
+def _after(value: Any) -> Any:
+    """An argument after the call, for the grader to see whether it was changed; None for what cannot be."""
+    if isinstance(value, Attempt | str | int | float | None):
+        return None
+    if hasattr(value, "RETURNS"):
+        return {name: getattr(value, name) for name in value.RETURNS}
+    return value
+
+
+def _hide_answers(folder: str) -> None:
+    """Reading or importing the course's own answers raises; an audit hook cannot be removed again."""
+
+    def refuse(event: str, arguments: tuple[Any, ...]) -> None:
+        if event != "open" or not isinstance(arguments[0], str | bytes):
+            return
+        path = os.fsdecode(arguments[0])
+        if path.startswith(folder) and any(f"{os.sep}{one}." in path for one in HIDDEN):
+            raise PermissionError("the course's own answers are closed while your file is graded")
+
+    sys.addaudithook(refuse)
+
+
+def _close_input() -> None:
+    """The learner's file must not wait for a keyboard."""
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
+
+
+def main() -> None:
+    """Load what the exercise needs, say so, then serve."""
+    channel, trace, needs = socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), sys.argv[3]
+    die_with_parent()
+    import_module(needs)
+    channel.sendall(Writer(objects=False).message({"ready": True}))
+    sys.modules["exercise"] = ModuleType("exercise")
+    with suppress(ConnectionError, Corrupt):
+        Server(channel, trace).serve()
+    os._exit(0)  # threads and exit handlers of the learner's file end here
+
+
+if __name__ == "__main__":
+    main()
