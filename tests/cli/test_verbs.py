@@ -169,7 +169,7 @@ class TestExplain:
         assert command("explain", "--plot", tmp_path / "x.png").complaint == (
             "--plot and --walk are about one mechanism: name it"
         )
-        assert "wanted .png, .svg or .pdf" in command("explain", "dot", "--plot", tmp_path / "x.gif").complaint
+        assert "expected .png, .svg or .pdf" in command("explain", "dot", "--plot", tmp_path / "x.gif").complaint
 
 
 class TestDoctor:
