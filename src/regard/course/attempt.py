@@ -75,7 +75,7 @@ class Attempt:
         self.functions = dict(functions)
         self.path = path
         self.lines = dict(lines or {})
-        """The line on which each function begins, where somebody knows it already."""
+        """The first line of each function, if already known."""
         self.remote: Remote | None = None
         """Where the functions run, if not here."""
 

@@ -14,7 +14,7 @@ from regard.course.confinement import hide_memory
 from regard.course.process import Grader
 from regard.course.verdict import Verdict
 from regard.course.verdict_text import MARKS, visible
-from regard.course.waiting import Waiting, nobody
+from regard.course.waiting import Waiting, ignore_progress
 from regard.text.input_error import InputError
 
 DEPTH = 3
@@ -85,7 +85,7 @@ def passed_over(directory: Path) -> list[str]:
 def grade_class(
     directory: Path,
     tell: Callable[[str, Entry, Verdict], None] = lambda *_: None,
-    waiting: Waiting = nobody,
+    waiting: Waiting = ignore_progress,
     only: Entry | None = None,
 ) -> list[Graded]:
     """Every exercise of every learner, or one; `tell` hears each verdict, `waiting` what a check is busy with.

@@ -45,9 +45,9 @@ def hide_memory() -> None:
 
 
 def confine(folder: Path) -> None:
-    """Write into `folder` and temporary places only, signal nobody outside, look into no other process.
+    """Restrict this process: it may write to `folder` and temporary folders only, and signal or inspect no other.
 
-    As far as the kernel can: Landlock from Linux 5.13 (signals from 6.12). Elsewhere nothing happens.
+    Uses Landlock (Linux 5.13 or newer; signals from 6.12). A no-op on other systems.
     """
     if sys.platform != "linux":
         return
@@ -86,7 +86,7 @@ def _landlock(writable: list[Path]) -> None:
 
 
 def _drop_capabilities() -> None:
-    """Of root: whoever is not root has none."""
+    """Drop the capabilities of a process that runs as root; other users have none."""
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)
     sets = (ctypes.c_uint32 * 6)(KEPT_CAPABILITIES, KEPT_CAPABILITIES, 0, 0, 0, 0)
     if os.geteuid() == 0:

@@ -174,7 +174,7 @@ class LearnerChannel:
             self.process.stdout.close()
 
     def drain(self) -> None:
-        """What the file has printed and nobody has read yet."""
+        """The output of the learner's file that has not been read yet."""
         stream = self.process.stdout
         assert stream is not None
         while not stream.closed and select.select([stream], [], [], 0)[0] and self.output_bytes <= MOST_OUTPUT_BYTES:

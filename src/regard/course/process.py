@@ -20,7 +20,7 @@ from regard.course.learner_channel import (
 )
 from regard.course.remote import Remote
 from regard.course.verdict import Verdict
-from regard.course.waiting import LISTENER, Waiting, nobody
+from regard.course.waiting import LISTENER, Waiting, ignore_progress
 from regard.course.wire import Corrupt
 
 
@@ -43,7 +43,9 @@ class Grader:
     ) -> None:
         self.close()
 
-    def grade(self, path: Path, interrupted: Callable[[], bool] = lambda: False, waiting: Waiting = nobody) -> Verdict:
+    def grade(
+        self, path: Path, interrupted: Callable[[], bool] = lambda: False, waiting: Waiting = ignore_progress
+    ) -> Verdict:
         """The verdict on a file; never raises for what the file does. `interrupted` is asked often: True stops it.
 
         `waiting` hears what a check is busy with.

@@ -8,7 +8,7 @@ from regard.course.course_folder import CourseFolder, open_folder, reset
 from regard.course.learner_progress import Progress, load_progress
 from regard.course.process import Grader
 from regard.course.verdict import Verdict
-from regard.course.waiting import Waiting, nobody
+from regard.course.waiting import Waiting, ignore_progress
 from regard.text.input_error import InputError
 
 
@@ -53,7 +53,7 @@ class Session:
         self,
         entry: Entry | None = None,
         interrupted: Callable[[], bool] = lambda: False,
-        waiting: Waiting = nobody,
+        waiting: Waiting = ignore_progress,
     ) -> Verdict:
         """Grade an exercise of the folder (the current one) and record it."""
         entry = entry or self.current

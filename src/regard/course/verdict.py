@@ -1,12 +1,9 @@
-"""What the grader says about one file; plain data that crosses from the grading process as JSON."""
+"""The verdict of the grader on one file, as plain data."""
 
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal, get_args
-
-from regard.reading_files import parse_json
+from typing import Any, Literal
 
 Status = Literal["passed", "unstable", "failed", "unfinished", "broken", "stopped", "missing"]
-STATUSES: tuple[Status, ...] = get_args(Status)
 
 
 @dataclass(frozen=True)
@@ -51,13 +48,3 @@ class Verdict:
 
     def with_(self, **changes: Any) -> "Verdict":
         return replace(self, **changes)
-
-
-def verdict_from_json(text: str | bytes) -> Verdict:
-    """The inverse of `json.dumps(verdict.json())`."""
-    values = parse_json(text)
-    for name in ("details", "notes"):
-        values[name] = tuple(values[name])
-    if values["status"] not in STATUSES:
-        raise ValueError(f"there is no status {values['status']!r}; there are {', '.join(STATUSES)}")
-    return Verdict(**values)

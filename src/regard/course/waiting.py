@@ -7,11 +7,11 @@ Waiting = Callable[[str, int, int], None]
 """What is being done, how much of it is done, and how much there is."""
 
 
-def nobody(what: str, done: int, total: int) -> None:
-    """Nobody wants to know."""
+def ignore_progress(what: str, done: int, total: int) -> None:
+    """Progress is not reported."""
 
 
-LISTENER: ContextVar[Waiting] = ContextVar("LISTENER", default=nobody)
+LISTENER: ContextVar[Waiting] = ContextVar("LISTENER", default=ignore_progress)
 REMARKS: ContextVar[tuple[str, ...]] = ContextVar("REMARKS", default=())
 """Sentences for the learner that a check found on its way."""
 

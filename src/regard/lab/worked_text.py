@@ -26,7 +26,7 @@ def write_explanation(explanation: Explanation) -> str:
 
 
 def explanation_blocks(explanation: Explanation) -> list[str]:
-    """The stages one by one, for somebody who walks through them."""
+    """The stages of a step, one text for each; `explain --walk` shows them one at a time."""
     head = [explanation.title, *_fitted(explanation.equation), f"  {explanation.paper}"]
     states = [
         "The encoder read four words; the fifth position is padding. Each h is a state:",
