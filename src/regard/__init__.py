@@ -5,20 +5,14 @@ Example:
     translation = translator.translate("The black cat sat on the mat.")
     print(translation.text, translation.alignment)
 
-Importing it is fast: each name is loaded when it is first used, so the NumPy references need no torch.
+Importing it is fast: each name is loaded when it is first used, so the NumPy references need no torch. This file
+imports only what Python has loaded before it, because `__main__.py` removes the current folder from the path after it.
 """
 
-import os
 import sys
+from importlib import import_module
 
-_module = sys.orig_argv.index("-m") + 1 if "-m" in sys.orig_argv else 0
-if sys.argv[:1] == ["-m"] and sys.orig_argv[_module : _module + 1] == ["regard"] and sys.path[:1] == [os.getcwd()]:
-    del sys.path[0]  # `python -m regard` put the current folder there, where any file could stand in for a module
-
-from importlib import import_module  # noqa: E402
-from importlib.metadata import PackageNotFoundError, version  # noqa: E402
-from typing import TYPE_CHECKING, Any  # noqa: E402
-
+TYPE_CHECKING = False  # as in typing
 if TYPE_CHECKING:
     from regard import attention, testing
     from regard.plot.view import view
@@ -26,10 +20,7 @@ if TYPE_CHECKING:
     from regard.runtime.translator import Translator, load
     from regard.training.run import train
 
-try:
-    __version__ = version("regard")
-except PackageNotFoundError:  # a checkout on the path, never installed
-    __version__ = "0+unknown"
+    __version__: str
 
 _HOMES = {
     "Translation": "regard.runtime.translation",
@@ -43,12 +34,23 @@ _FOLDERS = ("attention", "testing")
 __all__ = ["Translation", "Translator", "__version__", "attention", "load", "testing", "train", "view"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
+    if name == "__version__":
+        return _version()
     if name in _FOLDERS:
         return import_module(f"regard.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'regard' has no attribute '{name}'", name=name, obj=sys.modules[__name__])
     return getattr(import_module(_HOMES[name]), name)
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("regard")
+    except PackageNotFoundError:  # a checkout on the path, never installed
+        return "0+unknown"
 
 
 def __dir__() -> list[str]:

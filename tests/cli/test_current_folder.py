@@ -70,6 +70,16 @@ def test_item_2_python_m_regard_does_not_import_a_mechanism_from_the_current_fol
     assert not (here / "imported").exists()
 
 
+def test_item_2_python_m_regard_keeps_a_current_folder_that_the_user_put_on_the_path(tmp_path: Path) -> None:
+    here = write_module(tmp_path / "here")
+    (here / "mine.toml").write_text(OWN, encoding="utf-8")
+    given = {**os.environ, "PYTHONPATH": os.pathsep.join([str(here), *filter(None, sys.path)]), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-P", "-m", "regard", "train", "mine.toml", "--out", "run"]
+    done = subprocess.run(command, cwd=here, env=given, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (here / "imported").exists()
+
+
 def test_item_2_processes_that_prepare_data_do_not_import_from_the_current_folder(hostile: Path) -> None:
     tokenizer = Tokenizer.train(["a b c"], TokenizerConfig())
     with WorkerPool(EncodeTexts((tokenizer, tokenizer)), 1) as pool:
