@@ -86,6 +86,21 @@ def untrained(
     return folder
 
 
+def pronouncing(folder: Path, *, eos: bool = True, **search: Any) -> Path:
+    """A random model that reads the letters of one word, from a to z and the apostrophe, and writes phones."""
+    letters = TokenizerConfig(kind="character", normalise=Normaliser(lowercase=True))
+    source = Tokenizer.train(["abcdefghijklmnopqrstuvwxyz'"], letters)
+    target = Tokenizer.train(["AA AH EH K L N S T W Z"], TokenizerConfig(kind="word", words="spaces"))
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        built = Seq2Seq(preset("bahdanau", "tiny", **SMALL), len(source), len(target)).double()
+    with torch.no_grad():
+        for parameter in built.parameters():
+            parameter.mul_(2.5)
+    save_bundle(folder, built, source, target, source_eos=eos, longest_source=LONGEST, search=search)
+    return folder
+
+
 @cache
 def trained(base: Path) -> Path:
     """A run that learned to reverse sequences of 3 to 6 numbers, made once for each test process."""

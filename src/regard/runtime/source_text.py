@@ -1,6 +1,6 @@
 """Source texts as a model reads them: encoded, cut to the longest source, padded to a batch; with warnings."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -13,6 +13,7 @@ from regard.text.input_error import InputError
 from regard.text.special import PAD, SPECIAL, UNK
 from regard.text.tokenizer import Tokenizer
 
+BLANK = "blank: nothing to translate"
 NAMED = 5
 """Unknown pieces that a warning names; the rest is counted."""
 GPU_MULTIPLE = 8
@@ -38,7 +39,7 @@ def read_source(text: str, tokenizer: Tokenizer, *, eos: bool, longest: int) -> 
     """At most `longest` pieces of a text, then EOS if `eos`."""
     encoding = tokenizer.encode(text, eos=eos)
     if not encoding.word_texts:
-        return SourceText(encoding, ("blank: nothing to translate",))
+        return SourceText(encoding, (BLANK,))
     warnings = []
     pieces = len(encoding.ids) - eos
     cut = pieces > longest
@@ -47,8 +48,27 @@ def read_source(text: str, tokenizer: Tokenizer, *, eos: bool, longest: int) -> 
         warnings.append(f"too long: only the first {longest:,} of {pieces:,} pieces were read")
     unknown = [piece for piece, number in zip(encoding.pieces, encoding.ids, strict=True) if number == UNK]
     if unknown:
-        warnings.append(f"unknown to this model: {_named(list(dict.fromkeys(unknown)))}{_numbers(tokenizer)}")
+        warnings.append(f"unknown to this model: {name_pieces(list(dict.fromkeys(unknown)))}{_numbers(tokenizer)}")
     return SourceText(encoding, tuple(warnings), cut)
+
+
+def list_texts(text: str | Iterable[str]) -> list[str]:
+    """The texts of a call as a list."""
+    texts = [text] if isinstance(text, str) else list(text)
+    for number, one in enumerate(texts):
+        if not isinstance(one, str):
+            raise InputError(f"text {number} (0-based) is {type(one).__name__}, expected str")
+    return texts
+
+
+def one_for_each(name: str, values: str | Sequence[str] | None, texts: Sequence[str]) -> list[str] | None:
+    """The target or prefix of each text."""
+    if values is None:
+        return None
+    values = [values] if isinstance(values, str) else list(values)
+    if len(values) != len(texts):
+        raise InputError(f"{len(texts)} texts but {len(values)} of '{name}': give one for each")
+    return values
 
 
 def check_target(pieces: int, bundle: Bundle) -> None:
@@ -85,7 +105,7 @@ def _numbers(tokenizer: Tokenizer) -> str:
     return f" (it reads {'some of ' * gaps}the numbers from {numbers[0]} to {numbers[-1]})"
 
 
-def _named(pieces: list[str]) -> str:
+def name_pieces(pieces: list[str]) -> str:
     """Pieces in quotes, with control characters escaped and long pieces shortened."""
     shown = [repr(piece if len(piece) <= 24 else piece[:23] + "…") for piece in pieces[:NAMED]]
     more = f" and {len(pieces) - NAMED:,} more" if len(pieces) > NAMED else ""

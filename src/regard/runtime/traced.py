@@ -13,7 +13,8 @@ from regard.runtime.build_translation import build_translation
 from regard.runtime.guided import guided_head, guided_shift
 from regard.runtime.recorder import Recorder, StepRecord
 from regard.runtime.search_size import SearchSize
-from regard.runtime.source_text import Padded, SourceText, check_target, pad, read_source
+from regard.runtime.source_text import Padded, SourceText, check_target, pad
+from regard.runtime.spoken_words import read_text
 from regard.runtime.translation import Translation
 from regard.runtime.translator import Translator
 from regard.search import Hypothesis, SearchConfig, SearchTree, beam_search, decode, forced_search
@@ -72,7 +73,7 @@ def translate_traced(
     forced = any(one.target is not None for one in sentences)
     if forced and any(one.target is None for one in sentences):
         raise ValueError("some sentences have a target and some have none: decode them separately")
-    sources = [_read(one.text, translator) for one in sentences]
+    sources = [read_text(one.text, bundle, translator.longest_source) for one in sentences]
     given = [_given(one, bundle) for one in sentences]
     rows = [i for i, source in enumerate(sources) if not source.blank]
     done = [TracedText(source, ()) for source in sources]
@@ -110,11 +111,6 @@ def drop_words(translator: Translator, source: SourceText, target: Sequence[int]
     batch = pad(left, translator.device)
     found = forced_search(translator.stepper, batch, [target] * len(left), device=translator.device)
     return [one.log_probabilities for one in found]
-
-
-def _read(text: str, translator: Translator) -> SourceText:
-    bundle = translator.bundle
-    return read_source(text, bundle.source, eos=bundle.manifest.source_eos, longest=translator.longest_source)
 
 
 def _given(sentence: Sentence, bundle: Bundle[Any]) -> Encoding | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, overload
 
@@ -20,7 +20,8 @@ from regard.runtime.inside import Inside, compute_inside
 from regard.runtime.onnx_folder import load_any
 from regard.runtime.same_vocabularies import check_same_vocabularies
 from regard.runtime.search_size import SearchSize
-from regard.runtime.source_text import Padded, check_target, pad, read_source
+from regard.runtime.source_text import Padded, check_target, list_texts, one_for_each, pad
+from regard.runtime.spoken_words import read_text, reads_one_word, word_by_word
 from regard.runtime.translation import Translation
 from regard.search import Ensemble, Hypothesis, SearchConfig, Stepper, decode, forced_search
 from regard.suggest import suggest
@@ -147,30 +148,47 @@ class Translator:
         `search` takes the keys of the recipe's [search] table: beam, nbest, temperature, longest and so on;
         `.alternatives` holds the rest of an n-best list, each text once, or the further samples as they were drawn.
         """
-        texts = _texts(text)
+        texts = list_texts(text)
         config = self.search_config(search)
         if target is not None and prefix is not None:
             raise InputError("give a prefix or a target, not both: a forced target has no free words")
-        given = self._given("target", target, texts) or self._given("prefix", prefix, texts)
+        targets, prefixes = one_for_each("target", target, texts), one_for_each("prefix", prefix, texts)
+        translate = partial(self._translate, copy=copy, config=config)
+        if reads_one_word(self.bundle):
+            done = word_by_word(translate, self.bundle.source, texts, targets, prefixes, config)
+        else:
+            done = translate(texts, targets, prefixes)
+        return done[0] if isinstance(text, str) else done
+
+    def _translate(
+        self,
+        texts: Sequence[str],
+        targets: Sequence[str] | None,
+        prefixes: Sequence[str] | None,
+        copy: bool,
+        config: SearchConfig,
+    ) -> list[Translation]:
+        bundle = self.bundle
+        given = self._encode("target", targets) or self._encode("prefix", prefixes)
+        forced = targets is not None
         generator = None
         if config.temperature is not None:
             generator = torch.Generator(device=self.device).manual_seed(config.seed)
-        bundle, longest = self.bundle, self.longest_source
-        sources = [read_source(one, bundle.source, eos=bundle.manifest.source_eos, longest=longest) for one in texts]
+        sources = [read_text(one, bundle, self.longest_source) for one in texts]
         done = {i: blank_translation(source) for i, source in enumerate(sources) if source.blank}
-        about: dict[str, Any] = {"forced": target is not None, "copy": copy, "head": self._head, "shift": self._shift}
-        forced = None if given is None or target is None else max((len(one.ids) for one in given), default=0)
-        size = SearchSize(config, self.most_pieces, bundle.manifest.model.attention_shape, forced)
+        about: dict[str, Any] = {"forced": forced, "copy": copy, "head": self._head, "shift": self._shift}
+        longest = None if given is None or not forced else max((len(one.ids) for one in given), default=0)
+        size = SearchSize(config, self.most_pieces, bundle.manifest.model.attention_shape, longest)
         for rows in size.groups(sources, 1 if self.device.type == "cpu" else WIDER):
             batch = pad([sources[i].encoding.ids for i in rows], self.device)
-            prefixes = None if given is None else [given[i].ids for i in rows]
-            found = self._decode(batch, config, prefixes, target is not None, generator)
+            beginnings = None if given is None else [given[i].ids for i in rows]
+            found = self._decode(batch, config, beginnings, forced, generator)
             for i, hypotheses in zip(rows, found, strict=True):
                 about["given"] = None if given is None else given[i]
                 built = [build_translation(sources[i], one, bundle.target, **about) for one in hypotheses]
                 first, *others = built if config.sampler else _different(built, config.nbest)
                 done[i] = replace(first, alternatives=tuple(others))
-        return done[0] if isinstance(text, str) else [done[i] for i in range(len(texts))]
+        return [done[i] for i in range(len(texts))]
 
     def inside(self, text: str, *, target: str | None = None, **search: Any) -> Inside:
         """Encoder states and logits of one text, as arrays, while the model writes its translation, or `target`.
@@ -183,11 +201,11 @@ class Translator:
         if len(self.bundles) > 1 or not isinstance(bundle.model, Seq2Seq):
             kind = "an ensemble" if len(self.bundles) > 1 else f"{bundle.path} (ONNX)"
             raise InputError(f"states and logits are those of one torch model, not of {kind}: load one bundle")
-        source = read_source(text, bundle.source, eos=bundle.manifest.source_eos, longest=self.longest_source)
+        source = read_text(text, bundle, self.longest_source)
         if source.blank:
             raise InputError("a blank text has no states and no logits: give at least one word")
         batch = pad([source.encoding.ids], self.device)
-        given = self._given("target", target, [text])
+        given = self._encode("target", one_for_each("target", target, [text]))
         if given is None:
             ids = self._decode(batch, self.search_config(search), None, False, None)[0][0].tokens
         else:
@@ -217,12 +235,9 @@ class Translator:
             generator=generator,
         )  # fmt: skip
 
-    def _given(self, name: str, values: str | Sequence[str] | None, texts: Sequence[str]) -> list[Encoding] | None:
+    def _encode(self, name: str, values: Sequence[str] | None) -> list[Encoding] | None:
         if values is None:
             return None
-        values = [values] if isinstance(values, str) else list(values)
-        if len(values) != len(texts):
-            raise InputError(f"{len(texts)} texts but {len(values)} of '{name}': give one for each")
         encoded = [self.bundle.target.encode(value, eos=name == "target") for value in values]
         for one in encoded:
             for bundle in self.bundles:
@@ -258,14 +273,6 @@ def _different(ranked: Sequence[Translation], most: int) -> list[Translation]:
     for one in ranked:
         first.setdefault(one.text, one)
     return list(first.values())[:most]
-
-
-def _texts(text: str | Iterable[str]) -> list[str]:
-    texts = [text] if isinstance(text, str) else list(text)
-    for number, one in enumerate(texts):
-        if not isinstance(one, str):
-            raise InputError(f"text {number} (0-based) is {type(one).__name__}, expected str")
-    return texts
 
 
 def _check_prefixes(prefixes: Sequence[Sequence[int]] | None, limits: Sequence[int]) -> None:
