@@ -194,6 +194,16 @@ def test_fine_tuning_starts_where_another_run_ended(tmp_path: Path) -> None:
         torch.testing.assert_close(after.model.state_dict()[name], value, rtol=0, atol=1e-6)
 
 
+def test_fine_tuning_may_change_the_dropout_rates(tmp_path: Path) -> None:
+    train(tiny(train={"steps": 1}), tmp_path / "first")
+    keys = {"start_from": str(tmp_path / "first"), "steps": 1, "learning_rate": 1e-9}
+    train(tiny(model={"dropout": 0.4, "embedding_dropout": 0.3}, train=keys), tmp_path / "second")
+    before, after = load_bundle(tmp_path / "first"), load_bundle(tmp_path / "second")
+    assert (after.model.config.dropout, after.model.config.embedding_dropout) == (0.4, 0.3)
+    for name, value in before.model.state_dict().items():
+        torch.testing.assert_close(after.model.state_dict()[name], value, rtol=0, atol=1e-6)
+
+
 def test_fine_tuning_needs_the_same_model_and_text(tmp_path: Path) -> None:
     train(tiny(train={"steps": 1}), tmp_path / "first")
     start = {"train": {"start_from": str(tmp_path / "first")}}

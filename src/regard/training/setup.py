@@ -40,7 +40,7 @@ def set_up(
     if known is None and config.start_from:
         known = load_bundle(config.start_from, device, trust=trust)
     if known is not None:
-        _check_known(known, recipe)
+        _check_known(known, recipe, resumed=checkpoint is not None)
     data = prepare(recipe, known, lambda what, pairs: journal.notify(Preparing(what, pairs)))
     before = checkpoint.data if checkpoint else {}
     changed = [what for what, digest in data.fingerprints.items() if before.get(what, digest) != digest]
@@ -49,8 +49,11 @@ def set_up(
             f"the {' and the '.join(changed)} are not those that {folder} was started with: put the old data back, or "
             f"start a new run with --out (train.start_from={folder} starts from its weights)"
         )
-    if known is not None:
-        model = known.model.to(device)
+    if checkpoint is not None:
+        model = checkpoint.bundle.model.to(device)
+    elif known is not None:
+        model = _new_model(recipe, data, device, trust)
+        model.load_state_dict(known.model.state_dict())
     else:
         model = _new_model(recipe, data, device, trust)
         files = config.source_vectors, config.target_vectors
@@ -87,11 +90,13 @@ def check_same(job: TrainingJob) -> None:
             )
 
 
-def _check_known(known: Bundle, recipe: Recipe) -> None:
-    """Raise if the bundle's model or tokenizers differ from the recipe's."""
+def _check_known(known: Bundle, recipe: Recipe, resumed: bool) -> None:
+    """Raise if the bundle's model or tokenizers differ from the recipe's; a new run may change the dropout rates."""
     text = recipe.text
     before = _shape(known.model.config, known.source.config, known.target.config, known.manifest.source_eos)
     after = _shape(recipe.model, text.source, text.target, text.source_eos)
+    if not resumed:
+        before["model"].update({key: rate for key, rate in after["model"].items() if key.endswith("dropout")})
     changed = differences(before, after)
     if changed:
         raise InputError(f"{known.path} is another model than the recipe describes: {'; '.join(changed)}")
