@@ -21,25 +21,30 @@ def whole_folder(target: Path, marker: str = NAME, kind: str = "a bundle") -> It
 
     A folder without the file `marker`, which holds anything but `kind`, is never replaced.
     """
-    try:
+    with explaining(target):
         _check_replaceable(Path(os.path.realpath(target)), target, marker, kind)
         with files.whole_folder(target) as draft:
             yield draft
             _check_replaceable(Path(os.path.realpath(target)), target, marker, kind)  # it may have changed meanwhile
-    except (OSError, SafetensorError) as error:
-        raise explain(error, target) from error
 
 
 def write_whole(path: Path, data: str | bytes) -> None:
     """Replace a file in one step (`regard.files.whole_file`); missing folders are created."""
-    try:
+    with explaining(path):
         files.write_whole(path, data, parents=True)
-    except OSError as error:
-        raise explain(error, path) from error
 
 
 class CannotWrite(InputError):
     """The system refused to write a file."""
+
+
+@contextmanager
+def explaining(path: Path) -> Iterator[None]:
+    """Errors of the disk inside the block are raised as one clear message about `path`."""
+    try:
+        yield
+    except (OSError, SafetensorError) as error:
+        raise explain(error, path) from error
 
 
 def explain(error: OSError | SafetensorError, path: Path) -> CannotWrite:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import typer
 
-from regard.bundle.bundle_folder import explain, write_whole
+from regard.bundle.bundle_folder import explaining, write_whole
 from regard.cli.screen import warn
 from regard.data.lines import find_file
 from regard.files import is_special, spare_name, standard_stream, whole_file
@@ -47,15 +47,15 @@ def open_output(path: Path | None) -> Iterator[Output]:
     if path is None or stream is not None:
         yield stream or sys.stdout
         return
-    try:
-        with whole_file(path, parents=True, kept=lambda name: warn(f"the output so far is in {name}")) as file:
-            lines = TextIOWrapper(file, encoding="utf-8", newline="\n")
-            try:
-                yield lines
-            finally:
-                lines.detach()  # which flushes it
-    except OSError as error:
-        raise explain(error, path) from error
+    with (
+        explaining(path),
+        whole_file(path, parents=True, kept=lambda name: warn(f"the output so far is in {name}")) as file,
+    ):
+        lines = TextIOWrapper(file, encoding="utf-8", newline="\n")
+        try:
+            yield lines
+        finally:
+            lines.detach()  # which flushes it
 
 
 def check_outputs(
@@ -94,7 +94,7 @@ def _same(path: Path, other: Path) -> bool:
 
 
 def _check_place(option: str, path: Path, parents: bool) -> None:
-    try:
+    with explaining(path):
         if path.is_dir():
             raise InputError(f"{option}: {path} is a folder; name a file in it")
         if is_special(path):
@@ -109,8 +109,6 @@ def _check_place(option: str, path: Path, parents: bool) -> None:
             os.close(os.open(place, os.O_WRONLY))
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(bytes(ROOM))
-    except OSError as error:
-        raise explain(error, path) from error
 
 
 def _files_of(path: Path) -> list[Path]:

@@ -83,16 +83,21 @@ Column = Annotated[int, Field(ge=1, le=MOST["columns"])]
 ColumnName = Annotated[str, Field(min_length=1)]
 
 
-class TsvData(_Files):
-    """Files of source TAB target."""
+class _OneFile(_Files):
+    """A file for each split."""
 
-    kind: Literal["tsv"]
     train: Path
     """File of training pairs."""
     dev: Path | None = None
     """File of development pairs (default: held out of train)."""
     test: Path | None = None
     """File of test pairs (default: held out of train)."""
+
+
+class TsvData(_OneFile):
+    """Files of source TAB target."""
+
+    kind: Literal["tsv"]
     header: bool = False
     """Whether the first line names the columns."""
     columns: tuple[Column, Column] | tuple[ColumnName, ColumnName] | None = None
@@ -100,21 +105,14 @@ class TsvData(_Files):
 
     @model_validator(mode="after")
     def _named(self) -> "TsvData":
-        if not self.header and self.columns is not None and isinstance(self.columns[0], str):
-            raise ValueError(f"columns = {list(self.columns)} are names, but header = false: set header = true")
+        _check_header(self.header, self.columns)
         return self
 
 
-class CsvData(_Files):
+class CsvData(_OneFile):
     """Files of comma-separated values, with double quotes around values that hold commas, quotes or line breaks."""
 
     kind: Literal["csv"]
-    train: Path
-    """File of training pairs."""
-    dev: Path | None = None
-    """File of development pairs (default: held out of train)."""
-    test: Path | None = None
-    """File of test pairs (default: held out of train)."""
     header: bool = True
     """Whether the first line names the columns."""
     delimiter: str = Field(default=",", min_length=1, max_length=1)
@@ -124,11 +122,15 @@ class CsvData(_Files):
 
     @model_validator(mode="after")
     def _possible(self) -> "CsvData":
-        if not self.header and self.columns is not None and isinstance(self.columns[0], str):
-            raise ValueError(f"columns = {list(self.columns)} are names, but header = false: set header = true")
+        _check_header(self.header, self.columns)
         if self.delimiter in '"\r\n':
             raise ValueError(f"delimiter = {self.delimiter!r} cannot separate values: use a comma, semicolon or tab")
         return self
+
+
+def _check_header(header: bool, columns: tuple[int, int] | tuple[str, str] | None) -> None:
+    if not header and columns is not None and isinstance(columns[0], str):
+        raise ValueError(f"columns = {list(columns)} are names, but header = false: set header = true")
 
 
 class ParallelFiles(Table):
@@ -175,16 +177,10 @@ class ParallelData(_Files):
         return self
 
 
-class RecordData(_Files):
+class RecordData(_OneFile):
     """Files of records, as JSON lines or Parquet; `source` and `target` name fields, `translation.en` a nested one."""
 
     kind: Literal["jsonl", "parquet"]
-    train: Path
-    """File of training records."""
-    dev: Path | None = None
-    """File of development records (default: held out of train)."""
-    test: Path | None = None
-    """File of test records (default: held out of train)."""
     source: str = "source"
     """Field of the source text."""
     target: str = "target"

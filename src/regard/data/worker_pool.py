@@ -99,5 +99,9 @@ def _send(worker: subprocess.Popen[bytes], value: object) -> None:
 
 def worker_count() -> int:
     """One worker process for each core that this process may use."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(cores, MOST)
+    return min(count_cores(), MOST)
+
+
+def count_cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -79,7 +79,7 @@ def _machine() -> list[Finding]:
                 findings.append(Finding("✗", f"{package} is not installed: pip install --force-reinstall regard"))
             else:
                 findings.append(Finding("·", f"{package} is not installed: pip install 'regard[{extra}]' installs it"))
-    from regard.lab.machine import count_cores
+    from regard.data.worker_pool import count_cores
 
     findings.append(Finding("✓", f"{count_cores()} cores; torch uses {torch.get_num_threads()} threads"))
     if torch.cuda.is_available():

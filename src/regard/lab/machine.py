@@ -7,6 +7,8 @@ from pathlib import Path
 
 import torch
 
+from regard.data.worker_pool import count_cores
+
 
 def describe_machine(device: torch.device, *notes: str) -> dict[str, str]:
     """The machine in words and the date; the load is the average of the last minute."""
@@ -28,11 +30,6 @@ def _processor() -> str:
         return platform.processor() or platform.machine()
     names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.machine()
-
-
-def count_cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def default_jobs(device: str) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from regard.bundle.bundle_folder import explain, write_whole
+from regard.bundle.bundle_folder import explaining, write_whole
 from regard.data import phrasebook
 from regard.lab.evaluate_model import Example, Measured, measure
 from regard.lab.evaluation_page import report_page
@@ -130,7 +130,5 @@ def _write(demo: Demo, pair: str, out: Path, about: dict[str, object]) -> None:
     page = report_page(f"regard demo, {pair}", demo.measured, demo.longer, maps, name="demo", about=unseen)
     write_whole(out / "report.html", page)
     picture = out / "alignment.png"
-    try:
+    with explaining(picture):
         save(heatmaps([one.translation.attention_map() for one in demo.showcase[:DRAWN]]), picture)
-    except OSError as error:
-        raise explain(error, picture) from error

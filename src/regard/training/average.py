@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import save
 from torch import Tensor
 
-from regard.bundle.bundle_folder import explain, write_whole
+from regard.bundle.bundle_folder import explaining, write_whole
 from regard.bundle.manifest import FileEntry
 from regard.bundle.store import weights_of
 from regard.bundle.weights import read_tensors
@@ -32,11 +32,9 @@ def keep_weights(job: TrainingJob, step: int) -> None:
     data = save(weights_of(job.model))
     path = job.folder / FOLDER / f"{step:09d}-{hashlib.sha256(data).hexdigest()[:16]}.safetensors"
     write_whole(path, data)
-    try:
+    with explaining(path):
         for old in _kept(job.folder)[: -job.config.average]:
             old.unlink()
-    except OSError as error:
-        raise explain(error, path) from error
 
 
 def forget_after(folder: Path, step: int) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import torch
 
+from regard.data.worker_pool import count_cores
 from regard.training.job import TrainingJob
 from regard.training.optimizer_step import MicroBatch
 from regard.training.world import World
@@ -77,8 +78,7 @@ def _pick_threads(job: TrainingJob, attempt: Callable[[], object]) -> int:
         return 1
     if job.device.type != "cpu" or os.environ.get("OMP_NUM_THREADS"):  # torch has read it
         return torch.get_num_threads()
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    share = max(1, cores // job.world.local_size)  # the workers of a machine share its cores
+    share = max(1, count_cores() // job.world.local_size)  # the workers of a machine share its cores
     return best_threads(attempt, [count for count in (1, 2, 4, 8, 16) if count <= share])
 
 

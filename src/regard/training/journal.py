@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.bounds import MOST
-from regard.bundle.bundle_folder import explain, write_whole
+from regard.bundle.bundle_folder import explaining, write_whole
 from regard.files import sync
 from regard.reading_files import parse_json, read_regular
 from regard.text.input_error import InputError
@@ -140,19 +140,14 @@ class Journal:
     def write(self, event: Event) -> None:
         if not self.writes:
             return
-        try:
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(_line({"event": event.kind, **asdict(event)}))
-        except OSError as error:
-            raise explain(error, self.path) from error
+        with explaining(self.path), self.path.open("a", encoding="utf-8") as file:
+            file.write(_line({"event": event.kind, **asdict(event)}))
         self.notify(event)
 
     def sync(self) -> None:
         """fsync the journal: after a power loss, no checkpoint may be ahead of it."""
-        try:
+        with explaining(self.path):
             sync(self.path)
-        except OSError as error:
-            raise explain(error, self.path) from error
 
     def notify(self, event: Event) -> None:
         """Pass an event to the listeners without writing it."""

@@ -95,13 +95,17 @@ def load_recipe(name: str | Path, overrides: Iterable[str] = ()) -> Recipe:
     `data.kind` discards the file's [data] table, because the keys of one kind do not apply to another.
     """
     path = find_recipe(name)
+    return parse_recipe(read_recipe(path), path.name, overrides, base=path.parent)
+
+
+def read_recipe(path: Path) -> dict[str, Any]:
+    """The tables of a TOML file, not validated yet."""
     try:
-        raw = parse_toml(read_regular(path, MOST["recipe"]).decode("utf-8"))
+        return parse_toml(read_regular(path, MOST["recipe"]).decode("utf-8"))
     except ValueError as error:
         raise RecipeError(_no_recipe(path, error)) from error
     except OSError as error:
         raise RecipeError(f"cannot read {path}: {error.strerror}") from error
-    return parse_recipe(raw, path.name, overrides, base=path.parent)
 
 
 def _no_recipe(path: Path, error: ValueError) -> str:

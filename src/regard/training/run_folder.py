@@ -3,14 +3,14 @@
 import os
 import shutil
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
 from regard.bounds import excerpt
-from regard.bundle.bundle_folder import explain, write_whole
+from regard.bundle.bundle_folder import explaining, write_whole
 from regard.bundle.manifest import FORMAT, read_manifest
 from regard.bundle.manifest import NAME as MANIFEST
 from regard.bundle.store import identity
@@ -90,11 +90,8 @@ def _refuse_lost_checkpoint(folder: Path) -> None:
 def _check_writable(folder: Path) -> None:
     """Create a temporary file, so that a disk that cannot be written is reported before the data is read."""
     place = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
-    try:
-        with TemporaryFile(dir=place):
-            pass
-    except OSError as error:
-        raise explain(error, folder) from error
+    with explaining(folder), TemporaryFile(dir=place):
+        pass
 
 
 @contextmanager
@@ -105,12 +102,7 @@ def claimed(checked: Checked) -> Iterator[None]:
     replaced last and exists at all times, so a killed process leaves a run that can be overwritten again.
     """
     folder, recipe, resume = checked.folder, checked.recipe, checked.resume
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = hold_folder(folder, f"another process is training in {folder}")
-    except OSError as error:
-        raise explain(error, folder) from error
-    try:
+    with hold_folder(folder, f"another process is training in {folder}"):
         if _look(folder, recipe, resume=resume, overwrite=checked.overwrite) != checked:
             raise InputError(
                 f"another process trained in {folder} while this one was starting: check its results there, and "
@@ -120,15 +112,12 @@ def claimed(checked: Checked) -> Iterator[None]:
         if not resume:
             write_whole(folder / RECIPE, recipe.model_dump_json(indent=2))
         yield
-    finally:
-        if lock is not None:
-            os.close(lock)
 
 
 def _clear(folder: Path, everything: bool) -> None:
     """Remove the temporary files of killed processes, and on request all other files of a run."""
     names, endings = tuple(f".{name}" for name in (*OURS, RECIPE)), (".old", ".part")
-    try:
+    with explaining(folder):
         if not everything:
             recover(folder / "last")
             recover(folder / "best")
@@ -138,16 +127,21 @@ def _clear(folder: Path, everything: bool) -> None:
                 shutil.rmtree(path)
             else:
                 path.unlink(missing_ok=True)
-    except OSError as error:
-        raise explain(error, folder) from error
 
 
-def hold_folder(folder: Path, refusal: str) -> int | None:
-    """Lock the folder until the file descriptor is closed; the system releases the lock when the process ends."""
-    try:
-        return hold(folder)
-    except BlockingIOError as error:
-        raise InputError(f"{refusal}: wait for it, or stop it first") from error
+@contextmanager
+def hold_folder(folder: Path, refusal: str) -> Iterator[None]:
+    """Lock the folder, which is created if missing, while the block runs; the lock ends with the process, too."""
+    with ExitStack() as lock:
+        with explaining(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            try:
+                descriptor = hold(folder)
+            except BlockingIOError as error:
+                raise InputError(f"{refusal}: wait for it, or stop it first") from error
+        if descriptor is not None:
+            lock.callback(os.close, descriptor)
+        yield
 
 
 def _is_empty(folder: Path) -> bool:

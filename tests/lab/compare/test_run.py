@@ -99,16 +99,14 @@ def test_a_run_finished_by_another_process_is_not_a_failure(recipe: Path, tmp_pa
     plan = make_plan(Comparison(recipe=str(recipe), seeds=1, grid=VariantGrid(score=("additive",))))
     (slot,) = slots = open_folder(plan, tmp_path / "out", resume=False)
     (slot.folder / "run").mkdir(parents=True)
-    lock = hold_folder(slot.folder / "run", "ours")  # of a comparison that was killed, say, whose run goes on
-    assert "another process is training in" in run_plan(plan, slots, jobs=1)[slot.name]
 
     def finish_meanwhile(state: PlanState) -> None:
         if slot.name in state.running and "another process" in "".join(slot.log()):
             (slot.folder / RESULT).write_text("{}", encoding="utf-8")
 
-    assert run_plan(plan, slots, jobs=1, show=finish_meanwhile) == {}
-    if lock is not None:
-        os.close(lock)
+    with hold_folder(slot.folder / "run", "ours"):  # of a comparison that was killed, say, whose run goes on
+        assert "another process is training in" in run_plan(plan, slots, jobs=1)[slot.name]
+        assert run_plan(plan, slots, jobs=1, show=finish_meanwhile) == {}
 
 
 @pytest.mark.slow

@@ -14,11 +14,10 @@ from regard.bounds import MOST
 from regard.lab.scoring_protocol import find_protocol
 from regard.models.model_config import RecurrentConfig, TransformerConfig
 from regard.models.presets import preset
-from regard.reading_files import parse_toml, read_regular
 from regard.suggest import suggest
 from regard.text.complaint import complain
 from regard.text.input_error import InputError
-from regard.training.recipe import Recipe, find_recipe, load_recipe, parse_recipe
+from regard.training.recipe import Recipe, find_recipe, load_recipe, parse_recipe, read_recipe
 from regard.training.run_folder import differences, own_classes
 
 EXTRAS = ("transformer", "vanilla")
@@ -94,7 +93,7 @@ class Plan:
 def load_comparison(name: str) -> Comparison:
     """A comparison from its TOML file, or the default one of a recipe."""
     path = find_recipe(name)
-    raw = _read(path)
+    raw = read_recipe(path)
     if "recipe" not in raw:
         if not raw.keys().isdisjoint(Comparison.model_fields):
             raise InputError(
@@ -111,15 +110,6 @@ def load_comparison(name: str) -> Comparison:
         for place, one in zip(places, (found.recipe, *found.recipes), strict=True)
     ]
     return found.model_copy(update={"recipe": first, "recipes": tuple(further)})
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        return parse_toml(read_regular(path, MOST["recipe"]).decode("utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-    except ValueError as error:
-        raise InputError(f"{path} is not valid TOML: {error}") from error
 
 
 def make_plan(comparison: Comparison, file: str | None = None, trust: Collection[str] = ()) -> Plan:
@@ -153,7 +143,7 @@ def compare_recipes(recipes: Sequence[str]) -> Comparison:
     for name in recipes:
         if recipes.count(name) > 1:
             raise InputError(f"the recipe {name} was given twice: once is enough")
-        if "recipe" in _read(find_recipe(name)):
+        if "recipe" in read_recipe(find_recipe(name)):
             raise InputError(f"{name} is a comparison: name it alone, or name recipes only")
     return Comparison.model_validate({"recipe": recipes[0], "recipes": recipes[1:]})
 

@@ -4,14 +4,14 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from regard.bounds import MOST
-from regard.bundle.bundle_folder import explain, write_whole
+from regard.bundle.bundle_folder import write_whole
 from regard.child import environment, python
 from regard.data.splits import check_readable, load_split
 from regard.lab.compare.one_run import INTERRUPTED, RESULT, TASK, WARNING, Task
@@ -149,19 +149,9 @@ def _refuse_changes(slot: Slot, folder: Path) -> None:
         )
 
 
-@contextmanager
-def claimed(folder: Path) -> Iterator[None]:
-    """Hold the lock of the folder, which is created if missing, while the block runs."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = hold_folder(folder, f"another process runs the comparison in {folder}")
-    except OSError as error:
-        raise explain(error, folder) from error
-    try:
-        yield
-    finally:
-        if lock is not None:
-            os.close(lock)
+def claimed(folder: Path) -> AbstractContextManager[None]:
+    """The lock of a comparison's folder."""
+    return hold_folder(folder, f"another process runs the comparison in {folder}")
 
 
 def warned(slots: list[Slot]) -> dict[str, list[str]]:
