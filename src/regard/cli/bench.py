@@ -19,6 +19,7 @@ import typer
 
 from regard.bounds import MOST
 from regard.cli.options import Parents, flag, number, output_file, value
+from regard.text.input_error import InputError
 
 if TYPE_CHECKING:
     from regard.lab.bench.time_training import TrainingTimes
@@ -49,7 +50,6 @@ def bench(
     from regard.lab.machine import describe_machine
     from regard.registry import entry_names
     from regard.registry import without as switched_off
-    from regard.text.input_error import InputError
 
     wanted = work or (["paper"] if gpu else ["tutorial", "multi30k"])
     if unknown := [name for name in wanted if name not in WORKS]:

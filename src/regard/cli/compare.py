@@ -22,6 +22,7 @@ import typer
 from regard.bounds import MOST
 from regard.cli.escape import print_json
 from regard.cli.options import Set, Trust, argument, flag, number, repeat, value
+from regard.text.input_error import InputError
 
 if TYPE_CHECKING:
     from regard.lab.compare.plan import Comparison, Plan
@@ -101,7 +102,6 @@ def _comparison(
 ) -> "Comparison":
     """The comparison of a file, a recipe or several, changed by the options."""
     from regard.lab.compare.plan import AXES, EXTRAS, VariantGrid, compare_recipes, load_comparison, names
-    from regard.text.input_error import InputError
 
     varied = next((f"--{axis}" for axis, values in axes.items() if values), None)
     if len(recipes) > 1 and varied:

@@ -11,6 +11,8 @@ from typing import Annotated
 import typer
 
 from regard.cli.options import argument
+from regard.suggest import suggest
+from regard.text.input_error import InputError
 
 SHELLS = ("bash", "zsh", "fish")
 WORDS = {"train": "recipes", "compare": "recipes", "translate": "models", "evaluate": "models", "info": "models"}
@@ -36,8 +38,6 @@ complete -o bashdefault -o default -F _regard regard
 def completion(
     shell: Annotated[str, argument("SHELL", "bash, zsh or fish.")],
 ) -> None:
-    from regard.suggest import suggest
-    from regard.text.input_error import InputError
 
     if shell not in SHELLS:
         raise InputError(f"no completion for '{shell}': {suggest(shell, SHELLS)}")

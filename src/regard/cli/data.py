@@ -25,6 +25,7 @@ import typer
 
 from regard.cli.escape import print_json
 from regard.cli.options import argument, flag, value
+from regard.text.input_error import InputError
 
 if TYPE_CHECKING:
     from regard.data.catalogue import CatalogueEntry
@@ -41,7 +42,6 @@ def data(
     as_json: Annotated[bool, flag("--json", "Print list or show as JSON.")] = False,
 ) -> None:
     from regard.data.catalogue import catalogue, find_entry
-    from regard.text.input_error import InputError
 
     if action not in ACTIONS:
         raise InputError(f"there is no action {action!r}; there are {', '.join(ACTIONS)}")

@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from regard.cli.options import Trust, argument, flag
+from regard.text.input_error import InputError
 
 
 def doctor(
@@ -25,7 +26,6 @@ def doctor(
     trust: Trust = None,
 ) -> None:
     from regard.lab.bytecode import check_bytecode
-    from regard.text.input_error import InputError
 
     if fast and path is not None:
         raise InputError("--fast is about this machine: leave the path out")

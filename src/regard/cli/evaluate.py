@@ -33,6 +33,7 @@ from regard.cli.options import (
     output_file,
     value,
 )
+from regard.text.input_error import InputError
 
 if TYPE_CHECKING:
     from regard.lab.evaluate_model import Measured, Scoring
@@ -115,7 +116,6 @@ def evaluate(
 
 def _check(systems: list[Path], against: Path | None, for_models: Mapping[str, object], gold_read: bool) -> None:
     """Raise for options that do not apply to the given systems."""
-    from regard.text.input_error import InputError
 
     if for_models["links"] is None and gold_read:
         raise InputError("--gold-base and --flip-gold apply to --links: name that file too")

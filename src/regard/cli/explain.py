@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from regard.cli.options import Parents, argument, output_file
+from regard.text.input_error import InputError
 
 
 def explain(
@@ -25,7 +26,6 @@ def explain(
     from regard.cli.screen import warn
     from regard.lab.explanation import explain as work
     from regard.lab.worked_text import draw_explanation, explanation_blocks, list_mechanisms, write_explanation
-    from regard.text.input_error import InputError
 
     if mechanism is None:
         if plot is not None or walk:

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from regard.cli.options import Trust
+from regard.suggest import suggest
+from regard.text.input_error import InputError
 
 if TYPE_CHECKING:
     from regard.bundle.manifest import Manifest
@@ -35,8 +37,6 @@ def export(
     trace: Annotated[bool, typer.Option("--trace", help="Steps also output query, scores and context.")] = False,
     trust: Trust = None,
 ) -> None:
-    from regard.suggest import suggest
-    from regard.text.input_error import InputError
 
     if kind not in FORMATS:
         raise InputError(f"there is no format '{kind}': {suggest(kind, FORMATS, 'formats')}")
@@ -89,7 +89,6 @@ def _export_onnx(bundle: Path, out: Path, int8: bool, trace: bool) -> "Manifest"
 def _export_int8(path: Path, out: Path, trust: Sequence[str]) -> "Manifest":
     from regard.bundle.manifest import NAME, read_manifest
     from regard.bundle.store import load_bundle, save_int8
-    from regard.text.input_error import InputError
 
     if (out / NAME).exists() and read_manifest(out / NAME).stored != "int8":
         raise InputError(f"cannot write {out}: this folder holds a bundle, which would be lost: name another folder")

@@ -6,13 +6,14 @@ import sys
 from contextlib import suppress
 from typing import Any, TextIO
 
+from regard.text.input_error import FailedElsewhere, InputError
+
 MISNAMED = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ESPIPE)
 """System errors that mean a wrong path; the others (disk full, read-only, no permission) are failures."""
 
 
 def describe_failure(error: Exception, verb: str = "") -> tuple[str, int]:
     """The line to print and the exit code."""
-    from regard.text.input_error import FailedElsewhere, InputError
 
     if hasattr(error, "format_message") and hasattr(error, "exit_code"):  # an error of the command-line parser
         message = str(error.format_message()).rstrip(".")

@@ -9,6 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from regard.data.lines import decode_lines, read_lines
+
 CHUNK = 256
 """Lines that are translated together: enough for full batches, few enough to see progress."""
 
@@ -16,7 +18,6 @@ CHUNK = 256
 def read_batches(path: Path | None) -> Iterator[list[str]]:
     """Lines to translate together; only a line feed ends a line, and bytes that are not UTF-8 are an error."""
     from regard.cli.arriving import ArrivingLines
-    from regard.data.lines import decode_lines, read_lines
 
     if path is not None and not is_stream(path):
         yield from chunks(read_lines(path))
@@ -48,7 +49,6 @@ def _descriptor(stream: Any) -> int | None:
 
 def count_lines(path: Path) -> int | None:
     """The number of lines of a file, which checks its encoding; None for a stream, which can be read only once."""
-    from regard.data.lines import read_lines
 
     return None if is_stream(path) else sum(1 for _ in read_lines(path))
 

@@ -26,6 +26,7 @@ import typer
 
 from regard.cli.escape import bare, print_json
 from regard.suggest import suggest
+from regard.text.input_error import InputError
 
 if TYPE_CHECKING:
     from regard.course.catalogue import Entry
@@ -48,7 +49,6 @@ def learn(
 ) -> None:
     from regard.course.catalogue import entries, is_exercise
     from regard.course.session import Session
-    from regard.text.input_error import InputError
 
     if sys.platform == "win32":
         raise InputError("regard learn needs Linux or macOS; on Windows use the Windows Subsystem for Linux")

@@ -13,14 +13,15 @@ from typing import Annotated
 
 import typer
 
+from regard.suggest import suggest
+from regard.text.input_error import InputError
+
 
 def models(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Show the card of this model.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the cards as JSON.")] = False,
 ) -> None:
     from regard.bundle.cards import read_cards, stored_bytes
-    from regard.suggest import suggest
-    from regard.text.input_error import InputError
 
     cards = read_cards()
     if name is not None and name not in cards:

@@ -12,6 +12,7 @@ import typer
 
 from regard.bounds import MOST
 from regard.cli.options import Bundle, Parents, Trust, argument, flag, number, output_file, value
+from regard.text.input_error import InputError
 
 
 def plot(
@@ -40,7 +41,6 @@ def plot(
     from regard.cli.screen import Warnings, warn
     from regard.plot import alignment_html, heatmaps
     from regard.runtime.translator import load
-    from regard.text.input_error import InputError
 
     if target is not None and len(texts) > 1:
         raise InputError(f"--target forces one translation, but {len(texts)} sentences were given")

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from regard.cli.options import Set, Trust, argument, flag, repeat, value
+from regard.text.input_error import InputError
 
 if TYPE_CHECKING:
     from regard.training.recipe import Recipe
@@ -36,7 +37,6 @@ def train(
     trust: Trust = None,
 ) -> None:
     from regard.cli.training_display import TrainingDisplay, show_score
-    from regard.text.input_error import InputError
     from regard.training.run import train as run
     from regard.training.world import find_world
 
@@ -86,7 +86,6 @@ def _run_recipe(name: str, out: Path | None) -> "tuple[Recipe | str, Path | None
     The recipe in a run folder may come from another person: its classes are imported only if --trust names them.
     """
     from regard.reading_files import read_json
-    from regard.text.input_error import InputError
     from regard.training.recipe import parse_recipe
     from regard.training.run_folder import RECIPE, is_run
 

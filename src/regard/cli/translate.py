@@ -40,6 +40,8 @@ from regard.cli.options import (
     output_file,
     value,
 )
+from regard.data.lines import find_file, open_bytes, read_lines
+from regard.text.input_error import InputError
 
 if TYPE_CHECKING:
     from regard.cli.output import Output
@@ -89,7 +91,6 @@ def translate(
     from regard.cli.translate_folder import translate_folder
     from regard.runtime.decoding_precision import check_precision
     from regard.runtime.translator import load
-    from regard.text.input_error import InputError
 
     given = {"beam": beam, "nbest": nbest, "length_penalty": length_penalty, "temperature": temperature}
     search: dict[str, Any] = {name: one for name, one in given.items() if one is not None}
@@ -175,8 +176,6 @@ def _check_files(
 
 def _in_place(read: Path | None, output: Path | None) -> Path:
     """The file that --in-place replaces."""
-    from regard.data.lines import find_file, open_bytes
-    from regard.text.input_error import InputError
 
     if read is None:
         raise InputError("--in-place replaces the file of --input: name one")
@@ -229,7 +228,6 @@ class Form:
 def _converse(translator: "Translator", search: dict[str, Any], form: Form) -> "list[Translation]":
     """A prompt on a terminal: everything that was translated until an empty line."""
     from regard.cli.screen import Warnings, warn
-    from regard.text.input_error import InputError
 
     with suppress(ImportError):
         import readline  # noqa: F401  (gives `input` a history and the arrow keys)
@@ -271,8 +269,6 @@ def _warn_about_files(texts: list[str]) -> None:
 
 def _targets(target: list[str] | None, texts: list[str] | None, read: Path | None) -> list[str] | None:
     """The translations of --target, one for each text or line; None if it was left out."""
-    from regard.data.lines import read_lines
-    from regard.text.input_error import InputError
 
     if not target:
         return None
