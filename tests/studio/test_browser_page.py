@@ -17,7 +17,7 @@ from regard.bundle.store import load_bundle
 from regard.data import phrasebook
 from regard.export.web_model import rounded
 from regard.runtime.translator import Translator
-from runtime.bundles import untrained
+from runtime.bundles import pronouncing, untrained
 from studio.browser_pages import BrowserPage, export, opened, serving
 from studio.conftest import CAT
 
@@ -43,7 +43,7 @@ TEXTS = [
 def page_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     base = tmp_path_factory.mktemp("web")
     bundles = [untrained(base / name, one, kind, model=model) for name, (one, kind, model) in MODELS.items()]
-    return export(base / "page", ["demo-en-fr", "demo-en-hi", *bundles])
+    return export(base / "page", ["demo-en-fr", "demo-en-hi", *bundles, pronouncing(base / "phones")])
 
 
 @pytest.fixture(scope="module")
@@ -139,6 +139,40 @@ class TestAsPython:
             wanted = step_answer(request, loaded, text).model_dump(mode="json")
             assert_alike(page.call("step", request.model_dump(mode="json")), wanted, "step")
 
+    @pytest.mark.long
+    @pytest.mark.parametrize("model", ["demo-en-fr", "local-m-lstm", "phones"])
+    def test_dropped_words_change_what_they_change_in_python(
+        self, page: BrowserPage, page_folder: Path, model: str
+    ) -> None:
+        from regard.runtime.spoken_words import read_text
+        from regard.runtime.traced import drop_words
+
+        python, text = reference(page_folder, model), "cat" if model == "phones" else "the black cat"
+        page.open()
+        mine = page.call("occlusion", {"model": model, "text": text})
+        wanted = python.inside(text, beam=1)
+        source = read_text(text, python.bundle, python.longest_source)
+        dropped = drop_words(python, source, wanted.target_ids)
+        assert [one["word"] for one in mine["rows"]] == [0, 1, 2]
+        for row, values in zip(mine["rows"], dropped, strict=True):
+            assert sum(row["log_probabilities"]) == pytest.approx(sum(values), abs=1e-3)
+
+    @pytest.mark.long
+    def test_a_pronunciation_model_reads_word_by_word(self, page: BrowserPage, page_folder: Path) -> None:
+        python = reference(page_folder, "phones")
+        page.open()
+        for text in ("synchronise", "Caf\u00e9!", "b42", "don\u2019t", "42", ""):
+            mine, wanted = (
+                page.call("translate", {"model": "phones", "text": text, "beam": 3}),
+                python.translate(text, beam=3),
+            )
+            assert not differences(mine, wanted), text
+            assert tuple(mine["warnings"]) == wanted.warnings, text
+        texts = ["Hello, well-known world & co", "caf\u00e9 42", "...", "word"]
+        assert page.call("many", "phones", texts, 3) == [one.text for one in python.translate(texts, beam=3)]
+        page.open(model="phones", text="hello world")
+        page.page.get_by_text("has 2 words, and this model reads one at a time").first.wait_for()
+
 
 def assert_alike(mine: Any, wanted: Any, where: str) -> None:
     """The same JSON, numbers within 1e-4."""
@@ -222,7 +256,7 @@ class TestAsAPerson:
     def test_typing_choosing_a_model_and_forcing_a_word_by_keyboard(self, page: BrowserPage) -> None:
         page.open()
         page.page.get_by_label("Model").select_option("demo-en-fr")
-        page.page.get_by_label("Source (en)").fill(CAT)
+        page.page.get_by_label("Source (English)").fill(CAT)
         page.page.keyboard.press("Enter")
         page.page.get_by_test_id("translation").wait_for()
         first = page.translation()
@@ -249,11 +283,23 @@ class TestAsAPerson:
         _look(page, "walk")
 
     @pytest.mark.long
-    def test_the_occlusion_row_and_an_edited_row_are_computed_here(self, page: BrowserPage) -> None:
+    def test_an_edited_row_is_computed_here(self, page: BrowserPage) -> None:
         page.open(model="demo-en-fr", text="the black cat", edit="0:0,0,1,0")
         page.page.get_by_test_id("translation").wait_for()
         page.page.get_by_text("Row 1 is edited").wait_for()
         assert page.page.get_by_role("gridcell").nth(2).get_attribute("data-value") == "1"
+
+    @pytest.mark.long
+    def test_a_dropped_word_shows_what_it_changed(self, page: BrowserPage) -> None:
+        page.open(model="demo-en-fr", text="the black cat")
+        page.page.get_by_test_id("translation").wait_for()
+        words = page.page.get_by_role("group", name="Source words to drop")
+        words.get_by_role("button", name="black").click()
+        page.page.get_by_test_id("without").wait_for()
+        assert str(page.page.get_by_test_id("without").text_content()).split(":")[1].strip() == "le chat"
+        rows = page.page.get_by_role("table", name="Attention to the dropped word").get_by_role("rowheader")
+        assert [str(text).strip() for text in rows.all_text_contents()][:3] == ["le", "chat", "noir"]
+        _look(page, "occlusion")
 
     @pytest.mark.long
     def test_a_phone_shows_everything_without_sideways_scrolling(self, browser: Any, site: str) -> None:

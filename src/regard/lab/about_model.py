@@ -16,6 +16,9 @@ from regard.models.model_config import RecurrentConfig
 
 _PAIR = re.compile(r"([a-z]{2,3})-([a-z]{2,3})")
 _PACKAGED = re.compile(r"(?:demo-)?([a-z]{2,3}-[a-z]{2,3})")
+_PRONOUNCED = re.compile(r"g2p-([a-z]{2,3})")
+_WORDS = {"en": ["Synchronise", "thought", "colonel", "rendezvous"]}
+"""Examples for models that pronounce a language."""
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
 
 
@@ -48,8 +51,11 @@ def about_model(manifest: Manifest, folder: Path, packaged: str | None, trust: C
     attends = recurrent is None or recurrent.score != "none"
     layers, heads = config.attention_shape
     card = read_cards().get(packaged) if packaged else None
-    named = _PACKAGED.fullmatch(packaged or "")
+    named, pronounced = _PACKAGED.fullmatch(packaged or ""), _PRONOUNCED.fullmatch(packaged or "")
     source, target = _languages(manifest, named[1] if named else pair)
+    examples = [_written(one.source) for one in phrasebook.showcase(pair)] if pair else []
+    if pronounced:
+        source, examples = pronounced[1], _WORDS.get(pronounced[1], [])
     description = card.description if card else str(manifest.recipe.get("description") or "")
     beam = manifest.search.get("beam", 1)
     return {
@@ -68,7 +74,7 @@ def about_model(manifest: Manifest, folder: Path, packaged: str | None, trust: C
         "parameters": sum(prod(shape) for shape in shapes_of(manifest, folder, trust).values()),
         "longest_source": manifest.longest_source,
         "beam": beam if isinstance(beam, int) and manifest.search.get("temperature") is None else 1,
-        "examples": [_written(one.source) for one in phrasebook.showcase(pair)] if pair else [],
+        "examples": examples,
         "score_line": card.score if card else None,
     }
 

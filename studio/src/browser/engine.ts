@@ -6,7 +6,7 @@ import { build, byWord, hypothesisAnswer, NO_ATTENTION, sourceSide, stepAnswer, 
 import { Model } from "./model";
 import { readModel } from "./model_file";
 import { limitOf, search, type Hypothesis, type SearchConfig } from "./search";
-import { readSource, type Source } from "./source";
+import { readSource, readsOneWord, spokenWords, type Source } from "./source";
 import { BOS, EOS, PAD } from "./subwords";
 import { Tokenizer, type Encoding } from "./tokenizer";
 
@@ -61,7 +61,14 @@ export async function openModel(bytes: Uint8Array): Promise<Opened> {
   };
 }
 
-const read = (text: string, opened: Opened): Source => readSource(text, opened.source, opened.eos, opened.longest);
+function read(text: string, opened: Opened): Source {
+  const { source, target, eos, longest } = opened;
+  if (!readsOneWord(source, target)) return readSource(text, source, eos, longest);
+  const { words, warnings } = spokenWords(text, source);
+  if (words.length > 1) throw wrong("text", `“${words.join(" ")}” has ${words.length} words, and this model reads one at a time: give one word`);
+  const found = readSource(words[0], source, eos, longest);
+  return { ...found, warnings: warnings.length ? [...warnings, ...(found.blank ? [] : found.warnings)] : found.warnings };
+}
 
 /** The model's settings with the changes of a request; settings that contradict a change are reset. */
 function configOf(opened: Opened, request: TranslateRequest): SearchConfig {
@@ -198,8 +205,15 @@ export async function occlusion(opened: Opened, request: TranslateRequest, hooks
   };
 }
 
-/** The texts of many sentences, decoded together by similar length. */
+/** The texts of many sentences, decoded together by similar length; a model of single words reads them word by word. */
 export async function translateMany(opened: Opened, texts: string[], beam: number, hooks: Hooks, together = ROWS): Promise<string[]> {
+  if (!readsOneWord(opened.source, opened.target)) return translateEach(opened, texts, beam, hooks, together);
+  const spoken = texts.map((text) => spokenWords(text, opened.source).words);
+  const done = await translateEach(opened, spoken.flat(), beam, hooks, together);
+  return spoken.map((words) => done.splice(0, words.length).join(" | "));
+}
+
+async function translateEach(opened: Opened, texts: string[], beam: number, hooks: Hooks, together: number): Promise<string[]> {
   const sources = texts.map((text) => read(text, opened));
   const done = texts.map(() => "");
   const order = [...texts.keys()].filter((i) => !sources[i].blank);

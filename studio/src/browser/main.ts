@@ -4,7 +4,7 @@ import "../base.css";
 import "../app.css";
 import App from "../App.svelte";
 import { connect } from "../lib/api";
-import type { StepAnswer, TranslateRequest, Translation } from "../lib/types";
+import type { Occlusion, StepAnswer, TranslateRequest, Translation } from "../lib/types";
 import Translate from "../views/Translate.svelte";
 import Walk from "../views/Walk.svelte";
 import { browser } from "./backend";
@@ -21,6 +21,7 @@ const views = [
 const regard = {
   translate: (request: TranslateRequest) => browser.request<Translation>("POST", "/translate", request),
   step: (request: TranslateRequest & { step: number }) => browser.request<StepAnswer>("POST", "/step", request),
+  occlusion: (request: TranslateRequest) => browser.request<Occlusion>("POST", "/occlusion", request),
   many: async (model: string, texts: string[], beam = 1, together = 16) =>
     browser.send<string[]>("many", { texts, beam, together }, await browser.open(model)),
   tokens: async (model: string, texts: string[], target = false) =>

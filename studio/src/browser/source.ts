@@ -16,6 +16,32 @@ const quoted = (piece: string): string => {
   return shown.includes("'") ? `"${shown}"` : `'${shown}'`;
 };
 
+const named = (pieces: string[]): string =>
+  pieces.slice(0, NAMED).map(quoted).join(", ") + (pieces.length > NAMED ? ` and ${pieces.length - NAMED} more` : "");
+
+const SPOKEN = "#%&@";
+
+/** Whether a model reads the letters of one word and writes symbols: src/regard/runtime/spoken_words.py. */
+export const readsOneWord = (source: Tokenizer, target: Tokenizer): boolean =>
+  source.kind === "character" && !source.pieces.includes(" ") && target.kind === "word" && target.unit === "spaces";
+
+/** The words of a text in letters that the model knows, one empty word if there are none; é is read as e. */
+export function spokenWords(text: string, tokenizer: Tokenizer): { words: string[]; warnings: string[] } {
+  const known = new Set(tokenizer.pieces.slice(EOS + 1));
+  const leftOut = new Set<string>();
+  let letters = "";
+  for (const one of tokenizer.normalise(text)) {
+    const found = known.has(one) ? [one] : Array.from(one.normalize("NFKD")).filter((part) => known.has(part));
+    letters += found.join("");
+    if (!found.length && /[\p{P}\p{Z}]/u.test(one) && !SPOKEN.includes(one)) letters += " ";
+    else if (!found.length && !/\p{M}/u.test(one)) leftOut.add(one);
+  }
+  const words = letters.split(" ").filter((word) => /[\p{L}\p{N}]/u.test(word));
+  const remedy = [...leftOut].some((one) => /\p{Nd}/u.test(one)) ? "; write numbers in words" : "";
+  const warnings = leftOut.size ? [`unknown to this model and left out: ${named([...leftOut])}${remedy}`] : [];
+  return { words: words.length ? words : [""], warnings };
+}
+
 /** At most `longest` pieces of a text, then EOS if `eos`. */
 export function readSource(text: string, tokenizer: Tokenizer, eos: boolean, longest: number): Source {
   let encoding = tokenizer.encode(text, eos);
@@ -38,8 +64,7 @@ export function readSource(text: string, tokenizer: Tokenizer, eos: boolean, lon
   }
   const unknown = [...new Set(encoding.pieces.filter((_, i) => encoding.ids[i] === UNK))];
   if (unknown.length) {
-    const more = unknown.length > NAMED ? ` and ${unknown.length - NAMED} more` : "";
-    warnings.push(`unknown to this model: ${unknown.slice(0, NAMED).map(quoted).join(", ")}${more}`);
+    warnings.push(`unknown to this model: ${named(unknown)}`);
   }
   return { encoding, warnings, blank: false };
 }

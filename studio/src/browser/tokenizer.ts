@@ -49,8 +49,12 @@ export class Tokenizer {
     if (Array.isArray(vocab)) this.#subwords = unigram(vocab);
   }
 
+  normalise(text: string): string {
+    return normalise(text, this.#normalising);
+  }
+
   encode(text: string, eos = false): Encoding {
-    text = normalise(text, this.#normalising);
+    text = this.normalise(text);
     const characters = Array.from(text);
     const words = wordSpans(characters, this.unit);
     const found: Encoding = {
