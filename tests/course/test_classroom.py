@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from regard.course import classroom
-from regard.course.catalogue import entries, find
+from regard.course.catalogue import Entry, entries, find
 from regard.course.class_report import remarks, write_report
 from regard.course.classroom import Graded, grade_class, learners, passed_over, table_lines
 from regard.course.verdict import Verdict
@@ -153,3 +153,9 @@ def test_copies_and_files_that_reach_for_the_grader_are_remarked(tmp_path: Path)
     assert first.startswith("anna,0.5,1,")
     assert [path.name for path in feedback] == ["anna.txt", "bert.txt", "carl.txt"]
     assert "Almost." in feedback[0].read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
+def test_what_the_starter_itself_imports_is_not_remarked(entry: Entry, tmp_path: Path) -> None:
+    hand_in(tmp_path, "anna", **{entry.name: entry.solution})
+    assert remarks([Graded("anna", tmp_path / "anna", {})]) == {}

@@ -5,8 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from regard.course.answer_parts import Leaf
 from regard.course.attempt import load_attempt
 from regard.course.catalogue import find
+from regard.course.collection_relations import collection_relation
 from regard.course.error_advice import advice_for
 from regard.course.grade import grade
 from regard.course.slips import slips
@@ -38,8 +40,9 @@ def test_two_mistakes_at_once_are_both_named(tmp_path: Path) -> None:
         ("(np.tanh(W_s @ query + states @ W_h.T) @ v)[:, None]", "axis of size 1 too many"),
         ("(np.tanh(W_s @ query + states @ W_h.T) @ v)[::-1]", "reverse order along `source`"),
         ("(np.tanh(W_s @ query + states @ W_h.T) @ v)[:-1]", "missing at the end of `source`"),
-        ("np.tanh(W_s @ np.ones_like(query) * 0.3 + states @ W_h.T) @ v", "does not depend on `query`"),
+        ("np.tanh(W_s @ np.ones_like(query) * 0.3 + states @ W_h.T) @ v", "do not depend on `query`"),
         ("np.tanh(W_s @ query + states @ W_h.T) @ v + 1", "differs by the same amount"),
+        ("(np.tanh(W_s @ query + states @ W_h.T) @ v)[:1]", "does `return` stand inside the loop?"),
     ],
 )
 def test_properties_of_an_unnamed_mistake_are_reported(body: str, words: str, tmp_path: Path) -> None:
@@ -87,3 +90,40 @@ def test_editors_get_line_and_column(tmp_path: Path) -> None:
     assert "missing import" in verdict.advice
     wrong = graded("softmax", "def softmax(scores):\n    return scores * 2\n", tmp_path)
     assert (wrong.line, wrong.column) == (4, 0)
+
+
+TORCH_STEP = """import torch
+
+
+def decoder_step(cell, W_s, W_h, v, word, before, states, real):
+    scores = torch.tanh((before @ W_s.T)[:, None] + states @ W_h.T) @ v
+    weights = torch.softmax(scores.masked_fill(~real, float("-inf")), dim=-1)
+    context = (weights[..., None] * states).sum(dim=1)
+    after = cell(torch.cat([word, context], dim=-1), before)
+    return after, context, weights
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("(before @ W_s.T)", "(before * 0 + 0.3) @ W_s.T", "do not depend on `before`"),
+        (
+            "(weights[..., None] * states)",
+            "(weights[..., None] * states.mean(dim=0))",
+            "sentences of a batch are mixed",
+        ),
+        ("scores.masked_fill", "torch.tensor(scores.numpy()).masked_fill", "NumPy cuts the gradient"),
+    ],
+)
+def test_dependence_is_reported_part_by_part(old: str, new: str, words: str, tmp_path: Path) -> None:
+    code = TORCH_STEP.replace(old, new)
+    assert code != TORCH_STEP
+    assert words in graded("decoder_step", code, tmp_path).advice
+
+
+def test_a_list_of_words_is_not_taken_for_pairs_or_numbers() -> None:
+    words = [(Leaf("words", "list", ["the", "bird"]), Leaf("words", "list", ["the", "bird", "the"]))]
+    assert collection_relation(words) == [
+        "Repeated entries are lost: a set holds each of them only once, and in no order."
+    ]

@@ -8,12 +8,13 @@ Actions:
   run [N]           grade exercise N once
   hint [N [TIER]]   the next hint, or tier 1, 2 or 3
   reset [N]         put the starter back; your version is kept beside it
-  solution [N]      ours, once yours passes
-  answer [N]        what "Try this" was about, once yours passes
+  solution [N]      ours, once yours passes (default: the one that passed last)
+  answer [N]        the answers to "Try this", once yours passes
   check [N]         for authors: does the course keep its own rules?
 
 For teachers: --grade DIR grades every learner's folder in DIR (N --grade DIR: exercise N only); --report OUT writes
 grades.csv and feedback files; --json for programs; exit code 1 unless all passed. --notebooks DIR: for Jupyter, Colab.
+--course DIR takes your own exercises instead of ours, for every action.
 """
 
 import os
@@ -42,16 +43,18 @@ def learn(
     exercise: Annotated[str | None, typer.Argument(help="Number or name (default: the current one).")] = None,
     tier: Annotated[int | None, typer.Argument(help="Which hint: 1, 2 or 3 (default: the next one).")] = None,
     folder: Annotated[Path | None, typer.Option(help="The exercises' folder (default: ./regard-course).")] = None,
+    course: Annotated[Path | None, typer.Option(help="A teacher's own exercises; imports the code in it.")] = None,
     grade: Annotated[Path | None, typer.Option(help="Grade the learners in this folder; runs their code.")] = None,
     report: Annotated[Path | None, typer.Option(help="With --grade: write CSV and feedback files here.")] = None,
     notebooks: Annotated[Path | None, typer.Option(help="Write a notebook for each exercise to this folder.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print results as JSON (run, list, --grade).")] = False,
 ) -> None:
-    from regard.course.catalogue import entries, is_exercise
+    from regard.course.catalogue import HOME, entries, is_exercise, use_course
     from regard.course.session import Session
 
     if sys.platform == "win32":
         raise InputError("regard learn needs Linux or macOS; on Windows use the Windows Subsystem for Linux")
+    use_course(course or HOME)
     if action not in ACTIONS and exercise is None and is_exercise(action):
         action, exercise = "watch", action
     if action not in ACTIONS:
@@ -82,21 +85,32 @@ def _act(session: "Session", action: str, exercise: str | None, tier: int | None
     from regard.course.catalogue import find
     from regard.course.verdict_text import plain
 
-    entry = session.current if exercise is None else find(exercise)
+    shows_passed = action in ("solution", "answer")
+    usual = session.passed_last if shows_passed else session.current
+    entry = usual if exercise is None else find(exercise)
     if action == "watch":
         _watch(session, None if exercise is None else entry)
     elif action == "list":
         _list(session, as_json)
     elif action == "hint":
-        typer.echo(plain([session.hint(entry, tier)], sys.stdout.encoding))
+        _show_text(session.hint(entry, tier))
     elif action == "answer":
-        typer.echo(plain([session.answers(entry)], sys.stdout.encoding))
+        _show_text(session.answers(entry))
     elif action == "reset":
         typer.echo(session.reset(entry))
     elif action == "solution":
         typer.echo(plain([session.solution(entry)], sys.stdout.encoding))
     else:
         _run(session, entry, as_json)
+
+
+def _show_text(text: str) -> None:
+    """A text of the course, fitted to the terminal."""
+    from regard.course.verdict_text import plain
+    from regard.course.watch.watch_screen import markdown_lines
+
+    lines = markdown_lines(text, _paint(), shutil.get_terminal_size().columns)
+    typer.echo(plain(lines, sys.stdout.encoding), file=bare(sys.stdout))
 
 
 def _watch(session: "Session", entry: "Entry | None") -> None:

@@ -66,7 +66,9 @@ class Check:
         yours: Callable[..., Any],
         wanted: Callable[..., Any],
         inputs: dict[str, Any],
-        otherwise: str = "The values are right, but the gradient of `{name}` is not: training would go astray.",
+        otherwise: str = "The values are right, but the gradient of `{name}` is not, so training would go wrong: "
+        + CUT
+        + ".",
     ) -> None:
         """Torch: d(sum of squares of the answer)/d(each input) in float64, yours against the reference's.
 

@@ -1,17 +1,29 @@
 """Which exercises there are: read from the folders, without importing an exercise (some of them need torch)."""
 
 import re
+import sys
 import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from regard.course.exercise import Exercise
 from regard.text.input_error import InputError
 
 HOME = Path(__file__).parent / "exercises"
 TIERS = ("nudge", "concept", "shape of the code")
+FILES = ("about.toml", "README.md", "exercise.py.txt", "hint.md", "solution.py", "check.py")
+"""What every exercise's folder must have."""
+KEYS: dict[str, type | tuple[type, ...]] = {
+    "title": str,
+    "needs": str,
+    "seconds": (int, float),
+    "points": int,
+    "story": str,
+}
 
 
 @dataclass(frozen=True)
@@ -33,7 +45,13 @@ class Entry:
 
     @property
     def module(self) -> str:
-        return f"regard.course.exercises.{self.home.name}"
+        """The package of its code; a teacher's own course is on the import path itself."""
+        return f"regard.course.exercises.{self.home.name}" if self.ours else self.home.name
+
+    @property
+    def ours(self) -> bool:
+        """Whether it belongs to the course of this package."""
+        return self.home.parent == HOME
 
     @property
     def starter(self) -> str:
@@ -68,17 +86,49 @@ class Entry:
 
     def load(self) -> Exercise:
         """Import the checks; for a torch exercise this imports torch."""
-        exercise = import_module(f"{self.module}.check").EXERCISE
+        path = self.home / "check.py"
+        try:
+            exercise = import_module(f"{self.module}.check").EXERCISE
+        except Exception as error:  # a teacher's own code may raise anything
+            if self.ours:
+                raise
+            raise InputError(f"{path} cannot be used: {type(error).__name__}: {error}") from error
         if not isinstance(exercise, Exercise):
-            raise TypeError(f"{self.module}.check: EXERCISE is a {type(exercise).__name__}, wanted an Exercise")
+            raise InputError(f"{path}: EXERCISE is a {type(exercise).__name__}, wanted an Exercise")
         return exercise
 
 
-@cache
+class _Course:
+    """The folder whose exercises are the course of this process."""
+
+    home = HOME
+
+
+def use_course(directory: Path) -> None:
+    """From now on the exercises are those of a teacher's folder, whose code this process imports."""
+    home = directory.resolve()
+    _entries.cache_clear()
+    if not home.is_dir():
+        raise InputError(f"{directory} is not a folder; --course wants one that holds exercises, e01_name/ and so on")
+    if not _entries(home):
+        raise InputError(f"{directory} holds no exercise; wanted for instance {directory}/e01_name/about.toml")
+    _Course.home = home
+    if home != HOME and str(home) not in sys.path:
+        sys.path.append(str(home))
+
+
 def entries() -> tuple[Entry, ...]:
     """All exercises in their order."""
-    homes = [path.parent for path in HOME.glob("e??_*/about.toml")]
-    return tuple(_entry(home) for home in sorted(homes))
+    return _entries(_Course.home)
+
+
+@cache
+def _entries(home: Path) -> tuple[Entry, ...]:
+    found = tuple(_entry(path) for path in sorted(home.glob("e[0-9][0-9]_*")) if path.is_dir())
+    for one, other in pairwise(found):
+        if one.number == other.number:
+            raise InputError(f"{one.home} and {other.home} have the same number: give one of them another")
+    return found
 
 
 def is_exercise(word: str) -> bool:
@@ -100,17 +150,35 @@ def find(wanted: str) -> Entry:
 
 
 def _entry(home: Path) -> Entry:
-    about = tomllib.loads((home / "about.toml").read_text(encoding="utf-8"))
-    unknown = set(about) - {"title", "needs", "seconds", "points", "story"}
-    if unknown or about.get("needs") not in ("numpy", "torch"):
-        raise ValueError(f"{home.name}/about.toml: wanted title, needs (numpy or torch), seconds, points; got {about}")
+    missing = [name for name in FILES if not (home / name).is_file()]
+    if missing:
+        raise InputError(f"{home} has no {', no '.join(missing)}; an exercise needs {', '.join(FILES)}")
+    about = _about(home / "about.toml")
     return Entry(
         number=int(home.name[1:3]),
         name=home.name[1:],
-        title=str(about["title"]),
-        needs=str(about["needs"]),
+        title=about["title"],
+        needs=about["needs"],
         seconds=float(about.get("seconds", 10)),
-        points=int(about.get("points", 1)),
+        points=about.get("points", 1),
         home=home,
-        story=str(about.get("story", "")),
+        story=about.get("story", ""),
     )
+
+
+def _about(path: Path) -> dict[str, Any]:
+    """The checked content of an about.toml."""
+    try:
+        about = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} cannot be read: {error}") from error
+    for key, value in about.items():
+        if key not in KEYS:
+            raise InputError(f"{path}: there is no key {key!r}; the keys are {', '.join(KEYS)}")
+        if not isinstance(value, KEYS[key]) or isinstance(value, bool):
+            raise InputError(f"{path}: {key} = {value!r} has the wrong type")
+    if not about.get("title") or about.get("needs") not in ("numpy", "torch"):
+        raise InputError(f'{path}: wanted a title, and needs = "numpy" or "torch"')
+    if about.get("seconds", 10) <= 0 or about.get("points", 1) < 0:
+        raise InputError(f"{path}: seconds must be above 0 and points not below 0")
+    return about

@@ -25,9 +25,10 @@ def _relations(pairs: list[Pair]) -> list[str]:
 
     listed = [(list(mine), list(want)) for mine, want in pairs]
     ordered = isinstance(pairs[0][1], list)
-    if everywhere(lambda mine, want: {_turned(one) for one in mine} == set(want) and bool(want)):
+    pairs_of_two = all(isinstance(one, tuple) and len(one) == 2 for mine, _ in listed for one in mine)
+    if pairs_of_two and everywhere(lambda mine, want: {one[::-1] for one in mine} == set(want) and bool(want)):
         return ["Each pair is turned round: the first entry should be the second."]
-    if everywhere(lambda mine, want: {_plus_one(one) for one in want} == set(mine) and bool(want)):
+    if everywhere(lambda mine, want: {_plus_one(one) for one in want} == set(mine) != set(want)):
         return ["Your numbers are counted from 1; here, as in Python, the first is 0."]
     if ordered and all(mine == want[::-1] for mine, want in listed):
         return ["The right entries in reverse order: is the sort ascending where descending is wanted (best first)?"]
@@ -37,7 +38,8 @@ def _relations(pairs: list[Pair]) -> list[str]:
     extra = [[one for one in mine if one not in want] for mine, want in listed]
     twice = [mine for mine, _ in listed if len({str(one) for one in mine}) < len(mine)]
     if not any(missing) and not any(extra):
-        return ["An entry is there more than once." if twice else "Entries that occur several times are lost."]
+        lost = "Repeated entries are lost: a set holds each of them only once, and in no order."
+        return ["An entry is there more than once." if twice else lost]
     if not any(extra):
         return [f"Entries are missing, for instance {_first(missing)}; those that are there are right."]
     if not any(missing):
@@ -46,10 +48,6 @@ def _relations(pairs: list[Pair]) -> list[str]:
     if numbers and any(isinstance(one, str) for _, want in listed for one in want):
         return ["Your answer holds positions (numbers); wanted are the words at these positions."]
     return []
-
-
-def _turned(entry: Any) -> Any:
-    return entry[::-1] if isinstance(entry, tuple) and len(entry) == 2 else entry
 
 
 def _plus_one(entry: Any) -> Any:

@@ -12,20 +12,27 @@ from regard.files import write_whole
 from regard.text.input_error import InputError
 
 DEFAULT = Path("regard-course")
+TITLE = "Learn attention by writing it"
 FILES = ("README.md", "exercise.py", "hint.md")
 
 WELCOME = """\
-# Learn attention by writing it
+# {title}
 
-Run `regard learn` here, or in the folder above, and keep the terminal open beside your editor: each time you save an
+Run `{command}` here, or in the folder above, and keep the terminal open beside your editor: each time you save an
 `exercise.py`, it is graded. Each folder here is one exercise, in this order:
 
 {table}
 
 In a folder: `README.md` says what to write, `exercise.py` is where you write it (it also runs alone, with a small
 experiment: `python exercise.py`), `hint.md` has three hints, the last one nearly the code.
-A solution is shown when yours passes: `regard learn solution 1`.
+Our solution is shown once yours passes.
 """
+
+
+def default_folder() -> Path:
+    """./regard-course, or ./NAME-work for a teacher's course NAME."""
+    home = entries()[0].home.parent
+    return DEFAULT if entries()[0].ours else Path(f"{home.name}-work")
 
 
 @dataclass(frozen=True)
@@ -41,11 +48,12 @@ class CourseFolder:
 
 
 def open_folder(wanted: Path | None) -> CourseFolder:
-    """The folder as asked for, made if need be; without a wish ./regard-course, elsewhere if that cannot be written.
+    """The folder as asked for, made if need be; without a wish the default one, elsewhere if that cannot be written.
 
     Inside a course, that course: nobody wants a second one in there.
     """
-    path = wanted or (DEFAULT if DEFAULT.exists() else _around() or DEFAULT)
+    usual = default_folder()
+    path = wanted or (usual if usual.exists() else _around() or usual)
     try:
         return CourseFolder(path, _fill(path))
     except OSError as error:
@@ -114,7 +122,9 @@ def _fill(path: Path) -> bool:
         raise InputError(f"{path} holds other things; give an empty or new folder with --folder")
     path.mkdir(parents=True, exist_ok=True)
     rows = "\n".join(f"{entry.number:>4}. `{entry.name}/` {entry.title}" for entry in entries())
-    _write_new(path / "README.md", WELCOME.format(table=rows))
+    home = entries()[0].home.parent
+    title, command = (TITLE, "regard learn") if entries()[0].ours else (home.name, f"regard learn --course {home}")
+    _write_new(path / "README.md", WELCOME.format(table=rows, title=title, command=command))
     for entry in entries():
         place = path / entry.name
         with suppress(FileExistsError):

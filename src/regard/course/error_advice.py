@@ -90,11 +90,10 @@ EXPLANATIONS: tuple[tuple[type[BaseException], str, str | Explain], ...] = (
         r"Boolean value of Tensor",
         "`if` needs one truth value, a tensor has many: use torch.where or a mask.",
     ),
-    (ValueError, r"inhomogeneous|setting an array element", "The rows have different lengths: pad them to one length."),
     (
         ValueError,
-        r"expected sequence of length",
-        "The rows have different lengths: fill the short ones up to one length.",
+        r"inhomogeneous|setting an array element|expected sequence of length",
+        "The rows have different lengths: pad the short ones to one length.",
     ),
     (
         ValueError,
@@ -131,11 +130,7 @@ EXPLANATIONS: tuple[tuple[type[BaseException], str, str | Explain], ...] = (
         "A tensor has lost all of its axes: a .squeeze() without an axis removes every axis of size 1, also the batch "
         "axis of one sentence. Name the axis.",
     ),
-    (
-        RuntimeError,
-        r"stack expects each tensor to be equal size",
-        "torch.stack needs parts of one shape: pad the short ones first.",
-    ),
+    (RuntimeError, r"stack expects each tensor to be equal", "torch.stack needs parts of one shape: pad them first."),
     (
         RuntimeError,
         r"view size is not compatible|view\(\).*contiguous|use \.reshape",
@@ -185,7 +180,7 @@ EXPLANATIONS: tuple[tuple[type[BaseException], str, str | Explain], ...] = (
     (
         RuntimeError,
         r"Can't call numpy\(\) on Tensor that requires grad",
-        "NumPy cuts the gradient: stay with torch's own functions.",
+        "NumPy cuts the gradient: stay with torch's own functions, such as torch.softmax.",
     ),
     (
         RuntimeError,
@@ -207,7 +202,11 @@ EXPLANATIONS: tuple[tuple[type[BaseException], str, str | Explain], ...] = (
         r"masked_fill.*bool|expected mask.*bool|mask dtype|bool",
         "The mask must be of dtype bool (True and False), not of numbers.",
     ),
-    (TypeError, r"only (integer|length-1|0-dim)|can only be converted", "An array stands where one number is needed."),
+    (
+        TypeError,
+        r"only (integer|length-1|0-dim)|can only be converted",
+        "An array stands where one number is needed: math.exp and float() take one number, np.exp takes whole arrays.",
+    ),
     (
         TypeError,
         r"bad operand type for unary ~|~ \(operator\.invert\)|bitwise_not",

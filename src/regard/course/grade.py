@@ -11,6 +11,7 @@ import numpy as np
 from regard.course.assertions import Broken, Check
 from regard.course.attempt import Attempt, Unready, position, raised, where
 from regard.course.diagnose import diagnose
+from regard.course.error_advice import advice_for
 from regard.course.exercise import Arguments, Exercise, Family, Kind, Law
 from regard.course.outcome import Difference, Outcome, difference_of, quiet, run
 from regard.course.show import arguments_lines, yours_and_wanted
@@ -150,7 +151,7 @@ def _try_law(attempt: Attempt, law: Law, counts: dict[str, int]) -> Verdict | No
         return _unfinished(error, law.name)
     except (Exception, SystemExit) as error:
         details = (*where(error, attempt.path), f"while trying the law: {law.meaning}")
-        return Verdict("broken", raised(error, "Your function"), details, "error", law.name)
+        return Verdict("broken", raised(error, "Your function"), details, "error", law.name, advice=advice_for(error))
     finally:
         counts[law.name] = counts.get(law.name, 0) + check.count
     return None

@@ -1,6 +1,7 @@
 """On which inputs an answer is right, and which inputs it does not depend on."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ from numpy import ndarray
 
 from regard.course.attempt import Attempt
 from regard.course.exercise import Arguments
-from regard.course.outcome import run, same
+from regard.course.outcome import Outcome, equal, run
 from regard.course.shrink import draw
 from regard.course.trial import Trial
 
@@ -104,24 +105,85 @@ def _real(arguments: Arguments) -> ndarray | None:
     return np.asarray(np.arange(scores.shape[1]) < np.asarray(lengths)[:, None])
 
 
-def unused_arguments(attempt: Attempt, reference: Attempt, trial: Trial) -> tuple[set[str], set[str]]:
-    """(arguments that change the right answer but not the learner's, all arguments that change the right answer)."""
-    family = trial.family
-    other = draw(family, trial.sizes, 99)
-    unused, telling = set(), set()
+@dataclass
+class Dependence:
+    """What happens to the first wrong part of an answer when one argument changes."""
+
+    part: str
+    unused: set[str] = field(default_factory=set)
+    """Arguments that change the right part, but not the learner's."""
+    telling: set[str] = field(default_factory=set)
+    """All arguments that change the right part."""
+    beyond: set[str] = field(default_factory=set)
+    """Arguments that change the learner's part, but not the right one."""
+    silent: set[str] = field(default_factory=set)
+    """All arguments that do not change the right part."""
+
+
+def dependence(attempt: Attempt, reference: Attempt, trial: Trial) -> Dependence | None:
+    """Changes one argument at a time; None where the first wrong part has no name or the learner's is not finite."""
+    if trial.difference is None or trial.difference.wanted is None or trial.yours.error is not None:
+        return None
+    found = Dependence(trial.difference.wanted.name)
+    yours = _part(trial.yours, found.part)
+    if not isinstance(yours, ndarray) or yours.dtype.kind != "f" or not np.isfinite(yours).all() or not yours.any():
+        return None
+    right, other = _part(trial.wanted, found.part), draw(trial.family, trial.sizes, 99)
     for name, value in trial.arguments.items():
         changed = _other_value(value, other.get(name))
         if changed is None:
             continue
         arguments = {**trial.arguments, name: changed}
-        before, after = run(reference, family, trial.arguments), run(reference, family, arguments)
-        if after.error is not None or same(before, after, family.tolerance):
+        want = _part(run(reference, trial.family, arguments), found.part)
+        mine = _part(run(attempt, trial.family, arguments), found.part)
+        if want is None or mine is None:
             continue
-        telling.add(name)
-        mine = run(attempt, family, arguments)
-        if mine.error is None and same(trial.yours, mine, family.tolerance):
-            unused.add(name)
-    return unused, telling
+        moved = not equal(mine, yours, trial.family.tolerance)
+        if equal(want, right, trial.family.tolerance):
+            found.silent.add(name)
+            found.beyond |= {name} if moved else set()
+        else:
+            found.telling.add(name)
+            found.unused |= set() if moved else {name}
+    return found
+
+
+def mixes_the_batch(attempt: Attempt, reference: Attempt, trial: Trial) -> bool:
+    """Whether other numbers in the last sentence change the learner's answer for the first, but not the right one."""
+    batch = trial.sizes.get("batch", 1)
+    if batch < 2 or trial.yours.error is not None:
+        return False
+    other = draw(trial.family, trial.sizes, 99)
+    changed = {name: _last_row(value, other.get(name), batch) for name, value in trial.arguments.items()}
+    pairs = []
+    for who, before in ((attempt, trial.yours), (reference, trial.wanted)):
+        after = run(who, trial.family, changed)
+        firsts = [
+            (one.value[0], two.value[0])
+            for one, two in zip(before.leaves, after.leaves, strict=False)
+            if isinstance(one.value, ndarray)
+            and isinstance(two.value, ndarray)
+            and one.value.shape[:1] == (batch,)
+            and one.value.shape == two.value.shape
+        ]
+        pairs.append((bool(firsts) and after.error is None, all(equal(one, two) for one, two in firsts)))
+    (ran, kept), (right_ran, right_kept) = pairs
+    return ran and right_ran and right_kept and not kept
+
+
+def _last_row(value: Any, other: Any, batch: int) -> Any:
+    """The value with the last sentence's numbers from another draw; lengths, masks and whole numbers stay."""
+    if getattr(value, "shape", ())[:1] != (batch,) or getattr(other, "shape", None) != value.shape:
+        return value
+    if not str(value.dtype).removeprefix("torch.").startswith("float"):
+        return value
+    changed = value.copy() if isinstance(value, ndarray) else value.clone()
+    changed[-1] = other[-1]
+    return changed
+
+
+def _part(outcome: Outcome, name: str) -> Any:
+    return next((leaf.value for leaf in outcome.leaves if leaf.name == name), None) if outcome.error is None else None
 
 
 def _other_value(value: Any, other: Any) -> Any | None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -42,16 +43,18 @@ class Feedback:
         return f'<div style="border-left:4px solid {colour};padding-left:1em">{"".join(parts)}</div>'
 
 
-def check(exercise: str, *functions: Callable[..., Any]) -> Feedback:
+def check(exercise: str, *functions: Callable[..., Any], course: str | Path | None = None) -> Feedback:
     """Feedback on your functions: the name or number of an exercise, then what you wrote for it.
 
-    It runs in this very process, without limits, so an endless loop hangs the cell: interrupt the kernel.
+    `course` is the folder of a teacher's own exercises. The functions run in this process, without limits, so an
+    endless loop hangs the cell: interrupt the kernel.
     """
     from regard.course.attempt import Attempt
-    from regard.course.catalogue import find
+    from regard.course.catalogue import HOME, find, use_course
     from regard.course.grade import grade
     from regard.text.input_error import InputError
 
+    use_course(HOME if course is None else Path(course))
     entry = find(exercise)
     wanted = entry.load()
     given = {getattr(function, "__name__", ""): function for function in functions}

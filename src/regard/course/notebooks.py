@@ -31,12 +31,13 @@ def notebook(entry: Entry) -> dict[str, Any]:
     """Text, an install cell for Colab, the starter, the check, the experiment, the hints folded."""
     starter, experiment = _parts(entry.starter)
     functions = ", ".join(_functions(starter))
+    course = "" if entry.ours else f", course={str(entry.home.parent)!r}"
     text = entry.readme.replace("in `exercise.py`", "in the next cell but one")
     cells = [
         _cell("markdown", text),
         _cell("code", INSTALL),
         _cell("code", starter),
-        _cell("code", f'from regard.course import check\n\ncheck("{entry.name[3:]}", {functions})'),
+        _cell("code", f'from regard.course import check\n\ncheck("{entry.name[3:]}", {functions}{course})'),
         _cell("code", experiment),
         *(_cell("markdown", _folded(f"Hint {number}", hint)) for number, hint in enumerate(entry.hints, 1)),
     ]

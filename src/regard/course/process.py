@@ -91,6 +91,7 @@ class Grader:
             source=source,
             needs=self.entry.needs,
             hidden=str(self.entry.home.parent),
+            course="" if self.entry.ours else str(self.entry.home.parent),
             parameters=parameters_of({name: exercise.reference[name] for name in exercise.functions}),
         )
         found = reader.value("lines")

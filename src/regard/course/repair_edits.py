@@ -64,6 +64,9 @@ def _short(node: ast.AST) -> str:
     return text if len(text) <= 60 else f"{text[:57]}…"
 
 
+VERBS = {(ast.Sub, ast.Add): "add, do not subtract", (ast.Add, ast.Sub): "subtract, do not add"}
+
+
 def _of_expression(node: ast.AST, names: list[str]) -> Iterator[tuple[ast.AST, str]]:
     if isinstance(node, ast.Compare):
         for kind in COMPARISONS.get(type(node.ops[0]), ()):
@@ -72,7 +75,7 @@ def _of_expression(node: ast.AST, names: list[str]) -> Iterator[tuple[ast.AST, s
     if isinstance(node, ast.BinOp):
         for operator in OPERATORS.get(type(node.op), ()):
             new = ast.BinOp(node.left, operator(), node.right)
-            yield new, f"{_shown(node, new)} (another operation)"
+            yield new, f"{_shown(node, new)} ({VERBS.get((type(node.op), operator), 'another operation')})"
         swapped = ast.BinOp(node.right, node.op, node.left)
         yield swapped, f"{_shown(node, swapped)} (the order is swapped)"
         yield node.left, f"without the part `{_short(node.right)}`"

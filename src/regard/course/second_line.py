@@ -1,5 +1,7 @@
 """The second line of diagnosis, for answers that no named mistake explains: properties of the answers themselves."""
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy import ndarray
 
@@ -8,7 +10,7 @@ from regard.course.axis_names import Names, axes_of
 from regard.course.collection_relations import collection_relation
 from regard.course.error_advice import advice_for
 from regard.course.exercise import Exercise
-from regard.course.input_relations import right_only_for, unused_arguments, weight_at_the_padding
+from regard.course.input_relations import dependence, mixes_the_batch, right_only_for, weight_at_the_padding
 from regard.course.shape_relations import parts_in_another_order, shape_relation, too_many_results
 from regard.course.trial import Trial
 from regard.course.value_relations import value_relation
@@ -46,16 +48,38 @@ def _of_errors(wrong: list[Trial]) -> list[str]:
 
 
 def _of_dependence(exercise: Exercise, attempt: Attempt, trials: list[Trial]) -> list[str]:
-    some = [trial for trial in trials if trial.sizes and trial.yours.error is None][:INPUTS]
-    if not some or not any(trial.wrong for trial in some):
-        return []
-    unused = [unused_arguments(attempt, Attempt(exercise.reference), trial) for trial in some]
-    names = [name for name in some[0].arguments if all(name in found or name not in seen for found, seen in unused)]
-    names = [name for name in names if any(name in found for found, _ in unused)]
-    if not names:
-        return []
-    listed = " and ".join(f"`{name}`" for name in names)
-    return [f"Your answer does not depend on {listed}: {'they are' if len(names) > 1 else 'it is'} not used."]
+    """Arguments that should make a difference and do not, or the other way round; sentences of a batch that mix."""
+    reference = Attempt(exercise.reference)
+    some = [trial for trial in trials if trial.sizes and trial.wrong][:INPUTS]
+    found = [one for trial in some if (one := dependence(attempt, reference, trial)) is not None]
+    sentences = []
+    if found and len({one.part for one in found}) == 1:
+        what = "Your answer" if found[0].part == "your answer" else f"{found[0].part[0].upper()}{found[0].part[1:]}"
+        verb = "do" if what.lower().endswith("s") else "does"
+        unused, beyond = (
+            _common((one.unused, one.telling) for one in found),
+            _common((one.beyond, one.silent) for one in found),
+        )
+        if unused:
+            sentences.append(
+                f"{what} {verb} not depend on {_listed(unused)}: {'they are' if len(unused) > 1 else 'it is'} not used."
+            )
+        if beyond and unused:
+            sentences.append(f"Instead of that it depends on {_listed(beyond)}.")
+    if any(mixes_the_batch(attempt, reference, trial) for trial in some):
+        sentences.append("The sentences of a batch are mixed: each sentence may use its own numbers only.")
+    return sentences
+
+
+def _common(sets: Iterable[tuple[set[str], set[str]]]) -> list[str]:
+    """Names that are in the first set wherever they are in the second, and somewhere in the first."""
+    pairs = list(sets)
+    names = {name for first, _ in pairs for name in first}
+    return sorted(name for name in names if all(name in first or name not in second for first, second in pairs))
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join(f"`{name}`" for name in names)
 
 
 def _of_parts(exercise: Exercise, wrong: list[Trial]) -> list[str]:

@@ -32,6 +32,12 @@ class Session:
     def current(self) -> Entry:
         return self.progress.current_entry()
 
+    @property
+    def passed_last(self) -> Entry:
+        """The exercise that passed last; the current one if none has."""
+        passed = [entry for entry in entries() if entry.name in self.progress.passed]
+        return max(passed, key=lambda entry: self.progress.passed[entry.name], default=self.current)
+
     def choose(self, entry: Entry) -> None:
         self.progress.current = entry.name
         self.progress.save()

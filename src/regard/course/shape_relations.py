@@ -149,6 +149,8 @@ def _one_axis(pairs: list[Pair], axis: int, names: Names) -> str | None:
                 equal(one, cut(other, other.shape[axis] - one.shape[axis] if first else 0, one.shape[axis]))
                 for one, other in pairs
             ):
+                if not first and all(one.shape[axis] == 1 for one, _ in pairs):
+                    return f"Only the first entry along {where} is there: does `return` stand inside the loop?"
                 number = "One entry is" if gaps == {-1} else "Entries are"
                 return f"{number} missing {text} of {where}: a loop or a slice that stops one too early or starts late?"
     if all(gap > 0 for gap in gaps):

@@ -212,8 +212,9 @@ def _not_finite(pairs: list[Pair]) -> list[str]:
         return []
     mine = pairs[0][0]
     if np.isnan(mine).any():
-        return ["Your answer has nan in it: 0 / 0, infinity − infinity, or nan that came from the padding. A row whose "
-                "scores are all minus infinity has nothing to share; a nan times 0 is still nan."]  # fmt: skip
+        return ["Your answer has nan in it: 0 / 0, infinity − infinity, infinity × 0, or nan that came from the "
+                "padding. A row whose scores are all minus infinity has nothing to share; a nan times 0 is still "
+                "nan: choose with np.where or masked_fill instead of multiplying."]  # fmt: skip
     return ["Your answer has infinity in it: exp() of a large number, or a division by 0."]
 
 

@@ -211,7 +211,8 @@ class Watcher:
         entry = self.session.next()
         passed = self.session.current.name in self.session.progress.passed
         if entry is None:
-            self.show([self.screen.paint(f"All {len(entries())} exercises pass. You have written attention.", "green")])
+            praise = " You have written attention." if self.session.current.ours else ""
+            self.show([self.screen.paint(f"All {len(entries())} exercises pass.{praise}", "green")])
         elif not passed:
             self.move(1)
         else:

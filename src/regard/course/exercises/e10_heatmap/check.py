@@ -65,6 +65,17 @@ def repeated_map(sizes: Mapping[str, int], random: Generator) -> Arguments:
     return {"weights": weights / weights.sum(axis=1, keepdims=True), "source": [*words, EOS], "target": target}
 
 
+def capital_map(sizes: Mapping[str, int], random: Generator) -> Arguments:
+    """Words that differ from what they look at in a capital letter only, beside words that are copied."""
+    words = ["paris", "may", "turkey", "march", "china"][: sizes["source"]]
+    target = [word.capitalize() if random.random() < 0.5 else word for word in words]
+    target[0] = words[0].capitalize()
+    size = len(words) + 1
+    weights = np.exp(np.eye(size) * 3 + random.normal(size=(size, size)) * 0.2)
+    weights /= weights.sum(axis=1, keepdims=True)
+    return {"weights": weights, "source": [*words, EOS], "target": [*target, EOS]}
+
+
 def look(attempt: Attempt, given: Arguments) -> Any:
     """Let the attempt draw, and look at what is there."""
     return attempt.beside(f"{eye.__name__}:look", given["weights"], given["source"], given["target"])
@@ -140,6 +151,7 @@ EXERCISE = Exercise(
             Family(f"{name}: the same words again", without(*left, draw=repeated_map), AGAIN, function=name, count=4)
             for name, left in (("looked_at", ("target",)), ("swapped", ("source",)), ("copied", ()))
         ),
+        Family("copied: capital letters", capital_map, {"source": (1, 5)}, function="copied", count=4),
         Family("copied: unsure looks", unsure_map, {"source": (2, 6)}, function="copied", count=4),
     ),
     laws=(

@@ -71,6 +71,17 @@ def one_step(sizes: Mapping[str, int], random: Generator) -> Arguments:
     }
 
 
+def very_low(sizes: Mapping[str, int], random: Generator) -> Arguments:
+    """Scores below every finite number that people mask with."""
+    given = one_step(sizes, random)
+    with torch.no_grad():
+        given["parts"].v.weight.copy_(-1e31 * given["parts"].v.weight.abs())
+        for layer in (given["parts"].W_s, given["parts"].W_h):
+            layer.weight.abs_()
+    states = given["states"].abs() + 5.0 * ~given["real"][..., None]
+    return {**given, "state": given["state"].abs(), "states": states}
+
+
 def to_translate(sizes: Mapping[str, int], random: Generator) -> Arguments:
     """A lively decoder: sentences end at any step, would go on after EOS, and feel every weight."""
     given = sentences(sizes, random)
@@ -131,6 +142,17 @@ EXERCISE = Exercise(
     families=(
         Family("encode", sentences, SIZES, function="encode", outputs=STATES, describe=shown, count=8),
         Family("step", one_step, SIZES, function="step", outputs=STEP, causes=STEP[::-1], describe=shown, count=10),
+        Family(
+            "step: very negative scores",
+            very_low,
+            SIZES,
+            function="step",
+            outputs=STEP,
+            causes=STEP[::-1],
+            kind="stability",
+            describe=shown,
+            count=8,
+        ),
         Family(
             "translate",
             to_translate,
