@@ -1,17 +1,29 @@
-"""Adds to the site what lies outside docs/: README as the home page, the command line, every source file linked to."""
+"""Adds to the site what lies outside docs/: README as the home page, the command line, every source file linked to.
 
+Typesets the story's equations and embeds its interactive maps.
+"""
+
+import json
 import re
 from pathlib import Path, PurePosixPath
 from posixpath import normpath, relpath
 from typing import Any
 
+import mathml
+import numpy as np
 from commands import page_of_commands
 from mkdocs.structure.files import File, Files
+
+from regard.plot import AttentionMap
+from regard.plot.html import alignment_html
 
 ROOT = Path(__file__).parents[2]
 PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 """Files at the root of the repository that are pages of the site, under these names."""
 LINK = re.compile(r"(\]\()([^)#\s]+)((?:#[^)\s]*)?\))")
+EQUATION = "```equation\n"
+MAP = re.compile(r"<!-- map: ([\w-]+) -->")
+"""Where the site shows a measured map that can be explored; other readers see the picture above it."""
 LANGUAGES = {".py": "python", ".toml": "toml", ".json": "json"}
 _origins = {page: name for name, page in PAGES.items()}
 """The file of the repository that a generated page shows."""
@@ -22,6 +34,8 @@ def on_files(files: Files, config: Any) -> Files:
     for name, page in PAGES.items():
         files.append(File.generated(config, page, content=(ROOT / name).read_text(encoding="utf-8")))
     files.append(File.generated(config, "reference/commands.md", content=page_of_commands()))
+    for page in _maps(config):
+        files.append(page)
     waiting = list(files.documentation_pages())
     while waiting:
         page = waiting.pop()
@@ -43,7 +57,32 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
         return link[1] + (relpath(wanted, PurePosixPath(page.file.src_uri).parent) if wanted else link[2]) + link[3]
 
     parts = re.split(r"(^```.*?^```)", markdown, flags=re.DOTALL | re.MULTILINE)
-    return "".join(part if part.startswith("```") else LINK.sub(moved, part) for part in parts)
+    return "".join(
+        mathml.block(part.removeprefix(EQUATION).removesuffix("```"))
+        if part.startswith(EQUATION)
+        else part
+        if part.startswith("```")
+        else MAP.sub(_frame, LINK.sub(moved, part))
+        for part in parts
+    )
+
+
+def _frame(found: re.Match[str]) -> str:
+    title = f"Attention map, interactive: {found[1]}"
+    return f'<iframe class="map" src="maps/{found[1]}.html" title="{title}" loading="lazy"></iframe>'
+
+
+def _maps(config: Any) -> list[File]:
+    """The story's measured maps as the pages that `regard translate --html` writes."""
+    record = json.loads((ROOT / "docs" / "story" / "maps.json").read_text(encoding="utf-8"))["maps"]
+    story = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "story").glob("*.md"))
+    pages = []
+    for name in sorted(set(MAP.findall(story))):
+        one = record[name]
+        drawn = AttentionMap(np.array(one["weights"]), one["source"], one["target"])
+        html = alignment_html([drawn], title=" ".join(word for word in one["source"] if word != "EOS"))
+        pages.append(File.generated(config, f"story/maps/{name}.html", content=html))
+    return pages
 
 
 def _without_code(text: str) -> str:

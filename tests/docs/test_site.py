@@ -74,6 +74,15 @@ def test_every_page_of_the_repository_is_in_the_site(site: Path) -> None:
     assert "show where they look" in (site / "index.html").read_text(encoding="utf-8")
 
 
+def test_equations_are_mathml_and_maps_can_be_explored(site: Path) -> None:
+    for name, equations in (("01-bottleneck", 1), ("02-alignment", 1), ("04-luong", 2), ("07-self-attention", 2)):
+        page = (site / "story" / f"{name}.html").read_text(encoding="utf-8")
+        assert page.count('<math display="block">') == equations, name
+        assert "```" not in page
+    assert 'src="maps/walk.html"' in (site / "story" / "02-alignment.html").read_text(encoding="utf-8")
+    assert "tapis" in (site / "story" / "maps" / "walk.html").read_text(encoding="utf-8")
+
+
 def test_search_works_in_a_browser_from_the_disk(site: Path) -> None:
     if CHROMIUM is None or find_spec("playwright") is None:
         reason = "needs Chromium and the package playwright"

@@ -146,7 +146,11 @@ def _span(values: Sequence[float]) -> str:
 
 def diagnosis() -> str:
     """How the course's grader judges the corpus of learners' files, half by half, at each stage that was recorded."""
-    stages = {"diagnosis-first": "first contact", "diagnosis": "after the work"}
+    stages = {
+        "diagnosis-first": "first contact",
+        "diagnosis-untouched": "after the work",
+        "diagnosis": "after reading the faults of both halves",
+    }
     rows = [
         [
             f"{label}, {half} half",

@@ -1,9 +1,13 @@
 """A sheet of SVG that elements are put on: texts with subscripts, boxes, arrows; numbers are printed one way only."""
 
+import json
 import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
 from xml.sax.saxutils import escape
 
 WIDTH = 480
@@ -20,6 +24,11 @@ ORANGE, PALE_ORANGE = "#b94e12", "#fdeadb"
 PURPLE, PALE_PURPLE = "#6b3fa0", "#efe6f8"
 GREEN, PALE_GREEN = "#2a7648", "#e2f2e7"
 GREY, PALE_GREY = "#7b8790", "#eeece6"
+
+HINDI = Path(__file__).parents[1] / "hindi.json"
+"""Outlines of the Hindi words, written by trace_hindi.py."""
+SPACE = 0.27
+"""Between words of outlines, in units of the text's size."""
 
 Point = tuple[float, float]
 
@@ -78,12 +87,30 @@ class Sheet:
         anchor: str = "middle",
         bold: bool = False,
     ) -> None:
-        """`h_{j}` sets j as a subscript."""
+        """`h_{j}` sets j as a subscript. Hindi is drawn as outlines and must come first."""
+        hindi, words = _hindi_first(words)
+        if hindi:
+            x += self._outlines(x, y, hindi, size, colour, "start" if words else anchor)
+        if not words:
+            return
         weight = ' font-weight="bold"' if bold else ""
         place = f'x="{number(x)}" y="{number(y)}" font-size="{number(size)}"'
         self.elements.append(
             f'<text {place} fill="{colour}" text-anchor="{anchor}"{weight}>{_with_subscripts(words, size)}</text>'
         )
+
+    def _outlines(self, x: float, y: float, words: Sequence[str], size: float, colour: str, anchor: str) -> float:
+        """Traced words side by side; returns their width."""
+        found = [_traced()[word] for word in words]
+        widths = [one["advance"] / one["units"] * size for one in found]
+        whole = sum(widths) + SPACE * size * (len(words) - 1)
+        left = x - {"start": 0.0, "middle": whole / 2, "end": whole}[anchor]
+        for word, one, width in zip(words, found, widths, strict=True):
+            scale = size / one["units"]
+            place = f'transform="translate({number(left)} {number(y)}) scale({scale:.5f} {-scale:.5f})"'
+            self.elements.append(f'<path aria-label="{word}" {place} fill="{colour}" d="{one["path"]}"/>')
+            left += width + SPACE * size
+        return whole + SPACE * size
 
     def lines(
         self, x: float, y: float, rows: Sequence[str], *, step: float = 19, colour: str = INK, anchor: str = "start"
@@ -163,6 +190,21 @@ class Sheet:
                 "</svg>\n",
             ]
         )
+
+
+@cache
+def _traced() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(HINDI.read_text(encoding="utf-8"))["words"]
+    return found
+
+
+def _hindi_first(words: str) -> tuple[list[str], str]:
+    """The Hindi words that a text begins with, and the rest."""
+    hindi: list[str] = []
+    while (word := words.split(" ", 1)[0]) in _traced():
+        hindi.append(word)
+        words = words[len(word) :].removeprefix(" ")
+    return hindi, words
 
 
 def _with_subscripts(words: str, size: float) -> str:

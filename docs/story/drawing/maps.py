@@ -34,7 +34,7 @@ def walk() -> str:
     sheet = Sheet("The black cat: where a trained model looks", f"Each French word looks most at: {looked}.", 474)
     sheet.text(16, 30, "columns: source words", anchor="start", colour=MUTED)
     sheet.text(16, 50, "rows: words written", anchor="start", colour=MUTED)
-    _map(sheet, (72, 96), (49, 36), seen, numbers=True)
+    draw_map(sheet, (72, 96), (49, 36), seen, numbers=True)
     _scale(sheet, (300, 438))
     return sheet.svg()
 
@@ -60,7 +60,7 @@ def patterns() -> str:
         left, top = (place % 2) * 234.0 + 10, tops[place // 2]
         sheet.text(left + 6, top + 28, name, anchor="start", bold=True, size=15.5)
         sheet.text(left + 6, top + 48, meaning, anchor="start", colour=MUTED)
-        _map(sheet, (left + 62, top + 108), (25, 19), maps[key])
+        draw_map(sheet, (left + 62, top + 108), (25, 19), maps[key])
     return sheet.svg()
 
 
@@ -72,7 +72,7 @@ def articles() -> str:
     for place, (key, name) in enumerate((("walk-plain", "without smoothing"), ("walk", "label smoothing 0.1"))):
         left = place * 234.0 + 10
         sheet.text(left + 6, 30, name, anchor="start", bold=True, size=15.5)
-        _map(sheet, (left + 56, 96), (20, 21), maps[key])
+        draw_map(sheet, (left + 56, 96), (20, 21), maps[key])
     return sheet.svg()
 
 
@@ -87,7 +87,7 @@ def _most(seen: Seen, row: int) -> str:
     return f"{seen.source[best]} {weights[best]:.2f}"
 
 
-def _map(sheet: Sheet, corner: Point, cell: Point, seen: Seen, *, numbers: bool = False) -> None:
+def draw_map(sheet: Sheet, corner: Point, cell: Point, seen: Seen, *, numbers: bool = False) -> None:
     """A heat-map with its words; the corner is that of the first cell."""
     left, top = corner
     for column, word in enumerate(seen.source):

@@ -63,7 +63,7 @@ def step() -> str:
     sheet.text(16, 500, f"c_{{1}} = {terms}", anchor="start")
     strip(sheet, (FIRST, 516), worked.context[0].tolist(), (66, 24), numbers=True)
     sheet.text(16, 534, "c_{1}", anchor="start", colour=PURPLE, bold=True)
-    sheet.text(16, 572, "Most of it is the state of “lights”: लाइट comes next.", anchor="start", colour=MUTED)
+    sheet.text(16, 572, "लाइट comes next: most of c_{1} is the state of “lights”.", anchor="start", colour=MUTED)
     return sheet.svg()
 
 
