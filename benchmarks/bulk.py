@@ -1,9 +1,9 @@
 """Bulk translation by Ray: one worker and two, the same sentences, the same output.
 
-    python benchmarks/bulk.py --data DATA [--sentences 200000] [--beam 1] [--json docs/results/bulk.json]
+    python benchmarks/bulk.py --data DATA [--model en-fr] [--sentences 200000] [--json docs/results/bulk.json]
 
 English sentences of Tatoeba's training set, from the start again where there are fewer, through the int8 ONNX graphs of
-`en-fr`. A worker has one thread. Times include the start of Ray and of the workers, so few sentences say little.
+a model. A worker has one thread. Times include the start of Ray and of the workers, so few sentences say little.
 """
 
 import argparse
@@ -51,6 +51,7 @@ def measure(bulk: Bulk, workers: int) -> dict[str, Any]:
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--data", type=Path, required=True)
+    options.add_argument("--model", default="en-fr")
     options.add_argument("--sentences", type=int, default=200_000)
     options.add_argument("--beam", type=int, default=1)
     options.add_argument("--rows", type=int, default=2_000, help="rows of a part")
@@ -59,7 +60,7 @@ def main() -> None:
     sources = [source for source, _ in tatoeba(given.data, "train")]
     with tempfile.TemporaryDirectory() as made:
         place = Path(made)
-        export_onnx(Path("en-fr"), place / "model", int8=True)
+        export_onnx(Path(given.model), place / "model", int8=True)
         lines = islice(cycle(sources), given.sentences)
         (place / "in.txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         runs, digests = [], set()
@@ -73,7 +74,8 @@ def main() -> None:
     ratio = runs[1]["sentences_per_second"] / runs[0]["sentences_per_second"]
     print(f"two workers: {ratio:.2f} times one; the same output: {len(digests) == 1}")
     if given.json:
-        record = {**describe_machine(torch.device("cpu")), "sentences": given.sentences, "beam": given.beam}
+        record = {**describe_machine(torch.device("cpu")), "model": given.model,
+                  "sentences": given.sentences, "beam": given.beam}  # fmt: skip
         record |= {"runs": runs, "ratio": round(ratio, 2), "same_output": len(digests) == 1}
         given.json.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
