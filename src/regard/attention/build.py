@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Collection
 from importlib import import_module
-from typing import Any
+from typing import Any, Final
 
 from torch import nn
 
@@ -17,7 +17,15 @@ from regard.attention.window import GlobalWindow
 from regard.bounds import excerpt
 from regard.suggest import suggest
 
-SCORES = ("additive", "dot", "general", "concat", "scaled-dot", "multi-head", "none")
+SCORES: Final[dict[str, type[nn.Module]]] = {
+    "additive": BahdanauAttention,
+    "dot": LuongDot,
+    "general": LuongGeneral,
+    "concat": LuongConcat,
+    "scaled-dot": ScaledDotAttention,
+    "multi-head": MultiHeadAttention,
+    "none": NoAttention,
+}
 WINDOWS = ("global", "local-m", "local-p")
 DEFAULT_REACH = 10
 """The D of Luong's experiments (section 4.1)."""
@@ -57,23 +65,12 @@ def build_attention(
     check_combination(score, window, query_width, state_width, width, heads)
     if bias and score != "additive":
         raise ValueError(f"attention: bias is for score 'additive', not '{score}'")
-    if score == "none":
-        return NoAttention(query_width, state_width, bidirectional=bidirectional)
     looks = _build_window(window, reach, query_width, width)
-    if ":" in score:
-        offered = {**sizes, "width": width, "window": looks, "dropout": dropout}
-        return _build_foreign(score, window, offered, trust)
-    if score == "additive":
-        return BahdanauAttention(query_width, state_width, width, bias=bias, window=looks, dropout=dropout)
-    if score == "concat":
-        return LuongConcat(query_width, state_width, width, window=looks, dropout=dropout)
-    if score == "multi-head":
-        return MultiHeadAttention(query_width, state_width, width, heads, window=looks, dropout=dropout)
-    if score == "general":
-        return LuongGeneral(query_width, state_width, window=looks, dropout=dropout)
-    if score == "dot":
-        return LuongDot(query_width, state_width, window=looks, dropout=dropout)
-    return ScaledDotAttention(query_width, state_width, window=looks, dropout=dropout)
+    offered = {**sizes, "width": width, "window": looks, "dropout": dropout}
+    if score in SCORES:
+        return _build(SCORES[score], score, window, {**offered, "bias": bias, "bidirectional": bidirectional})
+    _check_trusted(score, trust)
+    return _build(_import_class(score), score, window, offered)
 
 
 def _build_window(window: str, reach: int, query_width: int, width: int) -> Window:
@@ -105,10 +102,8 @@ def check_combination(score: str, window: str, query_width: int, state_width: in
         raise ValueError(f"heads = {heads} needs score 'multi-head'; '{score}' has one head")
 
 
-def _build_foreign(score: str, window: str, offered: dict[str, Any], trust: Collection[str]) -> Attention:
-    """Call a user's class with those of the offered arguments that its constructor names."""
-    _check_trusted(score, trust)
-    found = _import_class(score)
+def _build(found: type[nn.Module], score: str, window: str, offered: dict[str, Any]) -> Attention:
+    """Call a class, the package's or a user's, with those of the offered arguments that its constructor names."""
     wanted = inspect.signature(found).parameters
     takes_all = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in wanted.values())
     arguments = {name: value for name, value in offered.items() if takes_all or name in wanted}
