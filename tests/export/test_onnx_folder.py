@@ -146,6 +146,34 @@ class TestWriting:
         export_onnx(bundle, tmp_path / "onnx")
         assert export_onnx(bundle, tmp_path / "onnx", int8=True).onnx.int8, "an earlier export is"
 
+    @pytest.mark.parametrize("kind", ["onnx", "int8", "web"])
+    def test_files_beside_an_earlier_export_are_not_lost(
+        self, kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        command = ["export", kind, str(untrained(tmp_path / "bundle")), "--out", str(tmp_path / "out")]
+        assert run(command) == 0
+        assert run(command) == 0, "an earlier export is replaced"
+        (tmp_path / "out" / "greedy.py").write_text("mine", encoding="utf-8")
+        capsys.readouterr()
+        assert run(command) == 2
+        assert capsys.readouterr().err == (
+            f"regard: cannot write {tmp_path / 'out'}: greedy.py is not part of the earlier export there and would be "
+            "lost: move it, or name another folder\n"
+        )
+        assert (tmp_path / "out" / "greedy.py").read_text(encoding="utf-8") == "mine"
+
+    @pytest.mark.parametrize("kind", ["onnx", "int8", "web"])
+    def test_a_full_disk_leaves_nothing_behind(
+        self, kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        bundle = untrained(tmp_path / "bundle")
+        with small_files(3000):
+            assert run(["export", kind, str(bundle), "--out", str(tmp_path / "out")]) == 1
+        message = capsys.readouterr().err
+        assert message.startswith(f"regard: cannot write {tmp_path / 'out'}: the file would be larger than this disk")
+        assert message.count("\n") == 1
+        assert names(tmp_path) == ["bundle"]
+
     @pytest.mark.parametrize("most", [0, 1000, 5000])
     def test_a_file_that_cannot_grow_leaves_the_old_folder(self, folder: Path, tmp_path: Path, most: int) -> None:
         bundle = untrained(tmp_path / "bundle")

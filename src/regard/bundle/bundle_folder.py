@@ -12,6 +12,7 @@ from safetensors import SafetensorError
 
 from regard import files
 from regard.bundle.manifest import NAME
+from regard.reading_files import read_json
 from regard.text.input_error import InputError
 
 
@@ -26,6 +27,21 @@ def whole_folder(target: Path, marker: str = NAME, kind: str = "a bundle") -> It
         with files.whole_folder(target) as draft:
             yield draft
             _check_replaceable(Path(os.path.realpath(target)), target, marker, kind)  # it may have changed meanwhile
+
+
+def check_earlier_export(target: Path, marker: str = NAME) -> None:
+    """Raise if an earlier export holds files that `marker` does not list: replacing the folder would lose them."""
+    try:
+        listed = {marker, *read_json(target / marker)["files"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return  # there is none: `whole_folder` decides
+    for path in sorted(target.rglob("*")):
+        name = path.relative_to(target).as_posix()
+        if path.is_file() and name not in listed and not path.name.startswith("."):
+            raise InputError(
+                f"cannot write {target}: {name} is not part of the earlier export there and would be lost: "
+                "move it, or name another folder"
+            )
 
 
 def write_whole(path: Path, data: str | bytes) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import regard
-from regard.bundle.bundle_folder import whole_folder
+from regard.bundle.bundle_folder import check_earlier_export, whole_folder
 from regard.bundle.find import find_bundle
 from regard.bundle.manifest import NAME, read_manifest
 from regard.bundle.store import load_bundle
@@ -43,8 +43,10 @@ def export_web(models: Sequence[PageModel], folder: Path) -> dict[str, int]:
         raise InputError("the page is not built: run make studio (needs Node 20), or install a released wheel")
     for model in models:
         check_model(model.path)
+    check_earlier_export(folder, MARKER)
     with whole_folder(folder, MARKER, "a page of regard") as draft:
-        shutil.copytree(PAGE, draft, dirs_exist_ok=True, ignore=shutil.ignore_patterns("manifest.json"))
+        _copy(PAGE, draft)
+        (draft / "manifest.json").unlink()
         for name in SHARED:
             _copy(STUDIO / name, draft / name)
         (draft / "models").mkdir()
@@ -72,10 +74,13 @@ def check_model(path: Path) -> None:
 
 
 def _copy(source: Path, target: Path) -> None:
-    if source.is_dir():
-        shutil.copytree(source, target)
-    else:
+    """A file, or a folder file by file: an error of the disk is raised as it is, not in a list as by copytree."""
+    if not source.is_dir():
         shutil.copyfile(source, target)
+        return
+    target.mkdir(exist_ok=True)
+    for one in sorted(source.iterdir()):
+        _copy(one, target / one.name)
 
 
 def _fill(path: Path, hole: str, content: str) -> None:
