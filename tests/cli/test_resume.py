@@ -55,6 +55,7 @@ def test_item_15_the_time_is_estimated_before_training_begins(command: Command, 
     [
         (["--resume"], "--resume needs the folder of a run, as in regard train --resume runs/mine"),
         (["--resume", "."], "nothing to resume in .: there is no run"),
+        (["--resume", "runs/gone"], "nothing to resume: there is no folder runs/gone"),
         (["--resume", "RUN", "--out", "other"], "but --out names other: leave one of them out"),
         (["--resume", "RUN", "--set", "train.learning_rate=0.5"], "was started with another recipe"),
     ],

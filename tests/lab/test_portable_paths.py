@@ -11,6 +11,7 @@ from regard.text.input_error import InputError
 from regard.training.portable import portable_recipe
 from regard.training.recipe import load_recipe
 from regard.training.run import train
+from regard.training.run_folder import read_run_recipe
 
 RECIPE = """
 [data]
@@ -62,6 +63,36 @@ def test_item_20_manifests_keep_no_absolute_paths(
     ) as caught:
         recipe_pairs(load_bundle(alone))
     assert f"regard evaluate {alone} pairs.tsv" in str(caught.value)
+
+
+def test_item_20_a_moved_project_resumes(project: Path, tmp_path: Path) -> None:
+    (project / "links.align").write_text("0-1 1-0\n" * 4, encoding="utf-8")
+    changes = ["train.guide.weight=0.1", f"train.guide.links={project / 'links.align'}", "train.steps=4"]
+
+    def stop(event: object) -> None:
+        if getattr(event, "kind", "") == "validated":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(load_recipe(project / "mine.toml", changes), project / "runs" / "mine", listener=stop)
+    text = (project / "runs" / "mine" / "recipe.json").read_text(encoding="utf-8")
+    assert str(tmp_path) not in text
+    moved = project.rename(tmp_path / "elsewhere")
+    run = moved / "runs" / "mine"
+    assert read_run_recipe(run).data.base == moved
+    assert train(read_run_recipe(run), run, resume=True).reason == "steps"
+    again = load_recipe(moved / "mine.toml", [*changes[:1], f"train.guide.links={moved / 'links.align'}", changes[2]])
+    assert train(again, run, resume=True).reason == "steps"
+    with pytest.raises(InputError, match=r"another recipe \(train\.steps was 4, is 5\)"):
+        train(again.model_copy(update={"train": again.train.model_copy(update={"steps": 5})}), run, resume=True)
+
+
+def test_item_20_a_run_folder_of_an_earlier_version_with_absolute_paths_resumes(project: Path) -> None:
+    run, recipe = project / "runs" / "mine", load_recipe(project / "mine.toml")
+    train(recipe, run)
+    (run / "recipe.json").write_text(recipe.model_dump_json(), encoding="utf-8")
+    assert str(project) in (run / "recipe.json").read_text(encoding="utf-8")
+    assert train(read_run_recipe(run), run, resume=True).steps == 0
 
 
 def test_item_20_a_path_that_shares_no_folder_with_the_run_keeps_its_name(project: Path) -> None:

@@ -1,6 +1,5 @@
 """Recipes: strict tables, overrides, published recipes that run, and one-line errors with the nearest valid key."""
 
-import json
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from regard.models.seq2seq import outline
 from regard.training.portable import located_recipe
 from regard.training.recipe import Recipe, RecipeError, find_recipe, load_recipe, parse_recipe, recipe_names
 from regard.training.run import train
+from regard.training.run_folder import read_run_recipe
 
 from .tiny import TABLES, tiny
 
@@ -136,6 +136,10 @@ LEARNED = {"architecture": "transformer", "positions": "learned", "longest": 20}
         (in_train(teacher_forcing=1.5), "train.teacher_forcing = 1.5: expected at most 1"),
         (in_train(deterministic="maybe"), "train.deterministic = 'maybe': expected true or false"),
         (in_train(device=3), "train.device = 3: expected text in quotes"),
+        (
+            {"data": {"kind": "csv", "train": "a.csv", "delimiter": ";;"}},
+            "data.delimiter = ';;': expected at most 1 character",
+        ),
         (in_train(betas=0.9), "train.betas = 0.9: expected a list"),
         (in_train(betas=[0.9, 0.99, 0.999]), "train.betas = [0.9, 0.99, 0.999]: expected 2 values"),
         (in_train(betas=[0.9, 1.0]), "train: betas = [0.9, 1.0]: both must be at least 0 and less than 1"),
@@ -329,9 +333,9 @@ def test_a_recipe_survives_the_run_folder_and_the_manifest(tmp_path: Path) -> No
     recipe = parse_recipe(raw, base=tmp_path)
     assert parse_recipe(recipe.model_dump(mode="json")) == recipe
     train(recipe, tmp_path / "run")
-    assert parse_recipe(json.loads((tmp_path / "run" / "recipe.json").read_text())) == recipe
+    assert read_run_recipe(tmp_path / "run") == recipe
     for name in ("last", "best"):
         bundle = load_bundle(tmp_path / "run" / name)
-        assert parse_recipe(located_recipe(bundle.manifest.recipe, bundle.path)) == recipe
+        assert parse_recipe(located_recipe(bundle.manifest.recipe, bundle.path.parent)) == recipe
     assert isinstance(recipe, Recipe)
     assert recipe.text.target.kind == "character"

@@ -85,18 +85,19 @@ def _run_recipe(name: str, out: Path | None) -> "tuple[Recipe | str, Path | None
 
     The recipe in a run folder may come from another person: its classes are imported only if --trust names them.
     """
-    from regard.reading_files import read_json
-    from regard.training.recipe import parse_recipe
-    from regard.training.run_folder import RECIPE, is_run
+    from regard.training.recipe import recipe_names
+    from regard.training.run_folder import is_run, read_run_recipe
 
     folder = Path(name)
     if not folder.is_dir():
+        if not folder.exists() and folder.suffix != ".toml" and name not in recipe_names():
+            raise InputError(f"nothing to resume: there is no folder {folder}")
         return name, out
     if out is not None and out.resolve() != folder.resolve():
         raise InputError(f"--resume continues in {folder}, but --out names {out}: leave one of them out")
     if not is_run(folder):
         raise InputError(f"nothing to resume in {folder}: there is no run")
-    return parse_recipe(read_json(folder / RECIPE), str(folder / RECIPE)), folder
+    return read_run_recipe(folder), folder
 
 
 def _list_recipes() -> str:

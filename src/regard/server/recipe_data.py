@@ -21,7 +21,7 @@ def first_pairs(bundle: Bundle, split: Split, most: int, *, files: bool) -> list
     if not bundle.manifest.recipe:
         raise unsupported("this model has no recipe, so there is no data to show")
     try:
-        raw = located_recipe(bundle.manifest.recipe, bundle.path)
+        raw = located_recipe(bundle.manifest.recipe, bundle.path.resolve().parent)
         data = parse_recipe(raw, "the recipe of the model").data
         if isinstance(data, PhrasebookData | SyntheticData):
             count = min(getattr(data, split), most)

@@ -1,4 +1,4 @@
-"""The recipe in a bundle's manifest: paths are relative to the run folder, so that it reveals no local path."""
+"""Recipes in files of a run: paths are relative to the run folder, which can be moved and reveals no local path."""
 
 import os
 from pathlib import Path
@@ -17,17 +17,38 @@ def portable_recipe(recipe: Recipe, folder: Path) -> dict[str, Any]:
     data = raw["data"]
     if "base" in data:
         base = os.path.realpath(data["base"])
-        raw["data"] = {**_relative(data, base), "base": _from(run, base)}
+        raw["data"] = {**_relative(data, base), "base": _from(run, base) or os.path.basename(base)}
     raw["train"] = _relative(raw["train"], run)
     return raw
 
 
-def located_recipe(raw: dict[str, Any], bundle: Path) -> dict[str, Any]:
-    """The recipe of a bundle's manifest with the data's `base` found again, from the run folder around the bundle."""
-    data = raw.get("data")
-    if not isinstance(data, dict) or not isinstance(data.get("base"), str):
-        return raw
-    return {**raw, "data": {**data, "base": os.path.normpath(bundle.resolve().parent / data["base"])}}
+def movable_recipe(recipe: Recipe, folder: Path) -> dict[str, Any]:
+    """The recipe as JSON for resuming: the data's folder and the guide's links are relative to the run folder.
+
+    A path that shares no folder with the run stays absolute, because the run needs it.
+    """
+    raw = recipe.model_dump(mode="json")
+    run, guide = os.path.realpath(folder), raw["train"]["guide"]
+    for table, key in ((raw["data"], "base"), (guide, "links")):
+        if table.get(key) is not None:
+            path = os.path.realpath(table[key])
+            table[key] = _from(run, path) or path
+    return raw
+
+
+def located_recipe(raw: dict[str, Any], run: Path) -> dict[str, Any]:
+    """The recipe as it was stored in the run folder, with the data's folder and the guide's links found again."""
+    data, train = raw.get("data"), raw.get("train")
+    if isinstance(data, dict) and isinstance(data.get("base"), str):
+        raw = {**raw, "data": {**data, "base": _located(data["base"], run)}}
+    guide = train.get("guide") if isinstance(train, dict) else None
+    if isinstance(train, dict) and isinstance(guide, dict) and isinstance(guide.get("links"), str):
+        raw = {**raw, "train": {**train, "guide": {**guide, "links": _located(guide["links"], run)}}}
+    return raw
+
+
+def _located(path: str, run: Path) -> str:
+    return os.path.normpath(run.resolve() / path)
 
 
 def _relative(value: Any, start: str) -> Any:
@@ -36,13 +57,15 @@ def _relative(value: Any, start: str) -> Any:
         return {key: _relative(one, start) for key, one in value.items()}
     if isinstance(value, list):
         return [_relative(one, start) for one in value]
-    return _from(start, os.path.realpath(value)) if isinstance(value, str) and os.path.isabs(value) else value
+    if not isinstance(value, str) or not os.path.isabs(value):
+        return value
+    return _from(start, os.path.realpath(value)) or os.path.basename(value)
 
 
-def _from(start: str, path: str) -> str:
-    """The path relative to `start`, or its last part where the two share nothing but the root."""
+def _from(start: str, path: str) -> str | None:
+    """The path relative to `start`; None where the two share nothing but the root."""
     try:
         shared = Path(os.path.commonpath([start, path]))
     except ValueError:  # two drives
-        return os.path.basename(path)
-    return os.path.relpath(path, start) if shared != Path(shared.anchor) else os.path.basename(path)
+        return None
+    return os.path.relpath(path, start) if shared != Path(shared.anchor) else None

@@ -1,5 +1,6 @@
 """The run folder: locking, cleaning, and the checks before a run is started, resumed or overwritten."""
 
+import json
 import os
 import shutil
 from collections.abc import Collection, Iterable, Iterator
@@ -20,6 +21,7 @@ from regard.reading_files import read_json
 from regard.text.input_error import InputError
 from regard.training.journal import NAME as JOURNAL
 from regard.training.journal import read_journal
+from regard.training.portable import located_recipe, movable_recipe
 from regard.training.recipe import Recipe, find_recipe, parse_recipe
 
 RECIPE = "recipe.json"
@@ -110,7 +112,7 @@ def claimed(checked: Checked) -> Iterator[None]:
             )
         _clear(folder, everything=not resume)
         if not resume:
-            write_whole(folder / RECIPE, recipe.model_dump_json(indent=2))
+            write_whole(folder / RECIPE, json.dumps(movable_recipe(recipe, folder), indent=2, ensure_ascii=False))
         yield
 
 
@@ -160,10 +162,14 @@ def is_run(folder: Path) -> bool:
     return isinstance(written, dict) and {"data", "text", "model", "train", "search"} <= written.keys()
 
 
+def read_run_recipe(folder: Path) -> Recipe:
+    """The recipe of a run, with its paths found again if the run was moved together with its data."""
+    path = folder / RECIPE
+    return parse_recipe(located_recipe(read_json(path), folder), str(path))
+
+
 def _refuse_changes(folder: Path, recipe: Recipe) -> None:
-    written = folder / RECIPE
-    before = parse_recipe(read_json(written), str(written))
-    changed = differences(before.model_dump(mode="json"), recipe.model_dump(mode="json"))
+    changed = differences(movable_recipe(read_run_recipe(folder), folder), movable_recipe(recipe, folder))
     if changed:
         raise InputError(
             f"{folder} was started with another recipe ({'; '.join(changed)}): resume with the same one, or start a "
