@@ -146,6 +146,15 @@ def test_item_1_a_dataset_s_script_is_not_run(tmp_path: Path, monkeypatch: pytes
     assert not (tmp_path / "ran").exists()
 
 
+def test_item_1_a_format_of_the_library_is_not_a_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library reads files of the current folder for such a name, before version 5 also with pickle."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.csv").write_text("source,target\na,b\n", encoding="utf-8")
+    for name in ("csv", "pandas"):
+        with pytest.raises(InputError, match=f'"{name}" is a file format of the package datasets, not a dataset'):
+            open_dataset(name, None, None, "train")
+
+
 def test_item_1_older_versions_of_datasets_get_trust_remote_code_false(monkeypatch: pytest.MonkeyPatch) -> None:
     requested: dict[str, object] = {}
     monkeypatch.setattr(datasets, "load_dataset", lambda *given, **options: requested.update(options))

@@ -54,6 +54,17 @@ def test_item_3_attention_over_a_long_text_is_refused(tmp_path: Path) -> None:
         SearchSize(SearchConfig(), None, (1, 1), forced=60_000).groups(long)
 
 
+def test_item_3_self_attention_over_a_long_text_is_refused(tmp_path: Path) -> None:
+    translator = regard.load(untrained(tmp_path / "bundle", "transformer"))
+    heads = translator.bundle.manifest.model.heads
+    size = SearchSize(SearchConfig(longest=1), None, (1, heads), encoder_heads=heads)
+    assert size.together(100) > 1
+    with pytest.raises(
+        InputError, match=f"attends to {heads * 20_000**2:,} pairs of its 20,000 pieces .* break the text"
+    ):
+        size.together(20_000)
+
+
 def test_item_3_wide_beams_decode_fewer_texts_at_once(tmp_path: Path) -> None:
     many = sources(untrained(tmp_path / "bundle"), *[50] * 100)
     narrow = SearchSize(SearchConfig(), None, (6, 8)).groups(many)

@@ -50,6 +50,10 @@ def open_dataset(name: str, subset: str | None, revision: str | None, split: str
             if split not in splits:
                 raise InputError(f'the dataset in {name} has no split "{split}"; it has {", ".join(splits)}')
             return splits[split]
+        if name in dir(library.packaged_modules):  # it would read files of the current folder, some with pickle
+            raise InputError(
+                f'"{name}" is a file format of the package datasets, not a dataset: name a dataset or folder'
+            )
         # Before version 4, datasets could contain Python code: it is refused without a prompt.
         return library.load_dataset(name, subset, revision=revision, split=split, trust_remote_code=False)
     except InputError:

@@ -22,7 +22,9 @@ class RecurrentConfig(BaseModel):
 
     architecture: Literal["rnn"] = "rnn"
     """Recurrent or Transformer."""
-    cell: Cell = Field("gru", description="gru is torch's, U s inside r ∘ (·); gru-2014 the paper's, U (r ∘ s)")
+    cell: Cell = Field(
+        "gru", description="Recurrent cell: gru is torch's, U s inside r ∘ (·); gru-2014 the paper's, U (r ∘ s)"
+    )
     embedding: int = Field(128, ge=1, le=MOST["width"])
     """Width of word vectors."""
     encoder_units: int = Field(
@@ -90,6 +92,11 @@ class RecurrentConfig(BaseModel):
     def attention_shape(self) -> tuple[int, int]:
         """Decoder layers that attend to the source, and heads in each."""
         return 1, self.heads
+
+    @property
+    def encoder_heads(self) -> int:
+        """Heads of self-attention in a layer of the encoder."""
+        return 0
 
     @property
     def hidden_readout(self) -> bool:
@@ -182,6 +189,11 @@ class TransformerConfig(BaseModel):
     def attention_shape(self) -> tuple[int, int]:
         """Decoder layers that attend to the source, and heads in each."""
         return self.decoder_layers, self.heads
+
+    @property
+    def encoder_heads(self) -> int:
+        """Heads of self-attention in a layer of the encoder."""
+        return self.heads
 
     @property
     def dropout_inside(self) -> float:

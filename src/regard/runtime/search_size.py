@@ -25,6 +25,8 @@ class SearchSize:
     """Decoder layers that attend to the source, and heads in each."""
     forced: int | None = None
     """Pieces of the longest forced translation."""
+    encoder_heads: int = 0
+    """Heads of self-attention in a layer of the encoder."""
 
     def groups(self, sources: Sequence[SourceText], times: int = 1) -> list[list[int]]:
         """Indices of the texts to decode together, the longest first: texts of similar length need little padding.
@@ -58,4 +60,10 @@ class SearchSize:
                     f"{width:,} hypotheses of up to {limit:,} pieces keep {count:,} {what}, at most {MOST[name]:,} "
                     f"are possible: {remedy}, or break the text into sentences"
                 )
-        return min(MOST[name] // max(count, 1) for name, count in kept.items())
+        encoded = self.encoder_heads * pieces**2
+        if encoded > MOST["weights"]:
+            raise InputError(
+                f"the encoder attends to {encoded:,} pairs of its {pieces:,} pieces (times heads), at most "
+                f"{MOST['weights']:,} are possible: break the text into sentences"
+            )
+        return min(MOST["weights"] // max(encoded, 1), *(MOST[name] // max(count, 1) for name, count in kept.items()))

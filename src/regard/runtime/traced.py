@@ -81,7 +81,8 @@ def translate_traced(
         return done
     batch = pad([sources[i].encoding.ids for i in rows], translator.device)
     longest = max((len(one.ids) for one in given if one is not None), default=0) if forced else None
-    size = SearchSize(config, translator.most_pieces, bundle.manifest.model.attention_shape, longest)
+    shape = bundle.manifest.model
+    size = SearchSize(config, translator.most_pieces, shape.attention_shape, longest, shape.encoder_heads)
     if len(sentences) > (most := size.together(batch.source.shape[1])):
         parts = [sentences[first : first + most] for first in range(0, len(sentences), most)]
         return [one for part in parts for one in translate_traced(translator, part, search, tracing)]

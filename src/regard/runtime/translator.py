@@ -178,7 +178,8 @@ class Translator:
         done = {i: blank_translation(source) for i, source in enumerate(sources) if source.blank}
         about: dict[str, Any] = {"forced": forced, "copy": copy, "head": self._head, "shift": self._shift}
         longest = None if given is None or not forced else max((len(one.ids) for one in given), default=0)
-        size = SearchSize(config, self.most_pieces, bundle.manifest.model.attention_shape, longest)
+        shape = bundle.manifest.model
+        size = SearchSize(config, self.most_pieces, shape.attention_shape, longest, shape.encoder_heads)
         for rows in size.groups(sources, 1 if self.device.type == "cpu" else WIDER):
             batch = pad([sources[i].encoding.ids for i in rows], self.device)
             beginnings = None if given is None else [given[i].ids for i in rows]
