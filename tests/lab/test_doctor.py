@@ -62,6 +62,19 @@ def test_item_5_a_damaged_checkpoint_beside_a_good_model_is_found(name: str, run
     assert not any(finding.bad for finding in examine(folder / "best"))
 
 
+def test_item_5_a_missing_checkpoint_of_an_unfinished_run_is_found(run_folder: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(run_folder, folder)
+    shutil.rmtree(folder / "last")
+    assert not any(finding.mark == "!" for finding in examine(folder))  # finished: nothing to continue
+    journal = folder / "journal.jsonl"
+    kept = [line for line in journal.read_text(encoding="utf-8").splitlines() if '"finished"' not in line]
+    journal.write_text("\n".join(kept) + "\n", encoding="utf-8")
+    (finding,) = (one for one in examine(folder) if one.mark == "!")
+    assert finding.text == "the checkpoint last/ is missing: this run cannot be resumed"
+    assert finding.remedy == f"start a new run with these weights: --out NEW --set train.start_from={folder}"
+
+
 def test_a_published_recipe_by_its_name() -> None:
     report = report_of(Path("reverse"))
     assert "✓ a valid recipe: Reverse a sequence of numbers" in report

@@ -1,13 +1,17 @@
 """`regard doctor` on tables that are not plain source TAB target, on invisible text and on broken weights (item 14)."""
 
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
 import torch
+from pydantic import TypeAdapter
 
 import regard
 from regard.bundle import save_bundle
+from regard.data.splits import load_split
+from regard.data.tables import DataConfig
 from regard.lab.examine import examine
 from regard.lab.finding import Finding
 
@@ -32,20 +36,26 @@ def test_item_14_valid_tables_and_prose_with_commas_have_no_findings(tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("text", "name"),
+    ("text", "name", "keys"),
     [
-        ("a cat,un chat\nthe dog,le chien\n", "pairs.csv"),
-        ('"a cat","un chat"\n"the dog, too","le chien, aussi"\n"x","y"\n', "pairs.tsv"),
-        ("source;target\na cat;un chat\nthe dog;le chien\n", "pairs.txt"),
+        ("a cat,un chat\nthe dog,le chien\n", "pairs.csv", 'kind = "csv", header = false'),
+        ('"a cat","un chat"\n"the dog, too","le chien, aussi"\n"x","y"\n', "pairs.tsv", 'kind = "csv", header = false'),
+        ("source;target\na cat;un chat\nthe dog;le chien\n", "pairs.txt", 'kind = "csv", delimiter = ";"'),
+        ("id,en,fr\n1,a cat,un chat\n2,the dog,le chien\n", "pairs.csv", 'kind = "csv", columns = [2, 3]'),
     ],
 )
-def test_item_14_csv_is_an_error_whose_remedy_works(text: str, name: str, tmp_path: Path) -> None:
+def test_item_14_csv_is_an_error_whose_remedies_work(text: str, name: str, keys: str, tmp_path: Path) -> None:
     finding = odd(tmp_path, text, name)
     assert finding.bad
     assert finding.text.startswith(f"{name} is CSV, fields separated by '{';' if ';' in text else ','}'")
-    command = finding.remedy.removeprefix('in a recipe, set kind = "csv"; or convert it: ')
+    recipe, _, command = finding.remedy.partition("; or convert it: ")
+    assert recipe == f"in a recipe, set {keys}"
+    table = {**tomllib.loads(keys.replace(", ", "\n").replace("2\n3", "2, 3")), "train": name, "base": tmp_path}
+    pairs = load_split(TypeAdapter(DataConfig).validate_python({**table, "dev": name, "test": name}), "train").pairs
+    assert (pairs[0].source, pairs[0].target) == ("a cat", "un chat")
     subprocess.run(command, shell=True, cwd=tmp_path, check=True, timeout=60)
-    assert "\t" in (tmp_path / "plain.tsv").read_text(encoding="utf-8").splitlines()[0]
+    written = (tmp_path / "plain.tsv").read_text(encoding="utf-8").splitlines()
+    assert "a cat\tun chat" in written
     assert not any(one.bad for one in examine(tmp_path / "plain.tsv"))
 
 

@@ -173,7 +173,7 @@ def _check_side(path: Path) -> list[Finding]:
     findings = [
         Finding(
             "✓",
-            f"{len(lines):,} lines without a tab: one side of a parallel corpus?",
+            f"{len(lines):,} line{'s' * (len(lines) > 1)} without a tab: one side of a parallel corpus?",
             remedy=f"regard doctor {path} OTHER checks both sides together",
         ),
         Finding("✓", side.describe()),

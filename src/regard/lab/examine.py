@@ -26,6 +26,8 @@ from regard.runtime.onnx_folder import is_onnx, load_any
 from regard.suggest import suggest
 from regard.text.input_error import InputError
 from regard.text.special import UNK
+from regard.training.journal import NAME as JOURNAL
+from regard.training.journal import read_journal
 from regard.training.recipe import Recipe, find_recipe, load_recipe, recipe_names
 from regard.training.run_folder import own_classes
 
@@ -171,7 +173,18 @@ def _bundle(path: Path, trust: Collection[str]) -> list[Finding]:
             check_files(folder)
     findings = [Finding("✓", f"{name}: {value}") for name, value in describe(bundle)]
     findings += _weights(bundle)
+    if bundle.path == path / "best" and not (path / "last").exists():
+        findings += _lost_checkpoint(path)
     return [*findings, Finding("✓", "every file matches its checksum, and the weights fit the model")]
+
+
+def _lost_checkpoint(run: Path) -> list[Finding]:
+    """A finding where the run has no checkpoint and did not reach its end."""
+    reasons = [entry.get("reason") for entry in read_journal(run / JOURNAL) if entry["event"] == "finished"]
+    if reasons and reasons[-1] != "interrupted":
+        return []
+    remedy = f"start a new run with these weights: --out NEW --set train.start_from={run}"
+    return [Finding("!", "the checkpoint last/ is missing: this run cannot be resumed", (), remedy)]
 
 
 def _weights(bundle: Bundle[Any]) -> list[Finding]:

@@ -19,9 +19,7 @@ _NAMES = {
     *("english", "french", "german", "spanish", "italian", "hindi", "en", "fr", "de", "es", "it", "pt", "nl", "hi"),
 }
 """Common names of columns."""
-_UNQUOTE = (
-    "python3 -c \"import csv, sys; [print(*row[:2], sep='\\t') for row in csv.reader(sys.stdin{})]\" < {} > plain.tsv"
-)
+_UNQUOTE = "python3 -c \"import csv, sys; [print({}, sep='\\t') for row in csv.reader(sys.stdin{})]\" < {} > plain.tsv"
 
 
 @dataclass(frozen=True)
@@ -42,10 +40,8 @@ def check_table(path: Path) -> TableFindings:
     path = find_file(path)
     lines = [line for line in islice(read_lines(path), SAMPLE) if line.strip()]
     if delimiter := _csv_delimiter(path, lines):
-        option = "" if delimiter == "," else f", delimiter='{delimiter}'"
         what = f"{path.name} is CSV, fields separated by '{delimiter}': expected source TAB target without quotes"
-        remedy = f'in a recipe, set kind = "csv"; or convert it: {_UNQUOTE.format(option, path.name)}'
-        return TableFindings((Finding("✗", what, (_shown(lines[0]),), remedy),))
+        return TableFindings((Finding("✗", what, (_shown(lines[0]),), _csv_remedy(path, lines, delimiter)),))
     rows = [line.split("\t") for line in lines]
     if not rows or len(rows[0]) < 2:
         return TableFindings()
@@ -58,7 +54,7 @@ def check_table(path: Path) -> TableFindings:
     quoted = [row for row in rows if any(_is_quoted(field) for field in row)]
     if rows and len(quoted) >= len(rows) / 2:
         what = f"quoted fields, whose quotes are read as part of the text: {len(quoted):,} of {len(rows):,} lines"
-        remedy = "remove the quotes: " + _UNQUOTE.format(", delimiter='\\t'", path.name)
+        remedy = "remove the quotes: " + _UNQUOTE.format("*row[:2]", ", delimiter='\\t'", path.name)
         findings.append(Finding("!", what, (_shown("\t".join(quoted[0])),), remedy))
     if rows:
         wrong, columns = _check_columns(rows)
@@ -82,6 +78,22 @@ def _csv_delimiter(path: Path, lines: Sequence[str]) -> str | None:
         if meant and usual >= 2 and counts.count(usual) >= MOST_LINES * len(counts):
             return delimiter
     return None
+
+
+def _csv_remedy(path: Path, lines: Sequence[str], delimiter: str) -> str:
+    """The recipe keys that read the file, and a command that converts it."""
+    rows = [row for row in csv.reader(lines, delimiter=delimiter) if len(row) >= 2]
+    headed = _is_header(rows[0])
+    _, columns = _check_columns(rows[1:] if headed and len(rows) > 1 else rows)
+    keys, fields, option = 'kind = "csv"', "*row[:2]", ""
+    if delimiter != ",":
+        keys, option = f'{keys}, delimiter = "{delimiter}"', f", delimiter='{delimiter}'"
+    if not headed:
+        keys += ", header = false"
+    if columns is not None:
+        keys += f", columns = [{columns[0]}, {columns[1]}]"
+        fields = f"row[{columns[0] - 1}], row[{columns[1] - 1}]"
+    return f"in a recipe, set {keys}; or convert it: {_UNQUOTE.format(fields, option, path.name)}"
 
 
 def _is_header(fields: Sequence[str]) -> bool:
