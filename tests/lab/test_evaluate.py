@@ -7,10 +7,18 @@ import pytest
 
 import regard
 from regard.alignment import Links
+from regard.cli.screen import console, show_measured
 from regard.data.pair import Pair
 from regard.lab.against import compare_systems, verdict
 from regard.lab.align_corpus import Direction, Entropy, align
-from regard.lab.evaluate_model import Example, Scoring, length_name, measure, measure_texts, recipe_pairs
+from regard.lab.evaluate_model import (
+    Example,
+    Scoring,
+    length_name,
+    measure,
+    measure_texts,
+    recipe_pairs,
+)
 from regard.lab.evaluation_data import EvaluationData, read_evaluation_data
 from regard.lab.evaluation_page import report_page
 from regard.lab.parallel import GoldFile, ParallelText
@@ -246,7 +254,16 @@ def test_item_19_json_has_fractions_everywhere_but_in_bleu_chrf_and_ter(reverser
     assert equal["difference"] == pytest.approx(ours.evaluation.exact_match - copies.evaluation.exact_match)
 
 
-def test_item_13_links_entropy_maps_and_lengths_of_a_character_model_count_characters(tmp_path: Path) -> None:
+def test_item_13_bleu_of_references_with_fewer_than_four_words_is_explained(reverser: regard.Translator) -> None:
+    pairs = [pair for pair in recipe_pairs(reverser.bundle).pairs if len(pair.target.split()) == 3]
+    measured = measure(reverser, pairs)
+    assert (measured.evaluation.bleu, measured.evaluation.exact_match > 0) == (0, True)
+    assert measured.notes == ("BLEU is 0 because no reference has four words: use chrF or exact match",)
+
+
+def test_item_13_links_entropy_maps_and_lengths_of_a_character_model_count_characters(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     model = regard.load(untrained(tmp_path / "letters", kind="character"))
     pairs = [Pair("the cat", "le chat", Links.of([(0, 0), (1, 1)]))]
     translation = model.translate("the cat", target="le chat")
@@ -258,6 +275,11 @@ def test_item_13_links_entropy_maps_and_lengths_of_a_character_model_count_chara
     measured = measure(model, pairs)
     (bin_,) = (one for one in measured.evaluation.by_length if one.sentences)
     assert bin_.shortest <= 6 <= (bin_.longest or 6)
+    assert (measured.source_unit, measured.target_unit) == ("character", "character")
+    show_measured(console(), "letters:", measure(model, [*pairs, Pair("a mat " * 5, "un tapis")]))
+    shown = capsys.readouterr().out
+    assert "nats a character" in shown
+    assert "source characters" in shown
     assert measured.evaluation.aer is not None  # gold links between words are scored between words
     assert measured.examples[0].links == pairs[0].links
     aligned = align(ParallelText.of(pairs), Direction(Aligner(model.bundle)), entropy=True)

@@ -104,4 +104,4 @@ def test_scores_and_times_as_text() -> None:
     assert [show_score(name, 0.51234) for name in ("exact_match", "loss", "bleu", "chrf")] == [
         "exact match 51.2%", "validation loss 0.5123", "bleu 0.51", "chrf 0.51",
     ]  # fmt: skip
-    assert [show_time(seconds) for seconds in (0.4, 119.0, 600.0, 9000.0)] == ["0 s", "119 s", "10 min", "2.5 h"]
+    assert [show_time(seconds) for seconds in (0.4, 119.0, 600.0, 9000.0)] == ["1 s", "119 s", "10 min", "2.5 h"]

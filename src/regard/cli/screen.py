@@ -92,7 +92,7 @@ def show_measured(screen: Console, heading: str, measured: Measured, longer: Mea
         "TER": (scores.ter, ".2f", f"   {signatures.get('ter')}"),
         "phone error rate": (scores.per, ".2%", ""),
         "word error rate": (scores.wer if longer is None else None, ".2%", ""),
-        "entropy of attention": (scores.entropy if longer is None else None, ".3f", " nats a word"),
+        "entropy of attention": (scores.entropy if longer is None else None, ".3f", f" nats a {measured.target_unit}"),
     }
     screen.print(heading)
     for name, (value, form, more) in figures.items():
@@ -105,7 +105,7 @@ def show_measured(screen: Console, heading: str, measured: Measured, longer: Mea
     rows = [one for one in scores.by_length if one.sentences]
     beyond = [one for one in longer.evaluation.by_length if one.sentences] if longer is not None else []
     if len(rows) + len(beyond) > 1:
-        screen.print("\n".join(["", *_by_length(rows, beyond)]))
+        screen.print("\n".join(["", *_by_length(rows, beyond, measured.source_unit)]))
     if beyond:
         screen.print("* longer than any training sentence; not in the scores above")
 
@@ -171,9 +171,9 @@ def show_table(rows: Sequence[Sequence[str]]) -> None:
     typer.echo("\n".join(fold_table(rows, screen.width) if screen.is_terminal else plain_table(rows)))
 
 
-def _by_length(rows: Sequence[LengthScores], beyond: Sequence[LengthScores]) -> list[str]:
+def _by_length(rows: Sequence[LengthScores], beyond: Sequence[LengthScores], unit: str) -> list[str]:
     aligned = any(one.aer is not None for one in rows)
-    table = [["source words", "sentences", "exact match", "BLEU", "chrF", *(["AER"] if aligned else [])]]
+    table = [[f"source {unit}s", "sentences", "exact match", "BLEU", "chrF", *(["AER"] if aligned else [])]]
     for one in (*rows, *beyond):
         scores = f"{one.sentences:,}", f"{one.exact_match:.1%}", f"{one.bleu:.1f}", f"{one.chrf:.1f}"
         aer = [] if not aligned else ["–" if one.aer is None else f"{one.aer:.3f}"]

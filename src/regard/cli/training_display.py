@@ -179,5 +179,5 @@ def show_time(seconds: float) -> str:
     ('59 s', '2 min', '2.5 h')
     """
     if seconds < 120:
-        return f"{seconds:.0f} s"
+        return f"{max(1, round(seconds))} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

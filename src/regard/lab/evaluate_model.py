@@ -33,6 +33,7 @@ EDGES = (6, 11, 16, 21, 31, 41, 61, 81, 101)
 CHUNK = 512
 """Sentences between two progress reports."""
 FIRST_ALIGNS = "the alignment error rate is that of the first model alone"
+NO_FOUR_WORDS = "BLEU is 0 because no reference has four words: use chrF or exact match"
 NO_ALIGNMENT = "no alignment error rate: one fixed vector, no alignment exists"
 
 
@@ -105,12 +106,17 @@ class Measured:
     references: list[tuple[str, ...]]
     examples: list[Example]
     notes: tuple[str, ...] = ()
+    source_unit: str = "word"
+    """What lengths count: word or character."""
+    target_unit: str = "word"
+    """What the entropy of attention is averaged over: word or character."""
 
     def json(self) -> dict[str, Any]:
         """Plain data; bins of lengths that do not occur are left out."""
         scores = asdict(self.evaluation)
         scores["by_length"] = [asdict(one) for one in self.evaluation.by_length if one.sentences]
-        return {**scores, "protocol": self.protocol.name, "notes": list(self.notes)}
+        units = {"source_unit": self.source_unit, "target_unit": self.target_unit}
+        return {**scores, **units, "protocol": self.protocol.name, "notes": list(self.notes)}
 
 
 def measure(
@@ -155,7 +161,11 @@ def measure(
     if evaluation.aer is not None and len(translator.bundles) > 1:
         notes.append(FIRST_ALIGNS)
     texts, references = [one.text for one in examples], [one.references for one in examples]
-    return Measured(evaluation, protocol, texts, references, examples, tuple(notes))
+    longest = max(len(text.split()) for one in references for text in one)
+    if evaluation.bleu == 0 < evaluation.exact_match and longest < 4:
+        notes.append(NO_FOUR_WORDS)
+    units = ("character" if side.config.unit == "characters" else "word" for side in (bundle.source, bundle.target))
+    return Measured(evaluation, protocol, texts, references, examples, tuple(notes), *units)
 
 
 def measure_texts(
@@ -189,7 +199,7 @@ def recipe_pairs(bundle: Bundle, split: str = "test") -> Corpus:
     """The test split of the recipe a bundle was trained with, or another: train, dev, or as its corpus names it."""
     if not bundle.manifest.recipe:
         raise InputError(f"{bundle.path} has no recipe: name the data to use")
-    raw = located_recipe(bundle.manifest.recipe, bundle.path)
+    raw = located_recipe(bundle.manifest.recipe, bundle.path.resolve().parent)
     data = parse_recipe(raw, f"the recipe of {bundle.path}").data
     try:
         if split in ("train", "dev"):
@@ -211,7 +221,7 @@ def recipe_files(path: Path) -> list[Path]:
     try:
         bundle = find_bundle(path)
         recipe = read_manifest(bundle / NAME).recipe
-        raw = located_recipe(recipe, bundle)
+        raw = located_recipe(recipe, bundle.resolve().parent)
         return split_files(parse_recipe(raw, f"the recipe of {bundle}").data) if recipe else []
     except InputError:
         return []  # the reader of the recipe reports the error

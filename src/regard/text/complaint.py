@@ -126,6 +126,9 @@ def _wanted(finding: Any) -> str:
     if kind in _LIMITS:
         words, key = _LIMITS[kind]
         return f"{words} {finding['ctx'][key]}"
+    if kind == "string_too_long":
+        most = finding["ctx"]["max_length"]
+        return f"at most {most:,} character{'s' if most > 1 else ''}"
     if kind in ("too_long", "too_short"):
         return f"{finding['ctx'].get('max_length', finding['ctx'].get('min_length'))} values"
     named = (_WANTED[name] for name in _WANTED if kind.startswith(name))
