@@ -153,7 +153,7 @@ def test_blank_long_and_unknown_texts_are_reported(post: Post) -> None:
         ({"attention_edit": {"step": 0, "weights": [-1] + [0.2] * 7}}, "attention_edit.weights", "0 or more"),
         ({"attention_edit": {"step": 0, "weights": [0.1] * 8}, "beam": 2}, "attention_edit", "one row"),
         ({"bean": 3}, "bean", "no such key"),
-        ({"text": 5}, "text", "wanted a string"),
+        ({"text": 5}, "text", "expected a string"),
     ],
 )  # fmt: skip
 def test_wrong_requests_name_the_key(refused: Post, body: dict[str, Any], field: str | None, part: str) -> None:
@@ -191,10 +191,10 @@ def test_a_temperature_that_overflows_is_refused(refused: Post) -> None:
             "beam: 99 given, at most 16 accepted",
             "GET /api/v1/models lists the limits",
         ),
-        ({"text": CAT, "beam": True}, "beam", "beam: true given, wanted an integer", None),
-        ({"text": CAT, "beam": "2"}, "beam", "beam: a string given, wanted an integer", None),
+        ({"text": CAT, "beam": True}, "beam", "beam: true given, expected an integer", None),
+        ({"text": CAT, "beam": "2"}, "beam", "beam: a string given, expected an integer", None),
         ({"text": CAT, "mode": "x"}, "mode", "mode: \"x\" given, wanted 'free' or 'forced'", None),
-        ({"text": [CAT]}, "text", "text: an array given, wanted a string", None),
+        ({"text": [CAT]}, "text", "text: an array given, expected a string", None),
         (
             {"text": "she sleeps", "prefix": "le " * 1000},
             "prefix",

@@ -12,7 +12,7 @@ from regard.suggest import suggest
 from regard.text.input_error import InputError
 
 LIMITS_HINT = "GET /api/v1/models lists the limits"
-NO_JSON = "the body is no JSON"
+NO_JSON = "the body is not valid JSON"
 _TOO_LONG = ("string_too_long", "too_long")
 _FAULTS = {
     "missing": "required, but not given",
@@ -23,16 +23,16 @@ _FAULTS = {
     "greater_than_equal": "{given} given, at least {ge} accepted",
     "greater_than": "{given} given, more than {gt} accepted",
     "less_than_equal": "{given} given, at most {le} accepted",
-    "finite_number": "wanted a finite number",
-    "string_unicode": "a lone surrogate is no character",
-    "string_type": "{given} given, wanted a string",
-    "int_type": "{given} given, wanted an integer",
-    "float_type": "{given} given, wanted a number",
-    "bool_type": "{given} given, wanted true or false",
-    "list_type": "{given} given, wanted an array",
-    "literal_error": "{given} given, wanted {expected}",
+    "finite_number": "expected a finite number",
+    "string_unicode": "a lone surrogate is not a character",
+    "string_type": "{given} given, expected a string",
+    "int_type": "{given} given, expected an integer",
+    "float_type": "{given} given, expected a number",
+    "bool_type": "{given} given, expected true or false",
+    "list_type": "{given} given, expected an array",
+    "literal_error": "{given} given, expected {expected}",
 }
-"""The words for what pydantic finds, by its names."""
+"""Our messages for the errors of pydantic, by their types."""
 
 
 class Refusal(Exception):
@@ -70,7 +70,7 @@ def invalid(field: str, message: str, hint: str | None = None) -> Refusal:
 
 
 def from_validation(errors: list[Any], keys: Iterable[str] = ()) -> Refusal:
-    """The first fault that pydantic found: 400 for what is no JSON, 413 for a text that is too long, else 422.
+    """The first fault that pydantic found: 400 for invalid JSON, 413 for a text that is too long, else 422.
 
     `keys` are those that the request may have.
     """
@@ -80,7 +80,7 @@ def from_validation(errors: list[Any], keys: Iterable[str] = ()) -> Refusal:
         return no_json()
     if not place:
         return Refusal(
-            422, "invalid", "the body is no object in JSON", hint="send one, with Content-Type: application/json"
+            422, "invalid", "the body is not a JSON object", hint="send one, with Content-Type: application/json"
         )
     field = ".".join(place)
     message = f"{field}: {_fault(first)}"
@@ -93,7 +93,7 @@ def from_validation(errors: list[Any], keys: Iterable[str] = ()) -> Refusal:
 
 
 def no_json() -> Refusal:
-    return Refusal(400, "invalid", NO_JSON, hint="send an object in JSON, in UTF-8")
+    return Refusal(400, "invalid", NO_JSON, hint="send a JSON object in UTF-8")
 
 
 def _fault(error: Any) -> str:

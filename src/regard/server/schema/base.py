@@ -35,9 +35,9 @@ class ErrorDetail(Answer):
     """Stable and short: invalid, not_found, too_large, too_long, busy, timeout, stopping, unauthorized, forbidden,
     unsupported, failed."""
     message: str
-    """What was given and what was wanted, for a person."""
+    """What was given and what was expected, to be shown to the user."""
     hint: str | None = None
-    """What to do about it."""
+    """The remedy."""
     field: str | None = None
     """The key of the request that is wrong, with dots: attention_edit.weights."""
 
@@ -54,18 +54,18 @@ def error_responses(*codes: int) -> dict[int | str, dict[str, Any]]:
 
 
 _MEANING = {
-    400: "The body is no JSON.",
+    400: "The body is not valid JSON.",
     401: "A token is needed: send Authorization: Bearer TOKEN.",
-    403: "A foreign Host or Origin.",
+    403: "The header Host or Origin names another server.",
     404: "There is no such model, run, tree or file.",
     405: "This path has no such method.",
-    409: "The request contradicts what is there, as a run that is going on.",
+    409: "The request conflicts with the present state, for example with a run in progress.",
     413: "The body or the text is larger than the server accepts.",
-    422: "The body does not fit the schema, or the model cannot do what it requests.",
+    422: "The body does not match the schema, or the model does not support the request.",
     429: "Too many requests wait: retry after the seconds in Retry-After.",
-    503: "The request took too long, or the server is about to stop.",
+    503: "The request took too long, or the server is stopping.",
 }
 
 Name = Annotated[str, Field(max_length=255)]
-"""The id of a model. With a longest length pydantic refuses lone surrogates, too, which no answer can quote."""
+"""The id of a model. With a length limit, pydantic also rejects lone surrogates, which an answer could not quote."""
 Line = Annotated[str, Field(max_length=MOST_CHARACTERS)]

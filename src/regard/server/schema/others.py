@@ -27,16 +27,16 @@ class TriageRow(Answer):
     source: str
     text: str
     confidence: float
-    """0 to 1: the mean rank of the signals among the lines of this request; the least sure first."""
+    """0 to 1: the mean rank of the signals among the lines of this request; rows are sorted by it, lowest first."""
     mean_log_probability: float
     attention_entropy: float | None
     """Mean over target words, in nats."""
     coverage: float | None
-    """The share of source words that got at least half of a word's attention, summed over the target."""
+    """The share of source words whose attention, summed over all target words, is at least 0.5."""
     copied: int
-    """Source words, of two letters or more, that the translation has unchanged: names, or words it does not know."""
+    """Source words, of two letters or more, that occur unchanged in the translation: names, or unknown words."""
     repeated: int
-    """Target words that repeat the word, or end a pair that repeats the pair, right before."""
+    """Target words that repeat the word before, and pairs of words that repeat the pair before."""
     finished: bool
     warnings: list[str]
 
@@ -58,7 +58,7 @@ class NeighboursRequest(Request):
     """Forced; the model's own greedy translation if left out."""
     step: int = Field(default=0, ge=0, le=100_000)
     kind: Literal["query", "context"] = "query"
-    """query: the decoder state that asks; context: what attention returned."""
+    """query: the decoder state that attention is called with; context: what attention returned."""
     count: int = Field(default=10, ge=1, le=50)
 
 
@@ -69,7 +69,7 @@ class Neighbour(Answer):
     target: str
     step: int
     piece: str
-    """What the training sentence has at this step."""
+    """The piece of the training sentence at this step."""
     target_word: int | None
     similarity: float
     """Cosine: 1 is the same direction."""
@@ -81,7 +81,7 @@ class NeighboursAnswer(Answer):
     model: str
     kind: Literal["query", "context"]
     piece: str
-    """What the requested step writes."""
+    """The piece that the requested step writes."""
     sample: int
     """Training sentences that were searched."""
     neighbours: list[Neighbour]
@@ -114,7 +114,7 @@ class CourseAnswer(Answer):
 
 
 class AttentionFile(Answer):
-    """One matrix or tensor of somebody's model (regard studio --attention FILE)."""
+    """Attention of another program's model (regard studio --attention FILE)."""
 
     name: str
     source: Side

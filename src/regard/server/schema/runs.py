@@ -27,9 +27,9 @@ class Run(Answer):
     """The folder's name."""
     description: str
     state: State
-    """preparing: before the first step; stopped: interrupted, can be resumed by the command line."""
+    """preparing: before the first step; stopped: interrupted; `regard train --resume` continues it."""
     ours: bool
-    """Started by this server: DELETE /runs/{id} stops it."""
+    """Whether this server started it: then DELETE /runs/{id} stops it."""
     step: int
     total_steps: int | None
     metric: str | None
@@ -71,7 +71,7 @@ class ReplayedSentence(Answer):
     log_probability: float
     """Of the reference."""
     text: str
-    """What the checkpoint itself translates."""
+    """The checkpoint's own translation."""
 
 
 class Snapshot(Answer):
@@ -97,7 +97,7 @@ class ReplayAnswer(Answer):
     sentences: list[PinnedSentence]
     snapshots: list[Snapshot]
     reason: str | None
-    """Why there are none: the run was not started from this page, or has no checkpoint yet."""
+    """Why there are no snapshots: the run was not started from this page, or has no checkpoint yet."""
 
 
 class QualitySentence(Answer):

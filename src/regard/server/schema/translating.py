@@ -1,4 +1,4 @@
-"""A translation with everything that shows how it came about: pieces, words, scores, attention, steps."""
+"""A translation with the details of its decode: pieces, words, scores, attention, steps."""
 
 from typing import Literal
 
@@ -14,9 +14,9 @@ Link = tuple[int, int]
 
 
 class AttentionEdit(Request):
-    """Replaces one row of attention, in every layer and head, and decodes on from there.
+    """Replaces one row of attention, in every layer and head, and continues decoding from there.
 
-    The decode before `step` is that of the same request without the edit.
+    The steps before `step` are those of the same request without the edit.
     """
 
     step: int = Field(ge=0, le=100_000)
@@ -26,18 +26,18 @@ class AttentionEdit(Request):
 
 
 class Decoding(Request):
-    """What to decode and how: shared by /translate, /step and /occlusion."""
+    """The text to decode and the settings; shared by /translate, /step and /occlusion."""
 
     model: Name | None = None
     """An id of /models; may be left out where the server has one model."""
     text: str = Field(max_length=MOST_CHARACTERS)
     """The source text."""
     mode: Mode = "free"
-    """forced: `target` is scored and aligned as the model would have written it."""
+    """forced: `target` is scored and aligned as if the model had written it."""
     target: str | None = Field(default=None, max_length=MOST_CHARACTERS)
     """The translation to force; required with mode forced, not allowed with free."""
     prefix: str | None = Field(default=None, max_length=MOST_CHARACTERS)
-    """What a free translation must begin with."""
+    """The text that a free translation must begin with."""
     prefix_ids: list[int] | None = Field(default=None, max_length=1_000)
     """The same as piece ids, as in a beam tree's node; not together with `prefix`."""
     beam: int | None = Field(default=None, ge=1, le=MOST_BEAM)
@@ -45,13 +45,13 @@ class Decoding(Request):
     nbest: int = Field(default=1, ge=1, le=MOST_BEAM)
     """Translations to return: the n best, or n samples with a temperature."""
     temperature: float | None = Field(default=None, ge=0.001, le=100)
-    """Samples instead of searching; below 0.001 logits overflow, and nothing but the best piece is drawn anyway."""
+    """Sample instead of searching; below 0.001 the logits would overflow."""
     top_k: int | None = Field(default=None, ge=1, le=1_000_000)
     """Sample from the k most probable pieces; needs a temperature."""
     top_p: float | None = Field(default=None, gt=0, le=1)
     """Sample from the most probable pieces that sum to p; needs a temperature."""
     seed: int = Field(default=0, ge=0, le=2**53)
-    """Of sampling."""
+    """Seed of sampling."""
     length_penalty: float | None = Field(default=None, ge=0, le=10)
     """Scores are divided by length to this power; the model's own default if left out."""
     attention_edit: AttentionEdit | None = None
@@ -61,15 +61,15 @@ class TranslateRequest(Decoding):
     """POST /translate."""
 
     top: int = Field(default=5, ge=0, le=MOST_TOP)
-    """Words to list for each step; 0 leaves `top` and `entropy` out, which is quicker."""
+    """Candidates to list for each step; 0 omits `top` and `entropy`, which is faster."""
     layer: int | None = Field(default=None, ge=0, le=64)
     """Return the attention of this layer alone."""
     attention: bool = True
-    """False leaves attention and word attention out, for a client that needs text only."""
+    """False omits attention and word attention, for a client that needs only the text."""
 
 
 class Piece(Answer):
-    """What the model reads or writes in one step."""
+    """The unit that the model reads or writes in one step: a word, a part of one, or a character."""
 
     text: str
     """Without the mark ▁ for a space; empty for a special piece."""
@@ -80,7 +80,7 @@ class Piece(Answer):
     word: int | None
     """The word it belongs to; null for a special piece or a space."""
     special: Special | None = None
-    """Draw it as a chip; UNK is a piece that the model does not know, `text` is what was written there."""
+    """UNK is a piece that is not in the vocabulary; its `text` is the original one."""
 
 
 class Word(Answer):
@@ -95,7 +95,7 @@ class Side(Answer):
 
     text: str
     language: str | None
-    """BCP 47, for `lang`: en, fr, hi; null where the model does not say."""
+    """BCP 47, for `lang`: en, fr, hi; null if the model does not name it."""
     direction: Literal["ltr", "rtl"]
     pieces: list[Piece]
     words: list[Word]
@@ -105,7 +105,7 @@ class Attention(Answer):
     """Weights between pieces: data[layer][head][target][source]."""
 
     shape: tuple[int, int, int, int]
-    """[layer, head, target, source] of the whole; `data` holds the layers of `layers`."""
+    """[layer, head, target, source] of the whole tensor; `data` holds those in `layers`."""
     unit: Literal["piece"] = "piece"
     layers: list[int]
     data: list[list[list[list[float]]]]
@@ -123,7 +123,7 @@ class Matrix(Answer):
     elsewhere: list[float]
     """For each row, attention to pieces that are part of no word (EOS, spaces)."""
     missing: list[float]
-    """For each row, 1 minus all of its mass: above 0 for local-p, whose rows sum to less than 1."""
+    """For each row, 1 minus its sum: above 0 for local-p, whose weights are not renormalised."""
 
 
 class Candidate(Answer):
@@ -141,11 +141,11 @@ class StepSummary(Answer):
     probability: float
     log_probability: float
     forced: bool
-    """Part of a given target or prefix."""
+    """Whether it is part of a given target or prefix."""
     entropy: float | None
-    """Of the distribution over the vocabulary, in nats."""
+    """Entropy of the distribution over the vocabulary, in nats."""
     attention_entropy: float | None
-    """Of the row of attention, averaged over layers and heads, in nats; null without attention."""
+    """Entropy of the row of attention, averaged over layers and heads, in nats; null without attention."""
     top: list[Candidate]
     """Most probable pieces, best first."""
 
@@ -157,23 +157,23 @@ class Hypothesis(Answer):
     score: float
     """Sum of the log-probabilities of all pieces, EOS included."""
     normalised_score: float
-    """The score over the length penalty: what hypotheses are ranked by."""
+    """The score divided by the length penalty; hypotheses are ranked by it."""
     finished: bool
-    """False where the length limit came before EOS."""
+    """False if the length limit was reached before EOS."""
     forced: bool
     steps: list[StepSummary]
     attention: Attention | None
     """null without attention."""
     word_attention: Matrix | None
     alignment: list[Link]
-    """Each target word with the source word it looked at most."""
+    """For each target word, the source word with the highest attention."""
 
 
 class Timings(Answer):
     """Milliseconds on the server."""
 
     queued: float
-    """Between arrival and the start of the decode."""
+    """From the arrival of the request to the start of the decode."""
     decoding: float
     total: float
     batch: int
@@ -189,7 +189,7 @@ class TranslateAnswer(Answer):
     hypotheses: list[Hypothesis]
     """Empty for a blank text."""
     no_attention: str | None
-    """Why `attention` is null, or null."""
+    """The reason if `attention` is null."""
     gold: list[Link] | None
     """Gold links where the pair is known (the phrasebook): for the first hypothesis."""
     beam_id: str | None

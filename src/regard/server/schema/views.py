@@ -19,7 +19,7 @@ Fate = Literal["kept", "finished", "cut", "pruned", "hopeless"]
 
 
 class Limits(Answer):
-    """What the server accepts; more is answered by 413, 422 or 429."""
+    """The limits of the server; a request beyond them is answered with 413, 422 or 429."""
 
     characters: int
     beam: int
@@ -80,12 +80,12 @@ class ModelsAnswer(Answer):
 
 
 class StepRequest(Decoding):
-    """POST /step: the same decode as /translate, looked at in one step."""
+    """POST /step: one step of the same decode as in /translate."""
 
     step: int = Field(default=0, ge=0, le=100_000)
     """0-based: the step that writes target piece `step`."""
     hypothesis: int = Field(default=0, ge=0, le=15)
-    """Which of the n best."""
+    """Which of the n best, from 0."""
     top: int = Field(default=10, ge=1, le=MOST_TOP)
 
 
@@ -97,18 +97,18 @@ class Window(Answer):
     """p_t, counted from 0."""
     reach: int
     gaussian: list[float] | None
-    """For each source piece, what its weight is multiplied by after softmax (local-p); sigma is reach / 2."""
+    """The factor of each source piece's weight after the softmax (local-p); sigma is reach / 2."""
 
 
 class LayerStep(Answer):
     """Attention of one decoder layer in one step: the tensors that the decode used. Lists are [head][source piece]."""
 
     query: list[float]
-    """What the layer's attention was called with."""
+    """The query of the layer's attention."""
     scores: list[list[float]]
     """Raw: before mask, softmax and Gaussian."""
     mask: list[list[bool]]
-    """True where the step may look: inside the sentence and its window."""
+    """True at the positions that the step may attend to: inside the sentence and the window."""
     weights: list[list[float]]
     """After mask, softmax and Gaussian, or as edited."""
     window: Window | None
@@ -126,9 +126,9 @@ class StepAnswer(Answer):
     steps: int
     """Steps of the hypothesis."""
     query_name: Literal["s_{t-1}", "s_t", "x_t"]
-    """Which state asks: before the recurrent step, after it, or a Transformer layer's state."""
+    """Which state is the query: before the recurrent step, after it, or a Transformer layer's state."""
     reads: Piece
-    """What the decoder reads in this step: the piece before, BOS at first."""
+    """The input of the step: the previous piece, or BOS."""
     writes: Piece
     probability: float
     forced: bool
@@ -137,7 +137,7 @@ class StepAnswer(Answer):
     layers: list[LayerStep]
     """Empty without attention."""
     no_attention: str | None
-    """Why `layers` is empty, or null."""
+    """The reason if `layers` is empty."""
     entropy: float
     top: list[Candidate]
     warnings: list[str]
@@ -194,7 +194,7 @@ class Compared(Answer):
 
     model: str
     translation: TranslateAnswer | None
-    """null where this model cannot do it; `problem` says why."""
+    """null if this model cannot fulfil the request; `problem` has the reason."""
     problem: str | None
     log_probability: float | None
     mean_log_probability: float | None
@@ -213,7 +213,7 @@ class Difference(Answer):
     second: str
     possible: bool
     reason: str | None
-    """Why not: free mode, other pieces, no attention."""
+    """The reason if not: free mode, different pieces, or no attention."""
 
 
 class CompareAnswer(Answer):
@@ -227,7 +227,7 @@ class CompareAnswer(Answer):
 
 
 class BeamNode(Answer):
-    """One candidate; the root (id 0) is the empty beginning, BOS."""
+    """One candidate; the root (id 0) is the empty hypothesis, BOS."""
 
     id: int
     parent: int | None
@@ -236,17 +236,17 @@ class BeamNode(Answer):
     piece: Piece | None
     """null for the root."""
     probability: float | None
-    """Of this piece after its parent."""
+    """Probability of this piece after its parent."""
     score: float
     """Sum of log-probabilities."""
     normalised_score: float
     fate: Fate
-    """kept: went on; finished: ended in EOS; cut: reached the length limit; pruned: outside the beam; hopeless: inside,
-    but unable to overtake what had finished."""
+    """kept: extended further; finished: ended with EOS; cut: reached the length limit; pruned: outside the beam;
+    hopeless: inside the beam, but unable to overtake a finished hypothesis."""
     rank: int | None
-    """Among the candidates of its depth by score, 1-based, as the beam compares them."""
+    """Its rank by score among the candidates of its depth, 1-based."""
     prefix_ids: list[int]
-    """Request this prefix to go on from here."""
+    """The `prefix_ids` of a request that continues from here."""
     text: str
     """The text up to here."""
     best: int | None
