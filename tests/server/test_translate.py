@@ -193,7 +193,7 @@ def test_a_temperature_that_overflows_is_refused(refused: Post) -> None:
         ),
         ({"text": CAT, "beam": True}, "beam", "beam: true given, expected an integer", None),
         ({"text": CAT, "beam": "2"}, "beam", "beam: a string given, expected an integer", None),
-        ({"text": CAT, "mode": "x"}, "mode", "mode: \"x\" given, wanted 'free' or 'forced'", None),
+        ({"text": CAT, "mode": "x"}, "mode", "mode: \"x\" given, expected 'free' or 'forced'", None),
         ({"text": [CAT]}, "text", "text: an array given, expected a string", None),
         (
             {"text": "she sleeps", "prefix": "le " * 1000},

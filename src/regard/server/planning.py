@@ -77,7 +77,7 @@ def _check_edit(edit: AttentionEdit, request: Decoding, loaded: Loaded) -> None:
     total, least = sum(edit.weights), min(edit.weights)
     if least < 0 or total > 1 + SLACK:
         given = f"one is {least:.6g}" if least < 0 else f"they sum to {total:.6g}"
-        raise invalid("attention_edit.weights", f"{given}: wanted numbers of 0 or more that sum to at most 1")
+        raise invalid("attention_edit.weights", f"{given}: expected numbers of 0 or more that sum to at most 1")
 
 
 def _search(request: Decoding, edited: bool) -> dict[str, Any]:

@@ -69,7 +69,7 @@ async def step(body: StepRequest, request: Request, service: ServiceOf) -> Respo
     loaded = await service.load(body.model)
     if not loaded.about.can_step:
         raise unsupported(
-            f"{loaded.id} is an ONNX folder, whose steps cannot be looked into", "serve the bundle itself"
+            f"{loaded.id} is an ONNX folder, whose single steps cannot be inspected", "serve the bundle itself"
         )
     return as_json(step_answer(body, loaded, await service.trace(request, loaded, body)))
 
