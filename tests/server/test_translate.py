@@ -204,7 +204,7 @@ def test_a_temperature_that_overflows_is_refused(refused: Post) -> None:
         (
             {"text": CAT, "attention_edit": {"step": 0, "weights": [-1.0, 1.0]}},
             "attention_edit.weights",
-            "attention_edit.weights: one is -1: wanted numbers of 0 or more that sum to at most 1",
+            "attention_edit.weights: one is -1: expected numbers of 0 or more that sum to at most 1",
             None,
         ),
     ],
