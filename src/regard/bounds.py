@@ -82,9 +82,9 @@ def cut(text: str, most: int = 2 * MOST["quoted"]) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def cut_middle(text: str, most: int = MOST["message"]) -> str:
+def cut_middle(text: str) -> str:
     """A long message without its middle: the problem is at its beginning and the remedy at its end."""
-    end = most // 4
+    most, end = MOST["message"], MOST["message"] // 4
     return text if len(text) <= most else f"{text[: most - end - 3]} … {text[-end:]}"
 
 

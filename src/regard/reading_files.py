@@ -42,9 +42,9 @@ def read_regular(path: Path | str, most: int = MOST["document"]) -> bytes:
         return file.read(size) or b""
 
 
-def read_json(path: Path | str, *, unique: bool = False) -> Any:
+def read_json(path: Path | str) -> Any:
     """The content of a small JSON file in UTF-8."""
-    return parse_json(read_regular(path), unique=unique)
+    return parse_json(read_regular(path))
 
 
 def parse_json(data: bytes | str, *, unique: bool = False) -> Any:

@@ -22,7 +22,6 @@ def test_losses_scores_and_learning_rate_have_axes_of_their_own() -> None:
         validation_loss=Series.of("validation loss", [5, 9], [2.5, 1.5]),
         scores=[Series.of("exact match", [5, 9], [0.2, 0.9])],
         learning_rate=Series.of("learning rate", steps, [1e-3] * 10),
-        title="हिन्दी $5",
     )
     loss, rate, score = figure.axes
     assert [line.get_label() for line in loss.lines] == ["training loss", "validation loss"]

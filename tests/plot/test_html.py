@@ -62,7 +62,6 @@ def test_source_text_is_never_html(evil: AttentionMap) -> None:
     quality = LengthQuality(EVIL, (EVIL,), (3,), (System(EVIL, (50,), (40,), (60,)),))
     page = report_html(
         title=EVIL,
-        meta={EVIL: EVIL},
         scores=[Score(EVIL, EVIL, EVIL)],
         quality=[quality],
         attentions=[evil, evil],
@@ -177,7 +176,7 @@ def test_a_report_has_scores_and_a_chart_with_its_table() -> None:
 
 
 def test_the_same_input_gives_the_same_page(cat: AttentionMap) -> None:
-    assert alignment_html([cat], meta={"model": "x"}) == alignment_html([cat], meta={"model": "x"})
+    assert alignment_html([cat]) == alignment_html([cat])
 
 
 def test_a_page_without_sentences_is_refused() -> None:

@@ -1,6 +1,6 @@
 """Searches the heads, shift and threshold with the lowest alignment error rate on sentences with gold links."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -51,19 +51,18 @@ def shifted_attention(
     source_words: Sequence[int | None],
     target_words: Sequence[int | None],
     counts: tuple[int, int],
-    shifts: Iterable[int] = SHIFTS,
 ) -> dict[int, WordAttention]:
     """One sentence's attention between words, for each shift: the input of `tune`."""
     return {
-        shift: WordAttention.of(attention, source_words, target_words, counts=counts, shift=shift) for shift in shifts
+        shift: WordAttention.of(attention, source_words, target_words, counts=counts, shift=shift) for shift in SHIFTS
     }
 
 
-def tune(sentences: Sequence[ShiftedAttention], gold: Sequence[Links], *, thresholds: bool = True) -> Tuned:
+def tune(sentences: Sequence[ShiftedAttention], gold: Sequence[Links]) -> Tuned:
     """The rule with the lowest alignment error rate.
 
     First every single head, the mean of each layer and of all, at every shift; then heads are added to the best while
-    the error rate falls; then (with `thresholds`) thresholds, and EOS as the target of words without a counterpart.
+    the error rate falls; then thresholds, and EOS as the target of words without a counterpart.
     """
     if len(sentences) != len(gold) or not gold:
         raise ValueError(f"{len(sentences)} sentences for {len(gold)} gold alignments: tuning needs one for each")
@@ -75,9 +74,7 @@ def tune(sentences: Sequence[ShiftedAttention], gold: Sequence[Links], *, thresh
         return tried[-1]
 
     best = min((attempt(rule) for rule in _rules(sentences[0])), key=lambda one: one.aer)
-    best = _add_heads(best, _heads(sentences[0]), attempt)
-    if thresholds:
-        best = _add_thresholds(best, attempt)
+    best = _add_thresholds(_add_heads(best, _heads(sentences[0]), attempt), attempt)
     return Tuned(best.rule, best.aer, tuple(tried))
 
 

@@ -144,10 +144,10 @@ class EpochBatcher:
             worst = longest_first[:rows]
         return self.batch(worst)
 
-    def efficiency(self, epoch: int = 0) -> float:
-        """Real tokens among the slots that are computed, 0 to 1."""
+    def efficiency(self) -> float:
+        """Real tokens among the slots of the first epoch that are computed, 0 to 1."""
         source, target = self._columns()
-        slots = sum(len(items) * int(source[items].max() + target[items].max()) for items in self.plan(epoch))
+        slots = sum(len(items) * int(source[items].max() + target[items].max()) for items in self.plan())
         return float(sum(real.sum() for real in self._lengths())) / slots
 
 

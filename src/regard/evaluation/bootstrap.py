@@ -68,14 +68,12 @@ def paired_bootstrap(
 def bootstrap_interval(
     statistics: Float[np.ndarray, "sentence statistic"],
     score: Callable[[Float[np.ndarray, "statistic"]], float],
-    *,
     samples: int = 1000,
-    seed: int = 0,
 ) -> tuple[float, float]:
     """The 95 % interval of a score over test sets of the same size, drawn with replacement."""
     count = len(statistics)
     if not count:
         raise ValueError("no sentences to draw from: the statistics are empty")
-    drawn = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=samples).astype(float)
+    drawn = np.random.default_rng(0).multinomial(count, np.full(count, 1 / count), size=samples).astype(float)
     low, high = np.quantile([score(total) for total in drawn @ statistics], [0.025, 0.975])
     return float(low), float(high)

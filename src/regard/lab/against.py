@@ -56,9 +56,7 @@ def sentence_statistics(measured: Measured) -> dict[str, Float[np.ndarray, "sent
     }
 
 
-def compare_systems(
-    ours: Measured, theirs: Measured, name: str, *, samples: int = SAMPLES, seed: int = 0
-) -> OtherSystem:
+def compare_systems(ours: Measured, theirs: Measured, name: str, *, samples: int = SAMPLES) -> OtherSystem:
     """Compare BLEU, chrF and exact match on the same resampled sentences."""
     if ours.references != theirs.references:
         raise InputError(
@@ -67,7 +65,7 @@ def compare_systems(
         )
     first, second = sentence_statistics(ours), sentence_statistics(theirs)
     comparisons = {
-        metric: paired_bootstrap(first[metric], second[metric], score, samples=samples, seed=seed)
+        metric: paired_bootstrap(first[metric], second[metric], score, samples=samples)
         for metric, score in SCORES.items()
     }
     return OtherSystem(name, theirs, comparisons)

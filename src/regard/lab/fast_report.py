@@ -24,9 +24,9 @@ class Words:
     source_lengths: Tensor
 
 
-def fast_report(device: torch.device | None = None) -> list[Finding]:
+def fast_report() -> list[Finding]:
     """One finding for each operation: the implementation that ran, and why those before it did not."""
-    device = device or torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if plain_requested():
         return [Finding("·", "REGARD_PLAIN is set: every operation runs its plain version")]
     seen: dict[str, dict[str, list[Candidate]]] = {}

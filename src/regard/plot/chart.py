@@ -33,9 +33,9 @@ def chart_html(quality: LengthQuality) -> str:
     return f"{_figure_html(lambda: quality_by_length(quality), name)}\n{table}"
 
 
-def lines_html(title: str, series: Sequence[Series], *, x_name: str = "step") -> str:
+def lines_html(title: str, series: Sequence[Series]) -> str:
     """Learning curves of several runs as a chart."""
-    return _figure_html(lambda: learning_curves(series, title, x_name=x_name), f"{title} by {x_name}")
+    return _figure_html(lambda: learning_curves(series, title), f"{title} by step")
 
 
 def table_html(

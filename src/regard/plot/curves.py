@@ -83,14 +83,13 @@ def curves(
     validation_loss: Series | None = None,
     scores: Sequence[Series] = (),
     learning_rate: Series | None = None,
-    title: str = "",
 ) -> "matplotlib.figure.Figure":
     """One training run: losses on the left axis, validation scores on the right, the learning rate below."""
     if not any(isfinite(value) for value in train_loss.y):
         raise ValueError(f"series {train_loss.name!r} holds no finite loss; nothing to draw")
     with house_style():
         named = [train_loss, *([validation_loss] if validation_loss else []), *scores]
-        chart = _Chart.of([series.name for series in named], title, 8.0, 4.6 if learning_rate else 3.6)
+        chart = _Chart.of([series.name for series in named], "", 8.0, 4.6 if learning_rate else 3.6)
         if learning_rate:
             top, bottom = chart.figure.subplots(2, 1, sharex=True, height_ratios=[4, 1], gridspec_kw={"hspace": 0.12})
             bottom.plot(learning_rate.x, learning_rate.y, color=SOFT_INK, linewidth=1.4)
@@ -110,7 +109,7 @@ def curves(
             for number, series in enumerate(scores, start=2):
                 lines += right.plot(series.x, series.y, label=series.name, markersize=4, **line_style(number))
             _score_limits(right, (value for series in scores for value in series.y))
-        chart.finish(top, lines, title)
+        chart.finish(top, lines)
     return chart.figure
 
 
@@ -135,22 +134,20 @@ def _loss_lines(
     return lines
 
 
-def learning_curves(
-    series: Sequence[Series], y_name: str, *, x_name: str = "step", title: str = ""
-) -> "matplotlib.figure.Figure":
-    """The scores of several runs over a common axis."""
+def learning_curves(series: Sequence[Series], y_name: str) -> "matplotlib.figure.Figure":
+    """The scores of several runs by step."""
     drawn = [one for one in series if one.x]
     if not drawn:
         raise ValueError(f"no line to draw for {y_name!r}; expected at least one series with points")
     with house_style():
-        chart = _Chart.of([one.name for one in drawn], title, 8.0, 3.6)
+        chart = _Chart.of([one.name for one in drawn], "", 8.0, 3.6)
         axes = chart.figure.subplots()
         for number, one in enumerate(drawn):
             axes.plot(one.x, one.y, label=visible(one.name, " "), markersize=4, **line_style(number))
-        _plain(axes, x_name, y_name)
+        _plain(axes, "step", y_name)
         axes.set_xlim(left=0)
         _score_limits(axes, (value for one in drawn for value in one.y))
-        chart.finish(axes, axes.get_lines(), title)
+        chart.finish(axes, axes.get_lines())
     return chart.figure
 
 
@@ -222,7 +219,7 @@ class _Chart:
         rows = -(-len(names) // columns)
         return cls(new_figure(width, height + 0.21 * rows + 0.3 * bool(title)), list(families), columns, rows)
 
-    def finish(self, axes: "matplotlib.axes.Axes", lines: Sequence["matplotlib.lines.Line2D"], title: str) -> None:
+    def finish(self, axes: "matplotlib.axes.Axes", lines: Sequence["matplotlib.lines.Line2D"], title: str = "") -> None:
         """Legend and title above the axes."""
         place, font = (-0.01, 1.0), {"family": self.families}
         axes.legend(handles=lines, frameon=False, ncols=self.columns, loc="lower left", bbox_to_anchor=place, prop=font)

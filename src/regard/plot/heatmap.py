@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from regard.plot.attention_map import AttentionMap, Label
-from regard.plot.figure import GOLD, RULE, SOFT_INK, fonts_for, house_style, new_figure, wrapped
+from regard.plot.figure import GOLD, RULE, SOFT_INK, fonts_for, house_style, new_figure
 from regard.plot.layout import BAR_ROOM, EDGE, Block, Grid, block_for, grid_for, shown
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def heatmap(attention: AttentionMap, *, numbers: bool | None = None) -> "matplot
 
 
 def heatmaps(
-    attentions: Sequence[AttentionMap], *, title: str = "", columns: int | None = None, numbers: bool | None = None
+    attentions: Sequence[AttentionMap], *, columns: int | None = None, numbers: bool | None = None
 ) -> "matplotlib.figure.Figure":
     """Several sentences in one figure, in reading order, with one colour scale."""
     if not attentions:
@@ -42,22 +42,11 @@ def heatmaps(
         raise ValueError(f"columns is {columns}; expected 1 or more")
     for attention in attentions:
         attention.drawn()
-    texts = [title, *(text for attention in attentions for text in _texts(attention))]
-    families = fonts_for(texts).families
+    families = fonts_for(text for attention in attentions for text in _texts(attention)).families
     with house_style():
         blocks = [block_for(attention, families, numbers) for attention in attentions]
-        grid = grid_for(blocks, title, families, columns)
+        grid = grid_for(blocks, columns)
         figure = new_figure(grid.width, grid.height)
-        if title:
-            figure.text(
-                0.18 / grid.width,
-                1 - 0.14 / grid.height,
-                wrapped(title, families, 14, grid.width - 0.36),
-                family=list(families),
-                fontsize=14,
-                va="top",
-                weight="normal",
-            )
         for number, (attention, block) in enumerate(zip(attentions, blocks, strict=True)):
             _draw(figure, attention, block, grid, number, families)
         _colour_bar(figure, grid, blocks)
@@ -191,7 +180,7 @@ def _colour_bar(figure: "matplotlib.figure.Figure", grid: Grid, blocks: Sequence
     first = blocks[0]
     height = min(max(first.matrix_height, 0.9), 3.2)
     left = grid.width - BAR_ROOM + 0.12
-    top = grid.height - grid.title_height - first.top
+    top = grid.height - first.top
     axes = figure.add_axes(
         (left / grid.width, (top - height) / grid.height, 0.13 / grid.width, height / grid.height), label="scale"
     )

@@ -28,19 +28,16 @@ class Score:
     meaning: str = ""
 
 
-def alignment_html(
-    attentions: Sequence[AttentionMap], *, title: str = "Where the model looked", meta: Mapping[str, str] | None = None
-) -> str:
+def alignment_html(attentions: Sequence[AttentionMap], *, title: str = "Where the model looked") -> str:
     """A page with one or several sentences, for mouse, keyboard and screen reader; needs no network and no server."""
     if not attentions:
         raise ValueError("no sentences for the page; expected at least one AttentionMap")
-    return page_html(title, [_sentences(attentions, 2)], meta=meta, attentions=attentions)
+    return page_html(title, [_sentences(attentions, 2)], attentions=attentions)
 
 
 def report_html(
     *,
     title: str,
-    meta: Mapping[str, str] | None = None,
     scores: Sequence[Score] = (),
     quality: Sequence[LengthQuality] = (),
     attentions: Sequence[AttentionMap] = (),
@@ -57,7 +54,7 @@ def report_html(
     sections += [
         f"<section><h2>{escape(each.measure)} by source length</h2>{chart_html(each)}</section>" for each in quality
     ]
-    return page_html(title, sections, meta=meta, attentions=attentions)
+    return page_html(title, sections, attentions=attentions)
 
 
 def page_html(

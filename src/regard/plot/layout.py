@@ -63,7 +63,6 @@ class Grid:
 
     width: float
     height: float
-    title_height: float
     columns: int
     lefts: tuple[float, ...]
     tops: tuple[float, ...]
@@ -126,7 +125,7 @@ def block_for(attention: AttentionMap, families: tuple[str, ...], numbers: bool 
     )
 
 
-def grid_for(blocks: Sequence[Block], title: str, families: tuple[str, ...], columns: int | None) -> Grid:
+def grid_for(blocks: Sequence[Block], columns: int | None) -> Grid:
     """Rows and columns as wide and as high as their largest block; without `columns`, at most about 14 inches wide."""
     if columns is None:
         columns = 1
@@ -137,14 +136,11 @@ def grid_for(blocks: Sequence[Block], title: str, families: tuple[str, ...], col
     widths = [max(block.width for block in blocks[column::columns]) for column in range(columns)]
     heights = [max(block.height for block in blocks[row : row + columns]) for row in range(0, len(blocks), columns)]
     width = sum(widths) + _GAP * (columns - 1) + BAR_ROOM
-    lines = len(wrapped(title, families, 14, width - 2 * EDGE).splitlines()) if title else 0
-    title_height = 0.24 * lines + (0.14 if title else 0.0)
     lefts = tuple(sum(widths[:column]) + _GAP * column for column in range(columns))
-    tops = tuple(title_height + sum(heights[:row]) + _GAP * row for row in range(len(heights)))
+    tops = tuple(sum(heights[:row]) + _GAP * row for row in range(len(heights)))
     # The scale is never shorter than 0.9 inch, even beside a matrix of one row.
-    scale = title_height + blocks[0].top + 0.9 + 0.2
-    height = max(tops[-1] + heights[-1], scale)
-    return Grid(width, height, title_height, columns, lefts, tops)
+    height = max(tops[-1] + heights[-1], blocks[0].top + 0.9 + 0.2)
+    return Grid(width, height, columns, lefts, tops)
 
 
 def _column_sum(blocks: Sequence[Block], columns: int) -> float:

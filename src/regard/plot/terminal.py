@@ -22,11 +22,10 @@ def cells(text: str) -> int:
     return cell_len(text)
 
 
-def padded(text: str, width: int, *, right: bool = False) -> str:
+def padded(text: str, width: int) -> str:
     """Text in exactly `width` columns: shortened with … or filled with blanks."""
     text = shortened(text, width, cells)
-    blanks = " " * (width - cells(text))
-    return blanks + text if right else text + blanks
+    return text + " " * (width - cells(text))
 
 
 def wrapped_cells(text: str, width: int) -> str:

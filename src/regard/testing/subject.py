@@ -45,9 +45,9 @@ class Subject:
         """Sentences of 6, 4 and 1 words in 6 positions."""
         return lengths_to_mask(torch.tensor(LENGTHS, device=self.device), SOURCE)
 
-    def see(self, query: Tensor, states: Tensor, real: Tensor, position: int = 0, **options: Any) -> Attended:
+    def see(self, query: Tensor, states: Tensor, real: Tensor, **options: Any) -> Attended:
         """`prepare`, then one call."""
-        return self.module(query, self.module.prepare(states, real), position, **options)
+        return self.module(query, self.module.prepare(states, real), **options)
 
     def weights_of(self, seen: Attended) -> Tensor:
         """The weights; Skip where the module reports none."""
