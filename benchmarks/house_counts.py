@@ -36,6 +36,7 @@ NEW = {
         "runtime/recorder.py",
         "runtime/traced.py",
         "lab/about_model.py",
+        "plot/document.py",
         "plot/widget.py",
     ),
     "ONNX, int8 and models in the package": (
@@ -52,6 +53,7 @@ NEW = {
         "runtime/onnx_model.py",
         "runtime/onnx_search.py",
         "runtime/onnx_search_graph.py",
+        "runtime/spoken_words.py",
         "search/host_choices.py",
     ),
     "bulk translation and int8 products": (
@@ -60,6 +62,7 @@ NEW = {
         "runtime/decoding_precision.py",
         "runtime/row_worker.py",
     ),
+    "every matrix of a worked step": ("lab/worked_stages.py",),
     "Trust, items 3 and 11 to 20": (
         "data/parquet_batches.py",
         "runtime/search_size.py",

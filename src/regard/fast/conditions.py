@@ -1,23 +1,31 @@
-"""Conditions that several accelerated implementations share: whether a mechanism is ours, whether steps are alike.
+"""Conditions that several accelerated implementations share: whether a mechanism is known, whether steps are alike.
 
 The registry checks hooks, REGARD_PLAIN and transforms for every entry.
 """
 
 from torch import nn
 
-from regard.attention.local.module import LocalP
+from regard.attention.additive.module import BahdanauAttention
+from regard.attention.local.module import LocalM, LocalP
+from regard.attention.multiplicative.module import LuongConcat, LuongDot, LuongGeneral
+from regard.attention.none.module import NoAttention
+from regard.attention.scaled_dot.module import MultiHeadAttention, ScaledDotAttention
 from regard.attention.window import GlobalWindow
 from regard.registry import Refusal
 
+_SCORES = (BahdanauAttention, LuongDot, LuongGeneral, LuongConcat, ScaledDotAttention, MultiHeadAttention, NoAttention)
+_WINDOWS = (GlobalWindow, LocalM, LocalP)
+"""Equal shapes mean equal work, and the memory does not change between steps."""
+
 
 def steps_alike(decoder: nn.Module) -> bool:
-    """Whether every step launches the same work, whatever its number: attention of ours, no dropout.
+    """Whether every step launches the same work, whatever its number: a known mechanism, no dropout.
 
     A window that moves with the steps (local-m) depends on the step's number.
     """
     attention = getattr(decoder, "attention", None)
     fixed_window = type(getattr(attention, "window", None)) in (GlobalWindow, LocalP, type(None))
-    return ours(attention) and fixed_window and not decoder.training
+    return is_known(attention) and fixed_window and not decoder.training
 
 
 def unlike_torch(recurrence: nn.Module) -> Refusal:
@@ -26,8 +34,7 @@ def unlike_torch(recurrence: nn.Module) -> Refusal:
     return None if known else "the recurrence is not torch's own nn.GRU or nn.LSTM with biases"
 
 
-def ours(attention: object) -> bool:
-    """Whether a mechanism and its window belong to this package, so that equal shapes mean equal work."""
+def is_known(attention: object) -> bool:
+    """Whether a captured step may contain this mechanism and its window: neither a subclass nor an unlisted one."""
     window = getattr(attention, "window", None)
-    parts = (attention,) if window is None else (attention, window)
-    return all(type(part).__module__.startswith("regard.") for part in parts)
+    return type(attention) in _SCORES and (window is None or type(window) in _WINDOWS)

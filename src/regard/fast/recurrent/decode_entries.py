@@ -15,7 +15,7 @@ from regard.attention.additive.module import BahdanauAttention
 from regard.attention.none.module import NoAttention
 from regard.attention.protocol import Memory
 from regard.attention.window import GlobalWindow
-from regard.fast.conditions import ours, unlike_torch
+from regard.fast.conditions import is_known, unlike_torch
 from regard.fast.graphs.captured_module import run_captured
 from regard.fast.precision import fusible
 from regard.fast.recurrent.bahdanau_cpu import attend_and_recur
@@ -123,7 +123,7 @@ def _unfit_for_capture(
 ) -> Refusal:
     if state.hidden[0].device.type != "cuda" or not torch.is_grad_enabled():
         return "gains only where gradients are computed on a GPU"
-    if not ours(decoder.attention) or type(decoder.attention) is NoAttention:
+    if not is_known(decoder.attention) or type(decoder.attention) is NoAttention:
         return "the attention is not one of this package's mechanisms"
     if decoder.training and getattr(decoder.attention, "dropout", None):
         return "attention weights are dropped"
