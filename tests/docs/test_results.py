@@ -58,6 +58,18 @@ def test_the_readme_links_to_the_scores_of_the_demo_instead_of_repeating_them() 
     assert not re.search(r"exact match\s+\d|alignment error rate\s+\d", text)
 
 
+def test_the_readme_quotes_the_headlines() -> None:
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    rows = [line.strip("| ").split(" | ") for line in PAGES[0].read_text(encoding="utf-8").splitlines() if "|" in line]
+    aligned = next(row for row in rows if row[0].startswith("[Word alignment]"))
+    assert f"[{aligned[1].removesuffix(' AER')} error](docs/results/hansards.md)" in readme
+    assert f"eflomal has {aligned[2].partition(' eflomal')[0]} %" in readme
+    step = next(row for row in rows if row[0].startswith("Training step, H200, the paper's size"))
+    times = float(step[2].partition(" textbook loop")[0]) / float(step[1].removesuffix(" ms"))
+    assert f"[{times:.0f} times the speed](docs/results/training-speed.md)" in readme
+    assert f"{times:.0f} times as fast on a GPU" in (ROOT / "docs" / "claims.md").read_text(encoding="utf-8")
+
+
 def test_every_record_and_picture_is_on_a_page() -> None:
     pages = [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
     text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
