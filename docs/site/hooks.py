@@ -51,6 +51,8 @@ def on_files(files: Files, config: Any) -> Files:
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
     """Points the links of a page that leave docs/ at the pages that were added for them."""
+    if page.file.src_uri.startswith("source/"):
+        page.meta["hide"] = ["navigation", "toc"]  # they are not in the navigation, and their tables need the room
 
     def moved(link: re.Match[str]) -> str:
         wanted = _wanted(link[2], page.file.src_uri)
