@@ -15,9 +15,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chaos.fuzzing import change_document
+from regard.course.answer_map import AnswerMap
 from regard.course.catalogue import entries
 from regard.course.course_folder import open_folder
+from regard.course.last_report import keep_report
 from regard.course.learner_progress import load_progress
+from regard.course.verdict import Verdict
 from regard.server.attention_files import read_attention
 from regard.server.course_state import course_answer
 from regard.server.settings import Settings
@@ -143,6 +146,17 @@ def test_the_course_lists_exercises_and_progress(client: httpx.Client, tmp_path:
     found = course_answer(folder)
     assert (found.started, found.current, found.points) == (True, "02_additive_score", entries()[0].points)
     assert (found.exercises[0].attempts, found.exercises[0].passed) == (3, "2026-02-01T10:00:00+00:00")
+    assert found.exercises[0].report is None
+    wrong = AnswerMap("weights", ((0.5, None),), ((1.0, 0.0),))
+    keep_report(folder, entries()[0], Verdict("failed", "wrong \ud800", ("yours", "wanted"), answer=wrong))
+    report = course_answer(folder).exercises[0].report
+    assert report is not None
+    assert (report.status, report.headline, report.details) == ("failed", "wrong ?", ["yours", "wanted"])
+    assert report.answer is not None
+    assert (report.answer.yours, report.answer.wanted) == ([[0.5, None]], [[1.0, 0.0]])
+    for damaged in ("{", "[]", '{"when": 1}'):
+        (folder / ".reports" / "01_softmax.json").write_text(damaged)
+        assert course_answer(folder).exercises[0].report is None
 
 
 @settings(max_examples=150, deadline=None, database=None, suppress_health_check=list(HealthCheck))

@@ -99,7 +99,11 @@ def test_the_studio_reads_the_data_of_its_own_runs(trained_on_files: Path) -> No
         (trained_on_files.parent / "pairs.tsv").rename(trained_on_files.parent / "gone.tsv")
     with running(Settings(studio=True, runs=trained_on_files)) as (client, _, _):
         error = client.get("/api/v1/quality/mine").json()["error"]
-        assert (error["code"], "not on this machine" in error["message"]) == ("unsupported", True)
+        assert error["code"] == "unsupported"
+        assert error["message"].startswith("the test data of this model is not on this machine: no file pairs.tsv")
+        assert str(trained_on_files.parent) not in error["message"].partition(": no file")[2][:40]
+        error = client.get("/api/v1/quality/en-fr").json()["error"]
+        assert error["message"].endswith("not on this machine: no file dev-en-fr.tsv"), "no path of the installation"
     (trained_on_files.parent / "gone.tsv").rename(trained_on_files.parent / "pairs.tsv")
 
 

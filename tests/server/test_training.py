@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from time import sleep
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
+import regard
 from regard.server.settings import Settings
 
 from .conftest import running, served
@@ -84,20 +86,27 @@ def test_a_run_becomes_a_model_and_is_replayed(trained: tuple[httpx.Client, Path
         for pinned, one in zip(found["sentences"], snapshot["sentences"], strict=True):
             assert len(one["data"]) == len(pinned["target"]["words"])
             assert {len(row) for row in one["data"]} == {len(pinned["source"]["words"])}
+            sums = [sum(row) + rest for row, rest in zip(one["data"], one["elsewhere"], strict=True)]
+            assert sums == pytest.approx([1.0] * len(sums), abs=1e-5), "no attention is hidden"
             assert one["log_probability"] < 0
 
 
-def test_a_run_from_elsewhere_shows_its_present_checkpoint(trained: tuple[httpx.Client, Path, Events]) -> None:
+def test_a_run_of_the_command_line_is_replayed_too(trained: tuple[httpx.Client, Path, Events]) -> None:
     client, runs, _ = trained
     subprocess.run(
-        [sys.executable, "-m", "regard", "train", "reverse", "--out", str(runs / "mine"), "--set", "train.steps=2",
-         "--set", "data.train=100", "--set", "data.dev=5"],
+        [sys.executable, "-m", "regard", "train", "reverse", "--out", str(runs / "mine"), "--set", "train.steps=4",
+         "--set", "train.validate_every=2", "--set", "data.train=100", "--set", "data.dev=5"],
         check=True, capture_output=True,
     )  # fmt: skip
     run = next(one for one in client.get("/api/v1/runs").json()["runs"] if one["id"] == "mine")
-    assert (run["state"], run["ours"], run["step"]) == ("finished", False, 2)
+    assert (run["state"], run["ours"], run["step"]) == ("finished", False, 4)
     found = client.get("/api/v1/runs/mine/replay").json()
-    assert ("only its present checkpoint" in found["reason"], len(found["snapshots"])) == (True, 1)
+    assert [one["step"] for one in found["snapshots"]] == [2, 4]
+    assert len(found["sentences"]) == 4
+    (runs / "mine" / "replay.jsonl").unlink()
+    found = client.get("/api/v1/runs/mine/replay").json()
+    assert "best and last checkpoints" in found["reason"], "runs of older versions have no snapshots"
+    assert {one["step"] for one in found["snapshots"]} <= {2, 4}
     for sentence in found["sentences"]:
         assert sentence["target"]["text"].split() == sentence["source"]["text"].split()[::-1], "the reference is forced"
     assert _events(client, "mine")[-1][1] == "end"
@@ -109,6 +118,25 @@ def test_a_run_from_elsewhere_shows_its_present_checkpoint(trained: tuple[httpx.
     assert next(one for one in client.get("/api/v1/runs").json()["runs"] if one["id"] == "mine")["state"] == "stopped"
     for name in ("nothing", "..", "%2e%2e", "mine%2fbest"):
         assert client.get(f"/api/v1/runs/{name}/events").status_code == 404
+
+
+def test_snapshots_never_stop_a_training(tmp_path: Path) -> None:
+    """The folder cannot hold them: a folder stands where their file should be."""
+    from regard.server.snapshot_listener import snapshot_listener
+
+    out = tmp_path / "run"
+    listen = snapshot_listener(out)
+    seen = []
+
+    def listener(event: Any) -> None:
+        seen.append(event.kind)
+        if event.kind == "started":
+            (out / "replay.jsonl").mkdir()
+        listen(event)
+
+    small = ["train.steps=4", "train.validate_every=2", "data.train=50", "data.dev=5"]
+    regard.train("reverse", out, overrides=small, listener=listener)
+    assert (seen[-1], list((out / "replay.jsonl").iterdir())) == ("finished", [])
 
 
 def test_delete_stops_a_run_which_saves(trained: tuple[httpx.Client, Path, Events]) -> None:
@@ -128,7 +156,8 @@ def test_delete_stops_a_run_which_saves(trained: tuple[httpx.Client, Path, Event
     assert client.delete(f"/api/v1/runs/{run}").status_code == 204
 
 
-def test_the_end_of_the_studio_ends_its_training(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_the_end_of_the_studio_ends_its_training(tmp_path: Path, number: signal.Signals) -> None:
     arguments = ("studio", "demo-en-fr", "--no-browser", "--runs", str(tmp_path / "runs"))
     with served(tmp_path / "log", *arguments) as (process, client):
         run = client.post("/api/v1/runs", json={"pair": "en-fr", "steps": 200}).json()["id"]
@@ -136,11 +165,30 @@ def test_the_end_of_the_studio_ends_its_training(tmp_path: Path) -> None:
             lines = answer.iter_lines()
             while '"step"' not in next(lines):
                 pass
-            os.kill(process.pid, signal.SIGTERM)
-            list(lines)
-        assert process.wait(60) == 0
-    text = (tmp_path / "runs" / run / "journal.jsonl").read_text()
-    assert '"reason": "interrupted"' in text
+            os.kill(process.pid, number)
+            with suppress(httpx.HTTPError):
+                list(lines)
+        assert process.wait(60) == (0 if number == signal.SIGTERM else -number)
+    journal = tmp_path / "runs" / run / "journal.jsonl"
+    for _ in range(600):
+        if '"reason": "interrupted"' in journal.read_text():
+            return
+        sleep(0.1)
+    raise AssertionError(journal.read_text()[-500:])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits the files of another process")
+def test_a_training_that_cannot_write_fails_with_the_reason(tmp_path: Path) -> None:
+    import resource
+
+    arguments = ("studio", "demo-en-fr", "--no-browser", "--runs", str(tmp_path / "runs"))
+    with served(tmp_path / "log", *arguments) as (process, client):
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))  # less than a checkpoint
+        run = client.post("/api/v1/runs", json={"pair": "en-fr", "steps": 2}).json()["id"]
+        assert _events(client, run)[-1][1] == "end"
+        (found,) = client.get("/api/v1/runs").json()["runs"]
+    assert found["state"] == "failed"
+    assert found["problem"].startswith(f"cannot write {tmp_path / 'runs' / run / 'last'}")
 
 
 def test_item_3_a_journal_in_the_runs_folder_may_be_anything(tmp_path: Path) -> None:

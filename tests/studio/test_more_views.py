@@ -3,13 +3,18 @@
 import json
 import re
 from collections.abc import Callable, Iterator
+from contextlib import chdir
 from pathlib import Path
 from time import sleep
 from typing import Any
 
 import pytest
 
+from regard.course.answer_map import AnswerMap
 from regard.course.catalogue import entries
+from regard.course.course_folder import open_folder
+from regard.course.last_report import keep_report
+from regard.course.verdict import Verdict
 from server.conftest import served
 
 from .conftest import CAT, Studio, missing
@@ -24,9 +29,20 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         pytest.skip("no browser")
     folder: Path = tmp_path_factory.mktemp("studio")
     arguments = ("studio", "demo-en-fr", "demo-fr-en", "--no-browser", "--runs", str(folder / "runs"))
-    with served(folder / "log", *arguments, seconds=600) as (_, client):
+    with chdir(folder), served(folder / "log", *arguments, seconds=600) as (_, client):
         assert client.post("/api/v1/runs", json={"pair": "en-fr", "steps": 3}).status_code == 201
         yield client
+
+
+@pytest.fixture
+def course(server: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The course folder of the server, with a report about exercise 3."""
+    folder: Path = next(tmp_path_factory.getbasetemp().glob("studio*")) / "regard-course"
+    open_folder(folder)
+    answer = AnswerMap("weights", ((0.5, 0.5),), ((1.0, 0.0),))
+    printed = "<img src=x onerror=alert(1)>"
+    keep_report(folder, entries()[2], Verdict("failed", printed, ("yours 0.5", "wanted 1"), answer=answer))
+    return folder
 
 
 def _run(studio: Studio, name: str) -> Any:
@@ -135,16 +151,22 @@ def test_a_run_is_drawn_and_replayed(studio: Studio) -> None:
     source, reference, output = json.loads(data)["sample"]
     assert reference != output, "three steps are too few to learn it"
     shown = " ".join(page.locator(".sample").text_content().split())
-    assert f"{source} → {output or '∅'} (wanted: {reference})" in shown
+    assert f"{source} → {output or '∅'} (reference: {reference})" in shown
     page.locator("figure svg").nth(3).wait_for()
     slider = page.get_by_role("slider")
     slider.wait_for()
     replay = studio.client.get("/api/v1/runs/studio-en-fr-1/replay").json()
-    assert studio.grid("Attention at step 3") == replay["snapshots"][-1]["sentences"][0]["data"]
+
+    def rows(snapshot: int) -> list[list[float]]:
+        one = replay["snapshots"][snapshot]["sentences"][0]
+        return [[*row, rest] for row, rest in zip(one["data"], one["elsewhere"], strict=True)]
+
+    assert studio.grid("Attention at step 3") == rows(-1)
+    page.get_by_text("Step 3 · exact match").wait_for()
     slider.focus()
     page.keyboard.press("Home")
     page.get_by_role("grid", name="Attention at step 1").wait_for()
-    assert studio.grid("Attention at step 1") == replay["snapshots"][0]["sentences"][0]["data"]
+    assert studio.grid("Attention at step 1") == rows(0)
     page.get_by_role("link", name="Translate with it").click()
     page.wait_for_url("**model=studio-en-fr-1**")
 
@@ -170,6 +192,20 @@ def test_the_course_is_listed_and_read(studio: Studio) -> None:
     assert page.locator("article strong").first.text_content() == "The idea."
     page.get_by_role("link", name="Watch the mask in Walk").click()
     page.wait_for_url("**/#/walk")
+
+
+def test_the_last_report_shows_the_learners_map_beside_the_reference(studio: Studio, course: Path) -> None:
+    page = studio.open("learn", exercise="03_masking")
+    report = page.get_by_role("region", name="Last report")
+    report.get_by_text("Not right yet").wait_for()
+    report.get_by_text("<img src=x onerror=alert(1)>").wait_for()
+    assert page.locator("img").count() == 0
+    mine, right = (report.get_by_role("region", name=name).locator("td") for name in ("Yours", "Reference"))
+    assert [one.split() for one in mine.all_text_contents()] == [["0.50", "wrong"], ["0.50", "wrong"]]
+    assert [one.strip() for one in right.all_text_contents()] == ["1.00", "0.00"]
+    keep_report(course, entries()[2], Verdict("passed", "Every check passed."))
+    page.get_by_role("button", name="Refresh").click()
+    report.get_by_text("✓ Passed").wait_for()
 
 
 SEEN = {

@@ -26,7 +26,7 @@ def demo(
     resume: Annotated[bool, flag("--resume", "Continue an interrupted demo.")] = False,
 ) -> None:
     from regard.cli.screen import console, progress, show_map, show_measured, warn
-    from regard.cli.training_display import TrainingDisplay
+    from regard.cli.training_display import TrainingDisplay, with_snapshots
     from regard.lab.run_demo import (
         LONGER,
         SAMPLE,
@@ -45,7 +45,7 @@ def demo(
         show_map(screen, example, words=True)
         screen.print("Now a new model is trained from scratch on a phrasebook, in about three minutes.\n")
     with TrainingDisplay() as display:
-        result = train_demo(pair, out, seed=seed, resume=resume, listener=display)
+        result = train_demo(pair, out, seed=seed, resume=resume, listener=with_snapshots(display, out))
     if result.reason == "interrupted":
         warn(f"interrupted; continue with: regard demo --pair {pair} --seed {seed} --out {quote(str(out))} --resume")
         raise typer.Exit(130)

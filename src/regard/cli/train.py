@@ -36,7 +36,7 @@ def train(
     keys: Annotated[bool, flag("--keys", "List every recipe key: type, default, meaning.")] = False,
     trust: Trust = None,
 ) -> None:
-    from regard.cli.training_display import TrainingDisplay, show_score
+    from regard.cli.training_display import TrainingDisplay, show_score, with_snapshots
     from regard.training.run import train as run
     from regard.training.world import find_world
 
@@ -55,10 +55,13 @@ def train(
     world = find_world()
     overrides = [*(set_ or ()), *(["train.deterministic=true"] if deterministic else [])]
     planned, out = _run_recipe(recipe, out) if resume else (recipe, out)
+    folder = out or Path("runs") / Path(recipe).stem
     with TrainingDisplay() if world.writer else nullcontext() as display:
+        listener = display and with_snapshots(display, folder, trust or ())
         result = run(
-            planned, out, overrides=overrides, resume=resume, overwrite=overwrite, listener=display, trust=trust or ()
-        )
+            planned, folder, overrides=overrides, resume=resume, overwrite=overwrite, listener=listener,
+            trust=trust or (),
+        )  # fmt: skip
     if not world.writer:
         raise typer.Exit(130 if result.reason == "interrupted" else 0)
     progress = result.progress

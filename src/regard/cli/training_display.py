@@ -2,15 +2,16 @@
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import ExitStack
+from pathlib import Path
 from types import TracebackType
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from regard.cli.escape import escaped, terminal_console
-from regard.training.journal import Averaged, Event, Finished, Preparing, Started, Stepped, Validated, Warned
+from regard.training.journal import Averaged, Event, Finished, Listener, Preparing, Started, Stepped, Validated, Warned
 
 LOG_SECONDS = 15.0
 """Seconds between two lines without a terminal."""
@@ -134,6 +135,19 @@ class TrainingDisplay:
     def _averaged(self, event: Averaged) -> None:
         used = "*" if event.best else "(not better: not used)"
         self._line(f"mean of the last {event.count} weights: {show_score(event.metric, event.score)} {used}")
+
+
+def with_snapshots(display: TrainingDisplay, folder: Path, trust: Collection[str] = ()) -> Listener:
+    """The display, and after each validation a snapshot for the studio's slider over checkpoints."""
+    from regard.server.snapshot_listener import snapshot_listener
+
+    snapshots = snapshot_listener(folder, trust)
+
+    def listen(event: Event) -> None:
+        display(event)
+        snapshots(event)
+
+    return listen
 
 
 class Clock:

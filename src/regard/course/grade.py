@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from regard.course.answer_map import AnswerMap, answer_map, largest
 from regard.course.assertions import Broken, Check
 from regard.course.attempt import Attempt, Unready, position, raised, where
 from regard.course.diagnose import diagnose
@@ -65,13 +66,14 @@ def unready(error: Unready) -> Verdict:
 def _examine(exercise: Exercise, attempt: Attempt, counts: dict[str, int]) -> _Found:
     kinds: tuple[Kind, ...] = ("spec", "stability")
     templates: dict[str, Any] = {}
+    right: list[AnswerMap | None] = []
     for kind in kinds:
         for family in exercise.families:
             if family.kind == kind:
                 if family.call is None and family.diagnostic:
                     name = family.function or exercise.functions[0]
                     templates.setdefault(name, _right_answer(exercise, family))
-                found = _try_family(exercise, attempt, family, counts)
+                found = _try_family(exercise, attempt, family, counts, right)
                 if found is not None:
                     return found
         for law in exercise.laws:
@@ -79,7 +81,7 @@ def _examine(exercise: Exercise, attempt: Attempt, counts: dict[str, int]) -> _F
                 verdict = _try_law(attempt.answering_like(templates), law, counts)
                 if verdict is not None:
                     return _Found(verdict, law=law)
-    return _Found(Verdict("passed", exercise.praise or "Every check passed."))
+    return _Found(Verdict("passed", exercise.praise or "Every check passed.", answer=largest(right)))
 
 
 def _right_answer(exercise: Exercise, family: Family) -> Any:
@@ -87,7 +89,10 @@ def _right_answer(exercise: Exercise, family: Family) -> Any:
     return run(Attempt(exercise.reference), family, draw(family, sizes_of(family, 0), 0)).answer
 
 
-def _try_family(exercise: Exercise, attempt: Attempt, family: Family, counts: dict[str, int]) -> _Found | None:
+def _try_family(
+    exercise: Exercise, attempt: Attempt, family: Family, counts: dict[str, int], right: list[AnswerMap | None]
+) -> _Found | None:
+    """None if every answer is right; the last ones are then added to `right`, to be drawn."""
     reference = Attempt(exercise.reference)
 
     def compare(arguments: Arguments) -> tuple[Outcome, Difference | None]:
@@ -96,10 +101,14 @@ def _try_family(exercise: Exercise, attempt: Attempt, family: Family, counts: di
             return yours, Difference("error", "")
         wanted = run(reference, family, arguments)
         counts[family.name] = counts.get(family.name, 0) + 1 + len(wanted.leaves)
-        return yours, difference_of(family, yours, wanted)
+        found = difference_of(family, yours, wanted)
+        if found is None and last:
+            right.extend(map(answer_map, yours.as_compared_with(wanted), wanted.leaves))
+        return yours, found
 
+    last = False
     for index in range(family.count):
-        sizes = sizes_of(family, index)
+        sizes, last = sizes_of(family, index), index == family.count - 1
         arguments = draw(family, sizes, index)
         yours, found = compare(arguments)
         if found is None:
@@ -113,7 +122,9 @@ def _try_family(exercise: Exercise, attempt: Attempt, family: Family, counts: di
 
         smallest = shrink(family, sizes, index, arguments, fails)
         yours, again = compare(smallest)
-        return _Found(_family_verdict(attempt, family, smallest, yours, again or found), family, smallest)
+        verdict = _family_verdict(attempt, family, smallest, yours, again or found)
+        drawn = answer_map(found.yours, found.wanted)  # before it was shrunk: a larger picture
+        return _Found(verdict.with_(answer=drawn), family, smallest)
     return None
 
 

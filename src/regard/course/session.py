@@ -5,6 +5,7 @@ from pathlib import Path
 
 from regard.course.catalogue import TIERS, Entry, entries
 from regard.course.course_folder import CourseFolder, open_folder, reset
+from regard.course.last_report import keep_report
 from regard.course.learner_progress import Progress, load_progress
 from regard.course.process import Grader
 from regard.course.verdict import Verdict
@@ -72,6 +73,7 @@ class Session:
         if not verdict.half and not interrupted():
             self.progress.record(entry, verdict)
             self.progress.save()
+            keep_report(self.folder.path, entry, verdict)
         return verdict
 
     def hint(self, entry: Entry, tier: int | None = None) -> str:

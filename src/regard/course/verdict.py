@@ -3,6 +3,8 @@
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
+from regard.course.answer_map import AnswerMap
+
 Status = Literal["passed", "unstable", "failed", "unfinished", "broken", "stopped", "missing"]
 
 
@@ -38,6 +40,8 @@ class Verdict:
     """In the learner's file, from 1 as in editors: the line that raised, else the function's; 0 if unknown."""
     column: int = 0
     seconds: float = 0.0
+    answer: AnswerMap | None = None
+    """The part of the answer that is wrong, beside the right one; of a right answer its largest array."""
 
     @property
     def passed(self) -> bool:

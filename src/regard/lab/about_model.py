@@ -52,7 +52,7 @@ def about_model(manifest: Manifest, folder: Path, packaged: str | None, trust: C
     layers, heads = config.attention_shape
     card = read_cards().get(packaged) if packaged else None
     named, pronounced = _PACKAGED.fullmatch(packaged or ""), _PRONOUNCED.fullmatch(packaged or "")
-    source, target = _languages(manifest, named[1] if named else pair)
+    source, target = languages_of(manifest, named[1] if named else None)
     examples = [_written(one.source) for one in phrasebook.showcase(pair)] if pair else []
     if pronounced:
         source, examples = pronounced[1], _WORDS.get(pronounced[1], [])
@@ -96,9 +96,9 @@ def phrasebook_pair(manifest: Manifest) -> str | None:
     return pair if data.get("kind") == "phrasebook" and pair in phrasebook.PAIRS else None
 
 
-def _languages(manifest: Manifest, pair: str | None) -> tuple[str | None, str | None]:
-    """As BCP 47 codes, where the recipe has them."""
-    found = _PAIR.fullmatch(pair or "")
+def languages_of(manifest: Manifest, pair: str | None = None) -> tuple[str | None, str | None]:
+    """Source and target as BCP 47 codes: of `pair`, else as the recipe has them."""
+    found = _PAIR.fullmatch(pair or phrasebook_pair(manifest) or "")
     if found:
         return found[1], found[2]
     data = _data(manifest)

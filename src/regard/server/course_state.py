@@ -1,11 +1,15 @@
-"""The course as the page shows it: every exercise, and how far the learner is."""
+"""The course as the page shows it: every exercise, the learner's progress and the last reports."""
 
+import json
 from pathlib import Path
 
-from regard.course.catalogue import entries
+from pydantic import ValidationError
+
+from regard.course.catalogue import Entry, entries
 from regard.course.course_folder import DEFAULT
+from regard.course.last_report import read_report
 from regard.course.learner_progress import NAME, Progress, load_progress
-from regard.server.schema.others import CourseAnswer, Exercise
+from regard.server.schema.others import CourseAnswer, Exercise, Report
 
 
 def course_answer(folder: Path | None = DEFAULT) -> CourseAnswer:
@@ -23,6 +27,7 @@ def course_answer(folder: Path | None = DEFAULT) -> CourseAnswer:
             attempts=progress.attempts.get(entry.name, 0),
             hints_seen=progress.hints.get(entry.name, 0),
             readme=entry.readme,
+            report=_report(folder, entry) if folder is not None and started else None,
         )
         for entry in entries()
     ]
@@ -33,3 +38,12 @@ def course_answer(folder: Path | None = DEFAULT) -> CourseAnswer:
         of=sum(one.points for one in exercises),
         exercises=exercises,
     )
+
+
+def _report(folder: Path, entry: Entry) -> Report | None:
+    """A report that was edited or damaged is left out; lone surrogates, which no answer can carry, become "?"."""
+    found = read_report(folder, entry)
+    try:
+        return Report.model_validate_json(json.dumps(found, ensure_ascii=False).encode("utf-8", "replace"))
+    except ValidationError:
+        return None

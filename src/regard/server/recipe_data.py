@@ -1,5 +1,6 @@
 """The first pairs of a split of the data that a served model was trained with."""
 
+import os
 from itertools import islice
 
 from regard.bundle.store import Bundle
@@ -20,8 +21,8 @@ def first_pairs(bundle: Bundle, split: Split, most: int, *, files: bool) -> list
     """
     if not bundle.manifest.recipe:
         raise unsupported("this model has no recipe, so there is no data to show")
+    raw = located_recipe(bundle.manifest.recipe, bundle.path.resolve().parent)
     try:
-        raw = located_recipe(bundle.manifest.recipe, bundle.path.resolve().parent)
         data = parse_recipe(raw, "the recipe of the model").data
         if isinstance(data, PhrasebookData | SyntheticData):
             count = min(getattr(data, split), most)
@@ -30,7 +31,10 @@ def first_pairs(bundle: Bundle, split: Split, most: int, *, files: bool) -> list
             raise unsupported("regard serve reads no data files", hint="regard studio does")
         return list(islice(open_split(data, split).pairs(), most))
     except InputError as error:
+        reason = str(error).partition(": there is no folder ")[0]
+        base = raw.get("data", {}).get("base")
+        short = reason.replace(f"{base}{os.sep}", "") if base else reason  # the folder of an installation says nothing
         raise unsupported(
-            f"the {split} data of this model is not on this machine: {error}",
-            hint="models of the phrasebook make theirs; for others, train here or bring the data",
+            f"the {split} data of this model is not on this machine: {short}",
+            hint="the demo models generate their data; a model that is trained on this machine finds its own",
         ) from error

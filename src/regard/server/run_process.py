@@ -79,7 +79,7 @@ class Trainer:
             output = tempfile.TemporaryFile()  # noqa: SIM115, it outlives this call
             process = subprocess.Popen(
                 python("regard.server.training_child", given),
-                env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=output,
+                env=environment(), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=output,
             )  # fmt: skip
             self._all[folder.name] = Training(folder, process, output)
             return self._all[folder.name]

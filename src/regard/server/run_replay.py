@@ -19,6 +19,7 @@ from regard.server.sides import source_side, target_side
 
 NAME = "replay.jsonl"
 MOST_BYTES = 64 << 20
+NOT_YET = "There is no snapshot yet: the first validation writes one."
 Pinned = tuple[str, str]
 """(source, reference)."""
 
@@ -33,6 +34,7 @@ def take_snapshot(translator: Translator, pinned: Sequence[Pinned], step: int, s
         found.append(
             ReplayedSentence(
                 data=None if matrix is None else matrix.data,
+                elsewhere=None if matrix is None else matrix.elsewhere,
                 log_probability=floats([forced.translation.score])[0],
                 text=free.found[0].translation.text,
             )
@@ -83,5 +85,5 @@ def read_replay(folder: Path) -> ReplayAnswer | None:
         if len(snapshot.sentences) == len(sentences):
             found[snapshot.step] = snapshot
     snapshots = [found[step] for step in sorted(found)]
-    reason = None if snapshots else "there is no checkpoint yet"
+    reason = None if snapshots else NOT_YET
     return ReplayAnswer(run=folder.name, sentences=sentences, snapshots=snapshots, reason=reason)

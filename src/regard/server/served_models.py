@@ -1,7 +1,7 @@
 """The models of a server: found in the package, on the command line and in the runs folder; loaded on first use."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -15,12 +15,15 @@ from regard.lab.about_model import about_model, name_models, phrasebook_pair
 from regard.runtime.onnx_folder import is_onnx
 from regard.runtime.translator import Translator, load
 from regard.server.errors import Refusal, not_found
+from regard.server.schema.base import MOST_MODELS
 from regard.server.schema.views import Model
 from regard.server.settings import Settings
 from regard.suggest import suggest
 from regard.text.input_error import InputError
 
 Origin = Literal["package", "run", "bundle"]
+MOST_LOADED = MOST_MODELS
+"""Models in memory besides those of the command line: as many as one comparison needs."""
 FRESH = 1.0
 """Seconds for which a model in memory is used without a look at its folder."""
 
@@ -45,6 +48,8 @@ class Loaded:
     """The phrasebook pair that it was trained on."""
     names: tuple[str, ...]
     """The pieces of its target vocabulary."""
+    version: Hashable
+    """The same for the same files: the key of results that are kept when the model itself is not."""
 
 
 class Catalogue:
@@ -53,7 +58,8 @@ class Catalogue:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._named = _named(settings)
-        self._loaded: dict[str, tuple[object, Loaded]] = {}
+        self._loaded: dict[str, Loaded] = {}
+        """The least recently used first."""
         self._abouts: dict[str, tuple[object, Model, str | None]] = {}
         self._looked: dict[str, float] = {}
         self._lock = Lock()
@@ -99,7 +105,7 @@ class Catalogue:
         """The model with this id, if `get` looked at its folder within the last second."""
         if time.monotonic() - self._looked.get(name, -FRESH) >= FRESH:
             return None
-        return self._loaded[name][1]
+        return self._loaded.get(name)
 
     def get(self, name: str) -> Loaded:
         """The model with this id, loaded again where a training run wrote a newer one."""
@@ -107,14 +113,22 @@ class Catalogue:
             entry = next((one for one in self.entries() if one.id == name), None)
             if entry is None:
                 raise not_found("model", name, "GET /api/v1/models lists them")
-            state = identity(find_bundle(entry.path) / NAME)
-            before = self._loaded.get(name)
-            if before is None or before[0] != state:
+            version = name, identity(find_bundle(entry.path) / NAME)
+            loaded = self._loaded.pop(name, None)
+            if loaded is None or loaded.version != version:
                 translator = load(entry.path, self._settings.device, trust=self._settings.trust)
-                loaded = Loaded(name, translator, *self._about(entry), translator.bundle.target.pieces)
-                before = self._loaded[name] = state, loaded
+                loaded = Loaded(name, translator, *self._about(entry), translator.bundle.target.pieces, version)
+            self._loaded[name] = loaded
             self._looked[name] = time.monotonic()
-            return before[1]
+            self._evict()
+            return loaded
+
+    def _evict(self) -> None:
+        """Forget the least recently used models; a request that decodes with one keeps it until it is done."""
+        kept = {entry.id for entry in self._named} if self._settings.bundles else set()
+        others = [name for name in self._loaded if name not in kept]
+        for name in others[: max(0, len(others) - MOST_LOADED)]:
+            del self._loaded[name]
 
     def _about(self, entry: Entry) -> tuple[Model, str | None]:
         folder = find_bundle(entry.path)

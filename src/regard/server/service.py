@@ -105,7 +105,7 @@ class Service:
 
     async def trace(self, request: Request, loaded: Loaded, decoding: Decoding) -> TracedText:
         """Decode alone with every tensor of its attention; the last few are kept, to walk through their steps."""
-        key = (loaded, decoding.model_dump_json(include=set(Decoding.model_fields)))
+        key = (loaded.version, decoding.model_dump_json(include=set(Decoding.model_fields)))
         known = self.traces.get(key)
         if known is not None:
             return known

@@ -25,7 +25,7 @@ from regard.training.portable import located_recipe, movable_recipe
 from regard.training.recipe import Recipe, find_recipe, parse_recipe
 
 RECIPE = "recipe.json"
-OURS = ("last", "best", "average", "tensorboard", JOURNAL, "curve.png")
+OURS = ("last", "best", "average", "tensorboard", JOURNAL, "replay.jsonl", "curve.png")
 """The files of a run, besides its recipe."""
 
 

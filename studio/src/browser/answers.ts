@@ -1,5 +1,6 @@
 // The JSON of /api/v1 from hypotheses: src/regard/server/answers.py and sides.py.
-import type { Candidate, Hypothesis as Answered, Piece, Side, Special, StepAnswer, StepLayer, StepSummary, WordAttention } from "../lib/types";
+import type { Candidate, Hypothesis as Answered, Piece, Side, Special, StepSummary, WordAttention } from "../lib/types";
+import type { StepAnswer, StepLayer } from "../lib/view_types";
 import type { Opened } from "./engine";
 import { best, logSum, type Hypothesis } from "./search";
 import type { Source } from "./source";

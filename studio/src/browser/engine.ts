@@ -1,7 +1,8 @@
 // Answers the requests of the views with a model in this browser: /translate, /step, /occlusion of the HTTP API.
 import * as ort from "onnxruntime-web/wasm";
 import { ApiError } from "../lib/api";
-import type { ModelAbout, Occlusion, StepAnswer, TranslateRequest, Translation } from "../lib/types";
+import type { ModelAbout, TranslateRequest, Translation } from "../lib/types";
+import type { Occlusion, StepAnswer } from "../lib/view_types";
 import { build, byWord, hypothesisAnswer, NO_ATTENTION, sourceSide, stepAnswer, type Built } from "./answers";
 import { Model } from "./model";
 import { readModel } from "./model_file";

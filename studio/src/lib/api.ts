@@ -37,6 +37,7 @@ export const remove = (path: string) => backend.request<null>("DELETE", path);
 
 /** A message for people: what is wrong, and the remedy. */
 export function explained(error: unknown): string {
-  if (error instanceof ApiError) return error.hint ? `${error.message} (${error.hint})` : error.message;
-  return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error);
+  const message = error.message.replace(/^[a-z]+ /, (word) => word[0].toUpperCase() + word.slice(1)); // not of a key
+  return error.hint ? `${message} (${error.hint})` : message;
 }

@@ -26,3 +26,6 @@ export function measure(token: Token): number {
   if (token.special && !token.text) return 46;
   return Math.ceil(textWidth(token.text, `15px ${fontFamily()}`)) + 2;
 }
+
+/** Pixels of the longest label of a map. */
+export const LABEL = 132;

@@ -43,7 +43,10 @@ export class RunEvents {
     const on = <Data>(kind: string, act: (data: Data) => void) =>
       source.addEventListener(kind, (event) => act(JSON.parse((event as MessageEvent<string>).data) as Data));
     source.onopen = () => connection.found();
-    source.onerror = () => source.readyState === EventSource.CONNECTING && connection.lost(); // the browser tries again
+    source.onerror = () => {
+      if (source.readyState === EventSource.CONNECTING) connection.lost(); // the browser tries again
+      else done(); // refused: the run is gone
+    };
     on<{ total_steps: number }>("started", (data) => (this.total = data.total_steps));
     on<Step>("step", (data) => this.#later(data));
     on<Validated>("validated", (data) => (this.validations = [...this.validations, data]));

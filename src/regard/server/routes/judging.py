@@ -23,17 +23,17 @@ router = APIRouter()
 async def quality(model: str, service: ServiceOf, metric: Metric = "chrf") -> Response:
     """Score by source length on the model's test set, with bootstrap intervals; computed in the background."""
     loaded = await service.load(model)
-    job = service.qualities.get(loaded)
+    job = service.qualities.get(loaded.version)
     if job is None:
         most, files = MOST_SENTENCES, service.settings.studio
         pairs = await asyncio.to_thread(first_pairs, loaded.translator.bundle, "test", most + 1, files=files)
         notes = [f"the first {most} sentences of its test set"] if len(pairs) > most else []
-        job = service.qualities.get(loaded)  # another request may have been quicker
+        job = service.qualities.get(loaded.version)  # another request may have been quicker
         if job is None:
             if not pairs:
                 raise unsupported("the test set of this model is empty")
             job = Job(loaded.id, loaded.translator, pairs[:most], notes).start(service.batcher)
-            service.qualities.put(loaded, job)
+            service.qualities.put(loaded.version, job)
     return as_json(await asyncio.to_thread(job.answer, metric))
 
 
@@ -64,10 +64,10 @@ async def neighbours(body: NeighboursRequest, request: Request, service: Service
 
 async def _sample(loaded: Loaded, service: Service) -> Sample:
     """The training sentences of a model, decoded as far as earlier requests got."""
-    sample = service.samples.get(loaded)
+    sample = service.samples.get(loaded.version)
     if sample is None:
         files = service.settings.studio
         pairs = await asyncio.to_thread(first_pairs, loaded.translator.bundle, "train", SAMPLE, files=files)
-        sample = service.samples.get(loaded) or Sample.of(pairs)
-        service.samples.put(loaded, sample)
+        sample = service.samples.get(loaded.version) or Sample.of(pairs)
+        service.samples.put(loaded.version, sample)
     return sample

@@ -9,19 +9,18 @@ from fastapi import APIRouter, Header, Response
 from fastapi.responses import StreamingResponse
 from starlette.requests import Request
 
-from regard.server.errors import Refusal, not_found, unsupported
+from regard.server.errors import Refusal, unsupported
 from regard.server.routes.access import ERRORS, QUICK_ERRORS, ServiceOf, as_json
 from regard.server.run_events import stream
 from regard.server.run_listing import is_training, preparing
-from regard.server.run_replay import pinned_sides, read_replay, take_snapshot
+from regard.server.run_replay import NOT_YET, read_replay
 from regard.server.schema.base import error_responses
 from regard.server.schema.runs import ReplayAnswer, Run, RunsAnswer, TrainRequest
-from regard.server.service import Service
+from regard.server.snapshot_listener import replay_of_checkpoints
 
 router = APIRouter(tags=["runs"])
 MOST_STREAMS = 64
 """Clients that follow runs at once."""
-NO_SNAPSHOTS = "this run was not started from the studio: only its present checkpoint is known"
 
 
 @router.get("/runs", response_model=RunsAnswer, responses=QUICK_ERRORS)
@@ -90,24 +89,7 @@ async def replay(run: str, request: Request, service: ServiceOf) -> Response:
     known = await asyncio.to_thread(read_replay, folder)
     if known is not None:
         return as_json(known)
-    summary = await asyncio.to_thread(service.runs.summary, folder)
-    if training is not None or not summary.samples:
-        return as_json(ReplayAnswer(run=run, sentences=[], snapshots=[], reason="there is no checkpoint yet"))
-    return as_json(await _present(run, request, service))
-
-
-async def _present(run: str, request: Request, service: Service) -> ReplayAnswer:
-    """The present checkpoint alone, with the sentences that its journal shows."""
-    entry = next((one for one in service.catalogue.entries() if one.id == run and one.origin == "run"), None)
-    if entry is None:
-        raise not_found("model", run, "the run has no checkpoint yet, or a model of the command line has its name")
-    loaded = await service.load(run)
-    summary = service.runs.summary(service.runs.find(run))
-    pinned, about = summary.samples, loaded.about
-
-    def work(abandoned: object) -> ReplayAnswer:
-        sides = pinned_sides(loaded.translator, pinned, about.source_language, about.target_language)
-        snapshot = take_snapshot(loaded.translator, pinned, summary.step, summary.best_score)
-        return ReplayAnswer(run=run, sentences=sides, snapshots=[snapshot], reason=NO_SNAPSHOTS)
-
-    return await service.call(request, work)
+    if training is not None:
+        return as_json(ReplayAnswer(run=run, sentences=[], snapshots=[], reason=NOT_YET))
+    pinned, trust = (await asyncio.to_thread(service.runs.summary, folder)).samples, service.settings.trust
+    return as_json(await service.call(request, lambda abandoned: replay_of_checkpoints(folder, pinned, trust)))

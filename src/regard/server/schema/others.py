@@ -87,6 +87,35 @@ class NeighboursAnswer(Answer):
     neighbours: list[Neighbour]
 
 
+class AnswerMap(Answer):
+    """An array of the learner's answer beside the right one, as matrices; null is a number that is not finite."""
+
+    name: str
+    yours: list[list[float | None]]
+    wanted: list[list[float | None]]
+
+
+class Report(Answer):
+    """The grader's last report on an exercise."""
+
+    when: str
+    """ISO 8601."""
+    status: Literal["passed", "unstable", "failed", "unfinished", "broken", "stopped", "missing"]
+    """unstable: right for ordinary numbers only; broken: an exception; stopped: endless, or a crash."""
+    headline: str
+    check: str
+    """The check that failed."""
+    details: list[str]
+    """Lines of plain text: the input, the learner's answer, the right one."""
+    advice: str
+    notes: list[str]
+    printed: str
+    """Output of the learner's file, cut."""
+    line: int
+    """Of the learner's file, from 1; 0 if unknown."""
+    answer: AnswerMap | None
+
+
 class Exercise(Answer):
     """One exercise of the course."""
 
@@ -101,6 +130,8 @@ class Exercise(Answer):
     hints_seen: int
     readme: str
     """Markdown."""
+    report: Report | None
+    """null until `regard learn` has graded it."""
 
 
 class CourseAnswer(Answer):

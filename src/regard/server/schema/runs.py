@@ -68,6 +68,8 @@ class ReplayedSentence(Answer):
 
     data: list[list[float]] | None
     """[target word][source word]; null without attention."""
+    elsewhere: list[float] | None = None
+    """Of each target word: attention to pieces that belong to no source word, such as EOS."""
     log_probability: float
     """Of the reference."""
     text: str

@@ -1,0 +1,96 @@
+"""Snapshots for the studio's slider over checkpoints: a listener writes one after each validation of a run.
+
+A run without them (trained by `regard.train` in Python, or by an older version) shows its best and last checkpoint.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+
+from regard.bundle.manifest import NAME as MANIFEST
+from regard.data import phrasebook
+from regard.lab.about_model import languages_of, phrasebook_pair
+from regard.runtime.translator import Translator, load
+from regard.server.errors import Refusal
+from regard.server.recipe_data import first_pairs
+from regard.server.run_replay import (
+    NAME,
+    NOT_YET,
+    Pinned,
+    add_snapshot,
+    begin_replay,
+    pinned_sides,
+    take_snapshot,
+)
+from regard.server.schema.runs import ReplayAnswer
+from regard.training.journal import Event, Finished, Stepped, Validated
+
+PINNED = 4
+"""Sentences of a run."""
+CANDIDATES = 100
+"""Sentences of the development set, of which the first short ones are pinned."""
+NO_SNAPSHOTS = "This run has no snapshots (regard train writes them): its best and last checkpoints are shown."
+SHORT = 12
+"""Words of a pinned sentence, at most: its map is read at a glance."""
+
+
+def snapshot_listener(folder: Path, trust: Collection[str] = ()) -> Callable[[Event], None]:
+    """For the run in `folder`. Training never fails because of it: the first error ends the snapshots of this run.
+
+    The checkpoint of a validation exists once the next step, or the end, is reported.
+    """
+    pinned: list[Pinned] = []
+    waiting: list[Validated] = []
+    failed = False
+
+    def listen(event: Event) -> None:
+        nonlocal failed
+        if isinstance(event, Validated):
+            waiting[:] = [event]
+        elif waiting and not failed and isinstance(event, Stepped | Finished):
+            try:
+                _add(folder, waiting.pop(), pinned, trust)
+            except (OSError, ValueError, Refusal):
+                failed = True
+
+    return listen
+
+
+def _add(folder: Path, validated: Validated, pinned: list[Pinned], trust: Collection[str]) -> None:
+    translator = load(folder / "last", trust=trust)
+    pinned[:] = pinned or _choose_pinned(translator)
+    if not pinned:
+        return
+    if not (folder / NAME).exists():
+        begin_replay(folder, pinned_sides(translator, pinned, *languages_of(translator.bundle.manifest)))
+    add_snapshot(folder, take_snapshot(translator, pinned, validated.step, validated.score))
+
+
+def _choose_pinned(translator: Translator) -> list[Pinned]:
+    """The showcase of the phrasebook; of other data the first short sentences of the development set."""
+    bundle = translator.bundle
+    pair = phrasebook_pair(bundle.manifest)
+    if pair is not None:
+        return [(one.source, one.target) for one in phrasebook.showcase(pair)[:PINNED]]
+    pairs = [(one.source, one.target) for one in first_pairs(bundle, "dev", CANDIDATES, files=True)]
+    short = [one for one in pairs if all(2 <= len(text.split()) <= SHORT for text in one)]
+    return (short or pairs)[:PINNED]
+
+
+def replay_of_checkpoints(folder: Path, pinned: Sequence[Pinned], trust: Collection[str]) -> ReplayAnswer:
+    """The best and the last checkpoint of a run without snapshots."""
+    found: dict[int, Translator] = {}
+    for inner in ("best", "last"):
+        if (folder / inner / MANIFEST).is_file():
+            translator = load(folder / inner, trust=trust)
+            found[_steps(translator)] = translator
+    if not found or not pinned:
+        return ReplayAnswer(run=folder.name, sentences=[], snapshots=[], reason=NOT_YET)
+    newest = found[max(found)]
+    sides = pinned_sides(newest, pinned, *languages_of(newest.bundle.manifest))
+    snapshots = [take_snapshot(found[step], pinned, step, None) for step in sorted(found)]
+    return ReplayAnswer(run=folder.name, sentences=sides, snapshots=snapshots, reason=NO_SNAPSHOTS)
+
+
+def _steps(translator: Translator) -> int:
+    steps = translator.bundle.manifest.trained.get("steps")
+    return steps if isinstance(steps, int) else 0
