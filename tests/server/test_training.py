@@ -169,11 +169,11 @@ def test_the_end_of_the_studio_ends_its_training(tmp_path: Path, number: signal.
             with suppress(httpx.HTTPError):
                 list(lines)
         assert process.wait(60) == (0 if number == signal.SIGTERM else -number)
-    journal = tmp_path / "runs" / run / "journal.jsonl"
-    for _ in range(600):
-        if '"reason": "interrupted"' in journal.read_text():
-            return
-        sleep(0.1)
+        journal = tmp_path / "runs" / run / "journal.jsonl"
+        for _ in range(600):
+            if '"reason": "interrupted"' in journal.read_text():
+                return
+            sleep(0.1)
     raise AssertionError(journal.read_text()[-500:])
 
 
