@@ -53,6 +53,8 @@ class Watcher:
         self.text = False
         self.top = 0
         """The first line that is shown of a text that is longer than the screen."""
+        self.room = 0
+        """How many lines of it were shown last."""
         self.digits = ""
         self.asked = ""
         self.stale = False
@@ -132,7 +134,7 @@ class Watcher:
     def one_page(self, lines: list[str], taken: int) -> list[str]:
         """As many lines as fit above what is always there, and a line that says where we are."""
         assert self.screen.height is not None
-        room = max(4, self.screen.height - taken)
+        room = self.room = max(4, self.screen.height - taken)
         last = max(0, len(lines) - room)
         self.top = min(self.top, last)
         where = f"{self.top + 1}–{min(self.top + room, len(lines))} of {len(lines)}"
@@ -141,8 +143,7 @@ class Watcher:
 
     def turn(self, by: int) -> None:
         """To the next page, or the one before."""
-        room = max(4, (self.screen.height or 24) - 4)
-        self.top = max(0, self.top + by * room)
+        self.top = max(0, self.top + by * self.room)
         self.draw()
 
     def next_page(self) -> None:
