@@ -3,7 +3,7 @@
 A file is saved into a fresh course folder; the clock stops when the verdict is there. Looking for the change is part of
 it, as in watch mode, at its worst: the file is saved just after a look. "first" is a process that starts after the
 save (as `regard learn run`), "watching" one that has been loading since the last verdict (as watch mode keeps it).
-"wrong" is a named mistake: it is shrunk and diagnosed. Exercises that train (9, 17) take as long as training takes.
+"wrong" is a named mistake: it is shrunk and diagnosed. Exercises that train (9, 17, 19, 20) take longer.
 The exit code is 1 if a limit was passed, or if a verdict was not the one that the file deserves.
 """
 
@@ -21,16 +21,17 @@ from regard.course.watch.saved_files import Files
 from regard.course.watch.watch_loop import POLL_SECONDS
 
 LIMITS = {"numpy": 1.0, "torch": 5.0}
-TRAINS = (9, 17)
+TRAINS = (9, 17, 19, 20)
 LOADED_SECONDS = 60.0
 
 
 def mistaken(entry: Entry) -> tuple[str, str]:
     """A learner's file with the first named mistake in it, and the mistake's name."""
-    mistake = entry.load().mistakes[0]
-    functions = mistake.variants[0]
-    lines = [f"from {entry.module}.mistakes import {one.__name__} as {name}" for name, one in functions.items()]
-    return "\n".join([entry.solution, *lines, ""]), mistake.name
+    mistake = next(one for one in entry.load().mistakes if one.edits)
+    text = entry.solution
+    for old, new in mistake.edits[0]:
+        text = text.replace(old, new)
+    return text, mistake.name
 
 
 def save_to_verdict(session: Session, entry: Entry, text: str) -> tuple[float, str]:
@@ -49,7 +50,7 @@ def loaded(session: Session) -> None:
     """Wait until the spare process has loaded, as it has by the time a person has typed something."""
     session.prepare()
     assert session.spare is not None
-    session.spare.wait_until_ready(LOADED_SECONDS)
+    session.spare.channel.wait_until_ready(LOADED_SECONDS)
 
 
 def measure(session: Session, entry: Entry) -> list[tuple[str, float, str, str]]:

@@ -11,7 +11,7 @@ from regard.course.catalogue import find
 from regard.course.collection_relations import collection_relation
 from regard.course.error_advice import advice_for
 from regard.course.grade import grade
-from regard.course.slips import slips
+from regard.course.slips import declare
 from regard.course.verdict import Verdict
 
 
@@ -69,7 +69,7 @@ def test_a_slip_that_changes_nothing_is_refused(tmp_path: Path) -> None:
     (tmp_path / "solution.py").write_text("def double(x):\n    return x * 2\n", encoding="utf-8")
     (tmp_path / "slips.toml").write_text('[a]\nmessage = "m"\nvariants = [[["x * 3", "x"]]]\n', encoding="utf-8")
     with pytest.raises(ValueError, match="has no 'x \\* 3'"):
-        slips(str(tmp_path / "check.py"), ("double",))
+        declare(str(tmp_path / "check.py"), reference={"double": lambda x: 2 * x}, families=())
 
 
 def test_an_unstable_mask_does_not_pass(tmp_path: Path) -> None:

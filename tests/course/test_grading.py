@@ -120,7 +120,6 @@ def positive(attempt: Attempt, check: Check, random: Generator) -> None:
 
 
 TOY = Exercise(
-    functions=("doubled",),
     reference={"doubled": doubled},
     families=(Family("any values", any_values, {"row": (1, 4), "column": (1, 6)}),),
     laws=(Law("positive", "twice one is positive", positive),),

@@ -222,7 +222,7 @@ def test_a_folder_that_is_gone(softmax_entry: Entry, tmp_path: Path) -> None:
 def test_what_is_no_source_is_not_read(softmax_entry: Entry, tmp_path: Path) -> None:
     path = tmp_path / "exercise.py"
     os.mkfifo(path)
-    assert "exercise.py is no ordinary file" in graded(softmax_entry, path).headline
+    assert "exercise.py is not a regular file" in graded(softmax_entry, path).headline
     path.unlink()
     with path.open("wb") as file:
         file.truncate(2**32)

@@ -70,10 +70,10 @@ class Check:
         + CUT
         + ".",
     ) -> None:
-        """Torch: d(sum of squares of the answer)/d(each input) in float64, yours against the reference's.
+        """Torch: d(sum of squares of the answer)/d(each float tensor of the inputs), yours against the reference's.
 
-        Every input must be a float64 tensor; both functions take them by name and return tensors or tuples of them.
-        A detour through NumPy, `.item()`, `.detach()` or `no_grad` shows here.
+        Both functions take the inputs by name and return tensors or tuples of them; other inputs (whole numbers, masks,
+        modules) stay as they are. A detour through NumPy, `.item()`, `.detach()` or `no_grad` shows here.
         """
         mine = self._backward(yours, inputs)
         want = self._backward(wanted, inputs)
@@ -84,13 +84,17 @@ class Check:
                 self.same(mine[name], want[name], otherwise.format(name=name), tolerance=1e-6)
 
     def _backward(self, function: Callable[..., Any], inputs: dict[str, Any]) -> dict[str, Any]:
-        leaves = {name: value.detach().clone().requires_grad_() for name, value in inputs.items()}
-        answer = function(**leaves)
+        leaves = {
+            name: value.detach().clone().requires_grad_()
+            for name, value in inputs.items()
+            if hasattr(value, "is_floating_point") and value.is_floating_point()
+        }
+        answer = function(**{**inputs, **leaves})
         parts = answer if isinstance(answer, tuple | list) else [answer]
         total: Any = sum((part**2).sum() for part in parts if hasattr(part, "grad_fn") and part.is_floating_point())
         self.that(getattr(total, "requires_grad", False), f"No gradient leaves your function: {CUT}.")
         total.backward()
-        return {name: leaf.grad for name, leaf in leaves.items()}
+        return {name: leaves[name].grad if name in leaves else None for name in inputs}
 
 
 def _compared(yours: Leaf | None, wanted: Leaf | None, labels: str) -> list[str]:

@@ -25,7 +25,7 @@ MOST_MESSAGE = 300
 
 
 def too_large(name: str, size: int) -> str:
-    """What to say about a file that nobody has typed."""
+    """The message about a file that is too large to be typed by hand."""
     return f"{name} has {size / 1e6:.0f} MB, wanted a Python file of less than one."
 
 
@@ -178,7 +178,7 @@ def read_source(path: Path) -> str:
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
-            raise Unready("missing", f"{path.name} is no ordinary file, wanted a Python file.")
+            raise Unready("missing", f"{path.name} is not a regular file, wanted a Python file.")
         if status.st_size > MOST_SOURCE_BYTES:
             raise Unready("broken", too_large(path.name, status.st_size))
         source = path.read_bytes().decode("utf-8-sig")

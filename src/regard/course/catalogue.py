@@ -74,7 +74,7 @@ class Entry:
 
     @property
     def solution(self) -> str:
-        """Without the line that speaks to our type checker."""
+        """The whole file, without the comment for our type checker."""
         text = (self.home / "solution.py").read_text(encoding="utf-8")
         return re.sub(r"^# mypy: .*\n\n", "", text, flags=re.MULTILINE)
 

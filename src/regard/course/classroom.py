@@ -76,7 +76,7 @@ def learners(directory: Path) -> dict[str, Path]:
 
 
 def passed_over(directory: Path) -> list[str]:
-    """Folders of the directory in which no exercise was found: somebody may have handed in under another name."""
+    """Folders of the directory in which no exercise was found: a learner may have used other names."""
     if _holds_exercises(directory):
         return []
     return [child.name for child in _folders_in(directory) if next(_course_folders(child, DEPTH), None) is None]
@@ -88,7 +88,7 @@ def grade_class(
     waiting: Waiting = ignore_progress,
     only: Entry | None = None,
 ) -> list[Graded]:
-    """Every exercise of every learner, or one; `tell` hears each verdict, `waiting` what a check is busy with.
+    """Every exercise of every learner, or one; `tell` receives each verdict, `waiting` the progress of slow checks.
 
     While one file is graded the next process loads.
     """

@@ -37,7 +37,7 @@ def default_folder() -> Path:
 
 @dataclass(frozen=True)
 class CourseFolder:
-    """Where the learner works, and what had to be said about it."""
+    """The folder in which the learner works, and notes about it."""
 
     path: Path
     created: bool
@@ -48,9 +48,9 @@ class CourseFolder:
 
 
 def open_folder(wanted: Path | None) -> CourseFolder:
-    """The folder as asked for, made if need be; without a wish the default one, elsewhere if that cannot be written.
+    """The requested folder, created if missing; without one the default, or a temporary place if that is read-only.
 
-    Inside a course, that course: nobody wants a second one in there.
+    Inside a course folder, that course: a second one is never created in it.
     """
     usual = default_folder()
     path = wanted or (usual if usual.exists() else _around() or usual)
@@ -72,7 +72,7 @@ def open_folder(wanted: Path | None) -> CourseFolder:
 
 
 def _around() -> Path | None:
-    """The course in which we stand, if we do."""
+    """The course folder around the current folder, if there is one."""
     here = Path.cwd()
     for place in (here, *here.parents):
         if any((place / entry.name / "exercise.py").is_file() for entry in entries()):
@@ -88,7 +88,7 @@ def spare_place(make: bool = True) -> Path:
     elif not place.exists():
         return place
     if place.is_symlink() or place.stat().st_uid != os.getuid():
-        raise InputError(f"{place} belongs to somebody else; set TMPDIR to a folder of yours")
+        raise InputError(f"{place} belongs to another user; set TMPDIR to a folder of yours")
     return place
 
 

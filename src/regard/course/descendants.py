@@ -19,7 +19,7 @@ MARK = "REGARD_COURSE_RUN"
 def adopting() -> Iterator[set[int]]:
     """While this lasts, orphans of our children become our children (Linux), so that they can be found and reaped.
 
-    Gives the children we had before: whoever else is our child afterwards was adopted.
+    Yields the children that this process had before: any further child afterwards was adopted.
     """
     before = _subreaper()
     _set_subreaper(1)
@@ -59,7 +59,7 @@ def marked(mark: str) -> set[int]:
 def end_all(group: int, mark: str, ours: Collection[int] | None = None, patience: float = 2.0) -> int:
     """Kill the group, everything marked and everything adopted; how many outlived the grading process itself.
 
-    `ours` are the children we had before (`adopting`); without it nobody was adopted.
+    `ours` are the children we had before (`adopting`); without it no process was adopted.
     """
     ended = _left(group, mark, ours)  # counted first: on a quick machine the kill leaves no trace
     with suppress(ProcessLookupError, PermissionError):
@@ -81,7 +81,7 @@ def end_all(group: int, mark: str, ours: Collection[int] | None = None, patience
 
 
 def _left(group: int, mark: str, ours: Collection[int] | None) -> set[int]:
-    """Who still runs: by the mark, by descent, or, without either, because nobody else would take them in."""
+    """Processes that still run: found by the mark, by descent, or as children that this process adopted."""
     roots = {group, *_adopted(group, ours)}
     relatives = {pid for root in roots for pid in family_of(root) if _running(pid)}
     return (marked(mark) | relatives) - {group}

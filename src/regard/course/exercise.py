@@ -25,7 +25,7 @@ class Family:
 
     `draw(sizes, random)` makes the keyword arguments of one call; `sizes` maps each axis to (smallest, largest).
     The answer must equal the reference's: type, shape and dtype exactly, values within the dtype's tolerance.
-    A family of kind "stability" is tried last: who fails only there is told "right, but unstable".
+    A family of kind "stability" is tried last: an answer that is wrong only there is unstable.
     """
 
     name: str
@@ -82,10 +82,10 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Exercise:
-    """Everything the grader knows; `check.py` of an exercise's folder defines one as EXERCISE."""
+    """Everything the grader knows; `check.py` of an exercise's folder declares one as EXERCISE (slips.declare)."""
 
-    functions: tuple[str, ...]
     reference: Functions
+    """The right functions, by the names that the learner's file must define."""
     families: tuple[Family, ...]
     laws: tuple[Law, ...] = ()
     mistakes: tuple[Mistake, ...] = ()
@@ -95,6 +95,10 @@ class Exercise:
     """One sentence printed on success: what the learner's code can do now."""
     solution: str = ""
     """The text of solution.py: gives the axes their names and is what slips are edits of."""
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        return tuple(self.reference)
 
     def mistake(self, name: str) -> Mistake:
         return next(one for one in self.mistakes if one.name == name)

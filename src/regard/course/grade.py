@@ -36,7 +36,7 @@ class _Found:
 
 
 def grade(exercise: Exercise, attempt: Attempt, tell: Callable[[Verdict], None] | None = None) -> Verdict:
-    """The verdict on an attempt; `tell` hears it early, before the diagnosis, in case that takes too long."""
+    """The verdict on an attempt; `tell` receives it early, before the diagnosis, in case that takes too long."""
     started = time.perf_counter()
     counts: dict[str, int] = {}
     REMARKS.set(())

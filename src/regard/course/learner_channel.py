@@ -24,7 +24,7 @@ LOADING_SECONDS = 90.0
 MOST_OUTPUT_BYTES = 2**20
 MOST_PROCESSES = 32
 MOST_SECONDS = 1800.0
-"""For everything together, also what a check is busy with."""
+"""For one grading, including the slow work of checks."""
 KEPT_OUTPUT = 2000
 POLL_SECONDS = 0.05
 

@@ -19,7 +19,7 @@ from regard.text.input_error import InputError
 NAME = ".progress.json"
 VERSION = 1
 DAMAGED = (ValueError, TypeError, KeyError, AttributeError)
-"""What reading a file raises that is no progress."""
+"""What reading a damaged file raises."""
 
 
 @dataclass
@@ -56,7 +56,7 @@ class Progress:
         return next((entry for entry in entries() if entry.name not in self.passed), entries()[-1])
 
     def save(self) -> None:
-        """In one move. Where the folder cannot be written it goes to a temporary place, and a note says so.
+        """Atomically. If the folder cannot be written, the file goes to a temporary place, and a note reports it.
 
         Another session in the same folder loses nothing: what it stored since is merged. A disk that takes nothing at
         all costs the memory of this session, not the session.
@@ -115,7 +115,7 @@ def tier_for(verdict: Verdict) -> int:
 
 
 def load_progress(folder: Path) -> Progress:
-    """The state of a course folder; a damaged file is set aside and said, not fatal."""
+    """The state of a course folder; a damaged file is set aside and reported."""
     place = folder / NAME
     elsewhere = _elsewhere(folder)
     if elsewhere.is_file() and (not place.is_file() or elsewhere.stat().st_mtime > place.stat().st_mtime):

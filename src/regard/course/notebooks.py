@@ -59,7 +59,7 @@ def _parts(starter: str) -> tuple[str, str]:
 
 
 def _functions(starter: str) -> list[str]:
-    """Those whose TODO is open: what else stands in the starter comes from earlier exercises."""
+    """Functions with an open TODO; the others in the starter come from earlier exercises."""
     bodies = re.split(r"^(?=def )", starter, flags=re.MULTILINE)[1:]
     return [body[4 : body.index("(")] for body in bodies if "NotImplementedError" in body]
 

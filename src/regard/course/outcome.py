@@ -102,7 +102,7 @@ def difference(
         return Difference(
             "changed",
             f"Your answer is right, but your function wrote into its argument `{yours.changed}`: "
-            f"whoever called it still needs the old values. Work on a copy.",
+            f"the caller still needs the old values. Work on a copy.",
         )
     return found
 

@@ -48,7 +48,7 @@ class Grader:
     ) -> Verdict:
         """The verdict on a file; never raises for what the file does. `interrupted` is asked often: True stops it.
 
-        `waiting` hears what a check is busy with.
+        `waiting` receives the progress of slow checks.
         """
         began = self.channel.started = time.monotonic()  # a spare may have waited long; that was not loading
         self.channel.interrupted = interrupted

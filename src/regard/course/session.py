@@ -26,7 +26,7 @@ class Session:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What had to be said about folders that cannot be written and the like."""
+        """Notes for the learner, for instance about a folder that cannot be written."""
         return (*self.folder.notes, *self.progress.notes)
 
     @property

@@ -1,4 +1,4 @@
-"""Named mistakes as edits of the solution: `slips.toml` of an exercise's folder.
+"""An exercise is declared here; its named mistakes are mostly edits of the solution, in the folder's `slips.toml`.
 
     [no_tanh]
     message = "The tanh is missing: …"
@@ -14,15 +14,26 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from regard.course.exercise import Edits, Functions, Mistake
+from regard.course.exercise import Edits, Exercise, Family, Functions, Law, Mistake
 
 
-def slips(check_file: str, functions: tuple[str, ...]) -> tuple[Mistake, ...]:
-    """The mistakes of the slips.toml beside an exercise's check.py."""
+def declare(
+    check_file: str,
+    *,
+    reference: Functions,
+    families: tuple[Family, ...],
+    laws: tuple[Law, ...] = (),
+    mistakes: tuple[Mistake, ...] = (),
+    alternatives: tuple[Functions, ...] = (),
+    praise: str = "",
+) -> Exercise:
+    """The exercise of a check.py: its checks, with solution.py and the mistakes of slips.toml from beside it."""
     home = Path(check_file).parent
     solution = (home / "solution.py").read_text(encoding="utf-8")
-    table = tomllib.loads((home / "slips.toml").read_text(encoding="utf-8"))
-    return tuple(_mistake(name, about, solution, functions) for name, about in table.items())
+    table = home / "slips.toml"
+    slips = tomllib.loads(table.read_text(encoding="utf-8")) if table.is_file() else {}
+    mistakes += tuple(_mistake(name, about, solution, tuple(reference)) for name, about in slips.items())
+    return Exercise(reference, families, laws, mistakes, alternatives, praise, solution)
 
 
 def edited(solution: str, edits: Edits, functions: tuple[str, ...], code: str = "") -> Functions:

@@ -1,4 +1,4 @@
-"""How a check says that it is at work on something of its own: a bar is shown, and the learner's time stands still."""
+"""Progress of slow work in a check: a bar is shown, and the time does not count as the learner's."""
 
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -22,7 +22,7 @@ def remark(sentence: str) -> None:
 
 
 def busy(what: str, done: int, total: int) -> None:
-    """Tell whoever listens, a few times a second at most."""
+    """Report to the listener, a few times a second at most."""
     LISTENER.get()(what, done, total)
 
 

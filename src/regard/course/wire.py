@@ -35,7 +35,7 @@ TORCH_ARGUMENTS = {
 
 
 class Corrupt(BaseException):
-    """The other side sent something that is no message; no check catches it by mistake."""
+    """The other side sent something that is not a message; a BaseException, so that no check catches it by mistake."""
 
 
 class Writer:

@@ -1,7 +1,6 @@
 """Exercise 1: the mean of the real states, sentence by sentence."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 from numpy import ndarray
@@ -9,8 +8,8 @@ from numpy.random import Generator
 
 from regard.course.assertions import Check
 from regard.course.attempt import Attempt
-from regard.course.exercise import Arguments, Exercise, Family, Law
-from regard.course.slips import slips
+from regard.course.exercise import Arguments, Family, Law
+from regard.course.slips import declare
 
 
 def mean_pooling(states: ndarray, lengths: ndarray) -> ndarray:
@@ -31,14 +30,10 @@ def padding(attempt: Attempt, check: Check, random: Generator) -> None:
     check.same(after, before, "More padding changed the mean.", labels="padded/before")
 
 
-FUNCTIONS = ("mean_pooling",)
-
-EXERCISE = Exercise(
-    functions=FUNCTIONS,
+EXERCISE = declare(
+    __file__,
     reference={"mean_pooling": mean_pooling},
     families=(Family("padded batches", batches, {"batch": (1, 3), "source": (1, 4), "width": (1, 3)}),),
     laws=(Law("padding", "whatever stands at the padding changes nothing", padding),),
-    mistakes=slips(__file__, FUNCTIONS),
-    solution=Path(__file__).with_name("solution.py").read_text(encoding="utf-8"),
     praise="You have a summary that every attention has to beat.",
 )

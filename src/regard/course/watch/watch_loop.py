@@ -77,7 +77,7 @@ class Watcher:
         self.stale = True
 
     def saved(self, entry: Entry) -> None:
-        """Work on another exercise is a wish to work on that one."""
+        """Saving another exercise makes it the current one."""
         if entry != self.session.current:
             self.session.choose(entry)
         self.grade()

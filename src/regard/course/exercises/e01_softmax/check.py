@@ -1,7 +1,6 @@
 """Exercise 1: sums, shift invariance, scores of ±800."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 from numpy import ndarray
@@ -10,9 +9,9 @@ from numpy.random import Generator
 from regard.attention.worked import softmax_row
 from regard.course.assertions import Check
 from regard.course.attempt import Attempt
-from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
+from regard.course.exercise import Arguments, Family, Law, Mistake
 from regard.course.exercises.e01_softmax import alternatives, mistakes
-from regard.course.slips import slips
+from regard.course.slips import declare
 
 
 def softmax(scores: ndarray) -> ndarray:
@@ -69,11 +68,8 @@ def shift(attempt: Attempt, check: Check, random: Generator) -> None:
         )
 
 
-FUNCTIONS = ("softmax",)
-SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
-
-EXERCISE = Exercise(
-    functions=FUNCTIONS,
+EXERCISE = declare(
+    __file__,
     reference={"softmax": softmax},
     families=(
         Family("a row of scores", one_row, {"source": (1, 5)}, outputs=("weights",)),
@@ -124,9 +120,7 @@ EXERCISE = Exercise(
                 {"softmax": mistakes.all_axes_no_maximum},
             ),
         ),
-        *slips(__file__, FUNCTIONS),
     ),
     alternatives=({"softmax": alternatives.through_logarithms}, {"softmax": alternatives.row_by_row}),
-    solution=SOLUTION,
     praise="Your softmax shares out the light whatever the scores are, 800 included.",
 )

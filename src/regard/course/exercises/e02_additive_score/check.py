@@ -1,7 +1,6 @@
 """Exercise 2: exact shape, the equation, the gradient by finite differences."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 from numpy import ndarray
@@ -11,9 +10,9 @@ from regard.attention.additive.reference import additive
 from regard.attention.worked import global_view
 from regard.course.assertions import Check
 from regard.course.attempt import Attempt
-from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
+from regard.course.exercise import Arguments, Family, Law, Mistake
 from regard.course.exercises.e02_additive_score import alternatives, mistakes
-from regard.course.slips import slips
+from regard.course.slips import declare
 
 
 def additive_score(query: ndarray, states: ndarray, W_s: ndarray, W_h: ndarray, v: ndarray) -> ndarray:
@@ -71,11 +70,8 @@ def needs_the_query(attempt: Attempt, check: Check, random: Generator) -> None:
 
 SIZES = {"query": (1, 3), "state": (1, 3), "width": (1, 4), "source": (1, 4)}
 
-FUNCTIONS = ("additive_score",)
-SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
-
-EXERCISE = Exercise(
-    functions=FUNCTIONS,
+EXERCISE = declare(
+    __file__,
     reference={"additive_score": additive_score},
     families=(
         Family(
@@ -112,12 +108,10 @@ EXERCISE = Exercise(
             "states as rows it is states @ W_h.T.",
             ({"additive_score": mistakes.transposed_matrices},),
         ),
-        *slips(__file__, FUNCTIONS),
     ),
     alternatives=(
         {"additive_score": alternatives.position_by_position},
         {"additive_score": alternatives.one_matrix},
     ),
-    solution=SOLUTION,
     praise="That is the network at the heart of Bahdanau, Cho and Bengio (2014), section 3.1.",
 )

@@ -1,7 +1,6 @@
 """Exercise 3: padding gets 0, sentences of length 1, huge scores at the padding."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 from numpy import ndarray
@@ -10,9 +9,9 @@ from numpy.random import Generator
 from regard.attention.worked import softmax_row
 from regard.course.assertions import Check
 from regard.course.attempt import Attempt
-from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
+from regard.course.exercise import Arguments, Family, Law, Mistake
 from regard.course.exercises.e03_masking import alternatives, mistakes
-from regard.course.slips import slips
+from regard.course.slips import declare
 
 
 def masked_softmax(scores: ndarray, lengths: ndarray) -> ndarray:
@@ -95,11 +94,8 @@ def padding_never_matters(attempt: Attempt, check: Check, random: Generator) -> 
 
 SIZES = {"batch": (1, 3), "source": (2, 5)}
 
-FUNCTIONS = ("masked_softmax",)
-SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
-
-EXERCISE = Exercise(
-    functions=FUNCTIONS,
+EXERCISE = declare(
+    __file__,
     reference={"masked_softmax": masked_softmax},
     families=(
         Family("sentences of several lengths", ragged, SIZES, outputs=("weights",)),
@@ -157,12 +153,10 @@ EXERCISE = Exercise(
             "still. Replace the scores (np.where) instead of adding to them.",
             ({"masked_softmax": mistakes.added_constant},),
         ),
-        *slips(__file__, FUNCTIONS),
     ),
     alternatives=(
         {"masked_softmax": alternatives.row_by_row},
         {"masked_softmax": alternatives.lowest_float},
     ),
-    solution=SOLUTION,
     praise="Padding is dark now, whatever stands there, and the words share all of the light.",
 )

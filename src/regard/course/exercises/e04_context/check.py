@@ -1,7 +1,6 @@
 """Exercise 4: contexts lie in the convex hull of the states and do not depend on their order."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 from numpy import ndarray
@@ -10,9 +9,9 @@ from numpy.random import Generator
 from regard.attention.worked import global_view, work
 from regard.course.assertions import Check
 from regard.course.attempt import Attempt
-from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
+from regard.course.exercise import Arguments, Family, Law, Mistake
 from regard.course.exercises.e04_context import alternatives, mistakes
-from regard.course.slips import slips
+from regard.course.slips import declare
 
 
 def context_vectors(scores: ndarray, states: ndarray) -> ndarray:
@@ -81,11 +80,8 @@ def permutation(attempt: Attempt, check: Check, random: Generator) -> None:
 
 SIZES = {"target": (1, 3), "source": (1, 4), "state": (1, 3)}
 
-FUNCTIONS = ("context_vectors",)
-SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
-
-EXERCISE = Exercise(
-    functions=FUNCTIONS,
+EXERCISE = declare(
+    __file__,
     reference={"context_vectors": context_vectors},
     families=(
         Family("as many steps as positions as dimensions", square, {"size": (2, 3)}, outputs=("contexts",)),
@@ -131,9 +127,7 @@ EXERCISE = Exercise(
             "states with the softmax of the step's scores.",
             ({"context_vectors": mistakes.plain_mean},),
         ),
-        *slips(__file__, FUNCTIONS),
     ),
     alternatives=({"context_vectors": alternatives.in_one_einsum}, {"context_vectors": alternatives.step_by_step}),
-    solution=SOLUTION,
     praise="Score, softmax, mean: that is all of attention. The rest of the course is what goes in and what comes out.",
 )

@@ -1,7 +1,6 @@
 """Exercise 5: a batch equals its sentences one by one, in the order in which they came."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import torch
 from numpy.random import Generator
@@ -9,9 +8,9 @@ from torch import Tensor, nn
 
 from regard.course.assertions import Check
 from regard.course.attempt import Attempt
-from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
+from regard.course.exercise import Arguments, Family, Law, Mistake
 from regard.course.exercises.e05_packing import alternatives, mistakes
-from regard.course.slips import slips
+from regard.course.slips import declare
 
 
 def pad(sentences: list[list[int]]) -> tuple[Tensor, Tensor]:
@@ -68,22 +67,14 @@ def order(attempt: Attempt, check: Check, random: Generator) -> None:
 
 def gradients(attempt: Attempt, check: Check, random: Generator) -> None:
     given = ragged({"batch": 3, "source": 4, "width": 2, "hidden": 2}, random)
-    gru, lengths = given["gru"], given["lengths"]
-    check.gradients(
-        lambda embedded: attempt.encode(gru, embedded, lengths),
-        lambda embedded: encode(gru, embedded, lengths),
-        {"embedded": given["embedded"]},
-    )
+    check.gradients(attempt.encode, encode, given)
 
 
 SIZES = {"batch": (1, 4), "source": (2, 5), "width": (1, 2), "hidden": (1, 3)}
 OUTPUTS = ("states", "last")
 
-FUNCTIONS = ("pad", "encode")
-SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
-
-EXERCISE = Exercise(
-    functions=FUNCTIONS,
+EXERCISE = declare(
+    __file__,
     reference={"pad": pad, "encode": encode},
     families=(
         Family(
@@ -122,12 +113,10 @@ EXERCISE = Exercise(
                 {"encode": mistakes.last_column},
             ),
         ),
-        *slips(__file__, FUNCTIONS),
     ),
     alternatives=(
         {"pad": alternatives.with_pad_sequence, "encode": alternatives.sorted_and_restored},
         {"encode": alternatives.gathered},
     ),
-    solution=SOLUTION,
     praise="A batch is now only a way to be quick: every sentence comes out as if it had gone alone.",
 )

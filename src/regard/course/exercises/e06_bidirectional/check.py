@@ -1,7 +1,6 @@
 """Exercise 6: both directions, paired layer by layer, untouched by padding."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import torch
 from numpy.random import Generator
@@ -9,9 +8,9 @@ from torch import Tensor, nn
 
 from regard.course.assertions import Check
 from regard.course.attempt import Attempt
-from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
+from regard.course.exercise import Arguments, Family, Law, Mistake
 from regard.course.exercises.e06_bidirectional import alternatives, mistakes
-from regard.course.slips import slips
+from regard.course.slips import declare
 
 
 def encode(gru: nn.GRU, embedded: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
@@ -69,22 +68,14 @@ def both_sides(attempt: Attempt, check: Check, random: Generator) -> None:
 
 def gradients(attempt: Attempt, check: Check, random: Generator) -> None:
     given = batch({**LARGE, "layer": 1, "hidden": 2}, random)
-    gru, lengths = given["gru"], given["lengths"]
-    check.gradients(
-        lambda embedded: attempt.encode(gru, embedded, lengths),
-        lambda embedded: encode(gru, embedded, lengths),
-        {"embedded": given["embedded"]},
-    )
+    check.gradients(attempt.encode, encode, given)
 
 
 SIZES = {"batch": (1, 3), "source": (2, 4), "layer": (1, 3), "width": (1, 2), "hidden": (1, 3)}
 OUTPUTS = ("states", "summary")
 
-FUNCTIONS = ("encode",)
-SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
-
-EXERCISE = Exercise(
-    functions=FUNCTIONS,
+EXERCISE = declare(
+    __file__,
     reference={"encode": encode},
     families=(
         Family("one sentence, one layer", batch, {**SIZES, "batch": (1, 1), "layer": (1, 1)}, outputs=OUTPUTS, count=4),
@@ -121,9 +112,7 @@ EXERCISE = Exercise(
             "the batch first, as in exercise 5.",
             ({"encode": mistakes.not_packed}, {"encode": mistakes.not_packed_but_masked}),
         ),
-        *slips(__file__, FUNCTIONS),
     ),
     alternatives=({"encode": alternatives.with_a_view}, {"encode": alternatives.layer_by_layer}),
-    solution=SOLUTION,
     praise="Every line of the notes now knows the whole sentence, from its own place.",
 )

@@ -1,7 +1,6 @@
 """Exercise 7: parity with the package's additive attention; the query is s_{t-1}; the context is fed."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import torch
 from numpy.random import Generator
@@ -10,9 +9,9 @@ from torch import Tensor, nn
 from regard.attention.additive.functional import additive_attention
 from regard.course.assertions import Check
 from regard.course.attempt import Attempt
-from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
+from regard.course.exercise import Arguments, Family, Law, Mistake
 from regard.course.exercises.e07_decoder_step import alternatives, mistakes
-from regard.course.slips import slips
+from regard.course.slips import declare
 
 
 def decoder_step(
@@ -94,24 +93,14 @@ def padding(attempt: Attempt, check: Check, random: Generator) -> None:
 
 
 def gradients(attempt: Attempt, check: Check, random: Generator) -> None:
-    given = any_sizes(LARGE, random)
-    fixed = {name: given[name] for name in ("cell", "real")}
-    moving = {name: value for name, value in given.items() if name not in fixed}
-    check.gradients(
-        lambda **inputs: attempt.decoder_step(**fixed, **inputs),
-        lambda **inputs: decoder_step(**fixed, **inputs),
-        moving,
-    )
+    check.gradients(attempt.decoder_step, decoder_step, any_sizes(LARGE, random))
 
 
 SIZES = {"batch": (1, 3), "source": (1, 4), "word": (1, 2), "hidden": (1, 3), "state": (1, 3), "width": (1, 4)}
 OUTPUTS = ("the new state", "the context", "the weights")
 
-FUNCTIONS = ("decoder_step",)
-SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
-
-EXERCISE = Exercise(
-    functions=FUNCTIONS,
+EXERCISE = declare(
+    __file__,
     reference={"decoder_step": decoder_step},
     families=(
         Family(
@@ -164,12 +153,10 @@ EXERCISE = Exercise(
             "masked_fill(~real, float('-inf')).",
             ({"decoder_step": mistakes.no_mask}, {"decoder_step": mistakes.inverted_mask}),
         ),
-        *slips(__file__, FUNCTIONS),
     ),
     alternatives=(
         {"decoder_step": alternatives.with_batched_products},
         {"decoder_step": alternatives.sentence_by_sentence},
     ),
-    solution=SOLUTION,
     praise="You have written the step of the 2014 paper: look with s_{t-1}, then move on with what you saw.",
 )

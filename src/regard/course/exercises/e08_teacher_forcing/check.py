@@ -1,7 +1,6 @@
 """Exercise 8: what each step is given, that no answer leaks, that padding does not count."""
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -10,10 +9,10 @@ from torch import Tensor
 
 from regard.course.assertions import Check
 from regard.course.attempt import Attempt
-from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
+from regard.course.exercise import Arguments, Family, Law, Mistake
 from regard.course.exercises.e08_teacher_forcing import alternatives, mistakes
 from regard.course.exercises.e08_teacher_forcing.toy_decoder import ToyDecoder
-from regard.course.slips import slips
+from regard.course.slips import declare
 from regard.text.special import BOS, EOS, PAD
 
 
@@ -95,35 +94,28 @@ def padding(attempt: Attempt, check: Check, random: Generator) -> None:
     )
 
 
+THROUGH_TIME = (
+    "The values are right, but the gradient of `{name}` is not: it must flow back through time, from every step to the "
+    "first state. Something cuts it (.detach(), .data)."
+)
+
+
 def through_time(attempt: Attempt, check: Check, random: Generator) -> None:
     given = decoding({"batch": 2, "target": 4}, random)
-    step, targets = given["step"], given["targets"]
-    check.gradients(
-        lambda state: attempt.teacher_forcing(step, state, targets),
-        lambda state: teacher_forcing(step, state, targets),
-        {"state": given["state"]},
-        "The values are right, but the gradient of `{name}` is not: it must flow back through time, from every step to "
-        "the first state. Something cuts it (.detach(), .data).",
-    )
+    check.gradients(attempt.teacher_forcing, teacher_forcing, given, THROUGH_TIME)
 
 
 def gradients(attempt: Attempt, check: Check, random: Generator) -> None:
     given = scoring({"batch": 2, "target": 3, "words": 4}, random)
-    targets = given["targets"]
-    check.gradients(
-        lambda logits: attempt.loss(logits, targets), lambda logits: loss(logits, targets), {"logits": given["logits"]}
-    )
+    check.gradients(attempt.loss, loss, given)
 
 
 STEPS = {"batch": (1, 3), "target": (1, 4)}
 PLACES = {"batch": (1, 3), "target": (1, 4), "words": (2, 5)}
 OUTPUTS = ("the loss",)
 
-FUNCTIONS = ("teacher_forcing", "loss")
-SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
-
-EXERCISE = Exercise(
-    functions=FUNCTIONS,
+EXERCISE = declare(
+    __file__,
     reference={"teacher_forcing": teacher_forcing, "loss": loss},
     families=(
         Family(
@@ -173,12 +165,10 @@ EXERCISE = Exercise(
             "cross_entropy) does both at once and stays finite.",
             ({"loss": mistakes.log_of_softmax},),
         ),
-        *slips(__file__, FUNCTIONS),
     ),
     alternatives=(
         {"teacher_forcing": alternatives.shifted_first, "loss": alternatives.built_in},
         {"loss": alternatives.masked_mean},
     ),
-    solution=SOLUTION,
     praise="Given one word late, asked for the next, padding left out: that is the whole of how a translator learns.",
 )

@@ -1,7 +1,6 @@
 """Exercise 9: a few updates watched closely, then two models trained for real."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from numpy.random import Generator
@@ -9,10 +8,10 @@ from torch.nn.utils import vector_to_parameters
 
 from regard.course.assertions import Check
 from regard.course.attempt import Attempt
-from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
+from regard.course.exercise import Arguments, Family, Law, Mistake
 from regard.course.exercises.e09_training import mistakes, observer, solution
 from regard.course.exercises.e09_training.material import STEPS, examine, small_model
-from regard.course.slips import slips
+from regard.course.slips import declare
 from regard.data.synthetic import Task
 
 ENOUGH = 0.95
@@ -75,11 +74,8 @@ def learns(task: Task, line: str) -> Any:
     return trial
 
 
-FUNCTIONS = ("train",)
-SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
-
-EXERCISE = Exercise(
-    functions=FUNCTIONS,
+EXERCISE = declare(
+    __file__,
     reference={"train": solution.train},
     families=(
         Family(
@@ -170,8 +166,6 @@ EXERCISE = Exercise(
             "loss.item() is a plain number.",
             ({"train": mistakes.losses_kept},),
         ),
-        *slips(__file__, FUNCTIONS),
     ),
-    solution=SOLUTION,
     praise="Your loop taught two models where to look, and nobody ever told them: the loss on the words was enough.",
 )

@@ -1,7 +1,6 @@
 """Exercise 10: what the eye sees on the axes, cell by cell; and questions about a given map."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,9 +8,9 @@ from numpy.random import Generator
 
 from regard.course.assertions import Check
 from regard.course.attempt import Attempt
-from regard.course.exercise import Arguments, Draw, Exercise, Family, Law, Mistake
+from regard.course.exercise import Arguments, Draw, Family, Law, Mistake
 from regard.course.exercises.e10_heatmap import alternatives, eye, mistakes, solution
-from regard.course.slips import slips
+from regard.course.slips import declare
 
 EOS = "EOS"
 ENGLISH = ["jane", "sees", "the", "black", "bird", "in", "africa"]
@@ -129,11 +128,8 @@ def drawing(name: str, draw: Draw, sizes: Mapping[str, tuple[int, int]]) -> Fami
     return Family(f"draw: {name}", draw, sizes, function="draw", call=look, count=2, shrink=False)
 
 
-FUNCTIONS = ("draw", "looked_at", "swapped", "copied")
-SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
-
-EXERCISE = Exercise(
-    functions=FUNCTIONS,
+EXERCISE = declare(
+    __file__,
     reference={
         "draw": solution.draw,
         "looked_at": solution.looked_at,
@@ -232,7 +228,6 @@ EXERCISE = Exercise(
             "EOS is counted as a word here. It belongs on the map, but it can be neither swapped nor copied.",
             ({"swapped": mistakes.swaps_with_eos}, {"copied": mistakes.copies_with_eos}),
         ),
-        *slips(__file__, FUNCTIONS),
     ),
     alternatives=(
         {
@@ -243,6 +238,5 @@ EXERCISE = Exercise(
         },
         {"draw": alternatives.bottom_up},
     ),
-    solution=SOLUTION,
     praise="You can draw attention so that others can read it, and read what others draw.",
 )

@@ -1,7 +1,6 @@
 """Exercise 11: three parities with the references; the query is s_t; the readout is tanh(W_c [c; s])."""
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,10 @@ from regard.attention.multiplicative.functional import concat_scores, dot_scores
 from regard.attention.worked import global_view
 from regard.course.assertions import Check
 from regard.course.attempt import Attempt
-from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
+from regard.course.exercise import Arguments, Family, Law, Mistake
 from regard.course.exercises.e11_luong import alternatives, mistakes, solution
 from regard.course.exercises.e11_luong.general import General
-from regard.course.slips import slips
+from regard.course.slips import declare
 
 
 def by_reference(worked: Callable[..., Any], query: Tensor, states: Tensor, **matrices: Tensor) -> Tensor:
@@ -167,13 +166,7 @@ def gradients(attempt: Attempt, check: Check, random: Generator) -> None:
         return concat_scores((query @ W_a[:, :split].T)[:, None], states @ W_a[:, split:].T, v)[:, 0]
 
     check.gradients(attempt.concat_score, concat, for_concat(LARGE, random))
-    given = for_step(LARGE, random)
-    fixed = {name: given[name] for name in ("score", "cell", "real")}
-    check.gradients(
-        lambda **moving: attempt.luong_step(**fixed, **moving),
-        lambda **moving: luong_step(**fixed, **moving),
-        {name: value for name, value in given.items() if name not in fixed},
-    )
+    check.gradients(attempt.luong_step, luong_step, for_step(LARGE, random))
 
 
 WIDTHS = {"batch": (1, 2), "source": (1, 3), "query": (1, 3), "state": (1, 3)}
@@ -182,11 +175,8 @@ OUTPUTS = ("scores",)
 CAUSES = ("the new state", "the weights", "the attentional vector")
 PARTS = ("the attentional vector", "the new state", "the weights")
 
-FUNCTIONS = ("dot_score", "general_score", "concat_score", "luong_step")
-SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
-
-EXERCISE = Exercise(
-    functions=FUNCTIONS,
+EXERCISE = declare(
+    __file__,
     reference={
         "dot_score": dot_score,
         "general_score": general_score,
@@ -250,7 +240,6 @@ EXERCISE = Exercise(
             "the state that comes out of it, s_t.",
             ({"luong_step": mistakes.previous_state}, {"luong_step": mistakes.previous_state_everywhere}),
         ),
-        *slips(__file__, FUNCTIONS),
     ),
     alternatives=(
         {
@@ -265,6 +254,5 @@ EXERCISE = Exercise(
             "concat_score": solution.concat_score,
         },
     ),
-    solution=SOLUTION,
     praise="Three scores, one step: Luong, Pham and Manning (2015), sections 3.1 and 3, in forty lines.",
 )

@@ -1,7 +1,6 @@
 """Exercise 12: the last attentional vector changes the next step; every sentence starts afresh."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,9 @@ from torch import Tensor, nn
 from regard.attention.multiplicative.functional import dot_attention
 from regard.course.assertions import Check
 from regard.course.attempt import Attempt
-from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
+from regard.course.exercise import Arguments, Family, Law, Mistake
 from regard.course.exercises.e12_input_feeding import alternatives, mistakes
-from regard.course.slips import slips
+from regard.course.slips import declare
 
 
 def decode(cell: nn.GRUCell, W_c: Tensor, sentences: list[tuple[Tensor, Tensor]]) -> list[Tensor]:
@@ -119,11 +118,8 @@ def cuts_the_graph(attempt: Attempt) -> bool:
 
 SIZES = {"sentences": (1, 3), "target": (1, 3), "source": (1, 4), "word": (1, 2), "hidden": (1, 3)}
 
-FUNCTIONS = ("decode",)
-SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
-
-EXERCISE = Exercise(
-    functions=FUNCTIONS,
+EXERCISE = declare(
+    __file__,
     reference={"decode": decode},
     families=(
         Family("one sentence", some_sentences, {**SIZES, "sentences": (1, 1)}, call=call, describe=shown, count=6),
@@ -189,9 +185,7 @@ EXERCISE = Exercise(
             ({"decode": mistakes.cuts_the_graph},),
             recognise=cuts_the_graph,
         ),
-        *slips(__file__, FUNCTIONS),
     ),
     alternatives=({"decode": alternatives.sentence_by_sentence}, {"decode": alternatives.split_matrix}),
-    solution=SOLUTION,
     praise="Each look knows about the looks before: your decoder keeps its own list of what is covered.",
 )

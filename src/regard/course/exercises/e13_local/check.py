@@ -1,7 +1,6 @@
 """Exercise 13: p_t inside the sentence, a window of 2D + 1 words, a Gaussian with σ = D / 2."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -14,9 +13,9 @@ from regard.attention.masking import lengths_to_mask, masked_softmax
 from regard.attention.worked import WorkedView, weights_of
 from regard.course.assertions import Check
 from regard.course.attempt import Attempt
-from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
+from regard.course.exercise import Arguments, Family, Law, Mistake
 from regard.course.exercises.e13_local import alternatives, mistakes
-from regard.course.slips import slips
+from regard.course.slips import declare
 
 
 def _rows(scores: Tensor, views: list[WorkedView]) -> Tensor:
@@ -127,12 +126,10 @@ def padding(attempt: Attempt, check: Check, random: Generator) -> None:
 
 
 def gradients(attempt: Attempt, check: Check, random: Generator) -> None:
-    given = predicted(LARGE, random)
-    fixed = {name: given[name] for name in ("lengths", "reach")}
     check.gradients(
-        lambda **moving: attempt.local_p(**fixed, **moving),
-        lambda **moving: differentiable(**fixed, **moving),
-        {name: value for name, value in given.items() if name not in fixed},
+        attempt.local_p,
+        differentiable,
+        predicted(LARGE, random),
         "The values are right, but the gradient of `{name}` is not: p_t learns through the Gaussian.",
     )
 
@@ -140,11 +137,8 @@ def gradients(attempt: Attempt, check: Check, random: Generator) -> None:
 MARCHING = {"batch": (1, 3), "source": (1, 7), "step": (0, 5), "reach": (1, 3)}
 PREDICTED = {"batch": (1, 3), "source": (1, 6), "reach": (1, 3), "hidden": (1, 2), "width": (1, 2)}
 
-FUNCTIONS = ("local_m", "local_p")
-SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
-
-EXERCISE = Exercise(
-    functions=FUNCTIONS,
+EXERCISE = declare(
+    __file__,
     reference={"local_m": local_m, "local_p": local_p},
     families=(
         Family("local_m", marching, MARCHING, function="local_m", outputs=("weights",), count=16),
@@ -239,12 +233,10 @@ EXERCISE = Exercise(
             "The window has lost an edge: both p_t − D and p_t + D belong to it.",
             ({"local_m": mistakes.m_half_open}, {"local_m": mistakes.m_too_narrow}),
         ),
-        *slips(__file__, FUNCTIONS),
     ),
     alternatives=(
         {"local_m": alternatives.m_by_slices, "local_p": alternatives.p_by_slices},
         {"local_m": alternatives.m_with_lowest_float, "local_p": alternatives.p_by_slices},
     ),
-    solution=SOLUTION,
     praise="A window, a centre that learns, a soft edge: Luong, Pham and Manning (2015), section 3.2.",
 )

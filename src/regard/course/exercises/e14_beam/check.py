@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,11 +11,11 @@ from torch import Tensor
 
 from regard.course.assertions import Check
 from regard.course.attempt import Attempt
-from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
+from regard.course.exercise import Arguments, Family, Law, Mistake
 from regard.course.exercises.e14_beam import alternatives, mistakes
 from regard.course.exercises.e14_beam.solution import greedy
 from regard.course.exercises.e14_beam.toy_model import EOS, ToyModel, Words
-from regard.course.slips import slips
+from regard.course.slips import declare
 from regard.search import LengthPenalty, Options
 from regard.search import beam_search as package_search
 
@@ -137,11 +136,8 @@ def no_twins(attempt: Attempt, check: Check, random: Generator) -> None:
 SIZES = {"vocabulary": (2, 4), "longest": (2, 4), "width": (1, 4), "first": (0, 1)}
 WIDER = {"vocabulary": (2, 5), "longest": (3, 6), "width": (1, 4), "first": (0, 1)}
 
-FUNCTIONS = ("beam_search",)
-SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
-
-EXERCISE = Exercise(
-    functions=FUNCTIONS,
+EXERCISE = declare(
+    __file__,
     reference={"beam_search": beam_search},
     families=(
         Family("a beam of two", toy, {**SIZES, "width": (2, 2)}, call=call, describe=shown, count=10),
@@ -194,9 +190,7 @@ EXERCISE = Exercise(
             "More than `width` hypotheses come back: return the best `width` of the finished ones.",
             ({"beam_search": mistakes.too_many},),
         ),
-        *slips(__file__, FUNCTIONS),
     ),
     alternatives=({"beam_search": alternatives.with_arrays}, {"beam_search": alternatives.recursive}),
-    solution=SOLUTION,
     praise="Your search keeps its options open, and with room for everything it would miss nothing.",
 )

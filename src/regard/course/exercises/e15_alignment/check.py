@@ -1,7 +1,6 @@
 """Exercise 15: hand-computed cases, and parity with the package's alignment and evaluation."""
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,10 +10,10 @@ from numpy.random import Generator
 from regard.alignment import LinkRule, Links, WordAttention, score_alignment
 from regard.course.assertions import Check
 from regard.course.attempt import Attempt
-from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
+from regard.course.exercise import Arguments, Family, Law, Mistake
 from regard.course.exercises.e15_alignment import alternatives, mistakes
 from regard.course.exercises.e15_alignment.corpus_bleu import corpus_bleu
-from regard.course.slips import slips
+from regard.course.slips import declare
 from regard.evaluation import bins
 
 Link = tuple[int, int]
@@ -151,11 +150,8 @@ def readme(attempt: Attempt, check: Check, random: Generator) -> None:
 
 PIECES = {"source": (1, 4), "target": (1, 4), "pieces": (1, 3)}
 
-FUNCTIONS = ("word_links", "aer", "bleu_by_length")
-SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
-
-EXERCISE = Exercise(
-    functions=FUNCTIONS,
+EXERCISE = declare(
+    __file__,
     reference={"word_links": word_links, "aer": aer, "bleu_by_length": bleu_by_length},
     families=(
         Family("word_links", pieces, PIECES, function="word_links", outputs=("links",), count=20),
@@ -269,7 +265,6 @@ EXERCISE = Exercise(
             "wrong, and leaving it out would shift all later bins.",
             ({"bleu_by_length": mistakes.zero_for_empty}, {"bleu_by_length": mistakes.empty_left_out}),
         ),
-        *slips(__file__, FUNCTIONS),
     ),
     alternatives=(
         {
@@ -279,6 +274,5 @@ EXERCISE = Exercise(
         },
         {"word_links": alternatives.by_sums},
     ),
-    solution=SOLUTION,
     praise="You can now say how good a heat-map is, in numbers that other people's systems have too.",
 )

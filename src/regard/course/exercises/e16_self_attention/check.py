@@ -1,7 +1,6 @@
 """Exercise 16: parity with the reference, gradients, and no leak from the future."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,9 +14,9 @@ from regard.attention.scaled_dot.functional import merge_heads, scaled_dot_atten
 from regard.attention.worked import WorkedView
 from regard.course.assertions import Check
 from regard.course.attempt import Attempt
-from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
+from regard.course.exercise import Arguments, Family, Law, Mistake
 from regard.course.exercises.e16_self_attention import alternatives, mistakes, solution
-from regard.course.slips import slips
+from regard.course.slips import declare
 
 Seen = tuple[Tensor, Tensor]
 MATRICES = ("W_q", "W_k", "W_v", "W_o")
@@ -171,20 +170,8 @@ def moderate(attempt: Attempt, check: Check, random: Generator) -> None:
 
 
 def gradients(attempt: Attempt, check: Check, random: Generator) -> None:
-    given = one_head(LARGE, random)
-    mask = given.pop("mask")
-    check.gradients(
-        lambda **moving: attempt.scaled_dot(**moving, mask=mask),
-        lambda **moving: scaled_dot(**moving, mask=mask),
-        given,
-    )
-    given = many_heads(LARGE, random)
-    fixed = {name: given.pop(name) for name in ("mask", "heads")}
-    check.gradients(
-        lambda **moving: attempt.multi_head(**moving, **fixed),
-        lambda **moving: differentiable(**moving, **fixed),
-        given,
-    )
+    check.gradients(attempt.scaled_dot, scaled_dot, one_head(LARGE, random))
+    check.gradients(attempt.multi_head, differentiable, many_heads(LARGE, random))
 
 
 ONE = {"batch": (1, 2), "target": (1, 3), "source": (1, 4), "width": (1, 4), "value": (1, 2)}
@@ -199,11 +186,8 @@ STABLE: dict[str, Any] = {
     "count": 6,
 }
 
-FUNCTIONS = ("causal_mask", "scaled_dot", "multi_head")
-SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
-
-EXERCISE = Exercise(
-    functions=FUNCTIONS,
+EXERCISE = declare(
+    __file__,
     reference={"causal_mask": causal_mask, "scaled_dot": scaled_dot, "multi_head": multi_head},
     families=(
         Family("causal_mask", for_mask, {"size": (1, 5)}, function="causal_mask", outputs=("mask",), count=4),
@@ -271,7 +255,6 @@ EXERCISE = Exercise(
                 {"multi_head": mistakes.merged_without_transpose},
             ),
         ),
-        *slips(__file__, FUNCTIONS),
     ),
     alternatives=(
         {
@@ -285,6 +268,5 @@ EXERCISE = Exercise(
             "multi_head": alternatives.one_einsum,
         },
     ),
-    solution=SOLUTION,
     praise="Stack this six times, add positions and a little plumbing, and it is Vaswani et al. (2017).",
 )

@@ -34,7 +34,7 @@ def multi_head(
     W_v: Float[Tensor, "width state"],
     W_o: Float[Tensor, "out width"],
 ) -> tuple[Float[Tensor, "batch target out"], Float[Tensor, "batch head target source"]]:
-    """Project, cut into heads, look once in each head, put the heads side by side, project again."""
+    """Project, cut into heads, attend in each head, put the heads side by side, project again."""
 
     def split(projected: Tensor) -> Tensor:
         batch, length, width = projected.shape

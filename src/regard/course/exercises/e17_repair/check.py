@@ -14,10 +14,10 @@ from regard.attention.additive.functional import additive_attention
 from regard.bundle.store import Bundle
 from regard.course.assertions import Broken, Check
 from regard.course.attempt import Attempt
-from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
+from regard.course.exercise import Arguments, Family, Law, Mistake
 from regard.course.exercises.e17_repair import alternatives, mistakes, replaced_attention
 from regard.course.exercises.e17_repair.small_translator import cache_home, translator
-from regard.course.slips import slips
+from regard.course.slips import declare
 from regard.course.waiting import busy, remark
 from regard.runtime.translation import Translation
 
@@ -112,11 +112,8 @@ def alone_and_together(attempt: Attempt, check: Check, random: Generator) -> Non
 OUTPUTS = ("the context", "the weights")
 SIZES = {"batch": (1, 3), "source": (1, 4), "hidden": (1, 3), "state": (1, 3), "width": (1, 4)}
 
-FUNCTIONS = ("attend",)
-SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
-
-EXERCISE = Exercise(
-    functions=FUNCTIONS,
+EXERCISE = declare(
+    __file__,
     reference={"attend": attend},
     families=(
         Family(
@@ -179,9 +176,7 @@ EXERCISE = Exercise(
             "was trained with the soft mixture of softmax.",
             ({"attend": mistakes.sharpest_only},),
         ),
-        *slips(__file__, FUNCTIONS),
     ),
     alternatives=({"attend": alternatives.with_products}, {"attend": alternatives.sentence_by_sentence}),
-    solution=SOLUTION,
     praise="It speaks again, with your attention in it; heatmap.png shows your look beside its own. That was all.",
 )

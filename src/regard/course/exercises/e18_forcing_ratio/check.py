@@ -1,7 +1,6 @@
 """Exercise 18: the right word or the decoder's own, coin by coin; the ratio is a straight line."""
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -10,10 +9,11 @@ from torch import Tensor
 
 from regard.course.assertions import Check
 from regard.course.attempt import Attempt
-from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
+from regard.course.exercise import Arguments, Family, Law, Mistake
+from regard.course.exercises.e08_teacher_forcing.check import THROUGH_TIME
 from regard.course.exercises.e08_teacher_forcing.toy_decoder import ToyDecoder
 from regard.course.exercises.e18_forcing_ratio import alternatives, mistakes
-from regard.course.slips import slips
+from regard.course.slips import declare
 
 BOS = 2
 
@@ -90,22 +90,13 @@ def ratio_one_is_teacher_forcing(attempt: Attempt, check: Check, random: Generat
 
 def through_time(attempt: Attempt, check: Check, random: Generator) -> None:
     given = decoding({"batch": 2, "target": 4}, random)
-    fixed = {name: given[name] for name in ("step", "targets", "coins")}
-    check.gradients(
-        lambda state: attempt.mixed_forcing(state=state, **fixed),
-        lambda state: mixed_forcing(state=state, **fixed),
-        {"state": given["state"]},
-        "The values are right, but the gradient of `{name}` is not: it must flow back through time, from every step to "
-        "the first state. Something cuts it (.detach(), .data).",
-    )
+    check.gradients(attempt.mixed_forcing, mixed_forcing, given, THROUGH_TIME)
 
 
-FUNCTIONS = ("mixed_forcing", "ratio")
-SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
 STEPS = {"batch": (1, 3), "target": (1, 5)}
 
-EXERCISE = Exercise(
-    functions=FUNCTIONS,
+EXERCISE = declare(
+    __file__,
     reference={"mixed_forcing": mixed_forcing, "ratio": ratio},
     families=(
         Family("steps with coins", decoding, STEPS, function="mixed_forcing", call=decode, describe=shown, count=16),
@@ -125,12 +116,10 @@ EXERCISE = Exercise(
             "One coin decides for a whole sentence. Every step has its own: use column t of `coins` at step t.",
             ({"mixed_forcing": mistakes.one_coin_for_all_steps},),
         ),
-        *slips(__file__, FUNCTIONS),
     ),
     alternatives=(
         {"mixed_forcing": alternatives.by_rows, "ratio": alternatives.clamped},
         {"mixed_forcing": alternatives.with_arithmetic},
     ),
-    solution=SOLUTION,
     praise="Your decoder can now practise on its own words, as much or as little as you like.",
 )

@@ -1,7 +1,6 @@
 """Exercise 19: each part equals the definition, and the whole learns a small language."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -11,10 +10,10 @@ from torch import Tensor
 from regard.attention.additive.functional import additive_attention
 from regard.course.assertions import Check
 from regard.course.attempt import Attempt
-from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
+from regard.course.exercise import Arguments, Family, Law, Mistake
 from regard.course.exercises.e19_whole_model import alternatives, mistakes, model_parts
 from regard.course.exercises.e19_whole_model.model_parts import EOS, Parts
-from regard.course.slips import slips
+from regard.course.slips import declare
 
 ENOUGH = 0.9
 
@@ -109,13 +108,7 @@ def padding(attempt: Attempt, check: Check, random: Generator) -> None:
 
 
 def gradients(attempt: Attempt, check: Check, random: Generator) -> None:
-    given = one_step({"batch": 2, "source": 3, "hidden": 2}, random)
-    fixed = {name: given[name] for name in ("parts", "words", "real")}
-    check.gradients(
-        lambda state, states: attempt.step(state=state, states=states, **fixed),
-        lambda state, states: step(state=state, states=states, **fixed),
-        {"state": given["state"], "states": given["states"]},
-    )
+    check.gradients(attempt.step, step, one_step({"batch": 2, "source": 3, "hidden": 2}, random))
 
 
 def learns(attempt: Attempt, check: Check, random: Generator) -> None:
@@ -131,13 +124,11 @@ def learns(attempt: Attempt, check: Check, random: Generator) -> None:
     )
 
 
-FUNCTIONS = ("encode", "step", "translate")
-SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
 SIZES = {"batch": (1, 3), "source": (1, 4), "hidden": (1, 3)}
 STATES, STEP = ("the states", "the first state"), ("the logits", "the new state", "the weights")
 
-EXERCISE = Exercise(
-    functions=FUNCTIONS,
+EXERCISE = declare(
+    __file__,
     reference={"encode": encode, "step": step, "translate": translate},
     families=(
         Family("encode", sentences, SIZES, function="encode", outputs=STATES, describe=shown, count=8),
@@ -174,7 +165,6 @@ EXERCISE = Exercise(
             "(pack_padded_sequence, enforce_sorted=False) and unpack the states.",
             ({"encode": mistakes.not_packed}, {"encode": mistakes.not_packed_but_masked}),
         ),
-        *slips(__file__, FUNCTIONS),
     ),
     alternatives=(
         {
@@ -183,6 +173,5 @@ EXERCISE = Exercise(
             "translate": alternatives.translate_one_by_one,
         },
     ),
-    solution=SOLUTION,
     praise="Encoder, attention, decoder, search: it is all yours, and it translates.",
 )

@@ -1,7 +1,6 @@
 """Exercise 20: the fixed vector, the measurement, and what both say about two trained models."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import torch
 from numpy.random import Generator
@@ -9,9 +8,9 @@ from torch import Tensor
 
 from regard.course.assertions import Check
 from regard.course.attempt import Attempt
-from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
+from regard.course.exercise import Arguments, Family, Law, Mistake
 from regard.course.exercises.e20_bottleneck import alternatives, mistakes, two_models
-from regard.course.slips import slips
+from regard.course.slips import declare
 
 COST = 0.25
 
@@ -103,21 +102,13 @@ def no_look(attempt: Attempt, check: Check, random: Generator) -> None:
 
 
 def gradients(attempt: Attempt, check: Check, random: Generator) -> None:
-    given = looks({"batch": 2, "source": 4, "state": 3}, random)
-    fixed = {name: given[name] for name in ("query", "real")}
-    check.gradients(
-        lambda states: attempt.fixed_context(states=states, **fixed)[0],
-        lambda states: fixed_context(states=states, **fixed)[0],
-        {"states": given["states"]},
-    )
+    check.gradients(attempt.fixed_context, fixed_context, looks({"batch": 2, "source": 4, "state": 3}, random))
 
 
-FUNCTIONS = ("fixed_context", "quality_by_length", "bottleneck")
-SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
 OUTPUTS = ("the context", "the weights")
 
-EXERCISE = Exercise(
-    functions=FUNCTIONS,
+EXERCISE = declare(
+    __file__,
     reference={"fixed_context": fixed_context, "quality_by_length": quality_by_length, "bottleneck": bottleneck},
     families=(
         Family(
@@ -159,7 +150,6 @@ EXERCISE = Exercise(
             "the lists themselves, or their lengths as well.",
             ({"quality_by_length": mistakes.beginnings},),
         ),
-        *slips(__file__, FUNCTIONS),
     ),
     alternatives=(
         {
@@ -169,6 +159,5 @@ EXERCISE = Exercise(
         },
         {"fixed_context": alternatives.by_next},
     ),
-    solution=SOLUTION,
     praise="You have measured the picture that started it all: long sentences do not fit through one vector.",
 )

@@ -82,9 +82,9 @@ def train(attend: Attend | None, updates: int = UPDATES) -> Copier:
     return model
 
 
-def copied(model: Copier, rows: int = 300) -> tuple[list[list[int]], list[list[int]]]:
+def copied(model: Copier, rows: int = 300, longest: int = LONGEST) -> tuple[list[list[int]], list[list[int]]]:
     """What the model writes for unseen sequences, and what it should have written."""
-    source, targets = numbers(rows, seed=10**6)
+    source, targets = numbers(rows, 10**6, longest)
     with torch.no_grad():
         written = model(source, None, targets.shape[1]).argmax(dim=-1)
     return [_until_the_end(row) for row in written.tolist()], [_until_the_end(row) for row in targets.tolist()]
