@@ -9,7 +9,7 @@ from numpy import ndarray
 
 from regard.course.attempt import Attempt
 from regard.course.exercise import Arguments
-from regard.course.outcome import Outcome, equal, run
+from regard.course.outcome import Outcome, equal, run, same
 from regard.course.shrink import draw
 from regard.course.trial import Trial
 
@@ -146,6 +146,12 @@ def dependence(attempt: Attempt, reference: Attempt, trial: Trial) -> Dependence
             found.telling.add(name)
             found.unused |= set() if moved else {name}
     return found
+
+
+def changes_by_itself(attempt: Attempt, trial: Trial) -> bool:
+    """Whether another call with the same arguments gives another answer."""
+    again = run(attempt, trial.family, trial.arguments)
+    return trial.yours.error is None and again.error is None and not same(trial.yours, again, trial.family.tolerance)
 
 
 def mixes_the_batch(attempt: Attempt, reference: Attempt, trial: Trial) -> bool:

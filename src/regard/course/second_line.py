@@ -10,7 +10,13 @@ from regard.course.axis_names import Names, axes_of
 from regard.course.collection_relations import collection_relation
 from regard.course.error_advice import advice_for
 from regard.course.exercise import Exercise
-from regard.course.input_relations import dependence, mixes_the_batch, right_only_for, weight_at_the_padding
+from regard.course.input_relations import (
+    changes_by_itself,
+    dependence,
+    mixes_the_batch,
+    right_only_for,
+    weight_at_the_padding,
+)
 from regard.course.shape_relations import parts_in_another_order, shape_relation, too_many_results
 from regard.course.trial import Trial
 from regard.course.value_relations import value_relation
@@ -25,6 +31,8 @@ def properties(exercise: Exercise, attempt: Attempt, trials: list[Trial]) -> str
     wrong = [trial for trial in trials if trial.wrong]
     if not wrong:
         return ""
+    if any(changes_by_itself(attempt, trial) for trial in wrong[:INPUTS]):
+        return "The same input gives another answer at each call: your function uses random numbers of its own."
     with np.errstate(all="ignore"):
         found = [
             *_of_structure(trials),
@@ -55,17 +63,15 @@ def _of_dependence(exercise: Exercise, attempt: Attempt, trials: list[Trial]) ->
     sentences = []
     if found and len({one.part for one in found}) == 1:
         what = "Your answer" if found[0].part == "your answer" else f"{found[0].part[0].upper()}{found[0].part[1:]}"
-        verb = "do" if what.lower().endswith("s") else "does"
-        unused, beyond = (
-            _common((one.unused, one.telling) for one in found),
-            _common((one.beyond, one.silent) for one in found),
-        )
+        several = what.lower().endswith("s")
+        unused = _common((one.unused, one.telling) for one in found)
+        beyond = _common((one.beyond, one.silent) for one in found)
         if unused:
-            sentences.append(
-                f"{what} {verb} not depend on {_listed(unused)}: {'they are' if len(unused) > 1 else 'it is'} not used."
-            )
-        if beyond and unused:
-            sentences.append(f"Instead of that it depends on {_listed(beyond)}.")
+            ends = "they are not used" if len(unused) > 1 else "it is not used"
+            sentences.append(f"{what} {'do' if several else 'does'} not depend on {_listed(unused)}: {ends}.")
+        if beyond:
+            ends = "used instead" if unused else "but should not"
+            sentences.append(f"{what} {'depend' if several else 'depends'} on {_listed(beyond)}, {ends}.")
     if any(mixes_the_batch(attempt, reference, trial) for trial in some):
         sentences.append("The sentences of a batch are mixed: each sentence may use its own numbers only.")
     return sentences

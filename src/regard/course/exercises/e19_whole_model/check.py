@@ -105,6 +105,11 @@ def padding(attempt: Attempt, check: Check, random: Generator) -> None:
     padded = attempt.encode(given["parts"], longer, given["lengths"])
     check.same(padded[0][:, :3], alone[0], "Padding changed the states of a sentence.", labels="padded/alone")
     check.same(padded[1], alone[1], "Padding changed the first state.", labels="padded/alone")
+    behind = torch.zeros_like(longer[:, 3:, None] * alone[0][:, :1])
+    otherwise = (
+        "The states must be as long as the source, zeros at the padding: pad_packed_sequence(…, total_length=…)."
+    )
+    check.same(padded[0][:, 3:], behind, otherwise)
 
 
 def gradients(attempt: Attempt, check: Check, random: Generator) -> None:
