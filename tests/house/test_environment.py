@@ -33,8 +33,9 @@ def test_a_run_that_changes_the_environment_fails(tmp_path: Path, body: str, nam
     (tmp_path / "conftest.py").write_text(CONFTEST, encoding="utf-8")
     test = f"from pathlib import Path\ndef test_it() -> None:\n    {body}\n"
     (tmp_path / "test_it.py").write_text(test, encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "1", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "xdist", "-n", "1", str(tmp_path)]
+    alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # other plugins take seconds to load
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=alone, check=False)
     assert "1 passed" in done.stdout
     assert done.returncode == (1 if named else 0)
     assert ("the tests changed the Python environment" in done.stdout) == bool(named)
