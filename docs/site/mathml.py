@@ -18,6 +18,8 @@ ACCENTED = {"ŷ": ("y", "^")}
 TILDE = "\u0303"
 LINE_UP = re.compile(r",   ")
 """Two equations on one line, not an equation and a remark."""
+REMARK = re.compile(r"\s{3,}(?!\s*=)")
+"""The space before a remark; before a relation, spaces align it with that of other lines."""
 
 
 def block(text: str) -> str:
@@ -27,7 +29,7 @@ def block(text: str) -> str:
 
 
 def _row(line: str) -> str:
-    text, *remark = re.split(r"\s{3,}", line.strip(), maxsplit=1) if LINE_UP.search(line) is None else [line.strip()]
+    text, *remark = [line.strip()] if LINE_UP.search(line) else REMARK.split(line.strip(), maxsplit=1)
     left, relation, right = text.partition(" = ")
     cells = [expression(left), "<mo>=</mo>" if relation else "", expression(right), *(_remark(one) for one in remark)]
     sides = ("right", "center", "left", "left")

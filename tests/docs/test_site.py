@@ -79,6 +79,7 @@ def test_equations_are_mathml_and_maps_can_be_explored(site: Path) -> None:
     for name, equations in (("01-bottleneck", 1), ("02-alignment", 1), ("04-luong", 2), ("07-self-attention", 2)):
         page = (site / "story" / f"{name}.html").read_text(encoding="utf-8")
         assert page.count('<math display="block">') == equations, name
+        assert "<mtext>=" not in page, "a relation was taken for a remark"
         assert "```" not in page
     assert 'src="maps/walk.html"' in (site / "story" / "02-alignment.html").read_text(encoding="utf-8")
     assert "tapis" in (site / "story" / "maps" / "walk.html").read_text(encoding="utf-8")
