@@ -76,5 +76,5 @@ def test_counts_and_faults_of_the_held_out_half_stay_unnamed() -> None:
     result = report(missed, list_held_out=False)
     assert {one["half"] for one in result["faults"]} == {"seen", "later"}
     assert result["halves"]["held-out"]["missed"] > 0
-    assert {one["half"] for one in report(missed, list_held_out=True)["faults"]} == set(HALVES)
+    assert {one["half"] for one in report(missed, list_held_out=True)["faults"]} == {*HALVES, "later"}
     assert count([{"outcome": "diagnosed"}, {"outcome": "accepted"}, {"outcome": "passed"}])["share"] == 0.5
