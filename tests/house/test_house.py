@@ -179,8 +179,10 @@ def test_the_project_speaks_of_itself_alone() -> None:
     for name in listed.stdout.splitlines():
         path = ROOT / name
         if path.suffix in (".py", ".md", ".toml", ".txt", ".html") and path.is_file():
-            found = re.search(r"(?<![\w.])/(work|root|home)/\w+", path.read_text(encoding="utf-8"))
+            text = path.read_text(encoding="utf-8")
+            found = re.search(r"(?<![\w.])/(work|root|home)/\w+", text)
             assert not found, f"{name} names a path of somebody's machine: {found.group() if found else ''}"
+            assert not re.search("^(<{7}|>{7}) ", text, re.MULTILINE), f"{name} has the marks of a merge conflict"
 
 
 def test_only_training_world_imports_torch_distributed() -> None:
