@@ -74,7 +74,7 @@ def test_item_2_python_m_regard_keeps_a_current_folder_that_the_user_put_on_the_
     here = write_module(tmp_path / "here")
     (here / "mine.toml").write_text(OWN, encoding="utf-8")
     given = {**os.environ, "PYTHONPATH": os.pathsep.join([str(here), *filter(None, sys.path)]), "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-P", "-m", "regard", "train", "mine.toml", "--out", "run"]
+    command = [sys.executable, "-P", "-m", "regard", "doctor", "mine.toml"]
     done = subprocess.run(command, cwd=here, env=given, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert (here / "imported").exists()
