@@ -38,7 +38,7 @@ def test_help_of_each_verb(command: Command, verb: str) -> None:
     assert first.endswith("[options]")
     assert "Options:\n" in outcome.out
     assert max(len(line) for line in outcome.out.splitlines()) <= 100
-    for oddity in ("{", "[[", "<str", "<path", "<int", "<list", "Annotated", "None"):
+    for oddity in ("…...", "{", "[[", "<str", "<path", "<int", "<list", "Annotated", "None"):
         assert oddity not in outcome.out
     assert command("help", verb).out == outcome.out
 

@@ -30,7 +30,7 @@ def export(
     kind: Annotated[str, typer.Argument(metavar="FORMAT", help=f"{', '.join(FORMATS)}.")],
     bundles: Annotated[
         list[Path],
-        typer.Argument(metavar="BUNDLE…", show_default=False, help="Run folders, bundles or names; several for web."),
+        typer.Argument(metavar="BUNDLE", show_default=False, help="Run folders, bundles or names; several for web."),
     ],
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to write; an earlier export is replaced.")],
     int8: Annotated[bool, typer.Option("--int8", help="Matrices as 8-bit integers with a scale for each row.")] = False,
