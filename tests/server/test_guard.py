@@ -102,6 +102,19 @@ def test_a_browser_trades_the_token_for_a_cookie(tight: Serving) -> None:
         assert browser.get("/api/v1/models").status_code == 200
 
 
+def test_a_browser_without_the_token_gets_a_form(tight: Serving) -> None:
+    client, _, _ = tight
+    for address in ("/", "/?token=wrong", "/assets/none.js"):
+        answer = client.get(address, headers={"Accept": "text/html,application/xhtml+xml"})
+        assert (answer.status_code, answer.headers["content-type"]) == (401, "text/html; charset=utf-8")
+        assert 'name="token"' in answer.text
+        assert "everybody who reaches this port" in answer.text
+        assert "wrong" not in answer.text
+    answer = client.get("/api/v1/models", headers={"Accept": "text/html"})
+    assert answer.json()["error"]["code"] == "unauthorized"
+    assert 'reason="unauthorized"' in client.get("/metrics").text
+
+
 def test_another_host_without_a_token_is_refused_with_the_reason() -> None:
     with pytest.raises(InputError, match=r"--host 0.0.0.0 opens the server to other machines: everybody .* --token"):
         Settings(host="0.0.0.0")

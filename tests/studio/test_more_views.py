@@ -171,12 +171,24 @@ def test_a_run_is_drawn_and_replayed(studio: Studio) -> None:
     page.wait_for_url("**model=studio-en-fr-1**")
 
 
+def test_a_run_that_does_not_exist_is_named(studio: Studio) -> None:
+    page = studio.open("train", run="deleted")
+    page.get_by_text("There is no run “deleted” in this folder.").wait_for()
+    page = studio.open("quality", models="elsewhere")
+    page.get_by_text("No such model here: elsewhere.").wait_for()
+    studio.troubles[:] = [one for one in studio.troubles if "status of 404" not in one]
+
+
 def test_a_newcomer_trains_and_stops(studio: Studio) -> None:
     _trained(studio)
     page = studio.open("train")
     page.get_by_role("button", name="Train", exact=True).click()
     page.get_by_role("button", name="Training…").wait_for()
     assert page.get_by_role("button", name="Training…").is_disabled()
+    second = page.context.new_page()
+    second.goto(f"{studio.base}/#/train")
+    second.get_by_role("button", name="Training…").wait_for()
+    second.close()
     page.get_by_role("heading", name="studio-en-fr-2").wait_for()
     page.get_by_role("button", name="Stop").click()
     page.get_by_role("button", name="Train", exact=True).wait_for()

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from starlette.datastructures import Headers
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from regard.server.errors import Refusal
 from regard.server.service import Service
@@ -36,6 +36,19 @@ _HEADERS = (
         b"font-src 'self' data:; object-src 'none'; base-uri 'none'; frame-ancestors 'self'",
     ),
 )
+
+_TOKEN_FORM = f"""<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>regard studio</title>
+<style>body {{ font: 1rem/1.5 system-ui, sans-serif; max-width: 30rem; margin: 15vh auto; padding: 0 1rem }}</style>
+<h1>regard studio</h1>
+<p>This server needs its token: without one {WHY_TOKEN}.</p>
+<form><label>Token <input type="password" name="token" required autofocus></label> <button>Open</button></form>
+</html>
+"""
 
 
 class Guard:
@@ -67,7 +80,7 @@ class Guard:
         self._report(scope, answered, seconds, error or scope.get("regard_error"))
 
     def _refused(self, scope: Scope) -> Response | None:
-        """Raises, or answers without the application: only for a browser that sends its token in the URL."""
+        """Raises, or answers without the application: a browser gets a form for the token, then a cookie."""
         headers, settings = Headers(scope=scope), self._service.settings
         self._check_origin(headers)
         path: str = scope["path"]
@@ -78,6 +91,9 @@ class Guard:
                 response.set_cookie(COOKIE, settings.token, httponly=True, samesite="strict")
                 return response
             if not _same(_token(headers), settings.token):
+                if "text/html" in headers.get("accept", "") and not path.startswith("/api/"):
+                    scope["regard_error"] = "unauthorized"
+                    return HTMLResponse(_TOKEN_FORM, status_code=401)
                 raise Refusal(
                     401, "unauthorized", f"this server needs its token: without one {WHY_TOKEN}",
                     hint="send Authorization: Bearer TOKEN, or open /?token=TOKEN in a browser",

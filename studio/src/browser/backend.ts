@@ -32,11 +32,11 @@ class Browser implements Backend {
     if (method !== "POST" || !["/translate", "/step", "/occlusion"].includes(path)) {
       throw new ApiError(404, "not_found", "This page has no server, so this is not possible here.");
     }
-    const asked = body as TranslateRequest;
-    if (asked.text.length > CHARACTERS) throw new ApiError(413, "too_long", `At most ${CHARACTERS} characters, ${asked.text.length} given.`);
-    const model = await this.open(asked.model ?? listed.models[0].about.id);
+    const requested = body as TranslateRequest;
+    if (requested.text.length > CHARACTERS) throw new ApiError(413, "too_long", `At most ${CHARACTERS} characters, ${requested.text.length} given.`);
+    const model = await this.open(requested.model ?? listed.models[0].about.id);
     signal?.throwIfAborted();
-    return this.send<T>(path as Job["kind"], asked, model, signal, partial);
+    return this.send<T>(path as Job["kind"], requested, model, signal, partial);
   }
 
   #models(): Models {

@@ -171,8 +171,8 @@ export async function step(opened: Opened, request: TranslateRequest & { step?: 
 
 /** Drops each source word in turn and forces the translation of the whole, or the given target. */
 export async function occlusion(opened: Opened, request: TranslateRequest, hooks: Hooks): Promise<Occlusion> {
-  const asked: TranslateRequest = request.target != null ? { ...request, mode: "forced" } : { text: request.text, beam: 1 };
-  const { source, forced, found } = await decode(opened, asked, { pause: hooks.pause }, false);
+  const requested: TranslateRequest = request.target != null ? { ...request, mode: "forced" } : { text: request.text, beam: 1 };
+  const { source, forced, found } = await decode(opened, requested, { pause: hooks.pause }, false);
   const [built] = found;
   if (!built) throw wrong("text", "it is blank: there is no word to drop");
   const { encoding } = source;

@@ -7,7 +7,7 @@ const ESCAPED: Record<number, number> = { 0x5c: 0x5c, 0x22: 0x22, 0x6e: 0x0a, 0x
 
 export const offline = "serviceWorker" in navigator && location.protocol !== "file:";
 
-/** The service worker may start after files were loaded: it is told which. */
+/** The service worker may start after files were loaded: this message lists them. */
 export function keepOffline(addresses: () => string[]): void {
   if (offline) navigator.serviceWorker.ready.then((worker) => worker.active?.postMessage({ keep: addresses() }));
 }

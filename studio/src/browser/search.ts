@@ -43,7 +43,7 @@ export interface Options {
   traced?: boolean;
   /** Called before every step, with the live hypotheses. May wait; throws to end the search. */
   progress?: (live: Hypothesis[], ended: Hypothesis[][]) => Promise<void> | void;
-  /** Distributions are not wanted: logits are not kept. */
+  /** Without distributions: logits are not kept. */
   lean?: boolean;
   /** Greedy search does not need log-probabilities to choose; where only the text counts, it saves a tenth of the time. */
   unscored?: boolean;

@@ -26,7 +26,7 @@ export class RunEvents {
   total = $state<number | null>(null);
   warnings = $state.raw<string[]>([]);
   ended = $state<string | null>(null);
-  /** Counts the snapshots, so that a view knows when to ask for the replay again. */
+  /** Counts the snapshots, so that a view knows when to request the replay again. */
   snapshots = $state(0);
   #source: EventSource | null = null;
   #waiting: Step[] = [];
@@ -45,7 +45,7 @@ export class RunEvents {
     source.onopen = () => connection.found();
     source.onerror = () => {
       if (source.readyState === EventSource.CONNECTING) connection.lost(); // the browser tries again
-      else done(); // refused: the run is gone
+      else done(); // refused: the run does not exist
     };
     on<{ total_steps: number }>("started", (data) => (this.total = data.total_steps));
     on<Step>("step", (data) => this.#later(data));

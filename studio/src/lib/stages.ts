@@ -3,10 +3,10 @@
 export type Stage = "query" | "scores" | "mask" | "softmax" | "context" | "words";
 
 export const STAGES: { name: Stage; title: string; about: string }[] = [
-  { name: "query", title: "Query", about: "The decoder’s state asks: what do I need now?" },
-  { name: "scores", title: "Scores", about: "Each source position answers with a number: how well it fits the query." },
-  { name: "mask", title: "Mask", about: "Positions that may not be read (padding, outside a window) are taken out." },
-  { name: "softmax", title: "Softmax", about: "Scores become weights: where the model looks, in shares of 1." },
-  { name: "context", title: "Context", about: "The weighted sum of the source states: what the model sees." },
-  { name: "words", title: "Top words", about: "State and context give a probability to every word; one is written." },
+  { name: "query", title: "Query", about: "The query is a state of the decoder: it encodes what the next word needs." },
+  { name: "scores", title: "Scores", about: "Each source position gets a number: how well it matches the query." },
+  { name: "mask", title: "Mask", about: "Positions that must not be read (padding, outside a local window) are excluded." },
+  { name: "softmax", title: "Softmax", about: "Scores become weights that sum to 1: where the model looks." },
+  { name: "context", title: "Context", about: "The weighted sum of the source states, by these weights." },
+  { name: "words", title: "Top words", about: "State and context give every word a probability; one is written." },
 ];

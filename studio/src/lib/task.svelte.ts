@@ -9,7 +9,7 @@ export class Task<Answer> {
   #abort: AbortController | null = null;
 
   constructor() {
-    onDestroy(() => this.#abort?.abort()); // nobody waits for the answer of a view that was left
+    onDestroy(() => this.#abort?.abort()); // the view was left: its answer is not needed
   }
 
   async run(ask: (signal: AbortSignal) => Promise<Answer>): Promise<Answer | null> {
