@@ -54,7 +54,7 @@ class RunEvent(Answer):
     """The data of one server-sent event: a line of the run's journal, by the name of its `event`.
 
     started {total_steps, parameters, train_pairs …}, step {step, epoch, loss, rate, gradient_norm, tokens_per_second,
-    seconds}, validated {step, train_loss, loss, metric, score, best, sample [source, translation, reference]},
+    seconds}, validated {step, train_loss, loss, metric, score, best, sample [source, reference, translation]},
     averaged, warning {step, message}, finished {step, reason, best_score, best_step}; snapshot {step} when /replay has
     a new one; gone {message} when the process ended without `finished`.
     """
