@@ -96,6 +96,17 @@ def test_numbers_are_drawn_with_bars_and_marks() -> None:
     assert lines[2].count("^") == 2
 
 
+def test_plain_values_are_shown_without_their_numpy_type_and_with_digits_that_differ() -> None:
+    links = Leaf("links", "set", {(np.int64(0), 0)}), Leaf("links", "set", {(1, 0)})
+    assert yours_and_wanted(*links) == ["yours   {(0, 0)}", "wanted  {(1, 0)}"]
+    assert yours_and_wanted(Leaf("ratio", "number", 0.1 + 0.2), Leaf("ratio", "number", 0.5)) == [
+        "yours   0.3",
+        "wanted  0.5",
+    ]
+    close = yours_and_wanted(Leaf("ratio", "number", 0.30000001), Leaf("ratio", "number", 0.3))
+    assert close == ["yours   0.30000001", "wanted  0.3"]
+
+
 def test_of_a_large_array_the_worst_row_is_shown() -> None:
     wanted = np.zeros((5, 4, 20))
     yours = wanted.copy()

@@ -62,7 +62,7 @@ def executed(entry: Entry, code: str | None, folder: Path, monkeypatch: pytest.M
         book.cells[2].source = code.split("if __name__")[0]
     monkeypatch.setenv("PYTHONPATH", ":".join(path for path in sys.path if path))
     monkeypatch.setattr(KernelSpecManager, "ensure_native_kernel", True)
-    NotebookClient(book, timeout=120, kernel_name="python3", allow_errors=code is None).execute(cwd=str(folder))
+    NotebookClient(book, timeout=600, kernel_name="python3", allow_errors=code is None).execute(cwd=str(folder))
     return book
 
 
@@ -75,3 +75,17 @@ def test_a_notebook_runs_with_the_starter_and_with_the_solution(
     after = executed(entry, entry.solution, tmp_path, monkeypatch)
     assert "✓ 1 · A softmax that survives" in after.cells[3].outputs[0]["data"]["text/html"]
     assert "cat" in after.cells[4].outputs[0]["text"]
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [pytest.param(one, marks=() if one.number in (4, 10) else pytest.mark.long) for one in entries()[1:]],
+    ids=lambda entry: entry.name,
+)
+def test_every_notebook_passes_with_the_solution(entry: Entry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    book = executed(entry, entry.solution, tmp_path, monkeypatch)
+    assert f"✓ {entry.number} · {entry.title}" in book.cells[3].outputs[-1]["data"]["text/html"]
+    errors = [
+        one for cell in book.cells if cell.cell_type == "code" for one in cell.outputs if one.output_type == "error"
+    ]
+    assert not errors

@@ -52,10 +52,15 @@ def _folded(title: str, text: str) -> str:
 
 
 def _parts(starter: str) -> tuple[str, str]:
-    """The functions to write, and the experiment under `if __name__ == "__main__"` without its indentation."""
+    """The functions to write, and the experiment under `if __name__ == "__main__"` without its indentation.
+
+    A figure that the experiment draws is shown below its cell.
+    """
     before, after = MAIN.split(starter, maxsplit=1)
     experiment = re.sub(r"^    ", "", after, flags=re.MULTILINE)
-    return before.strip(), experiment.strip()
+    experiment = re.sub(r'Path\(__file__\)\.with_name\(("[^"]+")\)', r"Path(\1)", experiment)  # no __file__ here
+    shown = "\nfigure" if "figure = " in experiment else ""
+    return before.strip(), experiment.strip() + shown
 
 
 def _functions(starter: str) -> list[str]:

@@ -1,5 +1,6 @@
 """Numbers for people: small arrays as rows with little bars, the place where two differ marked."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,7 +18,9 @@ MOST_LETTERS = 20
 def yours_and_wanted(yours: Leaf, wanted: Leaf) -> list[str]:
     """Both answers, one above the other; of a large array the row with the largest error."""
     if yours.kind != wanted.kind or not isinstance(wanted.value, ndarray):
-        return [f"yours   {_short(yours)}", f"wanted  {_short(wanted)}"]
+        mine, want = _short(yours, "{:.6g}"), _short(wanted, "{:.6g}")
+        texts = (mine, want) if mine != want else (_short(yours), _short(wanted))
+        return [f"yours   {texts[0]}", f"wanted  {texts[1]}"]
     if yours.value.shape != wanted.value.shape or not _drawable(yours.value, wanted.value):
         return [
             f"yours   {_shape_text(yours.value)}",
@@ -70,12 +73,16 @@ def _array(value: Any) -> ndarray | None:
     return None
 
 
-def _short(leaf: Leaf) -> str:
+def _short(leaf: Leaf, digits: str = "{!r}") -> str:
+    """A value in a word; NumPy's own numbers as plain ones, because their type is no mistake."""
     if isinstance(leaf.value, ndarray):
         return f"a {leaf.kind} of {_shape_text(leaf.value)}"
     if leaf.kind == "nothing":
         return "None"
+    if isinstance(leaf.value, float):
+        return digits.format(leaf.value)
     text = repr(leaf.value) if leaf.value is not None else f"a {leaf.kind}"
+    text = re.sub(r"np\.\w+\(([^()]*)\)", r"\1", text)
     return text if len(text) <= 100 else text[:97] + "..."
 
 
