@@ -45,7 +45,7 @@ def packing() -> str:
     sheet.text(357, 160, "mask: 1 is real", colour=MUTED)
     sheet.text(138, 160, "one row for each sentence", colour=MUTED)
     ruler(sheet, (16, 176), (464, 176))
-    sheet.heading(204, "Packed: whoever still has a word takes part")
+    sheet.heading(204, "Packed: only real words take part")
     for step in range(STEPS):
         left = 16 + step * 112.0
         sheet.text(left + 29, 230, f"step {step + 1}", colour=MUTED)

@@ -17,7 +17,7 @@ def growth() -> str:
         "Four heat-maps of the same sentence, after "
         + ", ".join(found)
         + " steps: at first every row is alike; then each looks at its neighbourhood;"
-        " at the end nearly all of the weight is on one word.",
+        " at the end most rows have nearly all of their weight on one word.",
         620,
     )
     for place, (step, one) in enumerate(found.items()):
