@@ -2,6 +2,7 @@
 
 import json
 import sys
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,8 @@ def executed(entry: Entry, code: str | None, folder: Path, monkeypatch: pytest.M
     """The notebook after Jupyter ran it; `code` takes the starter's place."""
     book = nbformat.reads(json.dumps(notebook(entry)), as_version=4)
     if code is not None:
-        book.cells[2].source = code.split("if __name__")[0]
+        imports = entry.starter.split("\ndef ")[0]  # a learner keeps the starter's; the experiment may need them
+        book.cells[2].source = f"{imports}\n{code.split('if __name__')[0]}"
     monkeypatch.setenv("PYTHONPATH", ":".join(path for path in sys.path if path))
     monkeypatch.setattr(KernelSpecManager, "ensure_native_kernel", True)
     NotebookClient(book, timeout=600, kernel_name="python3", allow_errors=code is None).execute(cwd=str(folder))
@@ -84,7 +86,7 @@ def test_a_notebook_runs_with_the_starter_and_with_the_solution(
 )
 def test_every_notebook_passes_with_the_solution(entry: Entry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     book = executed(entry, entry.solution, tmp_path, monkeypatch)
-    assert f"✓ {entry.number} · {entry.title}" in book.cells[3].outputs[-1]["data"]["text/html"]
+    assert escape(f"✓ {entry.number} · {entry.title}") in book.cells[3].outputs[-1]["data"]["text/html"]
     errors = [
         one for cell in book.cells if cell.cell_type == "code" for one in cell.outputs if one.output_type == "error"
     ]

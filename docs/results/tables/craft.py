@@ -149,11 +149,12 @@ def diagnosis() -> str:
     stages = {
         "diagnosis-first": "first contact",
         "diagnosis-untouched": "after the work",
-        "diagnosis": "after reading the faults of both halves",
+        "diagnosis-later": "first contact",
+        "diagnosis": "after reading the faults",
     }
     rows = [
         [
-            f"{label}, {half} half",
+            f"{label}, {'exercises 18 to 20' if half == 'later' else f'{half} half'}",
             f"{one['diagnosed']} of {one['mistakes']} ({one['share']:.0%})".replace("%", " %"),
             str(one["accepted"]),
             f"{one['refused']} of {one['passed'] + one['refused']}",
