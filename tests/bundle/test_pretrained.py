@@ -13,7 +13,7 @@ from regard.bundle.find import PRETRAINED, pretrained_names
 from regard.data import phrasebook
 from regard.lab.run_demo import as_written
 
-MEGABYTES = {"en-fr": 10, "fr-en": 10, "demo-en-fr": 2, "demo-fr-en": 2, "demo-en-hi": 2}
+MEGABYTES = {"en-fr": 10, "fr-en": 10, "demo-en-fr": 2, "demo-fr-en": 2, "demo-en-hi": 2, "g2p-en": 5}
 """The most that a model's folder may take."""
 
 
