@@ -18,8 +18,8 @@ MOST_LETTERS = 20
 def yours_and_wanted(yours: Leaf, wanted: Leaf) -> list[str]:
     """Both answers, one above the other; of a large array the row with the largest error."""
     if yours.kind != wanted.kind or not isinstance(wanted.value, ndarray):
-        mine, want = _short(yours, "{:.6g}"), _short(wanted, "{:.6g}")
-        texts = (mine, want) if mine != want else (_short(yours), _short(wanted))
+        rounded = _short(yours, "{:.6g}"), _short(wanted, "{:.6g}")
+        texts = rounded if rounded[0] != rounded[1] else (_short(yours), _short(wanted))
         return [f"yours   {texts[0]}", f"wanted  {texts[1]}"]
     if yours.value.shape != wanted.value.shape or not _drawable(yours.value, wanted.value):
         return [
