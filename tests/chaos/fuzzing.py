@@ -248,10 +248,10 @@ def fuzz(target: str, root: Path, seconds: float, first_seed: int = 7, cases: in
         try:
             check_message(ended, " ".join(command), doctor=command[0] == "doctor")
         except BrokenPromise as promise:
-            if len(findings) < 20:
-                kept = root / "found" / str(len(findings))
+            kept, kind = root / "found" / str(len(findings)), re.sub(r"\d+", "N", ended.printed[-200:])
+            if len(findings) < 20 and kind not in findings:
                 shutil.copytree(folder, kept)
-                findings.setdefault(re.sub(r"\d+", "N", ended.printed[-200:]), f"{promise} (in {kept})")
+                findings[kind] = f"{promise} (in {kept})"
 
     number = first_seed
     while not over():

@@ -13,6 +13,7 @@ import pytest
 from processes import completed
 from regard.bounds import MOST
 from regard.data.pair import Pair
+from regard.data.parquet_batches import _lengths
 from regard.data.records import guess_fields, open_dataset, read_dataset, read_jsonl, read_parquet
 from regard.data.splits import load_split, open_split
 from regard.data.tables import HuggingFaceData
@@ -195,6 +196,14 @@ def repeated(path: Path, text: str, rows: int) -> Path:
         )
         assert place.stat().st_size < 10_000
     return path
+
+
+@pytest.mark.parametrize("kind", ["text", "list"])
+def test_item_3_a_reference_outside_a_parquet_dictionary_is_refused(kind: str) -> None:
+    broken = pyarrow.DictionaryArray.from_arrays([0, 1, 200], ["a", "b"], safe=False)
+    column = broken if kind == "text" else pyarrow.ListArray.from_arrays([0, 1, 3], broken)
+    with pytest.raises(pyarrow.ArrowInvalid, match="a reference to a repeated value is out of range"):
+        list(_lengths(column))
 
 
 @pytest.mark.parametrize("nested", [False, True])

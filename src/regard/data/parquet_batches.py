@@ -93,7 +93,7 @@ def _portions(batch: Any) -> Iterator[Any]:
 
 
 def _lengths(array: Any) -> Iterator[Int[np.ndarray, " texts"]]:
-    """The bytes of every text of a column; inside a struct, those of each field."""
+    """The bytes of every text of a column, also inside structs and lists; ArrowInvalid if a reference has no text."""
     import pyarrow
     import pyarrow.compute as compute
 
@@ -101,8 +101,13 @@ def _lengths(array: Any) -> Iterator[Int[np.ndarray, " texts"]]:
     if kind.is_struct(array.type):
         for field in array.flatten():
             yield from _lengths(field)
+    elif any(is_list(array.type) for is_list in (kind.is_list, kind.is_large_list, kind.is_map)):
+        yield from _lengths(array.flatten())
     elif kind.is_dictionary(array.type):
+        indices = compute.drop_null(array.indices).to_numpy()
+        if len(indices) and not 0 <= indices.min() <= indices.max() < len(array.dictionary):  # pyarrow does not check
+            raise pyarrow.ArrowInvalid("a reference to a repeated value is out of range")
         for lengths in _lengths(array.dictionary):
-            yield lengths[compute.drop_null(array.indices).to_numpy()]
+            yield lengths[indices]
     elif any(is_text(array.type) for is_text in (kind.is_string, kind.is_binary, kind.is_large_string)):
         yield compute.fill_null(compute.binary_length(array), 0).to_numpy(zero_copy_only=False)
