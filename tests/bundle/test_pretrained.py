@@ -41,6 +41,19 @@ def test_demo_models_translate_the_showcase(pair: str) -> None:
     assert all(one.alignment for one in found)
 
 
+def test_the_pronunciation_model_knows_everyday_words() -> None:
+    phones = {
+        "Hello": "HH AH L OW", "world": "W ER L D", "thought": "TH AO T", "keyboard": "K IY B AO R D",
+        "station": "S T EY SH AH N", "night": "N AY T", "queen": "K W IY N", "island": "AY L AH N D",
+        "school": "S K UW L", "synchronise": "S IH NG K R AH N AY Z",
+    }  # fmt: skip
+    found = regard.load("g2p-en").translate(list(phones))
+    right = [one.text == wanted for one, wanted in zip(found, phones.values(), strict=True)]
+    assert sum(right) >= len(right) - 1
+    assert not regard.load("g2p-en").translate("antidisestablishmentarianism").warnings, "read to its end"
+    assert {(0, 0), (1, 1), (3, 3)} <= found[-1].alignment, "s, y and c of synchronise"
+
+
 def test_cards_are_complete() -> None:
     cards = read_cards()
     assert list(cards) == pretrained_names()
