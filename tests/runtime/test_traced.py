@@ -101,7 +101,7 @@ def test_a_batch_gives_the_tokens_of_each_alone_and_its_tensors_within_a_roundin
                 assert torch.allclose(layer.scores[:, :length][seen], its.scores[seen], atol=1e-5)
                 assert torch.allclose(layer.weights[:, :length], its.weights, atol=1e-5)
                 assert torch.allclose(layer.context, its.context, atol=1e-5)  # type: ignore[arg-type]
-            assert record.entropy == pytest.approx(other.entropy, abs=1e-5)
+            assert record.entropy == pytest.approx(other.entropy, rel=1e-5, abs=1e-5)
 
 
 @pytest.mark.parametrize("beam", [1, 3])
