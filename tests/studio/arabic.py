@@ -1,4 +1,4 @@
-"""An untrained model that reads Arabic and writes English, for right-to-left columns."""
+"""Untrained models that read Arabic and write English, and the other way round, for right-to-left columns and rows."""
 
 from pathlib import Path
 
@@ -13,9 +13,9 @@ ARABIC = "القطة السوداء جلست على الحصيرة"
 ENGLISH = "the black cat sat on the mat"
 
 
-def arabic_source(folder: Path) -> Path:
+def arabic_bundle(folder: Path, text: str = ARABIC, other: str = ENGLISH) -> Path:
     config = TokenizerConfig(kind="word")
-    source, target = Tokenizer.train([ARABIC], config), Tokenizer.train([ENGLISH], config)
+    source, target = Tokenizer.train([text], config), Tokenizer.train([other], config)
     with torch.random.fork_rng():
         torch.manual_seed(0)
         sizes = {"embedding": 8, "encoder_units": 8, "decoder_units": 8}

@@ -49,13 +49,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     from regard.server.settings import Settings
     from runtime.bundles import untrained
     from server.conftest import running
-    from studio.arabic import arabic_source
+    from studio.arabic import ARABIC, ENGLISH, arabic_bundle
 
     base: Path = tmp_path_factory.mktemp("models")
     bundles = [untrained(base / name, name) for name in ("vanilla", "transformer", "luong")]
     bundles.append(untrained(base / "local-p", "luong", model={"window": "local-p", "reach": 2}))
     bundles.append(untrained(base / "bpe", "bahdanau", "bpe"))
-    bundles.append(arabic_source(base / "arabic"))
+    bundles += [arabic_bundle(base / "arabic"), arabic_bundle(base / "to-arabic", ENGLISH, ARABIC)]
     mine = base / "mine.json"
     weights = [[[[0.9, 0.1], [0.2, 0.8]], [[0.5, 0.5], [0.5, 0.5]]]]
     mine.write_text(json.dumps({"weights": weights, "source": "the cat", "target": "le chat"}), encoding="utf-8")

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from .arabic import ARABIC, ENGLISH
 from .conftest import CAT, Studio
 
 WIDTH = "document.documentElement.scrollWidth"
@@ -75,6 +76,21 @@ def test_dropping_a_word_shows_the_numbers_of_the_api(studio: Studio) -> None:
         weight, shown = (rows.nth(i).locator("td").nth(j).text_content().strip() for j in (0, 1))
         assert weight == (f"{round(100 * attention[i][5])} %" if i < len(attention) else "–")
         assert float(shown.replace("−", "-")) == pytest.approx(change, abs=0.006)
+
+
+def test_arrows_walk_where_they_point_in_right_to_left_text(studio: Studio) -> None:
+    page = studio.open("walk", model="to-arabic", text=ENGLISH, mode="forced", target=ARABIC)
+    page.get_by_test_id("place").get_by_text("Step 1 of 6").wait_for()
+    steps = page.get_by_role("group", name="Steps").get_by_role("button")
+    assert steps.nth(1).bounding_box()["x"] < steps.nth(0).bounding_box()["x"], "the second word stands on the left"
+    page.keyboard.press("ArrowLeft")
+    page.get_by_test_id("place").get_by_text("Step 2 of 6").wait_for()
+    page.keyboard.press("ArrowRight")
+    page.get_by_test_id("place").get_by_text("Step 1 of 6").wait_for()
+    page = studio.open("translate", model="arabic", text=ARABIC, mode="forced", target=ENGLISH)
+    words = page.get_by_role("group", name="Source words to drop").get_by_role("button")
+    words.first.wait_for()
+    assert words.nth(1).bounding_box()["x"] < words.nth(0).bounding_box()["x"]
 
 
 def test_lesson_links_lock_the_options_and_comparisons(studio: Studio) -> None:

@@ -187,10 +187,10 @@ def _side(given: Any, count: int, key: str, language: Any) -> Side:
 def _gold(given: Any, source: int, target: int) -> list[Link]:
     found = given.tolist() if isinstance(given, np.ndarray) else given
     if not isinstance(found, list) or not all(isinstance(link, list) for link in found):
-        raise ValueError("'gold' is no list of links")
+        raise ValueError("'gold' is not a list of links")
     links = [tuple(link) for link in found]
     for link in links:
         inside = len(link) == 2 and all(type(number) is int for number in link)
         if not inside or not (0 <= link[0] < source and 0 <= link[1] < target):
-            raise ValueError(f"gold link {excerpt(link)} is no [source word, target word], counted from 0")
+            raise ValueError(f"gold link {excerpt(link)} is not [source word, target word], counted from 0")
     return sorted(set(links))

@@ -8,7 +8,7 @@ from typing import Any
 import h11
 
 LOOK = 0.5
-"""Seconds between two looks."""
+"""Seconds between two checks."""
 
 
 async def close_slow(connections: Callable[[], Iterable[Any]], seconds: float) -> None:
