@@ -139,6 +139,48 @@ def test_snapshots_never_stop_a_training(tmp_path: Path) -> None:
     assert (seen[-1], list((out / "replay.jsonl").iterdir())) == ("finished", [])
 
 
+def test_a_resumed_run_keeps_the_sentence_of_its_snapshots(tmp_path: Path) -> None:
+    from regard.server.run_replay import read_replay
+    from regard.server.snapshot_listener import snapshot_listener
+
+    lines = [f"{i} {i + 1} {i + 2}\t{i + 2} {i + 1} {i}" for i in range(60)]
+    (tmp_path / "pairs.tsv").write_text("\n".join(lines), encoding="utf-8")
+    recipe = """
+        [data]
+        kind = "tsv"
+        train = "pairs.tsv"
+        [text]
+        kind = "word"
+        [model]
+        preset = "bahdanau"
+        size = "tiny"
+        [train]
+        steps = 6
+        validate_every = 2
+        batch_sentences = 8
+    """
+    (tmp_path / "mine.toml").write_text(recipe, encoding="utf-8")
+    out = tmp_path / "run"
+    begun = snapshot_listener(out)
+
+    def stop(event: Any) -> None:
+        begun(event)
+        if event.kind == "step" and event.step == 3:
+            raise KeyboardInterrupt
+
+    with suppress(KeyboardInterrupt):
+        regard.train(tmp_path / "mine.toml", out, listener=stop)
+    first = read_replay(out)
+    assert first is not None
+    assert [one.step for one in first.snapshots] == [2]
+    assert len(first.sentences) == 1, "of files, the sample of the validation"
+    regard.train(tmp_path / "mine.toml", out, resume=True, listener=snapshot_listener(out))
+    again = read_replay(out)
+    assert again is not None
+    assert [one.step for one in again.snapshots] == [2, 4, 6]
+    assert again.sentences == first.sentences
+
+
 def test_delete_stops_a_run_which_saves(trained: tuple[httpx.Client, Path, Events]) -> None:
     client, runs, _ = trained
     run = client.post("/api/v1/runs", json={"pair": "en-fr", "steps": 200}).json()["id"]

@@ -225,12 +225,12 @@ SEEN = {
     "triage": ({"model": "demo-en-fr"}, "form"),
     "neighbours": ({"model": "demo-en-fr", "text": CAT}, "ol li"),
     "train": ({"run": "studio-en-fr-1"}, "[role=gridcell]"),
-    "learn": ({}, "article"),
+    "learn": ({"exercise": "03_masking"}, ".report table"),
 }
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_everybody_can_use_these_views(open_studio: Open, scheme: str) -> None:
+def test_everybody_can_use_these_views(open_studio: Open, scheme: str, course: Path) -> None:
     """axe finds nothing serious, and 360 pixels need no sideways scrolling."""
     from axe_playwright_python.sync_playwright import Axe
 

@@ -13,12 +13,12 @@ from regard.runtime.translator import Translator, load
 from regard.server.errors import Refusal
 from regard.server.recipe_data import first_pairs
 from regard.server.run_replay import (
-    NAME,
     NOT_YET,
     Pinned,
     add_snapshot,
     begin_replay,
     pinned_sides,
+    read_replay,
     take_snapshot,
 )
 from regard.server.schema.runs import ReplayAnswer
@@ -49,7 +49,7 @@ def snapshot_listener(folder: Path, trust: Collection[str] = ()) -> Callable[[Ev
         elif waiting and not failed and isinstance(event, Stepped | Finished):
             try:
                 _add(folder, waiting.pop(), pinned, trust)
-            except (OSError, ValueError, Refusal):
+            except Exception:  # whatever it is, the run matters more than its pictures
                 failed = True
 
     return listen
@@ -57,21 +57,28 @@ def snapshot_listener(folder: Path, trust: Collection[str] = ()) -> Callable[[Ev
 
 def _add(folder: Path, validated: Validated, pinned: list[Pinned], trust: Collection[str]) -> None:
     translator = load(folder / "last", trust=trust)
-    pinned[:] = pinned or _choose_pinned(translator)
-    if not pinned:
-        return
-    if not (folder / NAME).exists():
+    known = None if pinned else read_replay(folder)  # a resumed run keeps its sentences
+    if known is not None:
+        pinned[:] = [(one.source.text, one.target.text) for one in known.sentences]
+    elif not pinned:
+        pinned[:] = _choose_pinned(translator, validated.sample)
         begin_replay(folder, pinned_sides(translator, pinned, *languages_of(translator.bundle.manifest)))
     add_snapshot(folder, take_snapshot(translator, pinned, validated.step, validated.score))
 
 
-def _choose_pinned(translator: Translator) -> list[Pinned]:
-    """The showcase of the phrasebook; of other data the first short sentences of the development set."""
+def _choose_pinned(translator: Translator, sample: tuple[str, str, str]) -> list[Pinned]:
+    """The showcase of the phrasebook; of other generated data the first short sentences of the development set.
+
+    Of files the sample of the validation: finding held-out sentences again may take a minute.
+    """
     bundle = translator.bundle
     pair = phrasebook_pair(bundle.manifest)
     if pair is not None:
         return [(one.source, one.target) for one in phrasebook.showcase(pair)[:PINNED]]
-    pairs = [(one.source, one.target) for one in first_pairs(bundle, "dev", CANDIDATES, files=True)]
+    try:
+        pairs = [(one.source, one.target) for one in first_pairs(bundle, "dev", CANDIDATES, files=False)]
+    except Refusal:
+        return [sample[:2]]
     short = [one for one in pairs if all(2 <= len(text.split()) <= SHORT for text in one)]
     return (short or pairs)[:PINNED]
 
