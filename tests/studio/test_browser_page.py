@@ -216,7 +216,7 @@ class TestGoldenVectors:
                     ids, pieces, words = list(wanted.ids), list(wanted.pieces), list(wanted.words)
                     assert found == (ids, pieces, words, list(wanted.word_texts), wanted.text, spans), (name, text)
 
-    @pytest.mark.parametrize("model", ["en-fr", "fr-en", "demo-en-hi"])
+    @pytest.mark.parametrize("model", ["en-fr", "fr-en", "demo-en-hi", "g2p-en"])
     def test_two_hundred_sentences_are_translated_alike(self, browser: Any, tmp_path: Path, model: str) -> None:
         python = Translator(rounded(load_bundle(find_bundle(model))))
         given = _sentences(model)[:200]
@@ -232,14 +232,16 @@ class TestGoldenVectors:
 
 
 def _sentences(model: str) -> list[str]:
-    """Everyday sentences of the results and, for a demo, of the phrasebook; longer ones are two of them together."""
+    """Everyday sentences of the results, their words, or phrasebook sentences; longer ones are two of them together."""
     if model.startswith("demo-"):
         pair = model.removeprefix("demo-")
         return [one.source for one in phrasebook.pairs(pair, "test", 200)]
     results = Path(__file__).parents[2] / "docs" / "results"
-    side = 0 if model == "en-fr" else 1
+    side = 1 if model == "fr-en" else 0
     rows = [line.split("\t") for line in (results / "everyday-new.tsv").read_text(encoding="utf-8").splitlines()]
     short = [row[side] for row in rows if len(row) == 2]
+    if model == "g2p-en":
+        return list(dict.fromkeys(word.strip(".,?!") for one in short for word in one.split() if word.isascii()))
     return [*short, *(f"{one} {other}" for one, other in zip(short, short[7:], strict=False)),
             *(one.rstrip(" .?!").lower() for one in short), *(one.upper() for one in short[:30])]  # fmt: skip
 
