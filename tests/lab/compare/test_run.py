@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 import sys
 import warnings
 from dataclasses import replace
@@ -11,11 +12,23 @@ from pathlib import Path
 import pytest
 
 from processes import completed, wait_until
+from regard.lab.compare import run_plan as run_plan_module
 from regard.lab.compare.comparison_page import cell, comparison_page, table_rows, write_report
 from regard.lab.compare.one_run import RESULT, Task, main, work
 from regard.lab.compare.plan import Comparison, Plan, VariantGrid, make_plan
 from regard.lab.compare.results import Row, Spread, gather
-from regard.lab.compare.run_plan import LOG, PlanState, Slot, _start, claimed, open_folder, run_plan, warned, why_failed
+from regard.lab.compare.run_plan import (
+    LOG,
+    PlanState,
+    Slot,
+    Stopped,
+    _start,
+    claimed,
+    open_folder,
+    run_plan,
+    warned,
+    why_failed,
+)
 from regard.lab.machine import default_jobs
 from regard.text.input_error import InputError
 from regard.training.recipe import load_recipe
@@ -275,3 +288,29 @@ def test_spread_and_cells() -> None:
 def test_the_machine_is_named() -> None:
     assert default_jobs("cpu") >= 1
     assert default_jobs("cuda:0") == 1
+
+
+def test_item_11_a_run_that_ends_while_it_is_interrupted_counts_as_done(
+    comparison: Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = make_plan(comparison)
+    slots = open_folder(plan, tmp_path / "out", resume=False)
+    ending = (
+        "import pathlib, signal, sys, time\n"
+        "place = pathlib.Path(sys.argv[1])\n"
+        "signal.signal(signal.SIGINT, lambda *_: (place / sys.argv[2]).write_text('{}') and sys.exit(0))\n"
+        "(place / 'ready').touch()\n"
+        "time.sleep(60)\n"
+    )
+
+    def start(plan: Plan, slot: Slot, alone: bool) -> subprocess.Popen[bytes]:
+        slot.folder.mkdir(parents=True)
+        return subprocess.Popen([sys.executable, "-c", ending, str(slot.folder), RESULT])
+
+    def interrupt(state: PlanState) -> None:
+        if (slots[0].folder / "ready").exists():
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(run_plan_module, "_start", start)
+    with pytest.raises(Stopped, match="interrupted; 5 of 6 runs are not done"):
+        run_plan(plan, slots, 1, interrupt)

@@ -194,7 +194,8 @@ def run_plan(
                     failed[name] = why_failed(slot, code)
             if interrupt.requested and (waiting or running):
                 _stop([process for _, process in running.values()])
-                raise Stopped(f"interrupted; {len(waiting) + len(running)} of {len(slots)} runs are not done")
+                left = sum(slot.result() is None for slot in slots)  # a run may have ended meanwhile
+                raise Stopped(f"interrupted; {left} of {len(slots)} runs are not done")
     show(_state(slots, running, failed))
     # In the plan's order, not in the order of completion; another process may have finished some meanwhile.
     return {slot.name: failed[slot.name] for slot in slots if slot.name in failed and slot.result() is None}
