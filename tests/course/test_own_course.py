@@ -162,3 +162,23 @@ def test_no_folder_and_no_exercises(tmp_path: Path) -> None:
 def test_progress_of_a_course_is_json_of_its_own_exercises(tmp_path: Path) -> None:
     listed = regard("list", "--json", "--course", str(EXAMPLE), "--folder", str(tmp_path / "mine"), folder=tmp_path)
     assert [row["exercise"] for row in json.loads(listed.stdout)] == ["01_mean_pooling"]
+
+
+def test_its_helpers_run_where_the_learners_code_runs(tmp_path: Path) -> None:
+    """`attempt.beside` imports a module of the course in the learner's process."""
+    course = tmp_path / "course"
+    shutil.copytree(EXAMPLE / "e01_mean_pooling", course / "e01_beside")
+    home = course / "e01_beside"
+    helper = "import os\n\n\ndef shape(attempt, states, lengths):\n"
+    helper += "    return [os.getpid(), *attempt.mean_pooling(states, lengths).shape]\n"
+    (home / "helper.py").write_text(helper, encoding="utf-8")
+    law = "    process, *shape = attempt.beside('e01_beside.helper:shape', given['states'], given['lengths'])\n"
+    law += "    check.that(process != __import__('os').getpid() and shape == [2, 2], 'The helper ran here.')\n"
+    text = (home / "check.py").read_text(encoding="utf-8")
+    changed = text.replace("    before = attempt", f"{law}    before = attempt")
+    assert changed != text
+    (home / "check.py").write_text(changed, encoding="utf-8")
+    use_course(course)
+    (tmp_path / "exercise.py").write_text(find_solution(), encoding="utf-8")
+    verdict = grade_file(find("1"), tmp_path / "exercise.py")
+    assert verdict.passed, verdict
