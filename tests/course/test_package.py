@@ -18,7 +18,7 @@ TRAINS = (9, 17)
 
 
 def test_every_file_of_an_exercise_is_there() -> None:
-    wanted = {"README.md", "__init__.py", "about.toml", "check.py", "hint.md", "mistakes.py", "solution.py"}
+    wanted = {"README.md", "__init__.py", "about.toml", "check.py", "hint.md", "slips.toml", "solution.py"}
     for entry in entries():
         found = {path.name for path in entry.home.iterdir() if path.name != "__pycache__"}
         assert found >= wanted, f"{entry.home.name} lacks {wanted - found}"

@@ -1,6 +1,7 @@
 """Exercise 9: a few updates watched closely, then two models trained for real."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from numpy.random import Generator
@@ -9,11 +10,12 @@ from torch.nn.utils import vector_to_parameters
 from regard.course.assertions import Check
 from regard.course.attempt import Attempt
 from regard.course.exercise import Arguments, Family, Law, Mistake
-from regard.course.exercises.e09_training import mistakes, observer, solution
+from regard.course.exercises.e09_training import observer, solution
 from regard.course.exercises.e09_training.material import STEPS, examine, small_model
-from regard.course.slips import declare
+from regard.course.slips import declare, edited
 from regard.data.synthetic import Task
 
+SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
 ENOUGH = 0.95
 LINE = 0.6
 """Mean weight on the (anti-)diagonal; trained models reach more than 0.9, uniform weights 0.2."""
@@ -105,67 +107,15 @@ EXERCISE = declare(
         Mistake(
             "no_step",
             "optimizer.step() is never called: the gradients are there, but the weights never change.",
-            ({"train": mistakes.no_step},),
+            (edited(SOLUTION, (("        optimizer.step()\n", ""),), ("train",)),),
             recognise=never_steps,
         ),
         Mistake(
             "no_backward",
             "loss.backward() is missing: there are no gradients for step() to use, so the weights never change.",
-            ({"train": mistakes.no_backward},),
+            (edited(SOLUTION, (("        loss.backward()\n", ""),), ("train",)),),
             recognise=never_goes_back,
         ),
-        Mistake(
-            "no_zero_grad",
-            "The old gradients are never forgotten: backward() adds to what is there, so every update also repeats all "
-            "earlier ones. Call optimizer.zero_grad() before the gradients of each batch.",
-            ({"train": mistakes.no_zero_grad},),
-        ),
-        Mistake(
-            "zeroed_too_late",
-            "Every step is a step of nothing: the gradients are forgotten after they are computed and before they are "
-            "used. The order is zero_grad(), backward(), clip, step().",
-            ({"train": mistakes.zeroed_too_late},),
-        ),
-        Mistake(
-            "no_clipping",
-            "The gradients are used at their full length. Call clip_grad_norm_(model.parameters(), clip) between "
-            "backward() and step(); before or after that pair it does nothing.",
-            ({"train": mistakes.no_clipping},),
-        ),
-        Mistake(
-            "clipped_values",
-            "You clip each number by itself, which bends the gradient into another direction. clip_grad_norm_ shortens "
-            "all of them together.",
-            ({"train": mistakes.clipped_values},),
-        ),
-        Mistake(
-            "left_in_eval",
-            "The model learns in evaluation mode: dropout and its kind are switched off. model.train() belongs before "
-            "the first update and after every validation; the mode stays until you change it.",
-            (
-                {"train": mistakes.left_in_eval},
-                {"train": mistakes.never_in_train},
-                {"train": mistakes.late_in_train},
-            ),
-        ),
-        Mistake(
-            "validated_in_train",
-            "You validate in training mode: with dropout on, the model would be judged by what it says half asleep. "
-            "Call model.eval() before validate(model), and model.train() after it.",
-            ({"train": mistakes.validated_in_train},),
-        ),
-        Mistake(
-            "validated_off_by_one",
-            "You validate after another number of updates than asked for: count them from 1, "
-            "enumerate(batches, 1), so that the first look comes after `every` of them.",
-            ({"train": mistakes.counted_from_zero},),
-        ),
-        Mistake(
-            "losses_kept",
-            "You keep the loss itself, and with it everything that it was computed from, for every update. "
-            "loss.item() is a plain number.",
-            ({"train": mistakes.losses_kept},),
-        ),
     ),
-    praise="Your loop taught two models where to look, and nobody ever told them: the loss on the words was enough.",
+    praise="Your loop taught two models where to look, without ever being told: the loss on the words was enough.",
 )
