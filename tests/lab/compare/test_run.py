@@ -8,10 +8,11 @@ import sys
 import warnings
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from processes import completed, wait_until
+from processes import completed, default_signals, launch, wait_until
 from regard.lab.compare import run_plan as run_plan_module
 from regard.lab.compare.comparison_page import cell, comparison_page, table_rows, write_report
 from regard.lab.compare.one_run import RESULT, Task, main, work
@@ -303,14 +304,14 @@ def test_item_11_a_run_that_ends_while_it_is_interrupted_counts_as_done(
         "time.sleep(60)\n"
     )
 
-    def start(plan: Plan, slot: Slot, alone: bool) -> subprocess.Popen[bytes]:
+    def start(plan: Plan, slot: Slot, alone: bool) -> subprocess.Popen[Any]:
         slot.folder.mkdir(parents=True)
-        return subprocess.Popen([sys.executable, "-c", ending, str(slot.folder), RESULT])
+        return launch([sys.executable, "-c", ending, slot.folder, RESULT])
 
     def interrupt(state: PlanState) -> None:
         if (slots[0].folder / "ready").exists():
             signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(run_plan_module, "_start", start)
-    with pytest.raises(Stopped, match="interrupted; 5 of 6 runs are not done"):
+    with default_signals(), pytest.raises(Stopped, match="interrupted; 5 of 6 runs are not done"):
         run_plan(plan, slots, 1, interrupt)
