@@ -53,6 +53,14 @@ def test_360_pixels_need_no_sideways_scrolling(open_studio: Open) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, name
 
 
+def test_the_theme_stands_beside_the_brand_at_every_width(studio: Studio) -> None:
+    page = opened(studio, "start")
+    for width in (360, 600, 900, 1060, 1100, 1160, 1161, 1300):
+        page.set_viewport_size({"width": width, "height": 700})
+        brand, theme = (page.locator(name).bounding_box() for name in (".brand", ".theme"))
+        assert abs(brand["y"] - theme["y"]) < 12, width
+
+
 def test_forced_colours_show_numbers_instead_of_colours(open_studio: Open) -> None:
     studio = open_studio(forced_colors="active")
     page = opened(studio, "translate")
