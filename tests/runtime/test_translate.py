@@ -242,7 +242,7 @@ def test_blank_text_is_translated_to_blank_text(random_model: Make, blank: str) 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_text_that_is_too_long_is_cut_with_one_warning(random_model: Make, kind: str) -> None:
+def test_item_12_a_text_that_is_too_long_is_cut_with_one_warning(random_model: Make, kind: str) -> None:
     model = random_model("bahdanau", kind)
     long = " ".join(["cat mat"] * 40)
     translation = model.translate(long, longest=5)
