@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from regard.attention.additive.functional import additive_attention
 from regard.course.assertions import Check
 from regard.course.attempt import Attempt
-from regard.course.exercise import Arguments, Family, Law, Mistake
-from regard.course.exercises.e07_decoder_step import alternatives, mistakes
+from regard.course.exercise import Arguments, Family, Law
+from regard.course.exercises.e07_decoder_step import alternatives
 from regard.course.slips import declare
 
 
@@ -123,36 +123,6 @@ EXERCISE = declare(
         Law("the context is fed", "what was seen enters the new state", feeds_the_context),
         Law("padding", "whatever stands at the padding changes nothing", padding),
         Law("gradients", "the gradient reaches every input", gradients),
-    ),
-    mistakes=(
-        Mistake(
-            "new_state_as_query",
-            "You look with the new state. In Bahdanau's decoder the query is s_{t-1} (`before`): s_t needs the context "
-            "to come into being. Stepping first and looking with s_t is Luong's way, exercise 11.",
-            (
-                {"decoder_step": mistakes.step_then_look},
-                {"decoder_step": mistakes.step_look_step},
-                {"decoder_step": mistakes.look_again_afterwards},
-            ),
-        ),
-        Mistake(
-            "context_not_fed",
-            "The context is computed and then not fed: the cell must read [word; context], or the decoder never learns "
-            "what it looked at.",
-            ({"decoder_step": mistakes.context_not_fed},),
-        ),
-        Mistake(
-            "backwards_input",
-            "The cell reads [context; word]; it was asked to read [word; context]. With equal widths nothing "
-            "complains, but a trained cell would take each for the other.",
-            ({"decoder_step": mistakes.backwards_input},),
-        ),
-        Mistake(
-            "mask",
-            "The padding is looked at. Where `real` is False the score must be minus infinity before the softmax: "
-            "masked_fill(~real, float('-inf')).",
-            ({"decoder_step": mistakes.no_mask}, {"decoder_step": mistakes.inverted_mask}),
-        ),
     ),
     alternatives=(
         {"decoder_step": alternatives.with_batched_products},

@@ -1,6 +1,7 @@
 """Exercise 12: the last attentional vector changes the next step; every sentence starts afresh."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,13 @@ from regard.attention.multiplicative.functional import dot_attention
 from regard.course.assertions import Check
 from regard.course.attempt import Attempt
 from regard.course.exercise import Arguments, Family, Law, Mistake
-from regard.course.exercises.e12_input_feeding import alternatives, mistakes
-from regard.course.slips import declare
+from regard.course.exercises.e12_input_feeding import alternatives
+from regard.course.slips import declare, edited
+
+SOLUTION = Path(__file__).with_name("solution.py").read_text(encoding="utf-8")
+DETACHED = edited(
+    SOLUTION, (("vectors.append(fed)", "vectors.append(fed)\n            fed = fed.detach()"),), ("decode",)
+)
 
 
 def decode(cell: nn.GRUCell, W_c: Tensor, sentences: list[tuple[Tensor, Tensor]]) -> list[Tensor]:
@@ -111,7 +117,7 @@ def cuts_the_graph(attempt: Attempt) -> bool:
         return gradient
 
     try:
-        return torch.allclose(slope(attempt.decode), slope(mistakes.cuts_the_graph))
+        return torch.allclose(slope(attempt.decode), slope(DETACHED["decode"]))
     except Exception:  # an attempt that cannot even be run so has another mistake
         return False
 
@@ -140,49 +146,10 @@ EXERCISE = declare(
     ),
     mistakes=(
         Mistake(
-            "feeds_c",
-            "You feed the context c. It says what was seen, but not what was decided: feed the attentional vector "
-            "tanh(W_c [c ; s]).",
-            ({"decode": mistakes.feeds_context},),
-        ),
-        Mistake(
-            "feeds_s",
-            "You feed the state s, which the cell gets anyway. Feed the attentional vector tanh(W_c [c ; s]).",
-            ({"decode": mistakes.feeds_state},),
-        ),
-        Mistake(
-            "feeds_nothing",
-            "The fed vector stays zero: this is exercise 11 again. After each step let the attentional vector be what "
-            "the next step is fed.",
-            ({"decode": mistakes.feeds_nothing},),
-        ),
-        Mistake(
-            "not_reset",
-            "A sentence is fed the last vector of the sentence before: set it to zeros where each sentence begins, "
-            "inside the outer loop.",
-            ({"decode": mistakes.note_not_reset}, {"decode": mistakes.nothing_reset}),
-        ),
-        Mistake(
-            "state_not_reset",
-            "The fed vector starts afresh, the state does not: a sentence begins in the state in which the one before "
-            "ended. Set both to zeros.",
-            ({"decode": mistakes.state_not_reset},),
-        ),
-        Mistake(
-            "backwards_input",
-            "The cell reads [fed ; word]; it was asked to read [word ; fed]. With equal widths nothing complains.",
-            ({"decode": mistakes.backwards_input},),
-        ),
-        Mistake(
-            "backwards_readout",
-            "The readout joins [s ; c]; wanted is tanh(W_c [c ; s]), the context first.",
-            ({"decode": mistakes.backwards_readout},),
-        ),
-        Mistake(
             "graph_cut",
             "The fed vector is detached: the values are right, but a step no longer learns from what it causes in the "
             "next ones. Feed it as it is.",
-            ({"decode": mistakes.cuts_the_graph},),
+            (DETACHED,),
             recognise=cuts_the_graph,
         ),
     ),

@@ -13,8 +13,8 @@ from regard.attention.masking import lengths_to_mask, masked_softmax
 from regard.attention.worked import WorkedView, weights_of
 from regard.course.assertions import Check
 from regard.course.attempt import Attempt
-from regard.course.exercise import Arguments, Family, Law, Mistake
-from regard.course.exercises.e13_local import alternatives, mistakes
+from regard.course.exercise import Arguments, Family, Law
+from regard.course.exercises.e13_local import alternatives
 from regard.course.slips import declare
 
 
@@ -165,74 +165,6 @@ EXERCISE = declare(
         Law("dark outside the window", "local-m sees at most 2D + 1 words, which share all the weight", dark_outside),
         Law("padding", "more padding moves neither p_t nor a weight", padding),
         Law("gradients", "W_p and v_p learn where to look", gradients),
-    ),
-    mistakes=(
-        Mistake(
-            "sigma",
-            "σ is D; wanted is D / 2, so that the window ends two σ from its centre.",
-            ({"local_p": mistakes.sigma_is_reach},),
-        ),
-        Mistake(
-            "padded_length",
-            "S in p_t is the width of the padded rectangle: p_t of a short sentence lands in its padding. Take the "
-            "sentence's own length.",
-            ({"local_p": mistakes.padded_length}, {"local_p": mistakes.padded_length_nan}),
-        ),
-        Mistake(
-            "last_position",
-            "p_t is (S − 1) · sigmoid(…); Luong's is S · sigmoid(…), S the number of words.",
-            ({"local_p": mistakes.last_position},),
-        ),
-        Mistake(
-            "not_squared",
-            "The exponent of the Gaussian is not squared right: it is −(s − p_t)² / (2 σ²), the distance squared and "
-            "σ squared. Without the first square it has a peak instead of a round top; or, with a sign, it grows to "
-            "one side.",
-            (
-                {"local_p": mistakes.not_squared},
-                {"local_p": mistakes.signed_distance},
-                {"local_p": mistakes.sigma_not_squared},
-            ),
-        ),
-        Mistake(
-            "renormalised",
-            "You make the row sum to 1 again after the Gaussian. Luong does not: what lies far from p_t is simply "
-            "dimmer, and a row may sum to less than 1.",
-            ({"local_p": mistakes.renormalised},),
-        ),
-        Mistake(
-            "no_window",
-            "The Gaussian is there, the window is not: positions further than D from p_t must not take part in the "
-            "softmax.",
-            ({"local_p": mistakes.no_window},),
-        ),
-        Mistake(
-            "no_gaussian",
-            "The window is there, the Gaussian is not. A window has hard edges, so nothing could ever teach W_p and "
-            "v_p: multiply the weights with exp(−(s − p_t)² / 2σ²).",
-            ({"local_p": mistakes.no_gaussian},),
-        ),
-        Mistake(
-            "rounded",
-            "You round p_t to a whole position. It may lie between two words, and a rounded number has no gradient.",
-            ({"local_p": mistakes.rounded_center},),
-        ),
-        Mistake(
-            "runs_out",
-            "local_m runs past the end of the sentence: there is nothing left to see. Keep p_t at the last word, "
-            "min(t, length − 1).",
-            ({"local_m": mistakes.m_runs_out}, {"local_m": mistakes.m_runs_into_padding}),
-        ),
-        Mistake(
-            "sees_padding",
-            "local_m looks at padding that lies inside its window. Seen is what is near *and* real.",
-            ({"local_m": mistakes.m_sees_padding},),
-        ),
-        Mistake(
-            "edge",
-            "The window has lost an edge: both p_t − D and p_t + D belong to it.",
-            ({"local_m": mistakes.m_half_open}, {"local_m": mistakes.m_too_narrow}),
-        ),
     ),
     alternatives=(
         {"local_m": alternatives.m_by_slices, "local_p": alternatives.p_by_slices},

@@ -14,8 +14,8 @@ from regard.attention.scaled_dot.functional import merge_heads, scaled_dot_atten
 from regard.attention.worked import WorkedView
 from regard.course.assertions import Check
 from regard.course.attempt import Attempt
-from regard.course.exercise import Arguments, Family, Law, Mistake
-from regard.course.exercises.e16_self_attention import alternatives, mistakes, solution
+from regard.course.exercise import Arguments, Family, Law
+from regard.course.exercises.e16_self_attention import alternatives, solution
 from regard.course.slips import declare
 
 Seen = tuple[Tensor, Tensor]
@@ -227,34 +227,6 @@ EXERCISE = declare(
         Law("blind to order", "without mask and positions, words shuffled in come out shuffled", blind_to_order),
         Law("moderate scores", "thanks to √d the weights are as soft at width 400 as at width 4", moderate),
         Law("gradients", "the gradient reaches every input", gradients),
-    ),
-    mistakes=(
-        Mistake(
-            "no_root",
-            "The scores are not divided by √d, d the width of what is multiplied (in a head, the head's). Products "
-            "grow with the width, softmax puts everything on one word, and hardly any gradient gets through.",
-            (
-                {"scaled_dot": mistakes.not_scaled},
-                {"scaled_dot": mistakes.scaled_without_root},
-                {"multi_head": mistakes.heads_not_scaled},
-            ),
-        ),
-        Mistake(
-            "root_of_the_width",
-            "You divide by the root of the whole width. In a head only its own part is multiplied: √(width / heads).",
-            ({"multi_head": mistakes.root_of_the_width},),
-        ),
-        Mistake(
-            "no_transpose",
-            "The shape is right and the numbers are mixed: a reshape between [batch, length, head, part] and [batch, "
-            "head, length, part] cuts across words. Use view and then transpose(1, 2); and back, transpose(1, 2) "
-            "before you join the heads.",
-            (
-                {"multi_head": mistakes.reshaped_into_heads},
-                {"multi_head": mistakes.reshaped_both_ways},
-                {"multi_head": mistakes.merged_without_transpose},
-            ),
-        ),
     ),
     alternatives=(
         {
