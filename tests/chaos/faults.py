@@ -27,6 +27,8 @@ import torch
 from chaos.operations import Operation, ShortWrite, watch
 from regard.cli.main import run
 from regard.data.catalogue import CatalogueEntry, catalogue
+from regard.server.run_replay import NAME as SNAPSHOTS
+from regard.server.snapshot_listener import NO_MORE
 from training.stopped import GOLDEN, compare, losses
 
 ERRORS = (errno.ENOSPC, errno.EIO, errno.EACCES)
@@ -255,6 +257,8 @@ def inject(scenario: Scenario, root: Path, whole: Path, moment: int, kind: str) 
     finished = fork(again, folder)
     if finished.code:
         raise BrokenPromise(f"{what}: the next run fails: {finished.printed[-500:]}; before: {ended.printed[-500:]}")
+    if NO_MORE in ended.printed:  # reported, and no part of the model
+        shutil.copy(whole / "run" / SNAPSHOTS, folder / "run" / SNAPSHOTS)
     for kept in re.findall(r"the output so far is in (.*)", ended.printed):
         Path(kept).unlink()  # the user's to look at
     try:

@@ -120,12 +120,13 @@ def test_a_run_of_the_command_line_is_replayed_too(trained: tuple[httpx.Client, 
         assert client.get(f"/api/v1/runs/{name}/events").status_code == 404
 
 
-def test_snapshots_never_stop_a_training(tmp_path: Path) -> None:
+def test_item_7_snapshots_never_stop_a_training_and_their_end_is_reported(tmp_path: Path) -> None:
     """The folder cannot hold them: a folder stands where their file should be."""
     from regard.server.snapshot_listener import snapshot_listener
 
     out = tmp_path / "run"
-    listen = snapshot_listener(out)
+    reported: list[str] = []
+    listen = snapshot_listener(out, report=reported.append)
     seen = []
 
     def listener(event: Any) -> None:
@@ -137,6 +138,8 @@ def test_snapshots_never_stop_a_training(tmp_path: Path) -> None:
     small = ["train.steps=4", "train.validate_every=2", "data.train=50", "data.dev=5"]
     regard.train("reverse", out, overrides=small, listener=listener)
     assert (seen[-1], list((out / "replay.jsonl").iterdir())) == ("finished", [])
+    (message,) = reported
+    assert message.startswith("no further snapshots for regard studio; the training continues: ")
 
 
 def test_a_resumed_run_keeps_the_sentence_of_its_snapshots(tmp_path: Path) -> None:

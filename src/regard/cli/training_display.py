@@ -141,7 +141,7 @@ def with_snapshots(display: TrainingDisplay, folder: Path, trust: Collection[str
     """The display, and after each validation a snapshot for the studio's slider over checkpoints."""
     from regard.server.snapshot_listener import snapshot_listener
 
-    snapshots = snapshot_listener(folder, trust)
+    snapshots = snapshot_listener(folder, trust, lambda message: display._line(f"warning: {message}"))
 
     def listen(event: Event) -> None:
         display(event)

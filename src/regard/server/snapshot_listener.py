@@ -6,6 +6,7 @@ A run without them (trained by `regard.train` in Python, or by an older version)
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
+from regard.bounds import cut
 from regard.bundle.manifest import NAME as MANIFEST
 from regard.data import phrasebook
 from regard.lab.about_model import languages_of, phrasebook_pair
@@ -29,12 +30,15 @@ PINNED = 4
 CANDIDATES = 100
 """Sentences of the development set, of which the first short ones are pinned."""
 NO_SNAPSHOTS = "This run has no snapshots (regard train writes them): its best and last checkpoints are shown."
+NO_MORE = "no further snapshots for regard studio; the training continues"
 SHORT = 12
 """Words of a pinned sentence, at most: its map is read at a glance."""
 
 
-def snapshot_listener(folder: Path, trust: Collection[str] = ()) -> Callable[[Event], None]:
-    """For the run in `folder`. Training never fails because of it: the first error ends the snapshots of this run.
+def snapshot_listener(
+    folder: Path, trust: Collection[str] = (), report: Callable[[str], object] = lambda message: None
+) -> Callable[[Event], None]:
+    """For the run in `folder`. Training never fails because of it: the first error is reported and ends the snapshots.
 
     The checkpoint of a validation exists once the next step, or the end, is reported.
     """
@@ -49,8 +53,9 @@ def snapshot_listener(folder: Path, trust: Collection[str] = ()) -> Callable[[Ev
         elif waiting and not failed and isinstance(event, Stepped | Finished):
             try:
                 _add(folder, waiting.pop(), pinned, trust)
-            except Exception:  # whatever it is, the run matters more than its pictures
+            except Exception as error:  # whatever it is, the run matters more than its pictures
                 failed = True
+                report(f"{NO_MORE}: {cut(' '.join(str(error).split()))}")
 
     return listen
 
