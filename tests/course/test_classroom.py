@@ -96,6 +96,16 @@ def test_names_and_files_that_nobody_expects(tmp_path: Path) -> None:
     assert "zoë       !" in table
 
 
+def test_a_name_and_a_message_that_are_no_utf8_are_reported(tmp_path: Path) -> None:
+    name = os.fsdecode(b"Jos\xe9")  # as an old zip file makes it
+    hand_in(tmp_path / "class", name, **{FIRST.name: "raise ValueError('\\ud800')\n"})
+    hand_in(tmp_path / "class", "zoe", **{FIRST.name: FIRST.solution})
+    table, first, second = write_report(grade_class(tmp_path / "class", only=FIRST), tmp_path / "report")
+    assert "Jos?,0.0" in table.read_text(encoding="utf-8")
+    assert "ValueError: ?" in first.read_text(encoding="utf-8")
+    assert "1 of 1 points" in second.read_text(encoding="utf-8")
+
+
 @pytest.mark.skipif(os.getuid() == 0, reason="root may read everything")
 def test_a_folder_that_cannot_be_read_is_passed_over(room: Path) -> None:
     (room / "empty").chmod(0)

@@ -163,6 +163,7 @@ def test_some_print_is_shown(softmax_entry: Entry, write: Write) -> None:
         ("import sys\nsys.stdout.close()\nsys.exit()\n", "called exit"),
         ("def softmax(scores):\n    a = []\n    a.append(a)\n    return a\n", "softmax() raised RecursionError"),
         ("softmax = 3\n", "`softmax` in your file is a int, wanted a function"),
+        ("softmax = None\n", "`softmax` in your file is a NoneType, wanted a function"),
         ("def soft_max(scores):\n    return scores\n", "There is `soft_max`: did you rename it?"),
         ("x = 1\n", "Put the starter's `def` back"),
         ("def softmax(scores, axis):\n    return scores\n", "must take the parameters of the starter: (scores)"),

@@ -242,12 +242,12 @@ def raised(error: BaseException, function: str) -> str:
 
 
 def _pick(module: ModuleType, name: str, wanted: list[str]) -> Callable[..., Any]:
-    found = getattr(module, name, None)
-    if found is None:
+    if not hasattr(module, name):
         mine = [key for key in vars(module) if not key.startswith("_") and not hasattr(builtins, key)]
         near = closest(name, mine)
         meant = f" There is `{near}`: did you rename it?" if near else " Put the starter's `def` back."
         raise Unready("broken", f"I look for `{name}` in your file and cannot find it.{meant}")
+    found = getattr(module, name)
     if not callable(found):
         raise Unready("broken", f"`{name}` in your file is a {type(found).__name__}, wanted a function.")
     _check_parameters(name, found, wanted)

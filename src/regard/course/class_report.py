@@ -106,7 +106,7 @@ def write_report(graded: list[Graded], directory: Path) -> list[Path]:
         tries, hints = sum(progress.attempts.values()), sum(progress.hints.values())
         row = [one.learner, one.credit, one.most, *statuses, tries, hints, "; ".join(said.get(one.learner, []))]
         writer.writerow([_harmless(value) for value in row])
-    write_whole(table, file.getvalue())
+    write_whole(table, file.getvalue().encode(errors="replace"))  # names and messages may hold lone surrogates
     return [table, *(_feedback(one, directory) for one in graded)]
 
 
@@ -116,7 +116,7 @@ def _feedback(one: Graded, directory: Path) -> Path:
         if entry.name in one.verdicts:
             lines += [*verdict_lines(entry, one.verdicts[entry.name], Paint(False)), ""]
     path = directory / f"{Path(one.learner).name}.txt"
-    write_whole(path, "\n".join(lines))
+    write_whole(path, "\n".join(lines).encode(errors="replace"))
     return path
 
 

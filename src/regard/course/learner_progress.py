@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -157,5 +158,5 @@ def _checked(known: dict[str, Any]) -> dict[str, Any]:
 
 
 def _elsewhere(folder: Path, make: bool = False) -> Path:
-    name = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:16]
+    name = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:16]
     return spare_place(make) / f"progress-{name}.json"
