@@ -86,7 +86,9 @@ def translate(
     engine: Annotated[str | None, value("NAME", "For folders: local, or ray (several processes or machines).")] = None,
     workers: Annotated[int, number("Processes of the engine ray (default: 2).", MOST["threads"])] = 2,
     gpus_per_worker: Annotated[float, value("X", "GPUs of each worker, also a fraction (default: 0).")] = 0.0,
-    column: Annotated[str | None, value("NAME", "Column of the text in TSV, JSON lines and Parquet.")] = None,
+    column: Annotated[
+        str | None, value("NAME", "Column of the text: a name (JSON lines, Parquet), or a number from 1 (TSV).")
+    ] = None,
 ) -> None:
     from regard.cli.translate_folder import translate_folder
     from regard.runtime.decoding_precision import check_precision

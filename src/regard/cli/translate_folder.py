@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.cli.screen import progress, warn
-from regard.lab.bulk.run_bulk import Bulk, translate_bulk
+from regard.lab.bulk.run_bulk import REFUSED, Bulk, BulkSummary, translate_bulk
 from regard.text.input_error import InputError
 
 
@@ -25,12 +25,28 @@ def translate_folder(
     bulk = Bulk(str(bundle), str(read), str(written), **about)
     with progress("translating", None) as advance:
         done = translate_bulk(bulk, engine, workers=workers, gpus=gpus, progress=advance)
+    _report(done, written)
+    if done.refused:
+        raise InputError(
+            f"{_count(len(done.refused), 'file was', 'files were')} not translated completely, listed in "
+            f"{written / REFUSED}; the first: {next(iter(done.refused.values()))}"
+        )
+
+
+def _report(done: BulkSummary, written: Path) -> None:
+    files = _count(done.files - len(done.refused), "file")
     if done.finished_before == done.parts:
-        warn(f"all {done.parts:,} parts of {done.files:,} files were finished before: nothing was translated")
+        warn(f"all parts of {files} were finished before: nothing was translated")
         return
     warn(
-        f"{done.rows:,} rows of {done.files:,} files in {done.seconds:,.1f} s ({done.rows_per_second:,.0f} a second, "
-        f"workers: {done.workers}); {done.finished_before:,} of {done.parts:,} parts were finished before"
+        f"{_count(done.rows, 'row')} of {files} in {done.seconds:,.1f} s ({done.rows_per_second:,.0f} a second, "
+        f"workers: {done.workers}); {done.finished_before:,} of {_count(done.parts, 'part')} finished before"
     )
     if done.bad:
-        warn(f"{done.bad:,} rows have no translation: part-*.bad.jsonl in {written} list them with the reason")
+        rows = _count(done.bad, "row has", "rows have")
+        warn(f"{rows} no translation: part-*.bad.jsonl in {written} list them with the reason")
+
+
+def _count(number: int, one: str, more: str | None = None) -> str:
+    """`1 file`, `2 files`."""
+    return f"{number:,} {one if number == 1 else more or f'{one}s'}"

@@ -3,6 +3,7 @@
 import gzip
 import lzma
 import zlib
+from codecs import getincrementaldecoder
 from collections.abc import Iterator
 from functools import partial
 from importlib import import_module
@@ -63,8 +64,11 @@ def read_lines(path: Path) -> Iterator[str]:
         yield from decode_lines(file, str(path))
 
 
-def decode_lines(stream: Readable, name: str) -> Iterator[str]:
-    """The lines of an open binary file or stream, as `read_lines` gives them; `name` is what errors call it."""
+def decode_lines(stream: Readable, name: str, errors: str = "strict") -> Iterator[str]:
+    """The lines of an open binary file or stream, as `read_lines` gives them; `name` is what errors call it.
+
+    `errors` is the error handler of `bytes.decode` for a line that is not UTF-8.
+    """
     number = before = 0
     try:
         for number, raw in enumerate(iter(partial(stream.readline, MOST["line"] + 1), b""), 1):
@@ -77,7 +81,7 @@ def decode_lines(stream: Readable, name: str) -> Iterator[str]:
                 _refuse_foreign(line, name)
                 line = line.removeprefix(_BYTE_ORDER_MARK)
             try:
-                text = line.decode()
+                text = line.decode(errors=errors)
             except UnicodeDecodeError as problem:
                 place = before + raw.index(line) + problem.start
                 raise InputError(
@@ -94,6 +98,16 @@ def decode_lines(stream: Readable, name: str) -> Iterator[str]:
         raise InputError(f"{name} is damaged after line {number}: {problem}; fetch or pack it again") from None
 
 
+def refuse_binary(start: bytes, name: str) -> None:
+    """Raise if the first bytes of a file are not UTF-8 and more than 1 % of them never occur in text."""
+    try:
+        getincrementaldecoder("utf-8")().decode(start)
+    except UnicodeDecodeError:
+        strange = [byte for byte in start if byte in _NO_TEXT]
+        if 100 * len(strange) > len(start):
+            raise InputError(f"{name} is {_not_text(strange[0])}") from None
+
+
 def _refuse_zeros(line: bytes, where: str) -> None:
     """Raise for many NUL bytes: another encoding, or not text. The normaliser drops a single one."""
     zeros = line.count(0)
@@ -107,8 +121,12 @@ def _refuse_zeros(line: bytes, where: str) -> None:
 def _remedy(line: bytes) -> str:
     """How to fix a line that is not UTF-8: convert it, unless its bytes occur in no text encoding."""
     if strange := [byte for byte in line if byte in _NO_TEXT]:
-        return f"not a text file (it holds the byte 0x{strange[0]:02x}): name one, plain or packed (gzip, xz, zstd)"
+        return _not_text(strange[0])
     return "convert the file, e.g. iconv -f LATIN1 -t UTF-8"
+
+
+def _not_text(byte: int) -> str:
+    return f"not a text file (it holds the byte 0x{byte:02x}): name one, plain or packed (gzip, xz, zstd)"
 
 
 def open_bytes(path: Path) -> BufferedIOBase:

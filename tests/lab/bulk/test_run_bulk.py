@@ -95,6 +95,7 @@ def test_ray_gives_the_same_result_after_a_worker_is_killed(tmp_path: Path) -> N
         out, _ = run.communicate()
     assert run.returncode == 0
     assert "rows=2000" in out
+    assert "workers=2" in out, "the worker that was killed is not counted"
     assert contents(tmp_path / "ray") == contents(tmp_path / "alone")
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from regard.bounds import excerpt
-from regard.data.lines import COMPRESSED, decode_lines, open_bytes
+from regard.data.lines import COMPRESSED, decode_lines, open_bytes, refuse_binary
 from regard.data.parquet_batches import open_parquet, read_columns
 from regard.files import whole_file
 from regard.reading_files import open_regular, parse_json
@@ -30,6 +30,9 @@ ROWS = 20_000
 TOGETHER = 1_024
 """Rows that are translated by one call."""
 KINDS = {".jsonl": "jsonl", ".tsv": "tsv", ".parquet": "parquet"}
+REFUSED = (".csv", ".json", ".pdf", ".doc", ".docx", ".odt", ".rtf", ".xls", ".xlsx", ".html", ".htm", ".xml", ".tmx",
+           ".zip", ".tar", ".bz2", ".arrow")  # fmt: skip
+"""Endings of files whose lines are not texts; every other ending is text, such as news.en."""
 BLOCK = 1 << 24
 
 Rows = dict[str, list[Any]]
@@ -62,7 +65,14 @@ class Part:
 def plan_parts(file: Path, folder: Path, rows: int = ROWS) -> list[Part]:
     """The parts of a file, in order."""
     ending = file.suffix if file.suffix not in COMPRESSED else Path(file.stem).suffix
+    if ending.lower() in REFUSED:
+        raise InputError(
+            f"{file}: a file with the ending {ending} cannot be translated; expected lines of text, .tsv, .jsonl or "
+            ".parquet"
+        )
     kind = KINDS.get(ending, "text")
+    if kind == "text":
+        _check_text(file)
     if kind == "parquet":
         edges, firsts = _row_groups(file, rows)
     elif file.suffix in COMPRESSED:
@@ -74,6 +84,13 @@ def plan_parts(file: Path, folder: Path, rows: int = ROWS) -> list[Part]:
         Part(str(file), str(folder), kind, number, first, start or 0, end)
         for number, (start, end, first) in enumerate(spans)
     ]
+
+
+def _check_text(file: Path) -> None:
+    with open_bytes(file) as stream:
+        next(decode_lines(stream, str(file), "surrogateescape"), None)
+    with open_bytes(file) as stream:
+        refuse_binary(stream.read(4096), str(file))
 
 
 def _offsets(file: Path, rows: int) -> tuple[list[int | None], list[int]]:
@@ -131,7 +148,7 @@ def _lines(part: Part) -> Iterator[str]:
         if part.start:
             stream.seek(part.start)
         source = stream if part.end is None else _Bounded(stream, part.end - part.start)
-        yield from decode_lines(source, f"{part.file}, rows from {part.first + 1:,} on")
+        yield from decode_lines(source, f"{part.file}, rows from {part.first + 1:,} on", "surrogateescape")
 
 
 class _Bounded:
@@ -204,7 +221,8 @@ def _write_lines(part: Part, file: Any, chunk: RowChunk, added: Mapping[str, Any
         elif part.kind == "tsv":
             written = line + "\t" + written.replace("\t", " ")
         lines.append(written + "\n")
-    file.write("".join(lines).encode())
+    # JSON escapes bytes that are not UTF-8, TSV keeps them as they were read
+    file.write("".join(lines).encode(errors="backslashreplace" if part.kind == "jsonl" else "surrogateescape"))
 
 
 def _number(score: float) -> float | None:

@@ -24,6 +24,8 @@ from regard.runtime.row_worker import Worker
 from regard.text.input_error import InputError
 
 RECORD = "bulk.json"
+REFUSED = "bulk.bad.jsonl"
+"""Lists the files that were not translated, or not completely, with the reason."""
 ENGINES = ("local", "ray")
 BLOCKS = 1_000
 """Ray schedules blocks of parts; a part that was finished before a worker died is not translated again."""
@@ -48,12 +50,12 @@ class Bulk:
 
 @dataclass(frozen=True)
 class FinishedPart:
-    """One finished part."""
+    """One finished part, or the reason why it cannot be read."""
 
-    rows: int
-    bad: int
-    seconds: float
-    process: int
+    file: str
+    rows: int = 0
+    bad: int = 0
+    refused: str = ""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,8 @@ class BulkSummary:
     bad: int
     seconds: float
     workers: int
+    refused: dict[str, str]
+    """The files that were not translated completely, with the reason."""
 
     @property
     def rows_per_second(self) -> float:
@@ -88,18 +92,47 @@ def translate_bulk(
     files = find_inputs(bulk.inputs, folder)
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder / f".{RECORD}.lock"):
-        _check_record(bulk, folder, files)
-        parts = [part for file, name in files.items() for part in plan_parts(file, folder / name, bulk.rows)]
+        parts, refused = _plan(bulk, folder, files)
+        _check_record(bulk, folder, {file: name for file, name in files.items() if str(file) not in refused})
         left = [part for part in parts if not part.place.exists()]
-        _check_column(bulk, left)
-        start, rows, bad, processes = time.perf_counter(), 0, 0, set[int]()
+        start, rows, bad = time.perf_counter(), 0, 0
         run = partial(_by_ray, workers=workers, gpus=gpus) if engine == "ray" else _in_this_process
         for done in run(bulk, left) if left else ():
             rows, bad = rows + done.rows, bad + done.bad
-            processes.add(done.process)
+            if done.refused:
+                refused.setdefault(done.file, done.refused)
             progress(rows)
-        seconds = time.perf_counter() - start
-    return BulkSummary(len(files), len(parts), len(parts) - len(left), rows, bad, round(seconds, 2), len(processes))
+        seconds = round(time.perf_counter() - start, 2)
+        _list_refused(folder / REFUSED, refused)
+    used = min(workers if engine == "ray" else 1, len(left))
+    return BulkSummary(len(files), len(parts), len(parts) - len(left), rows, bad, seconds, used, refused)
+
+
+def _plan(bulk: Bulk, folder: Path, files: dict[Path, str]) -> tuple[list[Part], dict[str, str]]:
+    """The parts of all files, and the files that cannot be translated, with the reason; raises if none can."""
+    parts, refused = list[Part](), dict[str, str]()
+    for file, name in files.items():
+        try:
+            planned = plan_parts(file, folder / name, bulk.rows)
+            _check_column(bulk, planned)
+        except OSError as error:
+            refused[str(file)] = f"cannot read {file}: {error.strerror}"
+        except InputError as error:
+            refused[str(file)] = str(error)
+        else:
+            parts += planned
+    if len(refused) == len(files):
+        more = f" ({len(files) - 1:,} more files cannot be translated either)" if len(files) > 1 else ""
+        raise InputError(next(iter(refused.values())) + more)
+    return parts, refused
+
+
+def _list_refused(place: Path, refused: dict[str, str]) -> None:
+    if refused:
+        lines = [json.dumps({"file": file, "error": error}, ensure_ascii=False) for file, error in refused.items()]
+        write_whole(place, "".join(f"{line}\n" for line in lines))
+    else:
+        place.unlink(missing_ok=True)
 
 
 def find_inputs(pattern: str, output: Path) -> dict[Path, str]:
@@ -111,11 +144,10 @@ def find_inputs(pattern: str, output: Path) -> dict[Path, str]:
     wanted = "**/*" if root.is_dir() else str(root.relative_to(base))
     found = base.glob(wanted) if base.is_dir() else ()
     inside = output.resolve()
-    files = sorted(
-        path
-        for path in found
-        if path.is_file() and not path.name.startswith(".") and inside not in path.resolve().parents
-    )
+    every = sorted(path for path in found if path.is_file() and not path.name.startswith("."))
+    files = [path for path in every if inside not in path.resolve().parents]
+    if every and not files:
+        raise InputError(f"the output folder {output} holds the input files: name another --output")
     if not files:
         raise InputError(f"no file at {pattern}: name a file, a folder, or a pattern in quotes such as 'news/*.jsonl'")
     return {path: str(path.relative_to(base)) for path in files}
@@ -144,7 +176,8 @@ def _check_record(bulk: Bulk, folder: Path, files: dict[Path, str]) -> None:
             raise InputError(f"{place} is damaged, or from another version: name another --output") from error
         if not same:
             raise InputError(f"{folder} holds translations by another model or other settings: name another --output")
-        changed = [name for name, digest in digests.items() if known.get(name, digest) != digest]
+        differ = [name for name, digest in digests.items() if known.get(name, digest) != digest]
+        changed = [name for name in differ if any((folder / name).glob("part-*"))]
         if changed:
             raise InputError(f"{changed[0]} has changed since {folder} was started: name another --output")
         digests = known | digests
@@ -162,13 +195,14 @@ def _digest(path: Path) -> str:
 
 
 def _check_column(bulk: Bulk, parts: list[Part]) -> None:
-    """Raise, before anything is translated, for a column that the first rows do not have."""
+    """Raise, before anything is translated, for a column that the first rows of a file do not have."""
     for part in parts[:1]:
         for chunk in read_part(part):
             column = column_of(bulk, part)
             if column not in chunk.columns:
                 names = ", ".join(map(repr, chunk.columns)) or "none"
-                raise InputError(f"{part.file} has no column '{column}', it has {names}: name one with --column")
+                about = " (in TSV, the number from 1)" if part.kind == "tsv" else ""
+                raise InputError(f"{part.file} has no column '{column}', it has {names}: name one with --column{about}")
             return
 
 
@@ -189,11 +223,12 @@ class PartWorker:
         self.bulk, self.worker = bulk, Worker(bulk.bundle, **about, **bulk.search)
 
     def translate(self, part: Part) -> FinishedPart:
-        start = time.perf_counter()
         column = column_of(self.bulk, part)
         translated = ((chunk, self.worker({"text": chunk.texts(column)})) for chunk in read_part(part))
-        rows, bad = write_part(part, translated)
-        return FinishedPart(rows, bad, time.perf_counter() - start, os.getpid())
+        try:
+            return FinishedPart(part.file, *write_part(part, translated))
+        except InputError as error:
+            return FinishedPart(part.file, refused=str(error))
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
         parts = [Part(**json.loads(one)) for one in batch["part"]]
@@ -205,7 +240,7 @@ def finished(part: Part) -> FinishedPart:
     """The record of a part that a worker wrote but, because it died, did not report."""
     rows = sum(len(chunk.texts("")) for chunk in read_part(part))
     bad = len(part.bad.read_bytes().splitlines()) if part.bad.exists() else 0
-    return FinishedPart(rows, bad, 0.0, os.getpid())
+    return FinishedPart(part.file, rows, bad)
 
 
 def _in_this_process(bulk: Bulk, parts: Iterable[Part]) -> Iterator[FinishedPart]:

@@ -1,0 +1,109 @@
+"""Bad rows and bad files of a folder are listed with the reason; everything else is translated."""
+
+import gzip
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from regard.cli.main import run
+from regard.lab.bulk.run_bulk import Bulk, translate_bulk
+from regard.text.input_error import InputError
+
+
+def job(tmp_path: Path, **files: bytes) -> Bulk:
+    """A request for a folder of these files; an underscore in a name stands for the dot."""
+    (tmp_path / "in").mkdir()
+    for name, content in files.items():
+        (tmp_path / "in" / name.replace("_", ".")).write_bytes(content)
+    return Bulk("demo-en-fr", str(tmp_path / "in"), str(tmp_path / "out"))
+
+
+def listed(path: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_a_row_that_is_not_utf8_is_listed_and_the_others_are_translated(tmp_path: Path) -> None:
+    bulk = job(
+        tmp_path,
+        a_txt=b"she sleeps\n\xff\xfe bad\nhe sleeps\n",
+        b_tsv=b"she sleeps\t1\nbad \xe9t\xe9\t2\n",
+        c_jsonl=b'{"text": "she sleeps"}\n{"text": "\xff"}\n{"text": "\\ud800"}\n',
+    )
+    done = translate_bulk(bulk)
+    assert (done.rows, done.bad, done.refused) == (8, 4, {})
+    out = tmp_path / "out"
+    text = (out / "a.txt" / "part-00000.txt").read_text(encoding="utf-8").split("\n")
+    assert [bool(line) for line in text] == [True, False, True, False]
+    (complaint,) = listed(out / "a.txt" / "part-00000.bad.jsonl")
+    assert (complaint["row"], complaint["value"]) == (2, repr("\udcff\udcfe bad"))
+    assert str(complaint["error"]).startswith("not valid Unicode")
+    assert (out / "b.tsv" / "part-00000.tsv").read_bytes().splitlines()[1] == b"bad \xe9t\xe9\t2\t"
+    assert [row["text"] for row in listed(out / "c.jsonl" / "part-00000.jsonl")][1:] == ["\udcff", "\ud800"]
+
+
+def test_a_damaged_file_is_listed_and_can_be_replaced(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    packed = gzip.compress(b"she sleeps\n" * 3000)
+    bulk = job(tmp_path, a_parquet=b"PAR1 nothing", b_txt=b"she sleeps\n", c_txt_gz=packed[:-20])
+    done = translate_bulk(bulk)
+    assert (done.files, done.parts, done.rows) == (3, 2, 1)
+    assert [Path(name).name for name in done.refused] == ["a.parquet", "c.txt.gz"]
+    complaints = listed(tmp_path / "out" / "bulk.bad.jsonl")
+    assert [Path(str(one["file"])).name for one in complaints] == ["a.parquet", "c.txt.gz"]
+    assert "cannot be read as Parquet" in str(complaints[0]["error"])
+    assert "is damaged after line" in str(complaints[1]["error"])
+    (tmp_path / "in" / "a.parquet").unlink()
+    (tmp_path / "in" / "c.txt.gz").write_bytes(packed)
+    again = translate_bulk(bulk)
+    assert (again.finished_before, again.rows, again.refused) == (1, 3000, {})
+    assert not (tmp_path / "out" / "bulk.bad.jsonl").exists()
+
+
+def test_files_that_are_not_lines_of_text_and_missing_columns_are_listed(tmp_path: Path) -> None:
+    bulk = job(
+        tmp_path,
+        a_jsonl=b'{"text": "she sleeps"}\n',
+        b_tsv=b"id\ttext\n7\tshe sleeps\n",
+        c_csv=b"text\nshe sleeps\n",
+        d_pdf=b"%PDF-1.4\n",
+        e_bin=bytes(range(256)) * 4,
+        f_en=b"she sleeps\n",
+        g_txt="she sleeps\n".encode("utf-16"),
+    )
+    done = translate_bulk(replace(bulk, column="text"))
+    reasons = {Path(name).name: reason for name, reason in done.refused.items()}
+    assert list(reasons) == ["b.tsv", "c.csv", "d.pdf", "e.bin", "g.txt"]
+    assert "has no column 'text', it has '1', '2'" in reasons["b.tsv"]
+    assert "expected lines of text, .tsv, .jsonl or .parquet" in reasons["c.csv"]
+    assert "not a text file" in reasons["e.bin"]
+    assert "UTF-16" in reasons["g.txt"]
+    assert (done.rows, done.bad) == (2, 0)
+
+
+def test_a_wrong_column_of_every_file_does_not_reserve_the_output(tmp_path: Path) -> None:
+    bulk = job(tmp_path, a_tsv=b"1\tshe sleeps\n")
+    with pytest.raises(InputError, match=r"a\.tsv has no column 'text'"):
+        translate_bulk(replace(bulk, column="text"))
+    assert translate_bulk(replace(bulk, column="2")).rows == 1
+
+
+def test_an_output_folder_that_holds_the_input_is_named(tmp_path: Path) -> None:
+    bulk = job(tmp_path, a_txt=b"she sleeps\n")
+    for inputs in (bulk.inputs, f"{bulk.inputs}/*.txt"):
+        with pytest.raises(InputError, match=r"the output folder .* holds the input files: name another --output"):
+            translate_bulk(replace(bulk, inputs=inputs, output=bulk.inputs))
+
+
+def test_the_command_fails_after_it_translated_the_good_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bulk = job(tmp_path, a_txt=b"she sleeps\n\xff\n", b_csv=b"she sleeps\n")
+    command = ["translate", bulk.bundle, "--engine", "local", "--input", bulk.inputs, "--output", bulk.output]
+    assert run(command) == 2
+    shown = " ".join(capsys.readouterr().err.split())
+    assert "2 rows of 1 file in" in shown
+    assert "1 row has no translation" in shown
+    assert "1 file was not translated completely" in shown
+    assert "b.csv" in shown
