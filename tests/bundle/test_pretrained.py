@@ -106,3 +106,12 @@ def test_the_name_is_accepted_wherever_a_bundle_is(
         "export int8 demo-en-fr --out small",
     ):
         assert run(command.split()) == 0, (command, capsys.readouterr().err)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "translation"), [("en-fr", "i love you", "Je t'aime."), ("fr-en", "je t'aime", "I love you.")]
+)
+def test_texts_without_a_final_stop_are_translated_as_sentences(name: str, text: str, translation: str) -> None:
+    translator = regard.load(name)
+    assert translator.translate(text).text == translation
+    assert translator.translate(text, prefix=translation[:3]).text.startswith(translation[:3] + translation[3])

@@ -8,13 +8,10 @@ from pydantic import ValidationError
 from regard.text.input_error import InputError
 from regard.text.normalise import Normaliser
 
+FORMS = st.sampled_from(["NFC", "NFKC", "NFD"])
 NORMALISERS = st.builds(
-    Normaliser,
-    lowercase=st.booleans(),
-    apostrophes=st.booleans(),
-    drop_final_stop=st.booleans(),
-    form=st.sampled_from(["NFC", "NFKC", "NFD"]),
-)
+    Normaliser, lowercase=st.booleans(), apostrophes=st.booleans(), drop_final_stop=st.booleans(), form=FORMS
+) | st.builds(Normaliser, apostrophes=st.booleans(), complete=st.just(True), form=FORMS)
 
 
 @pytest.mark.parametrize(
@@ -49,6 +46,28 @@ def test_normalised_texts(raw: str, text: str) -> None:
 )
 def test_lower_case_without_final_stop(raw: str, text: str) -> None:
     assert Normaliser(lowercase=True, drop_final_stop=True)(raw) == text
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        ("i love you", "I love you."),
+        ("Paris", "Paris."),
+        ("élan vital ", "Élan vital."),
+        ("Where are my keys?", "Where are my keys?"),
+        ("he said no.", "he said no."),
+        ("ŉ", "ŉ."),
+        ("", ""),
+    ],
+)
+def test_texts_without_final_punctuation_are_completed(raw: str, text: str) -> None:
+    assert Normaliser(complete=True)(raw) == text
+
+
+def test_completion_contradicts_small_letters_and_a_dropped_stop() -> None:
+    for keys in ({"lowercase": True}, {"drop_final_stop": True}):
+        with pytest.raises(ValidationError, match="complete adds a capital and a final stop: leave out"):
+            Normaliser(complete=True, **keys)
 
 
 @given(NORMALISERS, st.text())

@@ -176,7 +176,7 @@ def read_tokenizers(folder: Path, manifest: Manifest) -> tuple[Tokenizer, Tokeni
     for name in names:
         check_file(folder / name, manifest, MOST["tokenizer"])
     tokenizers = [Tokenizer.load(folder / name) for name in names]
-    source, target = tokenizers[0], tokenizers[-1]
+    source, target = tokenizers[0], tokenizers[-1].without_completion()
     for name, tokenizer, expected in (
         (names[0], source, manifest.source_vocabulary),
         (names[-1], target, manifest.target_vocabulary),

@@ -72,6 +72,7 @@ def _describe_tokenizer(tokenizer: Tokenizer) -> str:
     choices = [
         (chosen.lowercase, "lower case"),
         (chosen.drop_final_stop, "no final stop"),
+        (chosen.complete, "completed to sentences"),
         (tokenizer.config.words == "spaces", "split at spaces"),
     ]
     names = [

@@ -1,10 +1,10 @@
-"""Normalises raw text: white space, control characters, Unicode form, case, apostrophes, final stop."""
+"""Normalises raw text: white space, control characters, Unicode form, case, apostrophes, final stop, sentences."""
 
 import re
 import unicodedata
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from regard.text.input_error import InputError
 
@@ -32,8 +32,16 @@ class Normaliser(BaseModel):
     """’ and ʼ become '."""
     drop_final_stop: bool = False
     """Whether final full stops (also । and 。) are removed, unless nothing else is left."""
+    complete: bool = False
+    """Whether a text without final punctuation gets a full stop and a capital, as in the text of whole sentences."""
     form: Literal["NFC", "NFKC", "NFD"] = "NFC"
     """Unicode form. NFD decomposes: é is e and an accent, a Korean syllable its two or three letters."""
+
+    @model_validator(mode="after")
+    def _agree(self) -> "Normaliser":
+        if self.complete and (self.lowercase or self.drop_final_stop):
+            raise ValueError("complete adds a capital and a final stop: leave out lowercase and drop_final_stop")
+        return self
 
     def __call__(self, text: str) -> str:
         if not text.isascii():
@@ -45,7 +53,13 @@ class Normaliser(BaseModel):
         text = " ".join(text.split())
         if self.drop_final_stop and text[-1:] in _STOPS:
             text = text.rstrip(_STOPS) or text
+        if self.complete and text and unicodedata.category(text[-1])[0] != "P":
+            text = self._capitalise(text) + "."
         return text
+
+    def _capitalise(self, text: str) -> str:
+        capital = text[0].upper()
+        return unicodedata.normalize(self.form, capital + text[1:]) if len(capital) == 1 else text
 
     def _compose(self, text: str) -> str:
         """The steps that only non-ASCII text needs."""

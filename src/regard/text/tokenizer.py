@@ -88,6 +88,14 @@ class Tokenizer:
         except InputError as problem:
             raise InputError(f"{origin}: {problem}") from None
 
+    def without_completion(self) -> "Tokenizer":
+        """The same vocabulary for targets: a forced prefix is no whole sentence."""
+        if not self.config.normalise.complete:
+            return self
+        content = json.loads(self._data)
+        content["config"]["normalise"]["complete"] = False
+        return Tokenizer.from_data(json.dumps(content).encode())
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Tokenizer.from_data, (self._data,)
 

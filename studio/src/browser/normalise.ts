@@ -5,6 +5,7 @@ export interface Normalising {
   lowercase: boolean;
   apostrophes: boolean;
   drop_final_stop: boolean;
+  complete?: boolean;
   form: "NFC" | "NFKC" | "NFD";
 }
 
@@ -19,5 +20,12 @@ export function normalise(text: string, how: Normalising): string {
   if (how.apostrophes) text = text.replace(/[’ʼ]/g, "'");
   if (how.lowercase) text = text.toLowerCase().normalize(how.form);
   text = splitSpaces(text.replace(UNSEEN, "")).join(" ");
-  return how.drop_final_stop ? text.replace(FINAL_STOPS, "") || text : text;
+  if (how.drop_final_stop) text = text.replace(FINAL_STOPS, "") || text;
+  return how.complete && text && !/\p{P}$/u.test(text) ? `${capitalise(text).normalize(how.form)}.` : text;
+}
+
+function capitalise(text: string): string {
+  const first = String.fromCodePoint(text.codePointAt(0)!);
+  const capital = first.toUpperCase();
+  return Array.from(capital).length === 1 ? capital + text.slice(first.length) : text;
 }
