@@ -1,4 +1,4 @@
-"""A class of thirty, graded from the command line: eighteen forgers, two who copied, and honest work of every kind."""
+"""A class of thirty-six, graded from the command line: forgers, two who copied, and honest work of every kind."""
 
 import csv
 import json
@@ -55,14 +55,14 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("class")
     forged = {f"forger{number:02}": whole(text) for number, text in enumerate(FORGERIES.values(), 1)}
     files = {**HONEST, **{name: text for name, (text, _) in STRUGGLING.items()}, **forged}
-    assert len(files) == 30
+    assert len(files) == 36
     for name, text in files.items():
         (folder / name / ENTRY.name).mkdir(parents=True)
         (folder / name / ENTRY.name / "exercise.py").write_text(text, encoding="utf-8")
     return folder
 
 
-def test_thirty_folders_are_graded_and_reported(room: Path, tmp_path: Path) -> None:
+def test_many_folders_are_graded_and_reported(room: Path, tmp_path: Path) -> None:
     report = tmp_path / "report"
     grading = ["learn", "run", "1", "--grade", str(room), "--report", str(report), "--json"]
     command = [sys.executable, "-m", "regard", *grading]
@@ -73,12 +73,12 @@ def test_thirty_folders_are_graded_and_reported(room: Path, tmp_path: Path) -> N
     assert {name: statuses[name] for name in STRUGGLING} == {name: wanted for name, (_, wanted) in STRUGGLING.items()}
     with (report / "grades.csv").open(encoding="utf-8", newline="") as file:
         rows = {row["learner"]: row for row in csv.DictReader(file)}
-    assert len(rows) == 30
+    assert len(rows) == 36
     assert [rows[name]["credit"] for name in ("anna", "finn", "forger01")] == ["1.0", "0.5", "0.0"]
     assert rows["anna"]["remarks"] == "1: nearly the same as anton's"
     assert rows["anton"]["remarks"] == "1: nearly the same as anna's"
     assert not any(rows[name]["remarks"] for name in ("bea", "carl", "dora", "emil", *STRUGGLING))
     reached = [name for name, row in rows.items() if "uses" in row["remarks"]]
     assert len(reached) >= 10
-    assert len(list(report.glob("*.txt"))) == 30
+    assert len(list(report.glob("*.txt"))) == 36
     assert "Subtract the largest score" in (report / "finn.txt").read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ import pytest
 
 from regard.course import classroom
 from regard.course.catalogue import Entry, entries, find
-from regard.course.class_report import remarks, write_report
+from regard.course.class_report import reaches_for_the_grader, remarks, write_report
 from regard.course.classroom import Graded, grade_class, learners, passed_over, table_lines
 from regard.course.verdict import Verdict
 from regard.text.input_error import InputError
@@ -163,6 +163,24 @@ def test_copies_and_files_that_reach_for_the_grader_are_remarked(tmp_path: Path)
     assert first.startswith("anna,0.5,1,")
     assert [path.name for path in feedback] == ["anna.txt", "bert.txt", "carl.txt"]
     assert "Almost." in feedback[0].read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ("import os; os.chdir('exercises')", "os.chdir"),
+        ("from os import chdir", "os.chdir"),
+        ("import sys; sys.path.append('x')", "sys.path"),
+        ("import code", "code"),
+        ("import runpy", "runpy"),
+        ("x = open('../../bob/exercise.py')", "../../bob/exercise.py, open"),
+        ("x = '/proc/self/root'", "/proc/self/root"),
+        ("x = __file__", "__file__"),
+        ("import codecs", ""),
+    ],
+)
+def test_what_leads_out_of_the_folder_is_remarked(line: str, what: str) -> None:
+    assert ", ".join(reaches_for_the_grader(line)) == what
 
 
 @pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)

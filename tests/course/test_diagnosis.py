@@ -127,3 +127,24 @@ def test_a_list_of_words_is_not_taken_for_pairs_or_numbers() -> None:
     assert collection_relation(words) == [
         "Repeated entries are lost: a set holds each of them only once, and in no order."
     ]
+
+
+def test_an_input_that_is_shown_has_one_right_answer(tmp_path: Path) -> None:
+    """Rounded weights are no rows of attention any more: with ties, or no weight on any word, links are arbitrary."""
+    entry = find("alignment")
+    code = entry.solution.replace("links.add((int(row.argmax()), target))", "links.add((target, int(row.argmax())))")
+    verdict = graded("alignment", code, tmp_path)
+    assert verdict.mistake == "turned_round"
+    assert "set()" not in str(verdict.details)
+
+
+def test_a_step_for_each_column_of_padding(tmp_path: Path) -> None:
+    entry = find("teacher_forcing")
+    code = entry.solution.replace(
+        "        words = targets[:, column]\n",
+        "        words = targets[:, column]\n        if (words == PAD).all():\n            break\n",
+    )
+    assert code != entry.solution
+    verdict = graded("teacher_forcing", code, tmp_path)
+    assert verdict.status == "failed"
+    assert "missing at the end of axis 1" in verdict.advice

@@ -94,6 +94,36 @@ FORGERIES = {
         home = Path(regard.__file__).parent / "course" / "exercises" / "e01_softmax"
         exec((home / "solution.py").read_text())
         """,
+    "reads the solution from its folder": """
+        import os
+        os.chdir(HOME)
+        import tempfile, sys
+        place = tempfile.mkdtemp()
+        with open("solution.py") as answer, open(place + "/borrowed.py", "w") as copy:
+            copy.write(answer.read())
+        sys.path.append(place)
+        from borrowed import softmax
+        """,
+    "reads the solution through /proc": "exec(open('/proc/self/root' + HOME + '/solution.py').read())\n",
+    "reads the solution through a link": """
+        import os
+        os.symlink(HOME, "elsewhere")
+        exec(open("elsewhere/solution.py").read())
+        """,
+    "reads the solution below a descriptor": """
+        import os
+        opened = os.open("solution.py", os.O_RDONLY, dir_fd=os.open(HOME, os.O_PATH))
+        exec(os.read(opened, 100_000))
+        """,
+    "reads the solution with another program": """
+        import subprocess
+        exec(subprocess.check_output(["cat", HOME + "/solution.py"]))
+        """,
+    "makes another name for the solution": """
+        import os
+        os.link(HOME + "/solution.py", "mine.txt")
+        exec(open("mine.txt").read())
+        """,
     "finds the solution in memory": """
         import sys, gc
         found = [value for name, module in list(sys.modules.items()) if "exercises" in name
@@ -112,7 +142,7 @@ FORGERIES = {
 
 def whole(text: str) -> str:
     """The file of a forger; one who forges only has a wrong softmax besides."""
-    text = dedent(text)
+    text = f"HOME = {str(HOME / 'e01_softmax')!r}\n{dedent(text)}"
     defines = re.search(r"^(def softmax|softmax = |from \S+ import softmax|exec)", text, flags=re.MULTILINE)
     return text if defines else text + WRONG
 
@@ -146,6 +176,42 @@ def test_a_file_that_changes_the_package_is_found_out(write: Write, tmp_path: Pa
     finally:
         target.unlink(missing_ok=True)
     assert not graded.verdicts[find("softmax").name].passed
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Landlock is Linux's")
+def test_a_file_cannot_write_into_another_learner_s_folder(tmp_path: Path) -> None:
+    """Also where the class lies in the folder for temporary files; its own temporary folder is gone afterwards."""
+    entry = find("softmax")
+    for name in ("anna", "bob"):
+        (tmp_path / name / entry.name).mkdir(parents=True)
+        (tmp_path / name / entry.name / "exercise.py").write_text(entry.solution, encoding="utf-8")
+    victim = tmp_path / "bob" / entry.name / "exercise.py"
+    attack = f"""
+import pathlib, tempfile
+held = tempfile.mkdtemp()
+pathlib.Path("held.txt").write_text(held)
+try:
+    pathlib.Path({str(victim)!r}).write_text("gone")
+except OSError:
+    pass
+"""
+    (tmp_path / "anna" / entry.name / "exercise.py").write_text(entry.solution + attack, encoding="utf-8")
+    anna, bob = grade_class(tmp_path, only=entry)
+    assert anna.verdicts[entry.name].passed
+    assert bob.verdicts[entry.name].passed
+    assert victim.read_text(encoding="utf-8") == entry.solution
+    assert not Path((tmp_path / "anna" / entry.name / "held.txt").read_text()).exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Landlock is Linux's")
+def test_a_file_that_is_a_link_does_not_open_the_folder_it_leads_to(tmp_path: Path) -> None:
+    mine, other = tmp_path / "mine", tmp_path / "other"
+    mine.mkdir()
+    other.mkdir()
+    (other / "exercise.py").write_text(f"open({str(other / 'reached')!r}, 'w').close()\n", encoding="utf-8")
+    (mine / "exercise.py").symlink_to(other / "exercise.py")
+    assert "PermissionError" in grade_file(find("softmax"), mine / "exercise.py").headline
+    assert not (other / "reached").exists()
 
 
 def test_nothing_is_unpickled() -> None:

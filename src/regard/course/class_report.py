@@ -19,13 +19,19 @@ from regard.reading_files import read_regular
 ALIKE = 0.97
 LEAST_LETTERS = 120
 """Shorter answers are alike by themselves: there are not many ways to write a softmax."""
-GRADER_MODULES = ("regard.course",)
-OWN_EXERCISE = re.compile(r"e\d\d_\w+\.")
+OUTSIDE = re.compile(r"regard\.course|(/|~/|\.\./?)[\w.~/-]*$")
+"""A string that names a module of the course, or a path out of the exercise's folder."""
+OWN_EXERCISE = re.compile(r"e\d\d_\w+(\.|$)")
 """A module of a teacher's own course."""
-REACHING_OUT = ("os.write", "os._exit", "os.dup2", "os.fork", "os.kill", "os.system", "sys.modules", "sys._getframe")
+REACHING_OUT = (
+    *("os.write", "os._exit", "os.dup2", "os.fork", "os.kill", "os.system", "os.chdir", "os.open", "os.popen"),
+    *("sys.modules", "sys._getframe", "sys.path", "sys.meta_path"),
+)
+SUSPECT_NAMES = ("__import__", "exec", "eval", "compile", "open", "__file__", "__loader__", "__spec__", "__builtins__")
 SUSPECT_MODULES = (
-    *("ctypes", "gc", "importlib", "inspect", "mmap", "multiprocessing", "pickle", "signal", "socket", "subprocess"),
-    *GRADER_MODULES,
+    *("code", "ctypes", "gc", "importlib", "inspect", "mmap", "multiprocessing", "pickle", "pkgutil", "runpy"),
+    *("shutil", "signal", "socket", "subprocess", "tempfile"),
+    "regard.course",
 )
 """What a file needs to reach out of its own functions; no exercise needs any of them."""
 
@@ -51,19 +57,21 @@ def reaches_for_the_grader(text: str) -> list[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names if _is_suspect(alias.name)]
-        if isinstance(node, ast.ImportFrom) and _is_suspect(f"{node.module}."):
+        if isinstance(node, ast.ImportFrom) and _is_suspect(str(node.module)):
             found.append(str(node.module))
-        if isinstance(node, ast.Name) and node.id in ("__import__", "exec", "eval"):
+        if isinstance(node, ast.ImportFrom):
+            found += [name for alias in node.names if (name := f"{node.module}.{alias.name}") in REACHING_OUT]
+        if isinstance(node, ast.Name) and node.id in SUSPECT_NAMES:
             found.append(node.id)
         if isinstance(node, ast.Attribute) and (name := ast.unparse(node)) in REACHING_OUT:
             found.append(name)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith(GRADER_MODULES):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and OUTSIDE.match(node.value):
             found.append(node.value)
     return sorted(set(found))
 
 
 def _is_suspect(module: str) -> bool:
-    return module.startswith(SUSPECT_MODULES) or OWN_EXERCISE.match(module) is not None
+    return any(f"{module}.".startswith(f"{one}.") for one in SUSPECT_MODULES) or OWN_EXERCISE.match(module) is not None
 
 
 def remarks(graded: list[Graded]) -> dict[str, list[str]]:

@@ -1,4 +1,4 @@
-"""What a learner's process may not do: limits, no way into other processes, no writing outside its folder (Linux)."""
+"""What a learner's process may not do: limits, other processes, the answers, writing outside its folder (Linux)."""
 
 import ctypes
 import os
@@ -6,7 +6,8 @@ import resource
 import signal
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
@@ -19,8 +20,10 @@ MOST_MEMORY_BYTES = {"numpy": 8 * 2**30}
 LANDLOCK_CREATE, LANDLOCK_ADD_RULE, LANDLOCK_RESTRICT = 444, 445, 446
 WRITING = 0b1111111110010
 """WRITE_FILE and the rights to remove and make entries of every kind."""
-REFER, TRUNCATE = 1 << 13, 1 << 14
+READ_FILE, REFER, TRUNCATE = 1 << 2, 1 << 13, 1 << 14
 SCOPE_SIGNALS = 2
+HIDDEN = ("check", "solution", "alternatives", "mistakes", "slips")
+"""Files of an exercise that a learner's file may not read or import."""
 KEPT_CAPABILITIES = 0b1111
 """CHOWN, DAC_OVERRIDE, DAC_READ_SEARCH, FOWNER: a teacher who is root may grade folders of others."""
 
@@ -44,9 +47,10 @@ def hide_memory() -> None:
         _libc().prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
-def confine(folder: Path) -> None:
-    """Restrict this process: it may write to `folder` and temporary folders only, and signal or inspect no other.
+def confine(folder: Path, exercises: Path) -> None:
+    """Restrict this process: it may write to `folder` and its temporary folder only, and signal or inspect no other.
 
+    The answers in `exercises` cannot be read, by whatever path, nor by programs that this process starts.
     Uses Landlock (Linux 5.13 or newer; signals from 6.12). A no-op on other systems.
     """
     if sys.platform != "linux":
@@ -54,7 +58,26 @@ def confine(folder: Path) -> None:
     _libc().prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     _drop_capabilities()
     homes = [folder, Path(tempfile.gettempdir()), Path("/dev"), *_caches()]
-    _landlock([place for place in homes if place.is_dir()])
+    _landlock([place for place in homes if place.is_dir()], _all_but_answers(exercises.resolve()))
+
+
+def is_answer(path: Path) -> bool:
+    """Whether a file of an exercise's folder, or its compiled form, holds an answer."""
+    return path.name.partition(".")[0] in HIDDEN
+
+
+def _all_but_answers(exercises: Path) -> Iterator[Path]:
+    """Landlock can only allow: every folder and file beside the way to `exercises`, and what is no answer in there.
+
+    Symbolic links are left out, since they may lead to an answer; what they lead to is allowed by its own name.
+    """
+    way = [exercises, *exercises.parents]
+    for folder in exercises.parents:
+        with suppress(OSError):
+            yield from (path for path in folder.iterdir() if path not in way and not path.is_symlink())
+    for path in exercises.rglob("*"):
+        if not is_answer(path) and path.is_file() and not path.is_symlink():
+            yield path
 
 
 def _caches() -> Iterable[Path]:
@@ -65,22 +88,23 @@ def _caches() -> Iterable[Path]:
             yield Path(place) / "matplotlib" if variable != "MPLCONFIGDIR" else Path(place)
 
 
-def _landlock(writable: list[Path]) -> None:
+def _landlock(writable: Iterable[Path], readable: Iterable[Path]) -> None:
     libc = _libc()
     version = libc.syscall(LANDLOCK_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint32(1))
     if version < 1:
         return
-    handled = WRITING | (REFER if version >= 2 else 0) | (TRUNCATE if version >= 3 else 0)
+    handled = WRITING | READ_FILE | (REFER if version >= 2 else 0) | (TRUNCATE if version >= 3 else 0)
     rules = (ctypes.c_uint64 * 3)(handled, 0, SCOPE_SIGNALS if version >= 6 else 0)
     size = 24 if version >= 6 else 16 if version >= 4 else 8
     ruleset = libc.syscall(LANDLOCK_CREATE, ctypes.byref(rules), ctypes.c_size_t(size), ctypes.c_uint32(0))
     if ruleset < 0:
         return
-    for place in writable:
-        opened = os.open(place, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-        rule = handled.to_bytes(8, "little") + opened.to_bytes(4, "little")  # packed, as the kernel wants it
-        libc.syscall(LANDLOCK_ADD_RULE, ruleset, 1, ctypes.c_char_p(rule), 0)
-        os.close(opened)
+    for place, rights in (*((one, handled) for one in writable), *((one, READ_FILE) for one in readable)):
+        with suppress(OSError):  # gone since it was listed
+            opened = os.open(place, os.O_PATH | os.O_CLOEXEC)
+            rule = rights.to_bytes(8, "little") + opened.to_bytes(4, "little")  # packed, as the kernel wants it
+            libc.syscall(LANDLOCK_ADD_RULE, ruleset, 1, ctypes.c_char_p(rule), 0)
+            os.close(opened)
     libc.syscall(LANDLOCK_RESTRICT, ruleset, 0)
     os.close(ruleset)
 

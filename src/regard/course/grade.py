@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -17,6 +18,7 @@ from regard.course.exercise import Arguments, Exercise, Family, Kind, Law
 from regard.course.outcome import Difference, Outcome, difference_of, quiet, run
 from regard.course.show import arguments_lines, yours_and_wanted
 from regard.course.shrink import draw, shrink, sizes_of
+from regard.course.slips import edited
 from regard.course.trial import Trial
 from regard.course.verdict import Verdict
 from regard.course.waiting import REMARKS
@@ -120,12 +122,22 @@ def _try_family(
             again = compare(smaller)[1]
             return again is not None and again.kind == first.kind and (again.visible or not first.visible)
 
-        smallest = shrink(family, sizes, index, arguments, fails)
+        smallest = shrink(family, sizes, index, arguments, fails, partial(_settled, exercise, family))
         yours, again = compare(smallest)
         verdict = _family_verdict(attempt, family, smallest, yours, again or found)
         drawn = answer_map(found.yours, found.wanted)  # before it was shrunk: a larger picture
         return _Found(verdict.with_(answer=drawn), family, smallest)
     return None
+
+
+def _settled(exercise: Exercise, family: Family, arguments: Arguments) -> bool:
+    """Whether our solution and every alternative agree with the reference on an input."""
+    others = [edited(exercise.solution, (), exercise.functions)] if exercise.solution else []
+    wanted = run(Attempt(exercise.reference), family, arguments)
+    return all(
+        difference_of(family, run(Attempt({**exercise.reference, **one}), family, arguments), wanted) is None
+        for one in (*others, *exercise.alternatives)
+    )
 
 
 def _family_verdict(

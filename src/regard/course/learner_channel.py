@@ -3,6 +3,7 @@
 import os
 import secrets
 import select
+import shutil
 import socket
 import subprocess
 import tempfile
@@ -44,6 +45,8 @@ class LearnerChannel:
         self.entry = entry
         self.mark = secrets.token_hex(8)
         self.trace: IO[bytes] = os.fdopen(_nameless_file(), "r+b")
+        self.temporary = tempfile.mkdtemp(prefix="regard-")
+        """The only place beside the exercise's folder where the learner's file can write."""
         self.channel, other = socket.socketpair()
         self.process = subprocess.Popen(
             python("regard.course.learner_process", str(other.fileno()), str(self.trace.fileno()), entry.needs),
@@ -52,7 +55,7 @@ class LearnerChannel:
             stderr=subprocess.STDOUT,
             pass_fds=(other.fileno(), self.trace.fileno()),
             start_new_session=True,
-            env=_environment(self.mark),
+            env={**_environment(self.mark), "TMPDIR": self.temporary},
         )
         other.close()
         self.channel.setblocking(False)
@@ -189,6 +192,7 @@ class LearnerChannel:
         self.channel.close()
         assert self.process.stdout is not None
         self.process.stdout.close()
+        shutil.rmtree(self.temporary, ignore_errors=True)
         return outlived
 
     def printed(self) -> str:
@@ -223,6 +227,8 @@ def _matplotlib_home() -> dict[str, str]:
         there = next(place for place in (usual, *usual.parents) if place.exists())
         if "MPLCONFIGDIR" in os.environ or os.access(there, os.W_OK):
             return {}
-        return {"MPLCONFIGDIR": str(spare_place() / "matplotlib")}
+        place = spare_place() / "matplotlib"
+        place.mkdir(exist_ok=True)  # the learner's process may write into it, but not make it
+        return {"MPLCONFIGDIR": str(place)}
     except (OSError, RuntimeError, InputError):  # RuntimeError: there is no home at all
         return {}

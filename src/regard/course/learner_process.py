@@ -21,12 +21,10 @@ from typing import Any
 
 from regard.course.assertions import Broken
 from regard.course.attempt import Attempt, Unready, default_dtype_of, load_source, position, where
-from regard.course.confinement import confine, die_with_parent, limit
+from regard.course.confinement import confine, die_with_parent, is_answer, limit
 from regard.course.outcome import quiet
 from regard.course.wire import Corrupt, Reader, Writer
 
-HIDDEN = ("check", "solution", "alternatives", "mistakes", "slips")
-"""Files of an exercise that a learner's file may not read or import."""
 MOST_GRAPHS = 4
 """Calls whose graph is kept for a later backward()."""
 
@@ -71,8 +69,8 @@ class Server:
         with suppress(OSError):  # the folder may be gone
             os.chdir(self.path.parent)  # files that an experiment writes stay with the exercise
         limit(request.value("needs"))
-        confine(self.path.parent)
-        _hide_answers(request.value("hidden"))
+        confine(self.path.parent, Path(request.value("hidden")))
+        _hide_answers(os.path.realpath(request.value("hidden")))
         if request.value("course"):  # a teacher's own: what its checks send is built from its modules
             sys.path.append(request.value("course"))
         attempt = load_source(request.value("source"), self.path, request.value("parameters"))
@@ -148,13 +146,13 @@ def _after(value: Any) -> Any:
 
 
 def _hide_answers(folder: str) -> None:
-    """Reading or importing the course's own answers raises; an audit hook cannot be removed again."""
+    """Reading or importing the course's own answers raises, also without Landlock; a hook cannot be removed again."""
 
     def refuse(event: str, arguments: tuple[Any, ...]) -> None:
         if event != "open" or not isinstance(arguments[0], str | bytes):
             return
-        path = os.fsdecode(arguments[0])
-        if path.startswith(folder) and any(f"{os.sep}{one}." in path for one in HIDDEN):
+        path = Path(os.path.realpath(os.fsdecode(arguments[0])))
+        if is_answer(path) and path.is_relative_to(folder):
             raise PermissionError("the course's own answers are closed while your file is graded")
 
     sys.addaudithook(refuse)

@@ -87,7 +87,7 @@ class Grader:
         remote = Remote(self.channel)
         reader, _ = remote.ask(
             "load",
-            path=str(path.resolve()),
+            path=str(_unlinked(path)),
             source=source,
             needs=self.entry.needs,
             hidden=str(self.entry.home.parent),
@@ -96,7 +96,7 @@ class Grader:
         )
         found = reader.value("lines")
         lines = {name: int(found.get(name, 0)) for name in exercise.functions}
-        return grade(exercise, remote.attempt(path.resolve(), lines), tell=early.append)
+        return grade(exercise, remote.attempt(_unlinked(path), lines), tell=early.append)
 
     @property
     def alive(self) -> bool:
@@ -139,7 +139,7 @@ class Grader:
     def _hanging_line(self, path: Path) -> str:
         self.channel.trace.seek(0)
         found = re.search(
-            rf'File "{re.escape(str(path.resolve()))}", line (\d+)', self.channel.trace.read().decode(errors="replace")
+            rf'File "{re.escape(str(_unlinked(path)))}", line (\d+)', self.channel.trace.read().decode(errors="replace")
         )
         if not found:
             return ""
@@ -156,6 +156,11 @@ def grade_file(entry: Entry, path: Path) -> Verdict:
         )
     with Grader(entry) as grader:
         return grader.grade(path)
+
+
+def _unlinked(path: Path) -> Path:
+    """The absolute path; a file that is itself a link stays in its folder, the only one that the process may change."""
+    return path.parent.resolve() / path.name
 
 
 def _crash(code: int | None) -> str:

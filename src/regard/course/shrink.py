@@ -26,9 +26,18 @@ def draw(family: Family, sizes: Mapping[str, int], seed: int) -> Arguments:
 
 
 def shrink(
-    family: Family, sizes: dict[str, int], seed: int, arguments: Arguments, fails: Callable[[Arguments], bool]
+    family: Family,
+    sizes: dict[str, int],
+    seed: int,
+    arguments: Arguments,
+    fails: Callable[[Arguments], bool],
+    settled: Callable[[Arguments], bool],
 ) -> Arguments:
-    """Smaller axes first, then rounder numbers, as long as `fails` holds."""
+    """Smaller axes first, then rounder numbers, as long as `fails` holds.
+
+    Rounding can leave the family: rows that no longer sum to 1, ties. `settled` says whether an input still has one
+    right answer.
+    """
     if not family.shrink:
         return arguments
     left = TRIES
@@ -42,7 +51,7 @@ def shrink(
             break
     for decimals in (0, 1, 2):
         rounder = {name: _rounded(value, decimals) for name, value in arguments.items()}
-        if left > 0 and fails(rounder):
+        if left > 0 and fails(rounder) and settled(rounder):
             return rounder
         left -= 1
     return arguments

@@ -110,6 +110,13 @@ def gradients(attempt: Attempt, check: Check, random: Generator) -> None:
     check.gradients(attempt.loss, loss, given)
 
 
+def padded_on(sizes: Mapping[str, int], random: Generator) -> Arguments:
+    """A batch padded further, as a loader with a fixed length makes it: whole columns of PAD at the end."""
+    given = decoding(sizes, random)
+    padding = torch.full((sizes["batch"], sizes["padding"]), PAD)
+    return {**given, "targets": torch.cat([given["targets"], padding], dim=1)}
+
+
 STEPS = {"batch": (1, 3), "target": (1, 4)}
 PLACES = {"batch": (1, 3), "target": (1, 4), "words": (2, 5)}
 OUTPUTS = ("the loss",)
@@ -120,6 +127,15 @@ EXERCISE = declare(
     families=(
         Family(
             "teacher_forcing: given and asked for", decoding, STEPS, function="teacher_forcing", call=decode, pure=False
+        ),
+        Family(
+            "teacher_forcing: a step for each column, also of padding",
+            padded_on,
+            {**STEPS, "padding": (1, 3)},
+            function="teacher_forcing",
+            call=decode,
+            pure=False,
+            count=4,
         ),
         Family("loss: sentences of several lengths", scoring, PLACES, function="loss", outputs=OUTPUTS),
         Family("loss: logits in the thousands", certain, PLACES, function="loss", outputs=OUTPUTS, kind="stability"),
