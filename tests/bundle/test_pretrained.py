@@ -85,8 +85,37 @@ def test_only_the_bare_name_finds_a_model_of_the_package(
 
 def test_a_mistyped_name_gets_the_nearest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(BundleError, match=r"did you mean 'demo-en-fr'\?"):
+    with pytest.raises(BundleError, match=r"did you mean 'demo-en-fr'\? Models in the package: demo-en-fr, demo-en-hi"):
         find_bundle("demo-en-rf")
+
+
+def test_a_path_that_hides_a_model_of_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "en-fr").mkdir()
+    (tmp_path / "fr-en").touch()
+    for name in ("en-fr", "fr-en"):
+        hint = f"it hides the model {name} of the package: rename it, or work in another folder"
+        with pytest.raises(BundleError, match=hint):
+            find_bundle(name)
+
+
+def test_messages_call_a_model_of_the_package_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from regard.cli.main import run
+
+    monkeypatch.chdir(tmp_path)
+    assert load_bundle(PRETRAINED / "g2p-en").name == "g2p-en"
+    for command, wanted in (
+        ("translate en-fr x --ensemble g2p-en", "g2p-en and en-fr have different vocabularies"),
+        ("evaluate g2p-en", "the test data of g2p-en is not in the package: name the data to use, as in regard "
+                            "evaluate g2p-en pairs.tsv (lines of source TAB target)"),
+        ("evaluate g2p-en --split foo", "there is no split 'foo'"),
+    ):  # fmt: skip
+        assert run(command.split()) == 2
+        message = " ".join(capsys.readouterr().err.split())
+        assert wanted in message
+        assert "/" not in message
 
 
 def test_the_name_is_accepted_wherever_a_bundle_is(

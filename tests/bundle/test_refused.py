@@ -66,6 +66,14 @@ def test_a_truncated_file(folder: Path, name: str, keep: int) -> None:
     assert refusal(folder) == wanted
 
 
+def test_a_larger_file_comes_from_another_bundle(folder: Path) -> None:
+    place = folder / "model.safetensors"
+    size = place.stat().st_size
+    place.write_bytes(place.read_bytes() + b"more")
+    wanted = f"{place} has {size + 4} bytes instead of {size}: it comes from another bundle, or was changed; {AGAIN}"
+    assert refusal(folder) == wanted
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_one_flipped_bit(folder: Path, name: str) -> None:
     data = bytearray((folder / name).read_bytes())
@@ -206,6 +214,7 @@ def test_no_such_folder(tmp_path: Path, folder: Path, monkeypatch: pytest.Monkey
     here.mkdir()
     monkeypatch.chdir(here)
     package = f"models in the package: {', '.join(pretrained_names())}"
+    more = package.capitalize()
     for path in ("demo", "runs/demo", "a/b/c", here / "x"):
         with pytest.raises(BundleError) as caught:
             find_bundle(path)
@@ -213,9 +222,9 @@ def test_no_such_folder(tmp_path: Path, folder: Path, monkeypatch: pytest.Monkey
     for name in ("runs/demo/best", "runs/mine/last", "theirs"):
         shutil.copytree(folder, name)
     for path, hint in (
-        ("runs/deom", "did you mean 'runs/demo'?"),
-        ("demo", "did you mean 'runs/demo'?"),
-        ("their", "did you mean 'theirs'?"),
+        ("runs/deom", f"did you mean 'runs/demo'? {more}; trained here: runs/demo, runs/mine"),
+        ("demo", f"did you mean 'runs/demo'? {more}; trained here: runs/demo, runs/mine, theirs"),
+        ("their", f"did you mean 'theirs'? {more}; trained here: runs/demo, runs/mine, theirs"),
         ("runs/zz", f"{package}; trained here: runs/demo, runs/mine"),
         ("zz", f"{package}; trained here: runs/demo, runs/mine, theirs"),
     ):

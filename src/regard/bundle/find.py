@@ -7,7 +7,7 @@ from regard.bundle.manifest import NAME, BundleError
 from regard.files import recover
 from regard.suggest import closest
 
-PRETRAINED = Path(__file__).parents[1] / "pretrained"
+PRETRAINED = Path(__file__).resolve().parents[1] / "pretrained"
 SHOWN = 8
 """Trained models that a message names."""
 
@@ -28,11 +28,12 @@ def find_bundle(path: Path | str) -> Path:
             if _holds_manifest(candidate):
                 return candidate
         if path.is_file():
-            raise BundleError(f"no bundle at {path}: this is a file; a bundle is the folder that holds {NAME}")
+            problem = f"this is a file; a bundle is the folder that holds {NAME}"
+            raise BundleError(f"no bundle at {path}: {problem}{_hidden(path)}")
         if path.exists():
             raise BundleError(
                 f"no bundle at {path}: neither it nor its best/ or last/ holds a {NAME}; "
-                "name a folder that `regard train` wrote"
+                f"name a folder that `regard train` wrote{_hidden(path)}"
             )
     except OSError as error:
         raise BundleError(f"cannot read {path}: {error.strerror}") from error
@@ -41,19 +42,34 @@ def find_bundle(path: Path | str) -> Path:
     raise BundleError(_nothing(path))
 
 
+def name_of(path: Path) -> str:
+    """What messages call a bundle: the name of a model in the package, otherwise its path."""
+    return path.resolve().name if is_packaged(path) else str(path)
+
+
+def is_packaged(path: Path) -> bool:
+    """Whether this bundle is a model of the package."""
+    return path.resolve().parent == PRETRAINED
+
+
+def _hidden(path: Path) -> str:
+    """The end of a message about a path that is no bundle but has the name of a model in the package."""
+    if str(path) not in pretrained_names():
+        return ""
+    return f"; it hides the model {path} of the package: rename it, or work in another folder"
+
+
 def _nothing(path: Path) -> str:
-    """The message for a name that does not exist: the nearest model, or those that exist."""
+    """The message for a name that does not exist: the nearest model, and those that exist."""
     if " " in str(path):
         return f"no bundle '{path}': a model comes first, then the text, as in demo-en-fr \"{path}\""
     here = sorted({folder for place in (path.parent, Path("runs")) for folder in _bundles_in(place)})
     known = {folder.name: str(folder) for folder in here} | {name: name for name in pretrained_names()}
     near = closest(path.name, known)
-    if near is not None:
-        hint = f"did you mean '{known[near]}'?"
-    else:
-        hint = f"models in the package: {', '.join(pretrained_names())}"
-        if here:
-            hint += f"; trained here: {', '.join(map(str, here[:SHOWN]))}{' …' * (len(here) > SHOWN)}"
+    hint = "models" if near is None else f"did you mean '{known[near]}'? Models"
+    hint += f" in the package: {', '.join(pretrained_names())}"
+    if here:
+        hint += f"; trained here: {', '.join(map(str, here[:SHOWN]))}{' …' * (len(here) > SHOWN)}"
     return f"no bundle at {path}: there is no such folder; {hint}"
 
 

@@ -14,7 +14,7 @@ from typing_extensions import TypeVar as DefaultTypeVar
 import regard
 from regard.bounds import MOST
 from regard.bundle.bundle_folder import whole_folder
-from regard.bundle.find import find_bundle
+from regard.bundle.find import find_bundle, name_of
 from regard.bundle.int8 import quantise, restore, stored_shapes
 from regard.bundle.manifest import NAME, VERSION, BundleError, FileEntry, Manifest, read_manifest, write_manifest
 from regard.bundle.weights import most_bytes, read_tensors, refuse_holes
@@ -38,6 +38,11 @@ class Bundle(Generic[M]):
     path: Path
 
     @property
+    def name(self) -> str:
+        """What messages call it: its name in the package, otherwise its path."""
+        return name_of(self.path)
+
+    @property
     def longest_source(self) -> int:
         """The most source pieces that are read, EOS not counted; longer input is cut."""
         return min(self.manifest.longest_source, self.most_source)
@@ -54,7 +59,7 @@ class Bundle(Generic[M]):
             raise InputError(f"longest_source = {longest:,}: expected 1 to {MOST['longest']:,} pieces")
         if longest > self.most_source:
             raise InputError(
-                f"longest_source = {longest:,}, but {self.path} learned {self.manifest.model.most_pieces:,} positions: "
+                f"longest_source = {longest:,}, but {self.name} learned {self.manifest.model.most_pieces:,} positions: "
                 f"{self.most_source:,} pieces are the most it can read"
             )
         return replace(self, manifest=self.manifest.model_copy(update={"longest_source": longest}))
@@ -240,9 +245,8 @@ def check_file(path: Path, manifest: Manifest, most: int = MOST["file"]) -> File
             "it comes from another bundle, or was changed; copy the whole bundle again"
         )
     if found is None:
-        raise BundleError(
-            f"{path} has {size} bytes instead of {entry.bytes}: it is truncated, copy the whole bundle again"
-        )
+        reason = "it is truncated," if size < entry.bytes else "it comes from another bundle, or was changed;"
+        raise BundleError(f"{path} has {size} bytes instead of {entry.bytes}: {reason} copy the whole bundle again")
     if found != entry:
         raise BundleError(f"{path} is damaged (its checksum is not the manifest's): copy the whole bundle again")
     return entry

@@ -208,7 +208,7 @@ def gold_in_words(aligner: Aligner, text: ParallelText, gold: Sequence[Links]) -
 def check_opposite(forward: Bundle, backward: Bundle, text: ParallelText) -> None:
     """Raise for two models of the same direction, by the languages of their corpora or by their vocabularies."""
     same = InputError(
-        f"{backward.path} reads the same language as {forward.path}: --reverse needs a model of the other direction"
+        f"{backward.name} reads the same language as {forward.name}: --reverse needs a model of the other direction"
     )
     ours, theirs = _languages(forward), _languages(backward)
     if ours is not None and ours == theirs:  # with one vocabulary for both languages, every word is known
@@ -239,7 +239,7 @@ def check_same_words(forward: Bundle, backward: Bundle) -> None:
     for ours, theirs in ((forward.source, backward.target), (forward.target, backward.source)):
         if ours.config.unit != theirs.config.unit:
             raise InputError(
-                f'{forward.path} and {backward.path} split words differently (text.words is "{ours.config.unit}" and '
+                f'{forward.name} and {backward.name} split words differently (text.words is "{ours.config.unit}" and '
                 f'"{theirs.config.unit}"): use --words spaces, which splits at white space for both'
             )
 

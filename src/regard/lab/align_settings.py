@@ -254,7 +254,7 @@ class AlignSettings(BaseModel):
         posterior = self.to_posterior()
         if posterior is not None and (kind := undefined_for(bundle.model)):
             raise InputError(
-                f"{path} was not made for {bundle.path}: it sets {posterior.describe()}, "
+                f"{path} was not made for {bundle.name}: it sets {posterior.describe()}, "
                 f"which is not defined for {kind}"
             )
         found = [None if rule is None else rule.link_rule() for rule in rules]
@@ -263,5 +263,5 @@ class AlignSettings(BaseModel):
                 if rule is not None and rule.heads:
                     parse_heads(format_heads(rule.heads), *bundle.manifest.model.attention_shape)
         except ValueError as error:
-            raise InputError(f"{path} was not made for {bundle.path}: {error}") from None
+            raise InputError(f"{path} was not made for {bundle.name}: {error}") from None
         return found

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.alignment import Link, LinkRule, Links, attention_entropy
-from regard.bundle.find import find_bundle
+from regard.bundle.find import find_bundle, is_packaged
 from regard.bundle.manifest import NAME, read_manifest
 from regard.bundle.store import Bundle
 from regard.data.pair import Pair
@@ -198,9 +198,9 @@ def _further(more: Sequence[Sequence[str]] | None, pairs: Sequence[Pair]) -> Seq
 def recipe_pairs(bundle: Bundle, split: str = "test") -> Corpus:
     """The test split of the recipe a bundle was trained with, or another: train, dev, or as its corpus names it."""
     if not bundle.manifest.recipe:
-        raise InputError(f"{bundle.path} has no recipe: name the data to use")
+        raise InputError(f"{bundle.name} has no recipe: name the data to use")
     raw = located_recipe(bundle.manifest.recipe, bundle.path.resolve().parent)
-    data = parse_recipe(raw, f"the recipe of {bundle.path}").data
+    data = parse_recipe(raw, f"the recipe of {bundle.name}").data
     try:
         if split in ("train", "dev"):
             return load_split(data, "train" if split == "train" else "dev")
@@ -210,9 +210,11 @@ def recipe_pairs(bundle: Bundle, split: str = "test") -> Corpus:
             data = data.model_copy(update={"test": split})
         return load_split(data, "test")
     except InputError as error:
+        local = split in ("train", "dev", "test") and not isinstance(data, CatalogueData | HuggingFaceData)
+        problem = "is not in the package" if local and is_packaged(bundle.path) else f"cannot be read ({error})"
         raise InputError(
-            f"the {split} data of {bundle.path} cannot be read ({error}): name the data to use, as in "
-            f"regard evaluate {bundle.path} pairs.tsv"
+            f"the {split} data of {bundle.name} {problem}: "
+            f"name the data to use, as in regard evaluate {bundle.name} pairs.tsv (lines of source TAB target)"
         ) from error
 
 

@@ -86,7 +86,7 @@ class Aligner:
     ) -> None:
         config = bundle.model.config
         if isinstance(config, RecurrentConfig) and config.score == "none":
-            raise InputError(f"{bundle.path} has no attention: one fixed vector, no alignment exists")
+            raise InputError(f"{bundle.name} has no attention: one fixed vector, no alignment exists")
         if posterior is not None:
             check_posterior(bundle.model, posterior)
         self.bundle = bundle

@@ -16,7 +16,7 @@ def guided_head(bundle: Bundle) -> tuple[int, int] | None:
     layer = max(layers - 2, 0) if layer is None else layer
     if layer not in range(layers) or head not in range(heads):
         raise InputError(
-            f"{bundle.path} was guided at layer {excerpt(layer)}, head {excerpt(head)}, but has {layers} layers of "
+            f"{bundle.name} was guided at layer {excerpt(layer)}, head {excerpt(head)}, but has {layers} layers of "
             f"{heads} heads: its manifest is damaged, copy the whole bundle again"
         )
     return int(layer), int(head)

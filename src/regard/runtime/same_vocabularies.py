@@ -14,7 +14,7 @@ def check_same_vocabularies(bundles: Sequence[Bundle[Any]]) -> None:
     for other in bundles[1:]:
         if _reads_and_writes(other) != _reads_and_writes(first):
             raise InputError(
-                f"{other.path} and {first.path} have different vocabularies: an ensemble needs models that were "
+                f"{other.name} and {first.name} have different vocabularies: an ensemble needs models that were "
                 f"trained with the same tokenizers (train.start_from shares them); {_difference(other, first)}"
             )
 
@@ -25,7 +25,7 @@ def _reads_and_writes(bundle: Bundle[Any]) -> tuple[str, str, bool]:
 
 def _difference(one: Bundle[Any], other: Bundle[Any]) -> str:
     """The first difference between two bundles that read or write differently."""
-    here, there = f"in {one.path}", f"in {other.path}"
+    here, there = f"in {one.name}", f"in {other.name}"
     for side in ("source", "target"):
         found = first_difference(getattr(one, side), getattr(other, side), here, there)
         if found is not None:

@@ -76,7 +76,7 @@ def check_target(pieces: int, bundle: Bundle) -> None:
     most = bundle.model.config.most_pieces
     if most is not None and pieces > most:
         raise InputError(
-            f"a given translation of {pieces:,} pieces (EOS counted), but {bundle.path} learned {most:,} positions and "
+            f"a given translation of {pieces:,} pieces (EOS counted), but {bundle.name} learned {most:,} positions and "
             "writes no more: shorten it, or use a model with sinusoidal positions"
         )
 

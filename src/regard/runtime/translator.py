@@ -200,7 +200,7 @@ class Translator:
         """
         bundle = self.bundle
         if len(self.bundles) > 1 or not isinstance(bundle.model, Seq2Seq):
-            kind = "an ensemble" if len(self.bundles) > 1 else f"{bundle.path} (ONNX)"
+            kind = "an ensemble" if len(self.bundles) > 1 else f"{bundle.name} (ONNX)"
             raise InputError(f"states and logits are those of one torch model, not of {kind}: load one bundle")
         source = read_text(text, bundle, self.longest_source)
         if source.blank:

@@ -108,7 +108,7 @@ def _check_shared(recipe: Recipe, source: Tokenizer, target: Tokenizer, known: B
         claim = "tie = 'all' in [model]" if tied else "joint = true in [text]"
         remedy = ": set joint = true in [text], or tie = 'target'"
         if known is not None:
-            remedy = f" of {known.path}: train a new model, without its vocabularies"
+            remedy = f" of {known.name}: train a new model, without its vocabularies"
         raise InputError(f"{claim} shares one vocabulary, but {different}{remedy}")
 
 

@@ -99,7 +99,7 @@ def _check_known(known: Bundle, recipe: Recipe, resumed: bool) -> None:
         before["model"].update({key: rate for key, rate in after["model"].items() if key.endswith("dropout")})
     changed = differences(before, after)
     if changed:
-        raise InputError(f"{known.path} is another model than the recipe describes: {'; '.join(changed)}")
+        raise InputError(f"{known.name} is another model than the recipe describes: {'; '.join(changed)}")
 
 
 def _shape(model: BaseModel, source: BaseModel, target: BaseModel, source_eos: bool) -> dict[str, Any]:
