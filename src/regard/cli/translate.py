@@ -87,7 +87,7 @@ def translate(
     workers: Annotated[int, number("Processes of the engine ray (default: 2).", MOST["threads"])] = 2,
     gpus_per_worker: Annotated[float, value("X", "GPUs of each worker, also a fraction (default: 0).")] = 0.0,
     column: Annotated[
-        str | None, value("NAME", "Column of the text: a name (JSON lines, Parquet), or a number from 1 (TSV).")
+        str | None, value("NAME", "Column of the text: a name; in TSV a number from 1, or a name in its first line.")
     ] = None,
 ) -> None:
     from regard.cli.translate_folder import translate_folder

@@ -65,7 +65,7 @@ def test_files_that_are_not_lines_of_text_and_missing_columns_are_listed(tmp_pat
     bulk = job(
         tmp_path,
         a_jsonl=b'{"text": "she sleeps"}\n',
-        b_tsv=b"id\ttext\n7\tshe sleeps\n",
+        b_tsv=b"7\tshe sleeps\n",
         c_csv=b"text\nshe sleeps\n",
         d_pdf=b"%PDF-1.4\n",
         e_bin=bytes(range(256)) * 4,
@@ -87,6 +87,24 @@ def test_a_wrong_column_of_every_file_does_not_reserve_the_output(tmp_path: Path
     with pytest.raises(InputError, match=r"a\.tsv has no column 'text'"):
         translate_bulk(replace(bulk, column="text"))
     assert translate_bulk(replace(bulk, column="2")).rows == 1
+
+
+def test_tsv_takes_a_column_by_the_name_in_its_header(tmp_path: Path) -> None:
+    bulk = job(
+        tmp_path,
+        a_jsonl=b'{"text": "she sleeps"}\n',
+        b_tsv=b"\xef\xbb\xbfid\ttext\n7\tshe sleeps\textra\n8\n9\the sleeps\n",
+        c_tsv=b"id\ttext\n",
+    )
+    done = translate_bulk(replace(bulk, column="text", rows=2))
+    assert (done.rows, done.bad, done.refused) == (4, 1, {})
+    out = tmp_path / "out"
+    lines = [line for part in sorted(out.glob("b.tsv/*.tsv")) for line in part.read_text("utf-8").splitlines()]
+    spoken = json.loads((out / "a.jsonl" / "part-00000.jsonl").read_text("utf-8"))["translation"]
+    assert lines[:3] == ["id\ttext\ttranslation", f"7\tshe sleeps\textra\t{spoken}", "8\t"]
+    assert lines[3].startswith("9\the sleeps\t")
+    assert [one["row"] for one in listed(out / "b.tsv" / "part-00001.bad.jsonl")] == [3]
+    assert (out / "c.tsv" / "part-00000.tsv").read_text("utf-8") == "id\ttext\ttranslation\n"
 
 
 def test_an_output_folder_that_holds_the_input_is_named(tmp_path: Path) -> None:

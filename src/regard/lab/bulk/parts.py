@@ -30,7 +30,7 @@ ROWS = 20_000
 TOGETHER = 1_024
 """Rows that are translated by one call."""
 KINDS = {".jsonl": "jsonl", ".tsv": "tsv", ".parquet": "parquet"}
-REFUSED = (".csv", ".json", ".pdf", ".doc", ".docx", ".odt", ".rtf", ".xls", ".xlsx", ".html", ".htm", ".xml", ".tmx",
+NOT_LINES = (".csv", ".json", ".pdf", ".doc", ".docx", ".odt", ".rtf", ".xls", ".xlsx", ".html", ".htm", ".xml", ".tmx",
            ".zip", ".tar", ".bz2", ".arrow")  # fmt: skip
 """Endings of files whose lines are not texts; every other ending is text, such as news.en."""
 BLOCK = 1 << 24
@@ -50,6 +50,8 @@ class Part:
     """The number of its first row in the file, from 0."""
     start: int
     end: int | None
+    header: str = ""
+    """The first line of TSV if it names the columns."""
 
     @property
     def place(self) -> Path:
@@ -62,17 +64,17 @@ class Part:
         return Path(self.folder) / f"part-{self.number:05d}.bad.jsonl"
 
 
-def plan_parts(file: Path, folder: Path, rows: int = ROWS) -> list[Part]:
-    """The parts of a file, in order."""
-    ending = file.suffix if file.suffix not in COMPRESSED else Path(file.stem).suffix
-    if ending.lower() in REFUSED:
+def plan_parts(file: Path, folder: Path, rows: int = ROWS, column: str | None = None) -> list[Part]:
+    """The parts of a file, in order; the first line of TSV is a header if it holds the name of the `column`."""
+    ending = (file.suffix if file.suffix not in COMPRESSED else Path(file.stem).suffix).lower()
+    if ending in NOT_LINES:
         raise InputError(
             f"{file}: a file with the ending {ending} cannot be translated; expected lines of text, .tsv, .jsonl or "
             ".parquet"
         )
     kind = KINDS.get(ending, "text")
-    if kind == "text":
-        _check_text(file)
+    first_line = "" if kind == "parquet" else _first_line(file)
+    named = kind == "tsv" and column is not None and not column.isdecimal() and column in first_line.split("\t")
     if kind == "parquet":
         edges, firsts = _row_groups(file, rows)
     elif file.suffix in COMPRESSED:
@@ -81,16 +83,18 @@ def plan_parts(file: Path, folder: Path, rows: int = ROWS) -> list[Part]:
         edges, firsts = _offsets(file, rows)
     spans = zip(edges, edges[1:], firsts, strict=False)
     return [
-        Part(str(file), str(folder), kind, number, first, start or 0, end)
+        Part(str(file), str(folder), kind, number, first or int(named), start or 0, end, first_line if named else "")
         for number, (start, end, first) in enumerate(spans)
     ]
 
 
-def _check_text(file: Path) -> None:
+def _first_line(file: Path) -> str:
+    """The first line of a text file; InputError if it is no text."""
     with open_bytes(file) as stream:
-        next(decode_lines(stream, str(file), "surrogateescape"), None)
+        line = next(decode_lines(stream, str(file), "surrogateescape"), "")
     with open_bytes(file) as stream:
         refuse_binary(stream.read(4096), str(file))
+    return line
 
 
 def _offsets(file: Path, rows: int) -> tuple[list[int | None], list[int]]:
@@ -138,9 +142,13 @@ def read_part(part: Part) -> Iterator[RowChunk]:
         groups = list(range(part.start, part.end or 0))
         yield from map(RowChunk, read_columns(Path(part.file), TOGETHER, groups=groups))
         return
-    lines = _lines(part)
+    lines = islice(_lines(part), int(_begins_with_header(part)), None)
     while few := list(islice(lines, TOGETHER)):
         yield RowChunk(_columns(part, few), few)
+
+
+def _begins_with_header(part: Part) -> bool:
+    return part.number == 0 and part.header != ""
 
 
 def _lines(part: Part) -> Iterator[str]:
@@ -169,8 +177,9 @@ def _columns(part: Part, lines: Sequence[str]) -> Rows:
         return {"text": list(lines)}
     if part.kind == "tsv":
         cells = [line.split("\t") for line in lines]
-        widest = max(map(len, cells))
-        return {str(n + 1): [row[n] if n < len(row) else None for row in cells] for n in range(widest)}
+        header = part.header.split("\t") if part.header else []
+        header += [str(n + 1) for n in range(len(header), max(map(len, cells)))]
+        return {name: [row[n] if n < len(row) else None for row in cells] for n, name in enumerate(header)}
     records = [_record(line) or {} for line in lines]
     names = dict.fromkeys(name for record in records for name in record)
     return {name: [record.get(name) for record in records] for name in names}
@@ -193,6 +202,8 @@ def write_part(part: Part, translated: Iterator[tuple[RowChunk, Mapping[str, Any
     rows, complaints = 0, list[str]()
     with ExitStack() as stack:
         file = stack.enter_context(whole_file(part.place, parents=True))
+        if _begins_with_header(part):
+            file.write(f"{part.header}\ttranslation\n".encode(errors="surrogateescape"))
         write = _parquet_writer(stack, part, file) if part.kind == "parquet" else partial(_write_lines, part, file)
         for chunk, added in translated:
             if taken := sorted(chunk.columns.keys() & {*WRITTEN}):

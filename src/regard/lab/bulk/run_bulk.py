@@ -113,7 +113,7 @@ def _plan(bulk: Bulk, folder: Path, files: dict[Path, str]) -> tuple[list[Part],
     parts, refused = list[Part](), dict[str, str]()
     for file, name in files.items():
         try:
-            planned = plan_parts(file, folder / name, bulk.rows)
+            planned = plan_parts(file, folder / name, bulk.rows, bulk.column)
             _check_column(bulk, planned)
         except OSError as error:
             refused[str(file)] = f"cannot read {file}: {error.strerror}"
@@ -201,7 +201,7 @@ def _check_column(bulk: Bulk, parts: list[Part]) -> None:
             column = column_of(bulk, part)
             if column not in chunk.columns:
                 names = ", ".join(map(repr, chunk.columns)) or "none"
-                about = " (in TSV, the number from 1)" if part.kind == "tsv" else ""
+                about = " (in TSV, a number from 1 or a name in its first line)" if part.kind == "tsv" else ""
                 raise InputError(f"{part.file} has no column '{column}', it has {names}: name one with --column{about}")
             return
 
