@@ -150,3 +150,13 @@ def test_what_shows_one_step_reads_one_word(translator: Translator) -> None:
         with pytest.raises(InputError, match="'a cat' has 2 words, and this model reads one at a time: give one word"):
             call()
     assert translator.inside("caf\u00e9").source_pieces[:4] == (*"cafe",)
+
+
+def test_a_given_pronunciation_of_unknown_symbols_is_reported(translator: Translator) -> None:
+    assert translator.translate("hello", target="AH zzz").warnings == ("unknown to this model, in the target: 'zzz'",)
+    found = translator.translate("hello world", target="zzz | zzz qqq").warnings
+    assert found == (
+        "unknown to this model, in the target: 'zzz'",
+        "unknown to this model, in the target: 'zzz', 'qqq'",
+    )
+    assert "unknown to this model, in the prefix: 'zzz'" in translator.translate("hello", prefix="zzz").warnings

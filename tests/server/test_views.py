@@ -109,8 +109,12 @@ def test_models_are_compared_side_by_side(post: Post, refused: Post) -> None:
     assert "force one target" in difference["reason"]
     forced = post("/compare", models=["demo-en-fr", "demo-en-hi"], text=CAT, mode="forced", target="le chat noir")
     assert forced["differences"][0] == {
-        "first": "demo-en-fr", "second": "demo-en-hi", "possible": True, "reason": None,
+        "first": "demo-en-fr", "second": "demo-en-hi", "possible": False,
+        "reason": "demo-en-hi does not know 'le', 'chat', 'noir'",
     }  # fmt: skip
+    first, second = (one["translation"]["warnings"] for one in forced["results"])
+    assert first == []
+    assert second == ["unknown to this model, in the target: 'le', 'chat', 'noir'"]
     assert refused(404, "/compare", models=["demo-en-fr", "nothing"], text=CAT)["code"] == "not_found"
     assert refused(422, "/compare", models=["demo-en-fr"] * 2, text=CAT)["field"] == "models"
     assert refused(422, "/compare", models=["demo-en-fr"], text=CAT, mode="forced")["field"] == "target"
@@ -205,6 +209,11 @@ def test_a_model_without_attention_has_no_map_and_says_why(kinds: httpx.Client) 
     both = {"models": ["vanilla", "luong"], "text": CAT, "mode": "forced", "target": "le chat"}
     reason = kinds.post("/api/v1/compare", json=both).json()["differences"][0]["reason"]
     assert reason == "vanilla has no attention: one fixed vector, no alignment exists"
+    pairs = {"luong": None, "bpe": "the models cut the target into different pieces"}
+    for other, expected in pairs.items():
+        both = {"models": ["transformer", other], "text": "the cat", "mode": "forced", "target": "le chat"}
+        (difference,) = kinds.post("/api/v1/compare", json=both).json()["differences"]
+        assert (difference["possible"], difference["reason"]) == (expected is None, expected)
 
 
 def test_pieces_smaller_than_words_are_summed_and_averaged(kinds: httpx.Client) -> None:

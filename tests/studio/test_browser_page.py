@@ -96,9 +96,12 @@ class TestAsPython:
             for text in TEXTS:
                 mine = page.call("translate", {"model": model, "text": text, **options})
                 assert not differences(mine, python.translate(text, **options)), (text, options)
-        for target in ("le chat", "jane visite l'afrique"):
+        for target in ("le chat", "jane visite l'afrique", "le ✗ ✗ chat"):
             mine = page.call("translate", {"model": model, "text": CAT, "mode": "forced", "target": target})
-            assert not differences(mine, python.translate(CAT, target=target)), target
+            wanted = python.translate(CAT, target=target)
+            assert not differences(mine, wanted), target
+            assert mine["warnings"] == list(wanted.warnings)
+            assert any("✗" in one for one in wanted.warnings) == ("✗" in target)
         mine = page.call("translate", {"model": model, "text": CAT, "prefix": "le noir", "beam": 2})
         assert not differences(mine, python.translate(CAT, prefix="le noir", beam=2))
         many = page.call("many", model, TEXTS, 4, 3)

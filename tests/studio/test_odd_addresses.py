@@ -1,5 +1,6 @@
 """Odd addresses and texts: from other models, by hand, without spaces; and links for lessons."""
 
+import math
 from typing import Any
 
 import pytest
@@ -40,13 +41,56 @@ def test_an_edit_of_another_sentence_is_refused_with_the_reason(studio: Studio) 
     forgive(studio, 422)
 
 
-def test_compare_names_an_unknown_model_and_forgets_it_with_the_next_choice(studio: Studio) -> None:
-    page = studio.open("compare", models="elsewhere,demo-en-fr,,demo-en-fr", text=CAT)
-    page.get_by_role("alert").get_by_text("No model 'elsewhere'").wait_for()
+@pytest.mark.parametrize("text", ["", CAT])
+def test_compare_names_an_unknown_model_and_forgets_it_with_the_next_choice(studio: Studio, text: str) -> None:
+    page = studio.open("compare", models="elsewhere,demo-en-fr,,demo-en-fr", text=text)
+    page.get_by_text("No such model here: elsewhere.").wait_for()
+    if text:
+        page.get_by_role("region", name="demo-en-fr").wait_for()
     page.get_by_role("checkbox", name="luong").check()
-    page.get_by_role("region", name="luong").wait_for()
-    assert page.get_by_role("alert").count() == 0
+    page.get_by_text("No such model here").wait_for(state="detached")
+    if text:
+        page.get_by_role("region", name="luong").wait_for()
+
+
+def test_a_path_without_a_page_leads_a_browser_to_the_studio(studio: Studio) -> None:
+    answer = studio.page.goto(f"{studio.base}/foo/<b>bar")
+    assert answer.status == 404
+    assert studio.page.locator("code").text_content() == "/foo/<b>bar"
+    studio.page.get_by_role("link", name="Open the studio").click()
+    studio.page.get_by_label("Model").wait_for()
+    assert studio.client.get("/foo/bar").json()["error"]["code"] == "not_found"
     forgive(studio, 404)
+
+
+def test_unknown_words_of_a_forced_target_are_reported(studio: Studio) -> None:
+    query = {"text": CAT, "mode": "forced", "target": "le zzz"}
+    page = studio.open("translate", model="demo-en-fr", **query)
+    page.get_by_text("unknown to this model, in the target: 'zzz'").wait_for()
+    page = studio.open("compare", models="demo-en-fr,luong", **query)
+    page.get_by_role("region", name="luong").get_by_text("unknown to this model, in the target: 'zzz'").wait_for()
+    assert page.get_by_role("button", name="demo-en-fr − luong").is_disabled()
+    page.get_by_text("demo-en-fr does not know 'zzz'").wait_for()
+
+
+def test_labels_of_a_long_sentence_can_be_read_at_360_pixels(open_studio: Any) -> None:
+    studio = open_studio(viewport={"width": 360, "height": 740})
+    page = studio.open("translate", model="demo-en-fr", text=f"{CAT} and {CAT}")
+    page.locator("[role=gridcell]").first.wait_for()
+    columns = page.locator("[role=columnheader].column")
+    assert columns.count() > 15
+    size = page.evaluate("parseFloat(getComputedStyle(document.querySelector('[role=columnheader] .text')).fontSize)")
+    between = columns.nth(1).bounding_box()["x"] - columns.nth(0).bounding_box()["x"]
+    assert between * math.sin(math.radians(52)) >= size, "turned labels do not overlap"
+    assert page.evaluate(WIDTH) <= 360
+    page.locator("[data-cell='0,14']").focus()
+    name, cell = (page.locator(one).first.bounding_box() for one in ("[role=rowheader]", "[data-cell='0,14']"))
+    assert name["x"] >= 0, "the written words stay in view"
+    assert name["x"] + name["width"] <= cell["x"] <= 360 - cell["width"]
+    page.keyboard.press("Home")
+    studio.page.wait_for_timeout(50)
+    name, cell = (page.locator(one).first.bounding_box() for one in ("[role=rowheader]", "[data-cell='0,0']"))
+    assert name["x"] + name["width"] <= cell["x"] + 1, "a focused cell is not behind the written words"
 
 
 def test_a_word_without_spaces_does_not_widen_the_page(open_studio: Any) -> None:

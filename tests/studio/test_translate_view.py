@@ -138,6 +138,7 @@ def test_a_forced_word_a_prefix_and_an_edited_row(studio: Studio) -> None:
     page.get_by_role("button", name="All weight on mat").click()
     page.get_by_role("button", name="Decode on with this row").click()
     page.get_by_text("Row 2 is edited").wait_for()
+    page.locator(".output").get_by_text("row 2 edited").wait_for()
     edit = {"step": 1, "weights": [0, 0, 0, 0, 0, 0, 1, 0]}
     expected = studio.api("/translate", model="demo-en-fr", text=CAT, beam=1, attention_edit=edit)["hypotheses"][0]
     page.wait_for_function("text => document.querySelector('[data-testid=translation]').textContent.trim() === text",

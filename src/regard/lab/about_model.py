@@ -60,6 +60,7 @@ def about_model(manifest: Manifest, folder: Path, packaged: str | None, trust: C
     beam = manifest.search.get("beam", 1)
     return {
         "description": description[:1000],
+        "direction": card.direction if card else f"{source} → {target}" if source and target else None,
         "source_language": source,
         "target_language": target,
         "architecture": "rnn" if recurrent else "transformer",

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from regard.alignment import combine_heads
-from regard.runtime.source_text import SourceText
+from regard.runtime.source_text import SourceText, unknown_pieces
 from regard.runtime.translation import Translation
 from regard.search import Hypothesis
 from regard.text.encoding import DecodedText, Encoding
@@ -61,6 +61,8 @@ def build_translation(
             copied = copy_unknown(hypothesis.tokens, probabilities, matrix, source, words=words, first=first)
         decoded = _write(hypothesis.tokens, copied, tokenizer, given)
     warnings = source_text.warnings
+    if given is not None and (unknown := unknown_pieces(given)):
+        warnings = (*warnings, f"unknown to this model, in the {'target' if forced else 'prefix'}: {unknown}")
     if not hypothesis.finished and not forced:
         warnings = (*warnings, f"the translation was cut after {len(hypothesis.tokens):,} pieces, before its end")
     return Translation(

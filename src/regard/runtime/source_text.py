@@ -46,9 +46,8 @@ def read_source(text: str, tokenizer: Tokenizer, *, eos: bool, longest: int) -> 
     if cut:
         encoding = _cut(encoding, [*range(longest), *([pieces] if eos else [])])
         warnings.append(f"too long: only the first {longest:,} of {pieces:,} pieces were read")
-    unknown = [piece for piece, number in zip(encoding.pieces, encoding.ids, strict=True) if number == UNK]
-    if unknown:
-        warnings.append(f"unknown to this model: {name_pieces(list(dict.fromkeys(unknown)))}{_numbers(tokenizer)}")
+    if unknown := unknown_pieces(encoding):
+        warnings.append(f"unknown to this model: {unknown}{_numbers(tokenizer)}")
     return SourceText(encoding, tuple(warnings), cut)
 
 
@@ -103,6 +102,12 @@ def _numbers(tokenizer: Tokenizer) -> str:
     numbers = sorted(map(int, known))
     gaps = numbers != list(range(numbers[0], numbers[-1] + 1))
     return f" (it reads {'some of ' * gaps}the numbers from {numbers[0]} to {numbers[-1]})"
+
+
+def unknown_pieces(encoding: Encoding) -> str:
+    """The pieces that the vocabulary lacks, in quotes, each once; empty if there are none."""
+    pairs = zip(encoding.pieces, encoding.ids, strict=True)
+    return name_pieces(list(dict.fromkeys(piece for piece, number in pairs if number == UNK)))
 
 
 def name_pieces(pieces: list[str]) -> str:

@@ -1,6 +1,7 @@
 """Several models on one sentence: what is reported about each, and whether two of them can be subtracted."""
 
 from regard.alignment import Links, score_alignment
+from regard.runtime.source_text import name_pieces
 from regard.server.answers import NO_ATTENTION
 from regard.server.schema.translating import Mode, TranslateAnswer
 from regard.server.schema.views import Compared, Difference, Model
@@ -28,7 +29,7 @@ def compared(about: Model, answer: TranslateAnswer | None, problem: str | None, 
 
 
 def difference(one: Compared, other: Compared, mode: Mode) -> Difference:
-    """Word attention can be subtracted where both models were forced to write, and read, the same words."""
+    """Word attention can be subtracted where both models read the same words and are forced to write equal pieces."""
     reason = _why_not(one, other, mode)
     return Difference(first=one.model, second=other.model, possible=reason is None, reason=reason)
 
@@ -48,7 +49,10 @@ def _why_not(one: Compared, other: Compared, mode: Mode) -> str | None:
     assert second is not None
     if [word.text for word in first.source.words] != [word.text for word in second.source.words]:
         return "the models see other source words"
-    targets = [[word.text for word in each.hypotheses[0].target.words] for each in (first, second)]
-    if targets[0] != targets[1]:
-        return "the models see other target words"
+    targets = [each.hypotheses[0].target.pieces for each in (first, second)]
+    for each, pieces in zip((one, other), targets, strict=True):
+        if unknown := [piece.text for piece in pieces if piece.special == "UNK"]:
+            return f"{each.model} does not know {name_pieces(list(dict.fromkeys(unknown)))}"
+    if [piece.text for piece in targets[0]] != [piece.text for piece in targets[1]]:
+        return "the models cut the target into different pieces"
     return None

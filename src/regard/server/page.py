@@ -2,12 +2,14 @@
 
 import gzip
 from dataclasses import dataclass
+from html import escape
 from mimetypes import guess_type
 from pathlib import Path
 
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
+from regard.bounds import cut
 from regard.server.errors import Refusal, not_found
 
 FOLDER = Path(__file__).parent / "page"
@@ -16,6 +18,11 @@ NOT_BUILT = (
     "The page of the studio is not built: this checkout has no folder src/regard/server/page.\n"
     "Build it with make studio (needs Node 20), or install a released wheel, which has it.\n"
     "The API answers: /api/v1/models, described by /api/v1/openapi.json.\n"
+)
+NO_PAGE = (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+    "<title>Not found</title><h1>Not found</h1><p>There is no page <code>/{}</code> here.</p>"
+    '<p><a href="/">Open the studio</a></p></html>'
 )
 _TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".woff2": "font/woff2", ".json": "application/json"}
 
@@ -48,6 +55,8 @@ class Page:
         name = request.url.path.lstrip("/") or INDEX
         file = self._files.get(name)
         if file is None:
+            if "text/html" in request.headers.get("accept", ""):  # a person with a browser
+                return HTMLResponse(NO_PAGE.format(escape(cut(name))), status_code=404)
             return not_found("file", name, "the page is at /, the API below /api/v1")
         headers = {"Vary": "Accept-Encoding", "Cache-Control": "no-cache"}
         if file.hashed:

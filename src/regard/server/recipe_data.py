@@ -31,7 +31,7 @@ def first_pairs(bundle: Bundle, split: Split, most: int, *, files: bool) -> list
             raise unsupported("regard serve reads no data files", hint="regard studio does")
         return list(islice(open_split(data, split).pairs(), most))
     except InputError as error:
-        reason = str(error).partition(": there is no folder ")[0]
+        reason = str(error).partition(": there is no folder ")[0].partition(": nothing like it in ")[0]
         base = raw.get("data", {}).get("base")
         short = reason.replace(f"{base}{os.sep}", "") if base else reason  # the folder of an installation says nothing
         raise unsupported(

@@ -7,7 +7,7 @@ import { build, byWord, hypothesisAnswer, NO_ATTENTION, sourceSide, stepAnswer, 
 import { Model } from "./model";
 import { readModel } from "./model_file";
 import { limitOf, search, type Hypothesis, type SearchConfig } from "./search";
-import { readSource, readsOneWord, spokenWords, type Source } from "./source";
+import { readSource, readsOneWord, spokenWords, unknownPieces, type Source } from "./source";
 import { BOS, EOS, PAD } from "./subwords";
 import { Tokenizer, type Encoding } from "./tokenizer";
 
@@ -132,9 +132,11 @@ async function decode(opened: Opened, request: TranslateRequest, hooks: Hooks, t
   return { source, given, forced, found };
 }
 
-function warningsOf({ source, forced }: Decoded, { found }: Built): string[] {
-  if (found.finished || forced) return source.warnings;
-  return [...source.warnings, `the translation was cut after ${found.tokens.length} pieces, before its end`];
+function warningsOf({ source, given, forced }: Decoded, { found }: Built): string[] {
+  const unknown = given && unknownPieces(given);
+  const warnings = unknown ? [...source.warnings, `unknown to this model, in the ${forced ? "target" : "prefix"}: ${unknown}`] : source.warnings;
+  if (found.finished || forced) return warnings;
+  return [...warnings, `the translation was cut after ${found.tokens.length} pieces, before its end`];
 }
 
 function answerOf(opened: Opened, decoded: Decoded, top: number, milliseconds: number): Translation {
@@ -172,8 +174,8 @@ export async function step(opened: Opened, request: TranslateRequest & { step?: 
 /** Drops each source word in turn and forces the translation of the whole, or the given target. */
 export async function occlusion(opened: Opened, request: TranslateRequest, hooks: Hooks): Promise<Occlusion> {
   const requested: TranslateRequest = request.target != null ? { ...request, mode: "forced" } : { text: request.text, beam: 1 };
-  const { source, forced, found } = await decode(opened, requested, { pause: hooks.pause }, false);
-  const [built] = found;
+  const decoded = await decode(opened, requested, { pause: hooks.pause }, false);
+  const { source, forced, found: [built] } = decoded;
   if (!built) throw wrong("text", "it is blank: there is no word to drop");
   const { encoding } = source;
   const words = encoding.wordTexts.length;
@@ -202,7 +204,7 @@ export async function occlusion(opened: Opened, request: TranslateRequest, hooks
     forced,
     log_probabilities: before,
     rows,
-    warnings: warningsOf({ source, given: null, forced, found }, built),
+    warnings: warningsOf(decoded, built),
   };
 }
 

@@ -19,6 +19,9 @@ const quoted = (piece: string): string => {
 const named = (pieces: string[]): string =>
   pieces.slice(0, NAMED).map(quoted).join(", ") + (pieces.length > NAMED ? ` and ${pieces.length - NAMED} more` : "");
 
+/** The pieces that the vocabulary lacks, in quotes, each once; empty if there are none. */
+export const unknownPieces = ({ ids, pieces }: Encoding): string => named([...new Set(pieces.filter((_, i) => ids[i] === UNK))]);
+
 const SPOKEN = "#%&@";
 
 /** Whether a model reads the letters of one word and writes symbols: src/regard/runtime/spoken_words.py. */
@@ -62,10 +65,8 @@ export function readSource(text: string, tokenizer: Tokenizer, eos: boolean, lon
     };
     warnings.push(`too long: only the first ${longest} of ${pieces} pieces were read`);
   }
-  const unknown = [...new Set(encoding.pieces.filter((_, i) => encoding.ids[i] === UNK))];
-  if (unknown.length) {
-    warnings.push(`unknown to this model: ${named(unknown)}`);
-  }
+  const unknown = unknownPieces(encoding);
+  if (unknown) warnings.push(`unknown to this model: ${unknown}`);
   return { encoding, warnings, blank: false };
 }
 

@@ -103,6 +103,8 @@ export interface ModelAbout {
   id: string;
   origin: "package" | "run" | "bundle";
   description: string;
+  /** "English → French", for a person. */
+  direction: string | null;
   source_language: string | null;
   target_language: string | null;
   architecture: string;

@@ -38,6 +38,8 @@ class Model(Answer):
     id: str
     origin: Literal["package", "run", "bundle"]
     description: str
+    direction: str | None
+    """What it reads and writes, for a person: English → French."""
     source_language: str | None
     target_language: str | None
     architecture: Literal["rnn", "transformer"]
