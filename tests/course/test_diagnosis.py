@@ -12,6 +12,7 @@ from regard.course.collection_relations import collection_relation
 from regard.course.error_advice import advice_for
 from regard.course.grade import grade
 from regard.course.slips import declare
+from regard.course.value_relations import value_relation
 from regard.course.verdict import Verdict
 
 
@@ -148,3 +149,47 @@ def test_a_step_for_each_column_of_padding(tmp_path: Path) -> None:
     verdict = graded("teacher_forcing", code, tmp_path)
     assert verdict.status == "failed"
     assert "missing at the end of axis 1" in verdict.advice
+
+
+SLIPS = (
+    (
+        "heatmap",
+        "for place in weights.argmax(axis=1)",
+        "for place in weights.argmax(axis=0)",
+        "argmax over the wrong axis",
+    ),
+    (
+        "teacher_forcing",
+        "log_softmax(logits, dim=-1)",
+        "log(torch.softmax(logits, dim=-1) + 1e-8)",
+        "small number is added",
+    ),
+    (
+        "forcing_ratio",
+        "first + done * (last - first)",
+        "max(last, first + update / updates * (last - first))",
+        "Hold the",
+    ),
+    ("luong", "@ W_a.T) @ v", "@ W_a.T @ v)", "the tanh goes round the product with v"),
+    ("local", "- centers[:, None]", "- centers.round()[:, None]", "round p_t to a whole position"),
+    ("softmax", "/ exponentials.sum(", "/ np.exp(scores).sum(", "on one side of the division only"),
+)
+
+
+@pytest.mark.parametrize(("exercise", "old", "new", "words"), SLIPS, ids=lambda value: value[:12])
+def test_slips_of_a_review_are_diagnosed(exercise: str, old: str, new: str, words: str, tmp_path: Path) -> None:
+    code = find(exercise).solution.replace(old, new)
+    assert code != find(exercise).solution
+    advice = graded(exercise, code, tmp_path).advice
+    assert words in advice
+    assert "depend on" not in advice
+
+
+def test_a_new_axis_goes_round_the_whole_product(tmp_path: Path) -> None:
+    code = "def additive_score(query, states, W_s, W_h, v):\n    return v @ np.tanh(W_s @ query + W_h @ states.T)\n"
+    assert "`(W_s @ query)[:, None]` instead of `W_s @ query`" in graded("additive_score", code, tmp_path).advice
+
+
+def test_numbers_that_are_almost_right_are_no_factor_of_1() -> None:
+    wanted = np.array([0.2, 0.3, 0.5])
+    assert not any("times" in one for one in value_relation([(wanted * 1.00001, wanted)] * 2, [{}, {}], ()))

@@ -89,7 +89,7 @@ class Entry:
         path = self.home / "check.py"
         try:
             exercise = import_module(f"{self.module}.check").EXERCISE
-        except Exception as error:  # a teacher's own code may raise anything
+        except (Exception, SystemExit) as error:  # a teacher's own code may raise anything
             if self.ours:
                 raise
             raise InputError(f"{path} cannot be used: {type(error).__name__}: {error}") from error

@@ -28,7 +28,7 @@ def _broadcast(found: "re.Match[str]") -> str:
     if len(left) == len(right):
         return f"{_between(left, right)} {LINE_UP}" + _reversed(left, right)
     wide, narrow = sorted((left, right), key=len, reverse=True)
-    lost = " A max(), sum() or mean() took an axis away: keepdims=True keeps it, so that it lines up with the rows."
+    lost = " Where a max(), sum() or mean() took an axis away, keepdims=True keeps it."
     if narrow == wide[: len(narrow)]:
         return f"{_between(left, right)} {LINE_UP}{lost} Or put it back with [..., None] (for rows [:, None])."
     return f"{_between(left, right)} {LINE_UP} Give the smaller one a new axis of size 1 where it lacks one, [:, None]."
@@ -267,7 +267,8 @@ EXPLANATIONS: tuple[tuple[type[BaseException], str, str | Explain], ...] = (
     (
         IndexError,
         r"list index out of range|tuple index out of range|string index out of range",
-        "An index beyond the end: off by one, a loop that goes one too far (t + 1 after the last word)?",
+        "An index beyond the end: a loop that goes one too far (t + 1 after the last word), or positions that were "
+        "counted along another axis than the one they are used for (argmax over the wrong axis)?",
     ),
     (IndexError, r"too many indices", "More indices than the array has axes: an axis was lost before this line."),
     (

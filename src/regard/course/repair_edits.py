@@ -39,11 +39,13 @@ def edits(tree: ast.Module) -> Iterator[Edit]:
     """Every program that one change makes of this one; `tree` itself stays as it is."""
     places = [node for node in ast.walk(tree) if isinstance(node, ast.expr | ast.stmt)]
     names = sorted({node.id for node in ast.walk(tree) if isinstance(node, ast.Name)})
-    for index, node in enumerate(places):
-        for new, what in (*_of_expression(node, names), *_of_block(node)):
+    likely = ((*_of_expression(node), *_of_block(node)) for node in places)
+    unlikely = (tuple(_other_names(node, names)) for node in places)  # many: last, since time is limited
+    for index, changes in (*enumerate(likely), *enumerate(unlikely)):
+        for new, what in changes:
             changed = copy.deepcopy(tree)
             target = [one for one in ast.walk(changed) if isinstance(one, ast.expr | ast.stmt)][index]
-            yield Edit(_replaced(changed, target, new), getattr(node, "lineno", 0), what)
+            yield Edit(_replaced(changed, target, new), getattr(places[index], "lineno", 0), what)
 
 
 def _replaced(tree: ast.Module, target: ast.AST, new: ast.AST) -> ast.Module:
@@ -61,13 +63,13 @@ def _shown(old: ast.AST, new: ast.AST) -> str:
 
 def _short(node: ast.AST) -> str:
     text = ast.unparse(node)
-    return text if len(text) <= 60 else f"{text[:57]}…"
+    return text if len(text) <= 90 else f"{text[:87]}…"
 
 
 VERBS = {(ast.Sub, ast.Add): "add, do not subtract", (ast.Add, ast.Sub): "subtract, do not add"}
 
 
-def _of_expression(node: ast.AST, names: list[str]) -> Iterator[tuple[ast.AST, str]]:
+def _of_expression(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
     if isinstance(node, ast.Compare):
         for kind in COMPARISONS.get(type(node.ops[0]), ()):
             new: ast.expr = ast.Compare(node.left, [kind(), *node.ops[1:]], node.comparators)
@@ -99,9 +101,6 @@ def _of_expression(node: ast.AST, names: list[str]) -> Iterator[tuple[ast.AST, s
     if isinstance(node, ast.Attribute) and node.attr == "T":
         yield node.value, f"`{_short(node.value)}` without .T (transposed)"
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-        for name in names:
-            if name != node.id and not name.startswith("__"):
-                yield ast.Name(name, ast.Load()), f"`{name}` instead of `{node.id}`"
         transposed = ast.Attribute(node, "T", ast.Load())
         yield transposed, f"`{node.id}.T` instead of `{node.id}` (transposed)"
         column = ast.parse(f"{node.id}[:, None]", mode="eval").body
@@ -109,9 +108,18 @@ def _of_expression(node: ast.AST, names: list[str]) -> Iterator[tuple[ast.AST, s
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
         yield node.value, f"`{_short(node.value)}` without the index `[{_short(node.slice)}]`"
     if isinstance(node, ast.BinOp | ast.Call):
+        column = ast.Subscript(node, ast.parse("x[:, None]", mode="eval").body.slice, ast.Load())  # type: ignore[attr-defined]
+        yield column, f"`({_short(node)})[:, None]` instead of `{_short(node)}` (a new axis)"
         for function in ("torch.tanh", "np.tanh", "torch.sigmoid", "-", "~"):
             new = ast.parse(f"{function}({ast.unparse(node)})", mode="eval").body
             yield new, f"a `{function}` around `{_short(node)}` (it is missing)"
+
+
+def _other_names(node: ast.AST, names: list[str]) -> Iterator[tuple[ast.AST, str]]:
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+        for name in names:
+            if name != node.id and not name.startswith("__"):
+                yield ast.Name(name, ast.Load()), f"`{name}` instead of `{node.id}`"
 
 
 def _of_call(node: ast.Call) -> Iterator[tuple[ast.AST, str]]:
@@ -120,6 +128,9 @@ def _of_call(node: ast.Call) -> Iterator[tuple[ast.AST, str]]:
         yield node.args[0], f"without `{name}` around `{_short(node.args[0])}` (`{name}` is too much)"
     if isinstance(node.func, ast.Attribute):
         yield node.func.value, f"`{_short(node.func.value)}` without `.{name}(…)` (`{name}` is too much)"
+    if len(node.args) == 1 and isinstance(product := node.args[0], ast.BinOp):
+        inside = ast.BinOp(ast.Call(node.func, [product.left], node.keywords), product.op, product.right)
+        yield inside, f"{_shown(node, inside)} (`{name}` goes round too much)"
     if len(node.args) == 2:
         new = ast.Call(node.func, [node.args[1], node.args[0]], node.keywords)
         yield new, f"{_shown(node, new)} (the order is swapped)"

@@ -122,6 +122,8 @@ def _factor(pairs: list[Pair], sizes: list[Sizes]) -> list[str]:
         return []
     if np.allclose(factors, -1):
         return ["The sign is wrong: your answer is minus the wanted one."]
+    if np.allclose(factors, 1, rtol=0.005):
+        return []
     if np.allclose(factors, factors[0]):
         return [f"Your answer is {factors[0]:.3g} times the wanted one: a constant factor too many or missing."]
     for axis in sizes[0]:
