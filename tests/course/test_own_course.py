@@ -46,6 +46,14 @@ def test_the_example_of_the_guide_keeps_the_rules_of_the_course() -> None:
     assert problems(find("1")) == []
 
 
+def test_a_check_that_exits_is_reported(tmp_path: Path) -> None:
+    shutil.copytree(EXAMPLE, tmp_path / "course")
+    (tmp_path / "course" / "e01_mean_pooling" / "check.py").write_text("raise SystemExit(0)\n", encoding="utf-8")
+    done = regard("check", "--course", "course", folder=tmp_path)
+    assert done.returncode != 0
+    assert "check.py cannot be used: SystemExit: 0" in done.stderr
+
+
 def test_a_learner_works_through_it_from_the_command_line(tmp_path: Path) -> None:
     listed = regard("list", "--course", str(EXAMPLE), folder=tmp_path)
     assert "The mean of a sentence" in listed.stdout

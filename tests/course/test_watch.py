@@ -1,10 +1,12 @@
 """Watch mode on terminals of every kind: no colour, dumb, narrow, resized, piped, cut off, suspended."""
 
+import ast
 import os
 import re
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from course.terminal import CLEAR, Terminal, learn
-from regard.course.catalogue import entries, find
+from regard.course.catalogue import Entry, entries, find
+from regard.course.verdict_text import fold_code
 
 SOLVED = find("1").solution
 
@@ -217,3 +220,31 @@ def test_wrong_use_is_one_line_and_exit_code_2(tmp_path: Path, arguments: list[s
     assert done.returncode == 2
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("width", [80, 100])
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
+def test_code_of_hints_and_solutions_is_still_python_when_it_is_folded(entry: Entry, width: int) -> None:
+    for text in (entry.hints[-1], entry.solution):
+        code = text if text is entry.solution else "\n".join(line for line in _code(text))
+        code = code.replace("…", "x")
+        folded = "\n".join(part for line in code.splitlines() for part in fold_code(line, width))
+        try:
+            wanted = _parsed(code)
+        except SyntaxError:  # a hint with a gap that no name fills
+            continue
+        assert _parsed(folded) == wanted
+
+
+def _parsed(code: str) -> str:
+    """What Python reads; a docstring may be broken into lines."""
+    return re.sub(r"(\\n|\s)+", " ", ast.dump(ast.parse(textwrap.dedent(code))))
+
+
+def _code(markdown: str) -> Iterator[str]:
+    fenced = False
+    for line in markdown.splitlines():
+        if line.startswith("```"):
+            fenced = not fenced
+        elif fenced or line.startswith("    "):
+            yield line

@@ -146,3 +146,27 @@ def fold(line: str, width: int) -> list[str]:
         parts.append(line[:at])
         line = " " * min(indent, room // 2) + line[at:].lstrip(" ")
     return [*parts, line]
+
+
+def fold_code(line: str, width: int) -> list[str]:
+    """A line of Python that stays Python: a long comment goes above it, and it is broken inside brackets only."""
+    room = max(20, width - 1)
+    code, mark, comment = line.partition("  # ")
+    if len(line) <= room or not code.strip():
+        return fold(line, width)
+    indent, code = " " * (len(line) - len(line.lstrip())), code.rstrip()
+    note = textwrap.wrap(comment.strip(), room, initial_indent=f"{indent}# ", subsequent_indent=f"{indent}# ")
+    parts, start, lead = note if mark else [], 0, ""
+    while len(lead) + len(code) - start > room:
+        reach = range(start + 1, start + room - len(lead))
+        places = [at for at in reach if code[at] == " " and _inside_brackets(code[:at])]
+        if not places:
+            break
+        parts.append(lead + code[start : places[-1]])
+        start, lead = places[-1] + 1, f"{indent}        "
+    return [*parts, *fold(lead + code[start:], width)]
+
+
+def _inside_brackets(code: str) -> bool:
+    quoted = code.count('"') % 2 or code.count("'") % 2
+    return not quoted and sum(map(code.count, "([{")) > sum(map(code.count, ")]}"))

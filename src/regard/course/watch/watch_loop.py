@@ -6,7 +6,7 @@ from types import FrameType
 from regard.course.catalogue import Entry, entries
 from regard.course.session import Session
 from regard.course.verdict import Verdict
-from regard.course.verdict_text import fold, headline_lines, list_lines, progress_line, verdict_lines
+from regard.course.verdict_text import fold_code, headline_lines, list_lines, progress_line, verdict_lines
 from regard.course.waiting import bar
 from regard.course.watch.key_presses import REDRAW, Keys
 from regard.course.watch.saved_files import Files
@@ -232,7 +232,7 @@ class Watcher:
         except InputError as error:
             self.show([f"{str(error)[0].upper()}{str(error)[1:]}."])
             return
-        code = [folded for line in solution.splitlines() for folded in fold(line, self.screen.width)]
+        code = [folded for line in solution.splitlines() for folded in fold_code(line, self.screen.width)]
         self.show(["Our solution (yours need not look like it):", "", *code])
 
     def answers(self) -> None:

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterable
 from typing import TextIO
 
-from regard.course.verdict_text import Paint, fold, plain
+from regard.course.verdict_text import Paint, fold_code, plain
 
 CLEAR = "\x1b[H\x1b[2J"
 
@@ -69,7 +69,7 @@ def markdown_lines(text: str, paint: Paint, width: int) -> list[str]:
             fenced = not fenced
         elif fenced or line.startswith("    "):
             finish()
-            lines.extend(paint(part, "blue") for part in fold(line, width))
+            lines.extend(paint(part, "blue") for part in fold_code(line, width))
         elif not line.strip():
             finish()
             lines.append("")
