@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import os
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -94,17 +96,18 @@ def test_tsv_takes_a_column_by_the_name_in_its_header(tmp_path: Path) -> None:
         tmp_path,
         a_jsonl=b'{"text": "she sleeps"}\n',
         b_tsv=b"\xef\xbb\xbfid\ttext\n7\tshe sleeps\textra\n8\n9\the sleeps\n",
-        c_tsv=b"id\ttext\n",
+        c_tsv=b"score\ttext\n1\tshe sleeps\n",
     )
     done = translate_bulk(replace(bulk, column="text", rows=2))
-    assert (done.rows, done.bad, done.refused) == (4, 1, {})
+    assert (done.rows, done.bad, done.refused) == (5, 1, {})
     out = tmp_path / "out"
     lines = [line for part in sorted(out.glob("b.tsv/*.tsv")) for line in part.read_text("utf-8").splitlines()]
     spoken = json.loads((out / "a.jsonl" / "part-00000.jsonl").read_text("utf-8"))["translation"]
     assert lines[:3] == ["id\ttext\ttranslation", f"7\tshe sleeps\textra\t{spoken}", "8\t"]
     assert lines[3].startswith("9\the sleeps\t")
     assert [one["row"] for one in listed(out / "b.tsv" / "part-00001.bad.jsonl")] == [3]
-    assert (out / "c.tsv" / "part-00000.tsv").read_text("utf-8") == "id\ttext\ttranslation\n"
+    scored = (out / "c.tsv" / "part-00000.tsv").read_text("utf-8")
+    assert scored == f"score\ttext\ttranslation\n1\tshe sleeps\t{spoken}\n", "TSV gets no column score"
 
 
 def test_an_output_folder_that_holds_the_input_is_named(tmp_path: Path) -> None:
@@ -125,3 +128,14 @@ def test_the_command_fails_after_it_translated_the_good_files(
     assert "1 row has no translation" in shown
     assert "1 file was not translated completely" in shown
     assert "b.csv" in shown
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
+def test_file_names_that_are_not_utf8_are_listed(tmp_path: Path) -> None:
+    bulk = job(tmp_path)
+    for name in (b"\xff.csv", b"\xff.txt"):
+        (tmp_path / "in" / os.fsdecode(name)).write_bytes(b"she sleeps\n\xff\n")
+    done = translate_bulk(bulk)
+    assert (done.rows, done.bad) == (2, 1)
+    for place, name in (("bulk.bad.jsonl", "\udcff.csv"), ("\udcff.txt/part-00000.bad.jsonl", "\udcff.txt")):
+        assert Path(str(listed(tmp_path / "out" / place)[0]["file"])).name == name

@@ -206,7 +206,7 @@ def write_part(part: Part, translated: Iterator[tuple[RowChunk, Mapping[str, Any
             file.write(f"{part.header}\ttranslation\n".encode(errors="surrogateescape"))
         write = _parquet_writer(stack, part, file) if part.kind == "parquet" else partial(_write_lines, part, file)
         for chunk, added in translated:
-            if taken := sorted(chunk.columns.keys() & {*WRITTEN}):
+            if part.kind != "tsv" and (taken := sorted(chunk.columns.keys() & {*WRITTEN})):
                 raise InputError(
                     f"{part.file} already has a column '{taken[0]}', which would be overwritten: rename it"
                 )
@@ -218,7 +218,7 @@ def write_part(part: Part, translated: Iterator[tuple[RowChunk, Mapping[str, Any
             rows += len(added["error"])
         if complaints:
             with whole_file(part.bad) as side:
-                side.write("".join(f"{line}\n" for line in complaints).encode())
+                side.write("".join(f"{line}\n" for line in complaints).encode(errors="backslashreplace"))
     return rows, len(complaints)
 
 

@@ -130,7 +130,7 @@ def _plan(bulk: Bulk, folder: Path, files: dict[Path, str]) -> tuple[list[Part],
 def _list_refused(place: Path, refused: dict[str, str]) -> None:
     if refused:
         lines = [json.dumps({"file": file, "error": error}, ensure_ascii=False) for file, error in refused.items()]
-        write_whole(place, "".join(f"{line}\n" for line in lines))
+        write_whole(place, "".join(f"{line}\n" for line in lines).encode(errors="backslashreplace"))
     else:
         place.unlink(missing_ok=True)
 
