@@ -84,7 +84,7 @@ def _forged_npy(shape: str) -> bytes:
     ("name", "content", "part"),
     [
         ("a.txt", b"0.5 0.5", "expected .json, .npz or .npy"),
-        ("a.json", b"[[1]]", "there is no 'weights'"),
+        ("a.json", b"[[1]]", "there is no 'weights' in it: expected .*a row for each target word"),
         ("a.json", b'{"weights": [[1, 0], [1]]}', "not numbers in rows of one length"),
         ("a.json", b'{"weights": [[[[[1]]]]]}', "expected \\[layer, head, target, source\\]"),
         ("a.json", b'{"weights": [[0.9, 0.9]]}', "sums to 1.8, more than 1"),

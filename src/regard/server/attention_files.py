@@ -117,7 +117,10 @@ def _read_npy(content: bytes) -> Any:
 
 def _checked(name: str, values: Any) -> AttentionTensor:
     if not isinstance(values, dict) or "weights" not in values:
-        raise ValueError("there is no 'weights' in it")
+        raise ValueError(
+            'there is no \'weights\' in it: expected {"weights": [[0.5, 0.5], [0.2, 0.8]], "source": [words], '
+            '"target": [words]}, a row for each target word'
+        )
     unknown = sorted(set(map(str, values)) - KEYS)
     if unknown:
         raise ValueError(f"unknown key {excerpt(unknown[0])}: expected {', '.join(sorted(KEYS))}")
