@@ -186,4 +186,19 @@ def test_what_leads_out_of_the_folder_is_remarked(line: str, what: str) -> None:
 @pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
 def test_what_the_starter_itself_imports_is_not_remarked(entry: Entry, tmp_path: Path) -> None:
     hand_in(tmp_path, "anna", **{entry.name: entry.solution})
-    assert remarks([Graded("anna", tmp_path / "anna", {})]) == {}
+    found = remarks([Graded("anna", tmp_path / "anna", {})]).get("anna", [])
+    assert not any("uses" in line for line in found)
+
+
+def test_copies_with_other_names_and_of_our_solution_are_remarked(tmp_path: Path) -> None:
+    entry = find("beam")
+    renamed = entry.solution.replace("candidates", "options").replace("living", "alive").replace("finished", "done")
+    hand_in(tmp_path, "anna", **{entry.name: renamed})
+    hand_in(tmp_path, "bert", **{entry.name: entry.solution})
+    (tmp_path / "carl" / entry.name).mkdir(parents=True)
+    (tmp_path / "carl" / entry.name / "exercise.py").symlink_to(entry.home / "solution.py")
+    found = remarks([Graded(name, tmp_path / name, {}) for name in ("anna", "bert", "carl")])
+    for name in ("anna", "bert", "carl"):
+        assert f"{entry.number}: nearly the same as our solution" in found[name]
+    assert f"{entry.number}: nearly the same as bert's" in found["anna"]
+    assert f"{entry.number}: exercise.py is a link to another file" in found["carl"]

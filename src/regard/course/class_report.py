@@ -1,12 +1,14 @@
 """What a teacher takes home from --grade: a table as CSV, a feedback file for each learner, and files worth a look."""
 
 import ast
+import builtins
 import csv
 import difflib
 import io
+import keyword
 import re
 import tokenize
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 
 from regard.course.catalogue import Entry, entries
@@ -37,14 +39,21 @@ SUSPECT_MODULES = (
 
 
 def own_lines(entry: Entry, text: str) -> str:
-    """A file without the starter's lines, comments, empty lines and spacing."""
+    """A file without the starter's lines, comments, empty lines and spacing; all names that can be chosen are one."""
     starter = {line.strip() for line in entry.starter.splitlines()}
     kept = "\n".join(line for line in text.splitlines() if line.strip() not in starter)
     try:
         tokens = list(tokenize.generate_tokens(io.StringIO(kept + "\n").readline))
     except (tokenize.TokenError, SyntaxError, IndentationError):
         return " ".join(kept.split())
-    return " ".join(one.string for one in tokens if one.type in (tokenize.NAME, tokenize.OP, tokenize.NUMBER))
+    known = {*keyword.kwlist, *dir(builtins)}
+    words = []
+    for before, one in pairwise([tokens[-1], *tokens]):
+        if one.type == tokenize.NAME and before.string != "." and one.string not in known:
+            words.append("name")
+        elif one.type in (tokenize.NAME, tokenize.OP, tokenize.NUMBER):
+            words.append(one.string)
+    return " ".join(words)
 
 
 def reaches_for_the_grader(text: str) -> list[str]:
@@ -81,10 +90,15 @@ def remarks(graded: list[Graded]) -> dict[str, list[str]]:
         for one in graded
     }
     found: dict[str, list[str]] = {one.learner: [] for one in graded}
+    folders = {one.learner: one.folder for one in graded}
     for entry in entries():
         own = {learner: own_lines(entry, files[entry.name]) for learner, files in texts.items()}
         for learner, files in texts.items():
             usual = reaches_for_the_grader(entry.starter)
+            if (folders[learner] / entry.name / "exercise.py").is_symlink():
+                found[learner].append(f"{entry.number}: exercise.py is a link to another file")
+            if len(own[learner]) >= LEAST_LETTERS and _alike(own[learner], own_lines(entry, entry.solution)):
+                found[learner].append(f"{entry.number}: nearly the same as our solution")
             if names := [name for name in reaches_for_the_grader(files[entry.name]) if name not in usual]:
                 found[learner].append(f"{entry.number}: uses {', '.join(names)}")
         for one, other in combinations([name for name, text in own.items() if len(text) >= LEAST_LETTERS], 2):
