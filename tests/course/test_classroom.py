@@ -202,3 +202,13 @@ def test_copies_with_other_names_and_of_our_solution_are_remarked(tmp_path: Path
         assert f"{entry.number}: nearly the same as our solution" in found[name]
     assert f"{entry.number}: nearly the same as bert's" in found["anna"]
     assert f"{entry.number}: exercise.py is a link to another file" in found["carl"]
+
+
+def test_a_report_needs_a_class_and_a_folder(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "regard", "learn", "1", "--report", "x"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, stdin=subprocess.DEVNULL)
+    assert done.returncode != 0
+    assert "--grade DIR" in done.stderr
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="--report wants a folder"):
+        write_report([], tmp_path / "file")

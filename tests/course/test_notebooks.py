@@ -91,3 +91,9 @@ def test_every_notebook_passes_with_the_solution(entry: Entry, tmp_path: Path, m
         one for cell in book.cells if cell.cell_type == "code" for one in cell.outputs if one.output_type == "error"
     ]
     assert not errors
+
+
+def test_an_exercise_s_number_and_a_function_of_another_name() -> None:
+    assert check(1, softmax).verdict.mistake == "no_maximum"
+    with pytest.raises(InputError, match=r"about the functions softmax; <lambda> is another name"):
+        check(1, lambda scores: scores)

@@ -63,6 +63,8 @@ def learn(
     if notebooks is not None:
         _write_notebooks(notebooks)
         return
+    if report is not None and grade is None:
+        raise InputError("--report writes what --grade found: give --grade DIR as well")
     if grade is not None:
         _grade_class(grade, exercise, report, as_json)
         return

@@ -17,6 +17,7 @@ from regard.course.learner_progress import load_progress
 from regard.course.verdict_text import Paint, verdict_lines, visible
 from regard.files import write_whole
 from regard.reading_files import read_regular
+from regard.text.input_error import InputError
 
 ALIKE = 0.97
 LEAST_LETTERS = 120
@@ -115,6 +116,8 @@ def _alike(one: str, other: str) -> bool:
 
 def write_report(graded: list[Graded], directory: Path) -> list[Path]:
     """grades.csv, and NAME.txt with the diagnosis of every exercise for each learner."""
+    if directory.exists() and not directory.is_dir():
+        raise InputError(f"{directory} is a file; --report wants a folder for grades.csv and the feedback files")
     directory.mkdir(parents=True, exist_ok=True)
     said = remarks(graded)
     table = directory / "grades.csv"

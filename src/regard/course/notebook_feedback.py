@@ -43,7 +43,7 @@ class Feedback:
         return f'<div style="border-left:4px solid {colour};padding-left:1em">{"".join(parts)}</div>'
 
 
-def check(exercise: str, *functions: Callable[..., Any], course: str | Path | None = None) -> Feedback:
+def check(exercise: str | int, *functions: Callable[..., Any], course: str | Path | None = None) -> Feedback:
     """Feedback on your functions: the name or number of an exercise, then what you wrote for it.
 
     `course` is the folder of a teacher's own exercises. The functions run in this process, without limits, so an
@@ -55,14 +55,15 @@ def check(exercise: str, *functions: Callable[..., Any], course: str | Path | No
     from regard.text.input_error import InputError
 
     use_course(HOME if course is None else Path(course))
-    entry = find(exercise)
+    entry = find(str(exercise))
     wanted = entry.load()
     given = {getattr(function, "__name__", ""): function for function in functions}
     unknown = [name for name in given if name not in wanted.functions]
     if unknown or not functions:
         names = ", ".join(wanted.functions)
         call = f"check({exercise!r}, {names})"
-        raise InputError(f"exercise {entry.number} is about the functions {names}: call {call}")
+        found = f"; {', '.join(unknown)} is another name" if unknown else ""
+        raise InputError(f"exercise {entry.number} is about the functions {names}{found}: call {call}")
     missing = {name: _missing(name) for name in wanted.functions if name not in given}
     return Feedback(entry, grade(wanted, Attempt({**missing, **given})))
 

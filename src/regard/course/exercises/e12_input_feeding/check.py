@@ -66,7 +66,7 @@ def call(attempt: Attempt, given: Arguments) -> Any:
 
 def shown(given: Arguments) -> list[str]:
     return [
-        f"sentence {number}: {len(words)} words, {len(states)} states {list(states.shape)}"
+        f"sentence {number}: words: {len(words)}, states: {list(states.shape)}"
         for number, (words, states) in enumerate(given["sentences"], 1)
     ]
 
