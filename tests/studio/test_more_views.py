@@ -23,11 +23,16 @@ Open = Callable[..., Studio]
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The current folder of the server."""
+    return tmp_path_factory.mktemp("studio")
+
+
+@pytest.fixture(scope="module")
+def server(folder: Path) -> Iterator[Any]:
     """A process of its own, where no test checks types: it decodes whole test sets. One short run is there."""
     if missing():
         pytest.skip("no browser")
-    folder: Path = tmp_path_factory.mktemp("studio")
     arguments = ("studio", "demo-en-fr", "demo-fr-en", "--no-browser", "--runs", str(folder / "runs"))
     with chdir(folder), served(folder / "log", *arguments, seconds=600) as (_, client):
         assert client.post("/api/v1/runs", json={"pair": "en-fr", "steps": 3}).status_code == 201
@@ -35,9 +40,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 @pytest.fixture
-def course(server: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def course(server: Any, folder: Path) -> Path:
     """The course folder of the server, with a report about exercise 3."""
-    folder: Path = next(tmp_path_factory.getbasetemp().glob("studio*")) / "regard-course"
+    folder = folder / "regard-course"
     open_folder(folder)
     answer = AnswerMap("weights", ((0.5, 0.5),), ((1.0, 0.0),))
     printed = "<img src=x onerror=alert(1)>"
