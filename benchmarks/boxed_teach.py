@@ -53,7 +53,9 @@ def translate(given: argparse.Namespace) -> None:
 
 
 @torch.inference_mode()
-def beam_search(translator: Translator, sentences: Sequence[str], beam: int) -> list[list[str]]:
+def beam_search(
+    translator: Translator, sentences: Sequence[str], beam: int, most_rows: int = 1024, most_pieces: int = TOKENS
+) -> list[list[str]]:
     """The beam of each, best first; without attention weights, so that nothing but ids leaves the device."""
     bundle = translator.bundle
     ids = [bundle.source.encode(one, eos=bundle.manifest.source_eos).ids for one in sentences]
@@ -63,7 +65,7 @@ def beam_search(translator: Translator, sentences: Sequence[str], beam: int) -> 
     found: dict[int, list[str]] = {}
     first = 0
     while first < len(order):
-        rows = order[first : first + max(1, min(1024, TOKENS // len(ids[order[first]])))]
+        rows = order[first : first + max(1, min(most_rows, most_pieces // len(ids[order[first]])))]
         first += len(rows)
         batch = pad([ids[i] for i in rows], translator.device)
         for i, hypotheses in zip(

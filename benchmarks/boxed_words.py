@@ -1,14 +1,11 @@
-"""Training text for the pronunciation model in the package: CMUdict, and words that large models pronounce.
+"""Training text for the pronunciation model in the package: CMUdict, and words that larger models pronounce.
 
-    python benchmarks/boxed_words.py text ../shared/data --out DIR [--invented 150000]
-    python benchmarks/boxed_words.py pronounce TEACHER … --text DIR --shard 0/4 --out DIR/taught.0.tsv
-    python benchmarks/boxed_words.py mix DIR --out DIR/student.tsv
+    python benchmarks/boxed_words.py ../shared/data --out benchmarks/boxed [--invented 500000]
 
-`text` writes CMUdict as train.tsv, dev.tsv and test.tsv (word TAB phones, small letters) and words.txt: the words of
-the training set, words of Europarl and Tatoeba that CMUdict lacks, and invented spellings, drawn from a model of four
-letters in a row over the training words. None of the added words is in the development or test set. `pronounce` writes
-the best phones of the teachers, which vote, for each word of words.txt. `mix` puts the student's text together: CMUdict
-twice and every taught word once.
+Writes CMUdict as train.tsv, dev.tsv and test.tsv (word TAB phones, small letters) and words.txt: the words of the
+training set, words of Europarl and Tatoeba that CMUdict lacks, and invented spellings, drawn from a model of four
+letters in a row over the training words. None of the added words is in the development or test set.
+`boxed_distil.py` has them pronounced.
 """
 
 import argparse
@@ -17,11 +14,6 @@ import random
 import re
 from collections import Counter, defaultdict
 from pathlib import Path
-
-import torch
-
-from boxed_teach import beam_search
-from regard.runtime.translator import load
 
 CONTEXT = 4
 
@@ -81,44 +73,12 @@ def invent(words: list[str], count: int, known: set[str]) -> list[str]:
     return list(made)
 
 
-def pronounce(given: argparse.Namespace) -> None:
-    translator = load(given.teachers, device=given.device)
-    words = (given.text / "words.txt").read_text(encoding="utf-8").split()
-    index, shards = map(int, given.shard.split("/"))
-    mine = words[index::shards]
-    found = beam_search(translator, mine, given.beam)
-    lines = [f"{word}\t{phones[0]}\n" for word, phones in zip(mine, found, strict=True) if phones[0]]
-    given.out.write_text("".join(lines), encoding="utf-8")
-
-
-def mix(given: argparse.Namespace) -> None:
-    lines = (given.text / "train.tsv").read_text(encoding="utf-8").splitlines() * 2
-    for path in sorted(given.text.glob("taught.*.tsv")):
-        lines += path.read_text(encoding="utf-8").splitlines()
-    random.Random(0).shuffle(lines)
-    given.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    print(len(lines), "lines")
-
-
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    verbs = options.add_subparsers(required=True)
-    writing, pronouncing, mixing = (verbs.add_parser(name) for name in ("text", "pronounce", "mix"))
-    writing.add_argument("data", type=Path)
-    writing.add_argument("--invented", type=int, default=150_000)
-    writing.set_defaults(verb=text)
-    pronouncing.add_argument("teachers", nargs="+")
-    pronouncing.add_argument("--text", type=Path, required=True)
-    pronouncing.add_argument("--shard", default="0/1")
-    pronouncing.add_argument("--beam", type=int, default=4)
-    pronouncing.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    pronouncing.set_defaults(verb=pronounce)
-    mixing.add_argument("text", type=Path)
-    mixing.set_defaults(verb=mix)
-    for verb in (writing, pronouncing, mixing):
-        verb.add_argument("--out", type=Path, required=True)
-    given = options.parse_args()
-    given.verb(given)
+    options.add_argument("data", type=Path)
+    options.add_argument("--invented", type=int, default=500_000)
+    options.add_argument("--out", type=Path, required=True)
+    text(options.parse_args())
 
 
 if __name__ == "__main__":
