@@ -50,9 +50,15 @@ MODELS: dict[str, dict[str, Any]] = {
 
 
 def training(
-    work: Work, device: torch.device, autocast: torch.dtype | None, model: str = "", size: str = "base"
+    work: Work,
+    device: torch.device,
+    autocast: torch.dtype | None,
+    model: str = "",
+    size: str = "base",
+    *,
+    half_forced: bool = False,
 ) -> Run:
-    """One training step, forward and backward, without the optimizer."""
+    """One training step, forward and backward, without the optimizer; `half_forced`: every second word is its own."""
     torch.manual_seed(0)
     if model:
         size = "small" if model == "transformer" else size
@@ -62,11 +68,12 @@ def training(
     built.to(device).train()
     batch = work.batch(lengths=(work.source // 2, work.source)).to(device)
     places = real_places(batch.target_out)
+    forced = torch.arange(batch.target_out.shape[1]) % 2 == 0 if half_forced else None
 
     def run() -> None:
         built.zero_grad(set_to_none=True)
         with torch.autocast(device.type, dtype=autocast, enabled=autocast is not None):
-            loss = batch_loss(built, batch, places=places).objective
+            loss = batch_loss(built, batch, places=places, forced=forced).objective
         torch.autograd.backward(loss)
 
     return run
@@ -127,6 +134,8 @@ def rows(device: torch.device) -> dict[str, Callable[[], Run]]:
     for model in MODELS:
         found[f"train {model} float32"] = partial(training, MULTI30K, device, None, model)
     found["train small luong float32"] = partial(training, TUTORIAL, device, None, "luong", "tiny")
+    for work in (TUTORIAL, MULTI30K):
+        found[f"train {work.name} float32, half forced"] = partial(training, work, device, None, half_forced=True)
     for gradients in (False, True):
         found[f"attention alone{', trained' if gradients else ''}"] = partial(attention, device, gradients=gradients)
     for beam in (1, 5):

@@ -53,10 +53,19 @@ def fast_entries(name: str) -> str:
     rows = []
     for entry, each in sorted(found.items()):
         best, least = max(each, key=lambda row: row["times"]), min(each, key=lambda row: row["times"])
-        cells = [f"{best['milliseconds']:,.0f}", f"{best['without']:,.0f}"]
+        cells = [f"{one:,.0f}" if one >= 20 else f"{one:.1f}" for one in (best["milliseconds"], best["without"])]
         times = f"**{best['times']:.2f}** ({best['low']:.2f} to {best['high']:.2f})"
         rows.append([f"`{entry}`", best["row"], *cells, times, f"{least['times']:.2f}, {least['row']}"])
     return markdown(["entry", "work in which it gains most", "ms", "ms without", "times", "least"], rows)
+
+
+def before_after(name: str) -> str:
+    """Our times in two checkouts; the spread is half the distance between the quartiles."""
+    rows = []
+    for row, one in record(name)["rows"].items():
+        times = [f"{one[side]:,.2f}" if one[side] < 100 else f"{one[side]:,.0f}" for side in ("before", "after")]
+        rows.append([row, *times, f"{100 * one['change']:+.1f} %", f"{100 * one['spread']:.1f} %"])
+    return markdown(["", "ms before", "ms after", "change", "spread"], rows)
 
 
 def additive() -> str:

@@ -12,7 +12,6 @@ from fast.cases import Case, Problem
 from regard.attention import BahdanauAttention, LocalP, additive_attention
 from regard.attention.additive.functional import additive_scores
 from regard.fast.additive import fused
-from regard.fast.recurrent.deferred_gradient import deferred
 
 HALF = (torch.bfloat16, torch.float16)
 FLOATS = (torch.float64, torch.float32, *HALF)
@@ -68,18 +67,6 @@ def module(steps: int, window: bool, trains: bool, device: torch.device, dtype: 
     return Problem(run, leaves)
 
 
-def scores_in_loop(device: torch.device, dtype: torch.dtype) -> Problem:
-    """Two steps that share their keys."""
-    query, keys, v = draw(device, dtype, (2, 3, 9), (3, 5, 9), (9,))
-    leaves = {"query": query.requires_grad_(), "keys": keys.requires_grad_(), "v": v.requires_grad_()}
-
-    def run() -> list[Tensor]:
-        shared = deferred(keys)
-        return [additive_scores(step[:, None], shared, v) for step in query]
-
-    return Problem(run, leaves)
-
-
 def scores_in_place(steps: int, device: torch.device, dtype: torch.dtype) -> Problem:
     query, keys, v = draw(device, dtype, (2, steps, 9), (2, 5, 9), (9,))
     return Problem(lambda: torch.no_grad()(additive_scores)(query, keys, v))
@@ -104,7 +91,6 @@ CASES = [
     Case("bahdanau_fused", "all steps", partial(module, 6, False, True), "kernels", SINGLE, 1),
     Case("bahdanau_fused", "local-p", partial(module, 5, True, True), "kernels", SINGLE, 1),
     Case("bahdanau_fused", "one step", partial(module, 1, True, False), "kernels", (torch.float32, torch.bfloat16), 1),
-    Case("additive_scores_in_loop", "two steps", scores_in_loop, dtypes=FLOATS),
     Case("additive_scores_in_place", "one step", partial(scores_in_place, 1), dtypes=FLOATS),
     Case("additive_scores_in_place", "all steps", partial(scores_in_place, 4), dtypes=FLOATS),
 ]
