@@ -19,6 +19,7 @@ from .conftest import CAT, Studio, missing
 SHOTS = os.environ.get("STUDIO_SHOTS")
 CHAT = "le chat noir était assis sur le tapis"
 VANILLA, TRANSFORMER = "demo-en-fr-vanilla", "demo-en-fr-transformer"
+COMPARED = ("demo-en-fr", VANILLA, TRANSFORMER)
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +74,10 @@ def test_a_newcomer_with_the_mouse(studio: Studio) -> None:
         page.get_by_role("checkbox", name=model).check()
     page.get_by_role("checkbox", name="en-fr", exact=True).uncheck()
     page.get_by_text("one fixed vector, no alignment exists", exact=True).wait_for()
-    for model in ("demo-en-fr", VANILLA, TRANSFORMER):
+    for model in COMPARED:
         page.get_by_role("region", name=model, exact=True).get_by_text(CHAT).wait_for()
+    tops = {page.get_by_role("region", name=name, exact=True).bounding_box()["y"] for name in COMPARED}
+    assert len(tops) == 1, "side by side"
     shot(page, "5-compare")
     page.get_by_text("Forced", exact=True).click()
     page.get_by_label("One reference for all models").fill(CHAT)
@@ -237,3 +240,13 @@ def test_a_newcomer_reads_hindi_and_a_right_to_left_sentence(studio: Studio) -> 
     places = [heads.nth(column).bounding_box()["x"] for column in range(5)]
     assert places == sorted(places, reverse=True), "the first word is on the right"
     shot(page, "9-right-to-left")
+
+
+def test_a_map_of_words_says_where_the_heads_are(studio: Studio) -> None:
+    page = studio.open("translate", model=TRANSFORMER, text=CAT)
+    page.get_by_text("Pieces shows each layer and head.").wait_for()
+    page.get_by_label("Pieces", exact=True).check()
+    page.get_by_label("Head").wait_for()
+    studio.open("translate", model="demo-en-fr", text=CAT)
+    page.locator("[role=gridcell]").first.wait_for()
+    assert page.get_by_text("Pieces shows each").count() == 0
