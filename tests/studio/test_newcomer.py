@@ -103,6 +103,9 @@ def test_a_newcomer_with_the_mouse(studio: Studio) -> None:
     page.wait_for_function(
         "() => document.querySelector('[data-testid=translation]').textContent.trim().startsWith('ton chat')"
     )
+    page.get_by_text("The first piece is forced.").wait_for()
+    page.wait_for_function("() => document.activeElement.ariaLabel?.startsWith('ton: kept, rank 1')")
+    assert page.locator(".scroll").evaluate("node => node.scrollTop") < 20, "its beginning is in view"
     shot(page, "6-beam")
 
     page.get_by_role("link", name="Translate").click()
@@ -221,6 +224,7 @@ def test_a_newcomer_with_the_keyboard_alone(studio: Studio) -> None:
     page.wait_for_function(
         "() => document.querySelector('[data-testid=translation]').textContent.trim().startsWith('ton chat')"
     )
+    page.wait_for_function("() => document.activeElement.ariaLabel?.startsWith('ton: kept, rank 1')")
 
 
 def test_a_newcomer_reads_hindi_and_a_right_to_left_sentence(studio: Studio) -> None:
@@ -243,10 +247,10 @@ def test_a_newcomer_reads_hindi_and_a_right_to_left_sentence(studio: Studio) -> 
 
 
 def test_a_map_of_words_says_where_the_heads_are(studio: Studio) -> None:
-    page = studio.open("translate", model=TRANSFORMER, text=CAT)
+    page = studio.open("translate", model="demo-en-fr", text=CAT)
+    page.locator("[role=gridcell]").first.wait_for()
+    assert page.get_by_text("Pieces shows each").count() == 0
+    studio.open("translate", model=TRANSFORMER, text=CAT)
     page.get_by_text("Pieces shows each layer and head.").wait_for()
     page.get_by_label("Pieces", exact=True).check()
     page.get_by_label("Head").wait_for()
-    studio.open("translate", model="demo-en-fr", text=CAT)
-    page.locator("[role=gridcell]").first.wait_for()
-    assert page.get_by_text("Pieces shows each").count() == 0
