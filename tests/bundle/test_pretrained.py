@@ -100,7 +100,7 @@ def test_only_the_bare_name_finds_a_model_of_the_package(
 
 def test_a_mistyped_name_gets_the_nearest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(BundleError, match=r"did you mean 'demo-en-fr'\? Models in the package: demo-en-fr, demo-en-fr-t"):
+    with pytest.raises(BundleError, match=r"did you mean 'demo-en-fr'\? Models in the package: demo-en-fr, demo-en-"):
         find_bundle("demo-en-rf")
 
 
