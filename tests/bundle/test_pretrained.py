@@ -13,7 +13,10 @@ from regard.bundle.find import PRETRAINED, pretrained_names
 from regard.data import phrasebook
 from regard.lab.run_demo import as_written
 
-MEGABYTES = {"en-fr": 10, "fr-en": 10, "demo-en-fr": 2, "demo-fr-en": 2, "demo-en-hi": 2, "g2p-en": 5}
+MEGABYTES = {
+    "en-fr": 10, "fr-en": 10, "g2p-en": 5,
+    "demo-en-fr": 2, "demo-en-fr-vanilla": 2, "demo-en-fr-transformer": 2, "demo-fr-en": 2, "demo-en-hi": 2,
+}  # fmt: skip
 """The most that a model's folder may take."""
 
 
@@ -39,6 +42,18 @@ def test_demo_models_translate_the_showcase(pair: str) -> None:
     right = [one.target == other.text for one, other in zip(shown, found, strict=True)]
     assert sum(right) >= len(right) - 1
     assert all(one.alignment for one in found)
+
+
+def test_models_made_to_be_compared_read_and_write_the_words_of_the_demo() -> None:
+    demo = load_bundle("demo-en-fr")
+    for kind, attends in (("vanilla", False), ("transformer", True)):
+        translator = regard.load(f"demo-en-fr-{kind}")
+        other = translator.bundle
+        assert (other.source.pieces, other.target.pieces) == (demo.source.pieces, demo.target.pieces)
+        assert other.manifest.source_eos == demo.manifest.source_eos
+        found = translator.translate("The black cat sat on the mat.")
+        assert found.text == "le chat noir était assis sur le tapis"
+        assert (found.attention is not None) == attends
 
 
 def test_the_pronunciation_model_knows_everyday_words() -> None:
@@ -85,7 +100,7 @@ def test_only_the_bare_name_finds_a_model_of_the_package(
 
 def test_a_mistyped_name_gets_the_nearest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(BundleError, match=r"did you mean 'demo-en-fr'\? Models in the package: demo-en-fr, demo-en-hi"):
+    with pytest.raises(BundleError, match=r"did you mean 'demo-en-fr'\? Models in the package: demo-en-fr, demo-en-"):
         find_bundle("demo-en-rf")
 
 

@@ -40,7 +40,8 @@ def test_the_studio_offers_the_models_of_the_package(tmp_path: Path) -> None:
         found = client.get("/api/v1/models").json()
         assert {"demo-en-fr", "demo-en-hi", "demo-fr-en"} <= {one["id"] for one in found["models"]}
         languages = {one["id"]: (one["source_language"], one["target_language"]) for one in found["models"]}
-        assert all("-".join(pair) == name.removeprefix("demo-") for name, pair in languages.items() if name != "g2p-en")
+        del languages["g2p-en"]
+        assert all(name.removeprefix("demo-").startswith("-".join(pair)) for name, pair in languages.items())
         assert not found["models"][0]["id"].startswith("demo-"), "a model of everyday text comes first"
         assert client.post("/api/v1/translate", json={"model": "demo-en-hi", "text": CAT}).status_code == 200
         os.kill(process.pid, signal.SIGINT)

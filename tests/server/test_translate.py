@@ -1,6 +1,8 @@
 """POST /translate against a real server and the models of the package."""
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -161,6 +163,16 @@ def test_wrong_requests_name_the_key(refused: Post, body: dict[str, Any], field:
     assert error["code"] in ("invalid", "unsupported")
     assert error["field"] == field
     assert part in error["message"]
+
+
+def test_the_documented_models_and_limits_are_those_of_a_server(client: httpx.Client) -> None:
+    page = Path(__file__).parents[2] / "docs" / "reference" / "http-api.md"
+    shown = page.read_text(encoding="utf-8").split("## GET /models")[1].split("```json")[1].split("```")[0]
+    documented, found = json.loads(shown), client.get("/api/v1/models").json()
+    assert documented["limits"] | {"seconds": 120.0} == found["limits"], "the tests' server waits longer"
+    example, model = documented["models"][0], found["models"][0]
+    assert example["examples"] == model["examples"][:1]
+    assert example | {"examples": None} == model | {"examples": None}
 
 
 def test_models_are_found_by_id(client: httpx.Client, refused: Post) -> None:

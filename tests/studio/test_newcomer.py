@@ -1,15 +1,37 @@
-"""A newcomer's path in Chromium, with the mouse and with the keyboard alone; STUDIO_SHOTS=DIR keeps screenshots."""
+"""A newcomer's path in Chromium, with the mouse and with the keyboard alone; STUDIO_SHOTS=DIR keeps screenshots.
+
+The server is `regard studio` without a bundle: the models of the package, and a right-to-left one in the runs folder.
+"""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
+import pytest
+from PIL import Image
 
-from .conftest import CAT, Studio
+from .arabic import ARABIC, ENGLISH, arabic_bundle
+from .conftest import CAT, Studio, missing
 
 SHOTS = os.environ.get("STUDIO_SHOTS")
-MODELS = "demo-en-fr,vanilla,transformer"
+CHAT = "le chat noir était assis sur le tapis"
+VANILLA, TRANSFORMER = "demo-en-fr-vanilla", "demo-en-fr-transformer"
+COMPARED = ("demo-en-fr", VANILLA, TRANSFORMER)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    if missing():
+        pytest.skip("no browser")
+    from server.conftest import served
+
+    folder = tmp_path_factory.mktemp("newcomer")
+    arabic_bundle(folder / "runs" / "arabic" / "best")
+    with served(folder / "log", "studio", "--no-browser", "--runs", str(folder / "runs"), seconds=600) as (_, client):
+        yield client
 
 
 def shot(page: Any, name: str) -> None:
@@ -20,8 +42,8 @@ def shot(page: Any, name: str) -> None:
 def test_a_newcomer_with_the_mouse(studio: Studio) -> None:
     page = studio.page
     page.goto(studio.base)
-    page.get_by_label("Model").select_option("demo-en-fr")
     shot(page, "1-start")
+    page.get_by_label("Model").select_option("demo-en-fr")
     page.get_by_label("Source (English)").fill(CAT)
     page.get_by_role("button", name="Translate").click()
     studio.says("Translation: le chat noir était assis sur le tapis")
@@ -47,12 +69,31 @@ def test_a_newcomer_with_the_mouse(studio: Studio) -> None:
     shot(page, "4-walk")
 
     page.get_by_role("link", name="Compare").click()
-    for model in ("vanilla", "transformer"):
-        page.get_by_role("checkbox", name=model, exact=True).check()
-    page.get_by_role("checkbox", name="demo-en-hi").uncheck()
+    page.get_by_role("checkbox", name="demo-en-fr", exact=True).and_(page.locator(":checked")).wait_for()
+    for model in (VANILLA, TRANSFORMER):
+        page.get_by_role("checkbox", name=model).check()
+    page.get_by_role("checkbox", name="en-fr", exact=True).uncheck()
     page.get_by_text("one fixed vector, no alignment exists", exact=True).wait_for()
-    page.get_by_role("region", name="demo-en-fr").get_by_text("le chat noir").wait_for()
+    for model in COMPARED:
+        page.get_by_role("region", name=model, exact=True).get_by_text(CHAT).wait_for()
+    tops = {page.get_by_role("region", name=name, exact=True).bounding_box()["y"] for name in COMPARED}
+    assert len(tops) == 1, "side by side"
     shot(page, "5-compare")
+    page.get_by_text("Forced", exact=True).click()
+    page.get_by_label("One reference for all models").fill(CHAT)
+    page.get_by_role("button", name="Compare", exact=True).click()
+    page.get_by_role("button", name=f"demo-en-fr − {TRANSFORMER}").and_(page.locator(":enabled")).click()
+    page.get_by_role("grid", name="Difference").wait_for()
+    assert page.get_by_role("button", name=f"demo-en-fr − {VANILLA}").is_disabled(), "it has no map"
+    ask = {"models": ["demo-en-fr", TRANSFORMER], "text": CAT, "mode": "forced", "target": CHAT}
+    first, second = (
+        np.column_stack([one["word_attention"]["data"], one["word_attention"]["elsewhere"]])
+        for result in studio.api("/compare", **ask)["results"]
+        for one in result["translation"]["hypotheses"][:1]
+    )
+    np.testing.assert_allclose(studio.grid("Difference"), first - second, atol=1e-5)
+    shot(page, "5-difference")
+    page.get_by_text("Free", exact=True).click()
 
     page.get_by_role("link", name="Beam").click()
     tree = page.get_by_role("tree")
@@ -62,6 +103,9 @@ def test_a_newcomer_with_the_mouse(studio: Studio) -> None:
     page.wait_for_function(
         "() => document.querySelector('[data-testid=translation]').textContent.trim().startsWith('ton chat')"
     )
+    page.get_by_text("The first piece is forced.").wait_for()
+    page.wait_for_function("() => document.activeElement.ariaLabel?.startsWith('ton: kept, rank 1')")
+    assert page.locator(".scroll").evaluate("node => node.scrollTop") < 20, "its beginning is in view"
     shot(page, "6-beam")
 
     page.get_by_role("link", name="Translate").click()
@@ -75,15 +119,22 @@ def test_a_newcomer_with_the_mouse(studio: Studio) -> None:
     page.wait_for_function("() => document.querySelector('[data-cell=\"1,6\"]')?.dataset.value === '1'")
     shot(page, "7-edited")
     edited, address = studio.translation(), page.url
-    for kind in ("SVG", "PNG 2×"):
-        page.get_by_role("button", name="Export").click()
-        with page.expect_download() as waiting:
-            page.get_by_role("menuitem", name=kind).click()
-        assert Path(waiting.value.path()).stat().st_size > 2000
+    svg = ElementTree.parse(export(page, "SVG")).getroot()
+    texts = [node.text for node in svg.iter("{http://www.w3.org/2000/svg}text")]
+    assert set(CAT.split()) <= set(texts)
+    with Image.open(export(page, "PNG 2×")) as picture:
+        assert len(picture.convert("RGB").getcolors(1 << 24) or ()) > 20, "not blank"
     page.goto("about:blank")
     page.goto(address)
     page.get_by_text("Row 2 is edited").wait_for()
     assert studio.translation() == edited
+
+
+def export(page: Any, kind: str) -> Path:
+    page.get_by_role("button", name="Export").click()
+    with page.expect_download() as waiting:
+        page.get_by_role("menuitem", name=kind).click()
+    return Path(waiting.value.path())
 
 
 def follow(studio: Studio, title: str) -> None:
@@ -129,16 +180,18 @@ def test_a_newcomer_with_the_keyboard_alone(studio: Studio) -> None:
 
     page.reload()
     page.get_by_test_id("without").wait_for()
-    studio.tab_to("[aria-haspopup=menu]")
-    keys.press("ArrowDown")
-    page.get_by_role("menuitem", name="SVG").and_(page.locator(":focus")).wait_for()
-    with page.expect_download() as waiting:
-        keys.press("Enter")
-    assert waiting.value.suggested_filename.endswith(".svg")
+    for kind, ending in (("SVG", ".svg"), ("PNG 1×", ".png")):
+        studio.tab_to("[aria-haspopup=menu]")
+        keys.press("ArrowDown")
+        while studio.focused() != kind:
+            keys.press("ArrowDown")
+        with page.expect_download() as waiting:
+            keys.press("Enter")
+        assert waiting.value.suggested_filename.endswith(ending)
 
     follow(studio, "Compare")
-    page.get_by_role("checkbox", name="vanilla", exact=True).wait_for()
-    for name in ("vanilla", "transformer"):
+    page.get_by_role("checkbox", name=VANILLA).wait_for()
+    for name in (TRANSFORMER, VANILLA):
         while studio.page.evaluate("document.activeElement.parentElement.textContent.trim()") != name:
             studio.tab_to("[type=checkbox]")
         keys.press("Space")
@@ -171,83 +224,33 @@ def test_a_newcomer_with_the_keyboard_alone(studio: Studio) -> None:
     page.wait_for_function(
         "() => document.querySelector('[data-testid=translation]').textContent.trim().startsWith('ton chat')"
     )
+    page.wait_for_function("() => document.activeElement.ariaLabel?.startsWith('ton: kept, rank 1')")
 
 
-def test_the_walk_shows_the_numbers_of_the_step(studio: Studio) -> None:
-    page = studio.open("walk", model="demo-en-fr", text=CAT, step=1, stage="softmax")
-    page.get_by_test_id("sum").wait_for()
-    weights = studio.api("/step", model="demo-en-fr", text=CAT, step=1)["layers"][0]["weights"][0]
-    shown = page.locator(".labels b").all_text_contents()
-    assert [int(one) for one in shown] == [round(100 * weight) for weight in weights]
-    page.get_by_role("button", name="1 Query").click()
-    page.get_by_text("The state of the step before is the query").wait_for()
-    page.get_by_role("button", name="Play").click()
-    studio.says("scores")
-
-
-def test_a_shorter_sentence_walks_from_its_start(studio: Studio) -> None:
-    page = studio.open("walk", model="demo-en-fr", text=CAT, step=7)
-    page.get_by_test_id("place").get_by_text("Step 8 of 9").wait_for()
-    page.get_by_label("Source (English)").fill("i love you")
-    page.keyboard.press("Enter")
-    page.get_by_test_id("place").get_by_text("Step 1 of 4").wait_for()
-    studio.open("walk", model="demo-en-fr", text="i love you", step=7)
-    page.get_by_test_id("place").get_by_text("Step 1 of 4").wait_for()
-    assert page.get_by_role("alert").count() == 0
-    studio.troubles[:] = [one for one in studio.troubles if "422" not in one]
-
-
-def test_the_walk_of_local_attention_shows_its_window_and_of_a_transformer_its_heads(studio: Studio) -> None:
-    forced = {"text": CAT, "mode": "forced", "target": "le chat noir"}
-    page = studio.open("walk", model="local-p", step=1, stage="softmax", **forced)
-    page.get_by_test_id("window").wait_for()
-    window = studio.api("/step", model="local-p", step=1, **forced)["layers"][0]["window"]
-    assert f"centre p = {window['center']:.2f}" in page.get_by_test_id("window").text_content()
-    assert page.locator(".bars path").count() == 1, "the Gaussian"
-    studio.open("walk", model="transformer", step=1, stage="softmax", layer=0, head=1, **forced)
-    page.get_by_label("Head").wait_for()
-    assert page.get_by_label("Head").input_value() == "1"
-    weights = studio.api("/step", model="transformer", step=1, **forced)["layers"][0]["weights"][1]
-    page.wait_for_function(
-        "text => document.querySelector('.labels b').textContent === text", arg=str(round(100 * weights[0]))
-    )
-    studio.open("walk", model="vanilla", stage="softmax", **forced)
-    page.locator(".stage").get_by_text("one fixed vector, no alignment exists").wait_for()
-
-
-def test_models_are_compared_and_refused_with_the_reason(studio: Studio) -> None:
-    page = studio.open("compare", models="demo-en-fr,luong,vanilla", text=CAT)
-    page.get_by_role("heading", name="Difference of two maps").wait_for()
-    free = page.get_by_role("button", name="demo-en-fr − luong")
-    assert free.is_disabled()
-    reason = page.locator(f"#{free.get_attribute('aria-describedby')}")
-    assert "free mode" in reason.text_content()
-    page.get_by_text("vanilla has no attention: one fixed vector, no alignment exists").first.wait_for()
-    forced = {"mode": "forced", "target": "le chat noir"}
-    studio.open("compare", models="demo-en-fr,luong,vanilla", text=CAT, **forced)
-    page.get_by_role("button", name="demo-en-fr − luong").and_(page.locator(":enabled")).click()
-    page.get_by_role("grid", name="Difference").wait_for()
-    assert page.get_by_role("button", name="demo-en-fr − vanilla").is_disabled()
-    ask = {"models": ["demo-en-fr", "luong"], "text": CAT, **forced}
-    first, second = (
-        np.column_stack([one["word_attention"]["data"], one["word_attention"]["elsewhere"]])
-        for result in studio.api("/compare", **ask)["results"]
-        for one in result["translation"]["hypotheses"][:1]
-    )
-    np.testing.assert_allclose(studio.grid("Difference"), first - second, atol=1e-7)
-
-
-def test_cursors_of_compared_maps_are_linked(studio: Studio) -> None:
-    page = studio.open("compare", models="demo-en-fr,luong", text=CAT, mode="forced", target="le chat noir")
-    page.get_by_role("grid", name="luong").locator("[data-cell='2,1']").hover()
-    assert page.locator("[role=grid] .on").all_text_contents() == ["black", "noir", "black", "noir"]
-
-
-def test_an_attention_file_opens_in_the_same_view(studio: Studio) -> None:
+def test_a_newcomer_reads_hindi_and_a_right_to_left_sentence(studio: Studio) -> None:
     page = studio.page
     page.goto(studio.base)
-    page.get_by_role("link", name="Your own").click()
+    page.get_by_label("Model").select_option("demo-en-hi")
+    page.get_by_label("Source (English)").fill("turn off the lights")
+    page.keyboard.press("Enter")
+    studio.says("Translation: लाइट बंद करो")
+    page.locator("[data-cell='0,3']").hover()
+    assert studio.spoken().startswith("लाइट attends 100 percent to lights")
+    shot(page, "8-hindi")
+    studio.open("translate", model="arabic", text=ARABIC, mode="forced", target=ENGLISH)
+    heads = page.locator("[role=columnheader] bdi")
+    heads.nth(4).wait_for()
+    assert heads.all_text_contents() == ARABIC.split()
+    places = [heads.nth(column).bounding_box()["x"] for column in range(5)]
+    assert places == sorted(places, reverse=True), "the first word is on the right"
+    shot(page, "9-right-to-left")
+
+
+def test_a_map_of_words_says_where_the_heads_are(studio: Studio) -> None:
+    page = studio.open("translate", model="demo-en-fr", text=CAT)
     page.locator("[role=gridcell]").first.wait_for()
-    page.get_by_label("Head").select_option(label="1")
-    page.wait_for_url("**head=0**")
-    np.testing.assert_allclose(studio.grid(), [[0.9, 0.1], [0.2, 0.8]], atol=1e-7)
+    assert page.get_by_text("Pieces shows each").count() == 0
+    studio.open("translate", model=TRANSFORMER, text=CAT)
+    page.get_by_text("Pieces shows each layer and head.").wait_for()
+    page.get_by_label("Pieces", exact=True).check()
+    page.get_by_label("Head").wait_for()

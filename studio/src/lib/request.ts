@@ -61,3 +61,6 @@ export function toDocument(translation: Translation, hypothesis: Hypothesis, cap
     steps: hypothesis.steps,
   };
 }
+
+export const forcedPieces = (count: number): string =>
+  count === 1 ? "The first piece is forced." : `The first ${count} pieces are forced.`;
