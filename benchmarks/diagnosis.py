@@ -171,7 +171,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("numbers", nargs="*", type=int, help="exercises (default: all)")
     parser.add_argument("--half", choices=(*HALVES, "later", "all", "second"), default="seen")
-    parser.add_argument("--list-held-out", action="store_true", help="name the faults of the halves that are kept back, too")
+    parser.add_argument("--list-held-out", action="store_true", help="name the faults that are kept back, too")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
