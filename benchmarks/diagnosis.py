@@ -1,6 +1,6 @@
 """How often the course names a learner's mistake: grades the files of tests/course/corpus and counts.
 
-    python benchmarks/diagnosis.py [--half seen|held-out|later|all] [--list-held-out] [--out FILE] [NUMBER ...]
+    python benchmarks/diagnosis.py [--half seen|held-out|later|all|second] [--list-held-out] [--out FILE] [NUMBER ...]
 
 Each file of the corpus starts with three comments: its verdict (wrong, unstable or right), what the mistake really is,
 and a regular expression that a sufficient diagnosis matches. The grader receives the file without these comments, in a
@@ -8,7 +8,8 @@ fresh process, as `regard learn run` grades it. A mistake is diagnosed if the fi
 matches what the grader says: headline, advice, notes and the law that was broken. The shown input, the answers and the
 learner's own lines of code do not count. The corpus is split by a hash of each file's name. Improve the diagnoses with
 the seen half only: the held-out half is counted, its files are named only with --list-held-out. Files of exercises 18
-to 20 belong to no half and are counted as later.
+to 20 belong to no half and are counted as later. A second corpus, tests/course/corpus2, was written without a look at
+the grader; --half second grades it alone, and its files are named like those of the held-out half.
 The exit code is 1 if a wrong file passed or a right one was refused.
 """
 
@@ -32,8 +33,11 @@ from regard.course.process import grade_file
 from regard.course.verdict import Verdict
 
 CORPUS = Path(__file__).parents[1] / "tests" / "course" / "corpus"
+SECOND = CORPUS.with_name("corpus2")
 ENDING = ".py.txt"
 HALVES = ("seen", "held-out")
+UNNAMED = ("held-out", "second")
+"""Faults of these are counted, but named only on demand: who improves the grader should not have seen them."""
 LATER = ("e18_forcing_ratio", "e19_whole_model", "e20_bottleneck")
 """Exercises that are younger than the halves; their files were written after reading the grader's list of mistakes."""
 HEADER = re.compile(r"# verdict: (wrong|unstable|right)\n# mistake: (.+)\n# sufficient: (.+)\n\n")
@@ -53,10 +57,13 @@ class Sample:
     mistake: str
     sufficient: str
     code: str
+    second: bool = False
 
     @property
     def half(self) -> str:
-        """Which half of the corpus it belongs to, by its name; or later."""
+        """Which half of the corpus it belongs to, by its name; or later, or second."""
+        if self.second:
+            return "second"
         if self.exercise in LATER:
             return "later"
         return HALVES[hashlib.sha256(f"{self.exercise}/{self.name}".encode()).digest()[0] % 2]
@@ -73,7 +80,9 @@ def read_sample(path: Path) -> Sample:
     header = HEADER.match(text)
     if header is None:
         raise ValueError(f"{path} must start with the comments verdict, mistake and sufficient, then an empty line")
-    return Sample(path.parent.name, path.name.removesuffix(ENDING), *header.groups(), code=text[header.end() :])
+    second = path.parents[1] == SECOND
+    name = path.name.removesuffix(ENDING)
+    return Sample(path.parent.name, name, *header.groups(), code=text[header.end() :], second=second)
 
 
 def grade(sample: Sample) -> Verdict:
@@ -125,7 +134,7 @@ def count(records: Iterable[dict[str, Any]]) -> dict[str, Any]:
 def report(records: list[dict[str, Any]], list_held_out: bool) -> dict[str, Any]:
     """Counts for each half and exercise, and every file with a wrong outcome."""
     faults = [one for one in records if one["outcome"] in ("missed", "accepted", "refused")]
-    halves = {half: [one for one in records if one["half"] == half] for half in (*HALVES, "later")}
+    halves = {half: [one for one in records if one["half"] == half] for half in (*HALVES, "later", "second")}
     return {
         "date": date.today().isoformat(),
         "machine": f"{platform.machine()}, Python {platform.python_version()}",
@@ -141,7 +150,7 @@ def report(records: list[dict[str, Any]], list_held_out: bool) -> dict[str, Any]
             for half, some in halves.items()
             if some
         },
-        "faults": [one for one in faults if list_held_out or one["half"] != "held-out"],
+        "faults": [one for one in faults if list_held_out or one["half"] not in UNNAMED],
     }
 
 
@@ -161,14 +170,14 @@ def main() -> int:
     """Grade, print, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("numbers", nargs="*", type=int, help="exercises (default: all)")
-    parser.add_argument("--half", choices=(*HALVES, "later", "all"), default="seen")
-    parser.add_argument("--list-held-out", action="store_true", help="name the faults of the held-out half, too")
+    parser.add_argument("--half", choices=(*HALVES, "later", "all", "second"), default="seen")
+    parser.add_argument("--list-held-out", action="store_true", help="name the faults that are kept back, too")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     chosen = [
         sample
-        for sample in read_corpus()
+        for sample in read_corpus(SECOND if options.half == "second" else CORPUS)
         if options.half in ("all", sample.half)
         and (not options.numbers or int(sample.exercise[1:3]) in options.numbers)
     ]

@@ -5,11 +5,25 @@ from dataclasses import replace
 
 import pytest
 
-from diagnosis import HALVES, LATER, Sample, count, grade, outcome, read_corpus, read_sample, record, report, statements
+from diagnosis import (
+    HALVES,
+    LATER,
+    SECOND,
+    Sample,
+    count,
+    grade,
+    outcome,
+    read_corpus,
+    read_sample,
+    record,
+    report,
+    statements,
+)
 from regard.course.catalogue import entries
 from regard.course.verdict import Verdict
 
 SAMPLES = read_corpus()
+SECOND_SAMPLES = read_corpus(SECOND)
 UNSPECIFIC = (
     "Weights: wrong values.",
     "The new state: wrong values.",
@@ -37,13 +51,22 @@ def test_the_corpus_is_large_and_covers_both_halves_of_every_exercise() -> None:
     assert {one.exercise for one in SAMPLES} == covered
 
 
+def test_the_second_corpus_covers_every_exercise() -> None:
+    assert {one.half for one in SECOND_SAMPLES} == {"second"}
+    counts = Counter((one.exercise, one.verdict == "right") for one in SECOND_SAMPLES)
+    for exercise in (entry.home.name for entry in entries()):
+        assert counts[exercise, False] >= 8
+        assert counts[exercise, True] >= 2
+
+
 def test_every_file_has_its_own_code() -> None:
-    assert len({(one.exercise, one.code) for one in SAMPLES}) == len(SAMPLES)
+    both = [*SAMPLES, *SECOND_SAMPLES]
+    assert len({(one.exercise, one.code) for one in both}) == len(both)
 
 
 @pytest.mark.parametrize("text", UNSPECIFIC)
 def test_an_unspecific_statement_is_not_a_diagnosis(text: str) -> None:
-    mistakes = [one for one in SAMPLES if one.verdict != "right"]
+    mistakes = [one for one in (*SAMPLES, *SECOND_SAMPLES) if one.verdict != "right"]
     assert {outcome(one, Verdict("failed", text)) for one in mistakes} == {"missed"}
 
 
@@ -71,10 +94,12 @@ def test_each_outcome() -> None:
     assert "padding" in statements(Verdict("failed", "", details=("law: padding gets 0", "x = [1]")))
 
 
-def test_counts_and_faults_of_the_held_out_half_stay_unnamed() -> None:
+def test_faults_of_the_held_out_half_and_of_the_second_corpus_stay_unnamed() -> None:
     missed = [record(one, Verdict("failed", "wrong values")) for one in SAMPLES if one.verdict != "right"]
     result = report(missed, list_held_out=False)
     assert {one["half"] for one in result["faults"]} == {"seen", "later"}
     assert result["halves"]["held-out"]["missed"] > 0
     assert {one["half"] for one in report(missed, list_held_out=True)["faults"]} == {*HALVES, "later"}
+    unnamed = [record(one, Verdict("failed", "wrong values")) for one in SECOND_SAMPLES]
+    assert report(unnamed, list_held_out=False)["faults"] == []
     assert count([{"outcome": "diagnosed"}, {"outcome": "accepted"}, {"outcome": "passed"}])["share"] == 0.5
