@@ -34,6 +34,8 @@ def _relations(pairs: list[Pair]) -> list[str]:
         return ["The right entries in reverse order: is the sort ascending where descending is wanted (best first)?"]
     if ordered and all(sorted(map(str, mine)) == sorted(map(str, want)) for mine, want in listed):
         return ["The right entries, but in another order: a set or a sort has lost the order."]
+    if ordered and (cut := _cut(listed)):
+        return [cut]
     missing = [[one for one in want if one not in mine] for mine, want in listed]
     extra = [[one for one in mine if one not in want] for mine, want in listed]
     twice = [mine for mine, _ in listed if len({str(one) for one in mine}) < len(mine)]
@@ -48,6 +50,23 @@ def _relations(pairs: list[Pair]) -> list[str]:
     if numbers and any(isinstance(one, str) for _, want in listed for one in want):
         return ["Your answer holds positions (numbers); wanted are the words at these positions."]
     return []
+
+
+def _cut(pairs: list[Pair]) -> str:
+    """Lists that hold only the beginning or the end of the wanted ones."""
+    if not all(len(mine) < len(want) for mine, want in pairs):
+        return ""
+    if not any(mine for mine, _ in pairs):
+        return "Your answer is empty: nothing is put into it, or what is found is printed and not kept."
+    if all(mine == want[: len(mine)] for mine, want in pairs):
+        if all(len(mine) == 1 for mine, _ in pairs):
+            return "Only the first entry is there: does `return` stand inside the loop?"
+        return "Entries are missing at the end: a loop or a slice that stops too early, or a `return` inside the loop?"
+    if all(mine == want[len(want) - len(mine) :] for mine, want in pairs):
+        if all(len(mine) == 1 for mine, _ in pairs):
+            return "Only the last entry is there: is the list made anew at each turn of the loop, or not appended to?"
+        return "Entries are missing at the beginning: a loop or a slice that starts too late?"
+    return ""
 
 
 def _plus_one(entry: Any) -> Any:

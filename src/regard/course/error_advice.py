@@ -296,5 +296,23 @@ EXPLANATIONS: tuple[tuple[type[BaseException], str, str | Explain], ...] = (
         ),
     ),
     (ImportError, r"", "This module cannot be imported here: the exercise needs only what its starter imports."),
+    (
+        MemoryError,
+        r"",
+        "There is not so much memory: an array is far larger than the inputs. Is a size a product where it should be a "
+        "sum, or an id where it should be a count?",
+    ),
+    (
+        RuntimeError,
+        r"can't allocate memory|DefaultCPUAllocator",
+        "There is not so much memory: a tensor is far larger than the inputs. Is a size a product where it should be a "
+        "sum, or an id where it should be a count?",
+    ),
+    (
+        RecursionError,
+        r"",
+        "The function calls itself without end: a helper of the same name hides another function, or the call that "
+        "should end it is missing.",
+    ),
     (ZeroDivisionError, r"", "A division by 0: an empty list or set has to be treated by itself."),
 )
