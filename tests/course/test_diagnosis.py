@@ -108,7 +108,7 @@ def decoder_step(cell, W_s, W_h, v, word, before, states, real):
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("(before @ W_s.T)", "(before * 0 + 0.3) @ W_s.T", "do not depend on `before`"),
+        ("(before @ W_s.T)", "((before * 0 + 0.3) @ W_s.T)", "do not depend on `before`"),
         (
             "(weights[..., None] * states)",
             "(weights[..., None] * states.mean(dim=0))",
@@ -124,7 +124,7 @@ def test_dependence_is_reported_part_by_part(old: str, new: str, words: str, tmp
 
 
 def test_a_list_of_words_is_not_taken_for_pairs_or_numbers() -> None:
-    words = [(Leaf("words", "list", ["the", "bird"]), Leaf("words", "list", ["the", "the", "bird"]))]
+    words = [(Leaf("words", "list", ["the", "bird", "cat"]), Leaf("words", "list", ["the", "bird", "the", "cat"]))]
     assert collection_relation(words) == [
         "Repeated entries are lost: a set holds each of them only once, and in no order."
     ]

@@ -128,8 +128,8 @@ def _of_expression(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
         swapped = ast.BinOp(node.right, node.op, node.left)
         yield swapped, f"{shown(node, swapped)} (the order is swapped)"
         sign = ast.unparse(ast.BinOp(ast.Name("x"), node.op, ast.Name("y")))[2:-2]
-        yield node.left, f"without the part `{sign} {short(node.right)}`"
-        yield node.right, f"without the part `{short(node.left)} {sign}`"
+        yield node.left, f"without the part `{short(ast.BinOp(ast.Name('x'), node.op, node.right))[2:]}`"
+        yield node.right, f"without the part `{short(ast.BinOp(node.left, node.op, ast.Name('x')))[:-2]}`"
         if isinstance(node.left, ast.Call) and len(node.left.args) == 1:
             inside = ast.Call(node.left.func, [ast.BinOp(node.left.args[0], node.op, node.right)], node.left.keywords)
             yield inside, f"{shown(node, inside)} (`{sign}` belongs inside the parentheses)"
