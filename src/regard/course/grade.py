@@ -130,7 +130,7 @@ def _try_family(
 
         def fails(smaller: Arguments, first: Difference = found) -> bool:
             again = compare(smaller)[1]
-            return again is not None and again.kind == first.kind and (again.visible or not first.visible)
+            return again is not None and again.like(first) and (again.visible or not first.visible)
 
         smallest = shrink(family, sizes, index, arguments, fails, partial(_settled, exercise, family))
         yours, again = compare(smallest)
