@@ -1,15 +1,18 @@
 """What is said about wrong answers and exceptions that no named mistake explains."""
 
+import ast
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import regard.course
 from course.test_diagnosis import graded
 from regard.course.answer_parts import Leaf
 from regard.course.collection_relations import collection_relation
 from regard.course.error_advice import advice_for
+from regard.course.repair_edits import edits
 from regard.course.value_relations import number_relation
 
 KINDS = (ValueError, TypeError, IndexError, AttributeError, RecursionError)
@@ -117,3 +120,19 @@ def test_relations_of_lists(mine: list[list[object]], want: list[list[object]], 
 def test_a_list_where_a_set_is_wanted() -> None:
     pairs = [(Leaf("links", "list", [(0, 0), (1, 1)]), Leaf("links", "set", {(0, 0), (1, 1)}))]
     assert "not in a set" in collection_relation(pairs)[0]
+
+
+def test_every_kind_of_statement_and_expression_can_be_changed() -> None:
+    """No change may fail while it is made or shown: a failure would cost the diagnosis."""
+    folder = Path(regard.course.__file__).parent / "exercises"
+    for path in sorted(folder.glob("*/solution.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+        made = [ast.unparse(edit.tree) for edit in edits(ast.Module([*functions[-1:]], []))]
+        assert len(made) > 30
+
+
+def test_a_sum_that_should_be_an_assignment_is_repaired(tmp_path: Path) -> None:
+    code = "def context_vectors(scores, states):\n    e = np.exp(scores - scores.max(axis=-1, keepdims=True))\n"
+    code += "    w = states.sum()\n    w += e / e.sum(axis=-1, keepdims=True)\n    return w @ states\n"
+    assert "overwrite, do not add up" in graded("context", code, tmp_path).advice

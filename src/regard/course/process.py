@@ -69,7 +69,7 @@ class Grader:
             except (Stopped, Corrupt) as stop:
                 verdict = early[-1] if early else self._stopped(stop, path)
             except Exception as error:  # an answer that a check was not prepared for
-                verdict = Verdict("broken", stumbled(error))
+                verdict = early[-1] if early else Verdict("broken", stumbled(error))
             finally:
                 LISTENER.reset(listening)
             self.channel.drain()

@@ -20,7 +20,7 @@ def of_statement(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
         added = ast.AugAssign(node.targets[0], ast.Add(), node.value)
         yield added, f"`{short(added)}` instead of `{short(node)}` (add up, do not overwrite)"
     if isinstance(node, ast.AugAssign):
-        assigned = ast.Assign([node.target], node.value)
+        assigned = ast.copy_location(ast.Assign([node.target], node.value), node)
         yield assigned, f"`{short(assigned)}` instead of `{short(node)}` (overwrite, do not add up)"
     if isinstance(node, ast.If | ast.While):
         negated = copy.copy(node)
