@@ -286,9 +286,16 @@ def test_memory_that_grows_without_end_is_reported_as_that(
     path = write(f"{rest}{head}\n    kept = []\n    while True:\n        kept.append(bytes(10**7) + b'x')\n")
     verdict = graded(find(exercise), path)
     assert verdict.status == "stopped"
-    assert "used more than 0.8 GB of memory" in verdict.headline
+    assert "GB of memory (the limit is 0.8 GB)" in verdict.headline
     assert "endless" not in verdict.headline
     assert "kept.append(" in verdict.details[0]
+
+
+def test_memory_is_named_where_the_time_is_up_first(softmax_entry: Entry, write: Write) -> None:
+    """A busy machine may need the whole time to hand out the memory."""
+    path = write("kept = bytes(12 * 10**8) + b'x'\nwhile True:\n    pass\n")
+    verdict = graded(quick(softmax_entry, 4.0), path)
+    assert "1.2 GB of memory (the limit is 2 GB)" in verdict.headline
 
 
 def test_a_forbidden_amount_of_memory_is_explained(softmax_entry: Entry, write: Write) -> None:

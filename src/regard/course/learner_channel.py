@@ -198,6 +198,10 @@ class LearnerChannel:
         shutil.rmtree(self.temporary, ignore_errors=True)
         return outlived
 
+    def resident_bytes(self) -> int:
+        """Memory that the process and its children use now."""
+        return resident_bytes(family_of(self.process.pid))
+
     def stack(self) -> str:
         """Where the process is now: its handler of SIGUSR1 writes the stack (faulthandler); empty if it does not."""
         with suppress(ProcessLookupError):

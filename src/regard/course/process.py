@@ -115,13 +115,15 @@ class Grader:
             )
         assert isinstance(stop, Stopped)
         if stop.reason in ("time", "memory"):
+            used = self.channel.resident_bytes()
             line = self._current_line(path)
-            headline = (
-                f"Your code was still running after {self.entry.seconds:g} s, so I stopped it. An endless loop?"
-                if stop.reason == "time"
-                else f"Your code used more than {MOST_RESIDENT_BYTES / 1e9:g} GB of memory, so I stopped it. Does a "
-                "list or an array grow without end, or is one far larger than the inputs?"
-            )
+            headline = f"Your code was still running after {self.entry.seconds:g} s, so I stopped it. An endless loop?"
+            if stop.reason == "memory" or used > MOST_RESIDENT_BYTES / 2:  # a busy machine is slow to hand it out
+                limit = f"{used / 1e9:.1f} GB of memory (the limit is {MOST_RESIDENT_BYTES / 1e9:g} GB)"
+                headline = (
+                    f"Your code used {limit}, so I stopped it. Does a list or an array grow without end, or is one far "
+                    "larger than the inputs?"
+                )
             return Verdict("stopped", headline, (f"it was at {line}",) if line else ())
         said = {
             "interrupted": "Stopped before there was a verdict.",
