@@ -58,9 +58,8 @@ def grade(exercise: Exercise, attempt: Attempt, tell: Callable[[Verdict], None] 
         verdict = verdict.with_(status=status, mistake=diagnosis.mistake, advice=advice)
         if diagnosis.mistake is None:
             tell(verdict)  # a changed program may do anything
-            verdict = verdict.with_(
-                advice=" ".join(filter(None, (advice, _repaired(exercise, attempt, trials, found))))
-            )
+            change = _repaired(exercise, attempt, trials, found)
+            verdict = verdict.with_(advice=" ".join(filter(None, (change, advice))))  # the most exact first
     return verdict.with_(
         notes=(*_done_so_far(exercise, verdict), *REMARKS.get()), seconds=time.perf_counter() - started
     )

@@ -26,7 +26,7 @@ LOADING_SECONDS = 90.0
 MOST_OUTPUT_BYTES = 2**20
 MOST_PROCESSES = 32
 MOST_RESIDENT_BYTES = 2 * 10**9
-"""Memory that a learner's process and its children may use; the largest solution needs a quarter of it."""
+"""Memory that a learner's process and its children may use; the largest solution (9) needs an eighth of it."""
 MOST_SECONDS = 1800.0
 """For one grading, including the slow work of checks."""
 KEPT_OUTPUT = 2000
