@@ -57,7 +57,7 @@ def test_the_one_change_that_makes_it_right_is_named_with_its_line(tmp_path: Pat
     code = "def context_vectors(scores, states):\n    e = np.exp(scores - scores.max(axis=-1, keepdims=True))\n"
     code += "    w = e / e.sum(axis=-1, keepdims=True) + 0.5 * len(states)\n    return w @ states\n"
     verdict = graded("context", code, tmp_path)
-    assert "Line 6: without the part `0.5 * len(states)`" in verdict.advice
+    assert "Line 6: without the part `+ 0.5 * len(states)`" in verdict.advice
 
 
 def test_shapes_that_do_not_line_up_are_explained() -> None:
@@ -108,7 +108,7 @@ def decoder_step(cell, W_s, W_h, v, word, before, states, real):
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("(before @ W_s.T)", "(before * 0 + 0.3) @ W_s.T", "do not depend on `before`"),
+        ("(before @ W_s.T)", "((before * 0 + 0.3) @ W_s.T)", "do not depend on `before`"),
         (
             "(weights[..., None] * states)",
             "(weights[..., None] * states.mean(dim=0))",
@@ -124,7 +124,7 @@ def test_dependence_is_reported_part_by_part(old: str, new: str, words: str, tmp
 
 
 def test_a_list_of_words_is_not_taken_for_pairs_or_numbers() -> None:
-    words = [(Leaf("words", "list", ["the", "bird"]), Leaf("words", "list", ["the", "bird", "the"]))]
+    words = [(Leaf("words", "list", ["the", "bird", "cat"]), Leaf("words", "list", ["the", "bird", "the", "cat"]))]
     assert collection_relation(words) == [
         "Repeated entries are lost: a set holds each of them only once, and in no order."
     ]
@@ -193,3 +193,33 @@ def test_a_new_axis_goes_round_the_whole_product(tmp_path: Path) -> None:
 def test_numbers_that_are_almost_right_are_no_factor_of_1() -> None:
     wanted = np.array([0.2, 0.3, 0.5])
     assert not any("times" in one for one in value_relation([(wanted * 1.00001, wanted)] * 2, [{}, {}], ()))
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("np.exp(scores) - scores.max(axis=-1, keepdims=True)", "belongs inside the parentheses"),
+        ("np.exp(scores - scores.max(axis=0, keepdims=True)) / np.exp(scores).sum(axis=0, keepdims=True)", "axis"),
+    ],
+)
+def test_a_repair_keeps_the_numbers_stable(body: str, words: str, tmp_path: Path) -> None:
+    code = f"def softmax(scores):\n    e = {body}\n    return e / e.sum(axis=-1, keepdims=True)\n"
+    assert words in graded("softmax", code, tmp_path).advice
+
+
+def test_a_sum_that_is_overwritten_is_repaired(tmp_path: Path) -> None:
+    code = (
+        "def context_vectors(scores, states):\n    e = np.exp(scores - scores.max(axis=-1, keepdims=True))\n"
+        "    out = np.zeros((len(scores), states.shape[1]))\n    for s in range(len(states)):\n"
+        "        out = e[:, s : s + 1] / e.sum(axis=-1, keepdims=True) * states[s]\n    return out\n"
+    )
+    assert "add up, do not overwrite" in graded("context", code, tmp_path).advice
+
+
+@pytest.mark.parametrize(
+    ("mine", "words"),
+    [([1], "does `return` stand inside the loop?"), ([], "empty"), ([1, 2], "missing at the end"), ([3], "last entry")],
+)
+def test_a_list_that_is_cut_short_is_not_taken_for_a_set(mine: list[int], words: str) -> None:
+    pairs = [(Leaf("losses", "list", mine), Leaf("losses", "list", [1, 2, 3]))]
+    assert words in collection_relation(pairs)[0]

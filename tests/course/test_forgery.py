@@ -179,6 +179,25 @@ def test_a_file_that_changes_the_package_is_found_out(write: Write, tmp_path: Pa
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Landlock is Linux's")
+def test_a_file_cannot_leave_notes_in_shared_memory(write: Write) -> None:
+    """/dev/shm is memory that other learners' files could read; /dev/null stays open."""
+    note = Path("/dev/shm") / f"regard-{os.getpid()}"
+    attack = f"""
+open("/dev/null", "w").write("nothing")
+try:
+    open({str(note)!r}, "w").write("the answer")
+except OSError:
+    pass
+"""
+    entry = find("softmax")
+    try:
+        assert grade_file(entry, write(entry.solution + attack)).passed
+        assert not note.exists()
+    finally:
+        note.unlink(missing_ok=True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Landlock is Linux's")
 def test_a_file_cannot_write_into_another_learner_s_folder(tmp_path: Path) -> None:
     """Also where the class lies in the folder for temporary files; its own temporary folder is gone afterwards."""
     entry = find("softmax")

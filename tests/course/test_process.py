@@ -274,6 +274,35 @@ def test_too_much_memory_is_an_error_of_the_file(softmax_entry: Entry, write: Wr
     assert "MemoryError" in verdict.headline or "allocate" in verdict.headline
 
 
+@pytest.mark.parametrize(
+    ("exercise", "head"), [("softmax", "def softmax(scores):"), ("packing", "def pad(sentences):")]
+)
+def test_memory_that_grows_without_end_is_reported_as_that(
+    exercise: str, head: str, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (learner_channel, process):
+        monkeypatch.setattr(module, "MOST_RESIDENT_BYTES", 8 * 10**8)
+    rest = "" if exercise == "softmax" else "def encode(gru, embedded, lengths):\n    return embedded\n"
+    path = write(f"{rest}{head}\n    kept = []\n    while True:\n        kept.append(bytes(10**7) + b'x')\n")
+    verdict = graded(find(exercise), path)
+    assert verdict.status == "stopped"
+    assert "GB of memory (the limit is 0.8 GB)" in verdict.headline
+    assert "endless" not in verdict.headline
+    assert "kept.append(" in verdict.details[0]
+
+
+def test_memory_is_named_where_the_time_is_up_first(softmax_entry: Entry, write: Write) -> None:
+    """A busy machine may need the whole time to hand out the memory."""
+    path = write("kept = bytes(12 * 10**8) + b'x'\nwhile True:\n    pass\n")
+    verdict = graded(quick(softmax_entry, 4.0), path)
+    assert "1.2 GB of memory (the limit is 2 GB)" in verdict.headline
+
+
+def test_a_forbidden_amount_of_memory_is_explained(softmax_entry: Entry, write: Write) -> None:
+    path = write("import numpy as np\ndef softmax(scores):\n    return np.zeros((10**6, 10**6))\n")
+    assert "far larger than the inputs" in graded(softmax_entry, path).advice
+
+
 def test_a_spare_that_nobody_needs_ends(softmax_entry: Entry) -> None:
     grader = Grader(softmax_entry)
     grader.close()

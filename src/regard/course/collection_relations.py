@@ -25,6 +25,8 @@ def _relations(pairs: list[Pair]) -> list[str]:
 
     listed = [(list(mine), list(want)) for mine, want in pairs]
     ordered = isinstance(pairs[0][1], list)
+    if isinstance(pairs[0][1], set) and everywhere(lambda mine, want: not isinstance(mine, set) and set(mine) == want):
+        return ["The entries are right, but not in a set: collect them in set(), with add()."]
     pairs_of_two = all(isinstance(one, tuple) and len(one) == 2 for mine, _ in listed for one in mine)
     if pairs_of_two and everywhere(lambda mine, want: {one[::-1] for one in mine} == set(want) and bool(want)):
         return ["Each pair is turned round: the first entry should be the second."]
@@ -34,6 +36,8 @@ def _relations(pairs: list[Pair]) -> list[str]:
         return ["The right entries in reverse order: is the sort ascending where descending is wanted (best first)?"]
     if ordered and all(sorted(map(str, mine)) == sorted(map(str, want)) for mine, want in listed):
         return ["The right entries, but in another order: a set or a sort has lost the order."]
+    if ordered and (found := _cut(listed) or _one_for_another(listed)):
+        return [found]
     missing = [[one for one in want if one not in mine] for mine, want in listed]
     extra = [[one for one in mine if one not in want] for mine, want in listed]
     twice = [mine for mine, _ in listed if len({str(one) for one in mine}) < len(mine)]
@@ -47,7 +51,39 @@ def _relations(pairs: list[Pair]) -> list[str]:
     numbers = all(isinstance(one, int) for mine, _ in listed for one in mine)
     if numbers and any(isinstance(one, str) for _, want in listed for one in want):
         return ["Your answer holds positions (numbers); wanted are the words at these positions."]
+    if ordered and not everywhere(lambda mine, want: len(mine) == len(want)):
+        mine, want = next(pair for pair in listed if len(pair[0]) != len(pair[1]))
+        return [f"Your list has {len(mine)} entries, wanted are {len(want)}: what is there one entry for?"]
     return []
+
+
+def _cut(pairs: list[Pair]) -> str:
+    """Lists that hold only the beginning or the end of the wanted ones."""
+    if not all(len(mine) < len(want) for mine, want in pairs):
+        return ""
+    if not any(mine for mine, _ in pairs):
+        return "Your answer is empty: nothing is put into it, or what is found is printed and not kept."
+    if all(mine == want[: len(mine)] for mine, want in pairs):
+        if all(len(mine) == 1 for mine, _ in pairs):
+            return "Only the first entry is there: does `return` stand inside the loop?"
+        return "Entries are missing at the end: a loop or a slice that stops too early, or a `return` inside the loop?"
+    if all(mine == want[len(want) - len(mine) :] for mine, want in pairs):
+        if all(len(mine) == 1 for mine, _ in pairs):
+            return "Only the last entry is there: is the list made anew at each turn of the loop, or not appended to?"
+        return "Entries are missing at the beginning: a loop or a slice that starts too late?"
+    return ""
+
+
+def _one_for_another(pairs: list[Pair]) -> str:
+    """Entries that are all the same, or one that stands wherever a certain other one is wanted."""
+    if not all(len(mine) == len(want) for mine, want in pairs):
+        return ""
+    if all(len({str(one) for one in mine}) == 1 < len({str(one) for one in want}) for mine, want in pairs):
+        return "All entries of your list are the same: one list or number stands in every place ([[]] * n does that)."
+    places = [(one, two) for mine, want in pairs for one, two in zip(mine, want, strict=True) if one != two]
+    if len({str(place) for place in places}) == 1 and len(places) > 1:
+        return f"Wherever {places[0][1]!r} is wanted, yours is {places[0][0]!r}."
+    return ""
 
 
 def _plus_one(entry: Any) -> Any:

@@ -20,7 +20,9 @@ MOST_MEMORY_BYTES = {"numpy": 8 * 2**30}
 LANDLOCK_CREATE, LANDLOCK_ADD_RULE, LANDLOCK_RESTRICT = 444, 445, 446
 WRITING = 0b1111111110010
 """WRITE_FILE and the rights to remove and make entries of every kind."""
-READ_FILE, REFER, TRUNCATE = 1 << 2, 1 << 13, 1 << 14
+WRITE_FILE, READ_FILE, REFER, TRUNCATE = 1 << 1, 1 << 2, 1 << 13, 1 << 14
+DEVICES = tuple(Path("/dev") / name for name in ("null", "zero", "full", "random", "urandom", "tty"))
+"""What a file may write to beside its folders; not the rest of /dev, where /dev/shm keeps files."""
 SCOPE_SIGNALS = 2
 HIDDEN = ("check", "solution", "alternatives", "mistakes", "slips")
 """Files of an exercise that a learner's file may not read or import."""
@@ -57,8 +59,8 @@ def confine(folder: Path, exercises: Path) -> None:
         return
     _libc().prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     _drop_capabilities()
-    homes = [folder, Path(tempfile.gettempdir()), Path("/dev"), *_caches()]
-    _landlock([place for place in homes if place.is_dir()], _all_but_answers(exercises.resolve()))
+    homes = [folder, Path(tempfile.gettempdir()), *_caches()]
+    _landlock([place for place in (*homes, *DEVICES) if place.exists()], _all_but_answers(exercises.resolve()))
 
 
 def is_answer(path: Path) -> bool:
@@ -100,6 +102,8 @@ def _landlock(writable: Iterable[Path], readable: Iterable[Path]) -> None:
     if ruleset < 0:
         return
     for place, rights in (*((one, handled) for one in writable), *((one, READ_FILE) for one in readable)):
+        if not place.is_dir():  # rights about the entries of a folder are refused for a file
+            rights &= WRITE_FILE | READ_FILE | TRUNCATE
         with suppress(OSError):  # gone since it was listed
             opened = os.open(place, os.O_PATH | os.O_CLOEXEC)
             rule = rights.to_bytes(8, "little") + opened.to_bytes(4, "little")  # packed, as the kernel wants it

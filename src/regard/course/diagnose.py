@@ -10,7 +10,6 @@ from regard.course.assertions import Broken, Check
 from regard.course.attempt import Attempt
 from regard.course.exercise import Exercise, Law, Mistake
 from regard.course.outcome import quiet, run, same
-from regard.course.repair import repair
 from regard.course.second_line import properties
 from regard.course.slips import both
 from regard.course.trial import Trial
@@ -26,14 +25,9 @@ class Diagnosis:
     mistake: str | None = None
 
 
-def diagnose(exercise: Exercise, attempt: Attempt, trials: list[Trial], law: Law | None) -> Diagnosis | None:
+def diagnose(exercise: Exercise, attempt: Attempt, trials: list[Trial], law: Law | None) -> Diagnosis:
     """A named mistake if one fits, else the properties of the answers."""
-    found = named(exercise, attempt, trials, law)
-    if found is not None:
-        return found
-    sentences = [properties(exercise, attempt, trials), repair(attempt, trials)]
-    advice = " ".join(sentence for sentence in sentences if sentence)
-    return Diagnosis(advice) if advice else None
+    return named(exercise, attempt, trials, law) or Diagnosis(properties(exercise, attempt, trials))
 
 
 def named(exercise: Exercise, attempt: Attempt, trials: list[Trial], law: Law | None) -> Diagnosis | None:

@@ -16,6 +16,7 @@ from regard.course.diagnose import diagnose
 from regard.course.error_advice import advice_for
 from regard.course.exercise import Arguments, Exercise, Family, Kind, Law
 from regard.course.outcome import Difference, Outcome, difference_of, quiet, run
+from regard.course.repair import repair
 from regard.course.show import arguments_lines, yours_and_wanted
 from regard.course.shrink import draw, shrink, sizes_of
 from regard.course.slips import edited
@@ -25,6 +26,8 @@ from regard.course.waiting import REMARKS
 
 DIAGNOSTIC_DRAWS = 16
 """Inputs of each family on which the named mistakes are compared with the attempt."""
+QUICK_SECONDS = 0.3
+"""A law that is broken within this time is tried on changed programs, too."""
 
 
 @dataclass(frozen=True)
@@ -35,23 +38,28 @@ class _Found:
     family: Family | None = None
     arguments: Arguments | None = None
     law: Law | None = None
+    law_seconds: float = 0.0
 
 
-def grade(exercise: Exercise, attempt: Attempt, tell: Callable[[Verdict], None] | None = None) -> Verdict:
-    """The verdict on an attempt; `tell` receives it early, before the diagnosis, in case that takes too long."""
+def grade(exercise: Exercise, attempt: Attempt, tell: Callable[[Verdict], None] = lambda verdict: None) -> Verdict:
+    """The verdict on an attempt; `tell` receives it early, before each part of the diagnosis, in case that takes too
+    long."""
     started = time.perf_counter()
     counts: dict[str, int] = {}
     REMARKS.set(())
     found = _examine(exercise, attempt, counts)
     verdict = found.verdict.with_(checks=sum(counts.values()), counts=counts, seconds=time.perf_counter() - started)
     if verdict.status in ("failed", "unstable", "broken") and verdict.kind != "changed":
-        if tell is not None:
-            tell(verdict)
-        diagnosis = diagnose(exercise, attempt, list(_trials(exercise, attempt, found)), found.law)
-        if diagnosis is not None:
-            named = diagnosis.mistake is not None
-            status = "failed" if named and verdict.status == "broken" else verdict.status
-            verdict = verdict.with_(status=status, mistake=diagnosis.mistake, advice=diagnosis.advice)
+        tell(verdict)
+        trials = list(_trials(exercise, attempt, found))
+        diagnosis = diagnose(exercise, attempt, trials, found.law)
+        advice = diagnosis.advice or verdict.advice
+        status = "failed" if diagnosis.mistake and verdict.status == "broken" else verdict.status
+        verdict = verdict.with_(status=status, mistake=diagnosis.mistake, advice=advice)
+        if diagnosis.mistake is None:
+            tell(verdict)  # a changed program may do anything
+            change = _repaired(exercise, attempt, trials, found)
+            verdict = verdict.with_(advice=" ".join(filter(None, (change, advice))))  # the most exact first
     return verdict.with_(
         notes=(*_done_so_far(exercise, verdict), *REMARKS.get()), seconds=time.perf_counter() - started
     )
@@ -80,9 +88,10 @@ def _examine(exercise: Exercise, attempt: Attempt, counts: dict[str, int]) -> _F
                     return found
         for law in exercise.laws:
             if law.kind == kind:
+                began = time.perf_counter()
                 verdict = _try_law(attempt.answering_like(templates), law, counts)
                 if verdict is not None:
-                    return _Found(verdict, law=law)
+                    return _Found(verdict, law=law, law_seconds=time.perf_counter() - began)
     return _Found(Verdict("passed", exercise.praise or "Every check passed.", answer=largest(right)))
 
 
@@ -120,7 +129,7 @@ def _try_family(
 
         def fails(smaller: Arguments, first: Difference = found) -> bool:
             again = compare(smaller)[1]
-            return again is not None and again.kind == first.kind and (again.visible or not first.visible)
+            return again is not None and again.like(first) and (again.visible or not first.visible)
 
         smallest = shrink(family, sizes, index, arguments, fails, partial(_settled, exercise, family))
         yours, again = compare(smallest)
@@ -203,6 +212,28 @@ def _trials(exercise: Exercise, attempt: Attempt, found: _Found) -> Iterator[Tri
             for index in range(min(DIAGNOSTIC_DRAWS, family.count)):
                 sizes = sizes_of(family, index)
                 yield _trial(attempt, reference, family, draw(family, sizes, index), sizes)
+
+
+def _repaired(exercise: Exercise, attempt: Attempt, trials: list[Trial], found: _Found) -> str:
+    """The repair, where there is something to try it on; a slow law (a training) is not tried many times."""
+    if not any(trial.wrong for trial in trials) and (found.law is None or found.law_seconds > QUICK_SECONDS):
+        return ""
+    return repair(attempt, trials, _function(found), partial(_holds, exercise, found))
+
+
+def _function(found: _Found) -> str | None:
+    return found.family.function if found.family is not None else None
+
+
+def _holds(exercise: Exercise, found: _Found, candidate: Attempt) -> bool:
+    """Whether a changed program is right for extreme numbers, too, and keeps the law that the attempt broke."""
+    for family in exercise.families:
+        if family.kind == "stability" and family.diagnostic and _function(found) in (None, family.function):
+            arguments = draw(family, sizes_of(family, 0), 0)
+            wanted = run(Attempt(exercise.reference), family, arguments)
+            if difference_of(family, run(candidate, family, arguments), wanted) is not None:
+                return False
+    return found.law is None or _try_law(candidate, found.law, {}) is None
 
 
 def _tells(family: Family, found: _Found) -> bool:

@@ -39,8 +39,14 @@ def right_only_for(trials: list[Trial]) -> list[str]:
         if not any(trial.wrong for trial in more) and all(trial.wrong for trial in ones):
             found.append(_wrong_for_one(axis, name))
         elif not any(trial.wrong for trial in ones) and all(trial.wrong for trial in more):
-            found.append(f"Your answer is right for {name} only: what is done must be done for each of them by itself.")
+            found.append(f"Your answer is right for {name} only: {_more_than_one(axis)}.")
     return found
+
+
+def _more_than_one(axis: str) -> str:
+    if axis == "width":
+        return "a factor that depends on the width is wrong, or only one of its entries is used"
+    return "what is done must be done for each of them by itself"
 
 
 def _wrong_for_one(axis: str, name: str) -> str:
@@ -54,6 +60,20 @@ def _padding(trials: list[Trial]) -> Iterator[str]:
     with_padding = [wrong for padded, wrong in states if padded]
     if without and with_padding and not any(without) and all(with_padding):
         yield "Your answer is right without padding only: what stands at the padding takes part (mask or pack it)."
+
+
+def right_for_one_rank(trials: list[Trial]) -> Iterator[str]:
+    """Arrays with one number of axes come out right, others do not."""
+    ranks: dict[int, set[bool]] = {}
+    for trial in (one for one in trials if one.sizes):
+        rank = np.ndim(next((one for one in trial.arguments.values() if hasattr(one, "ndim")), 0))
+        ranks.setdefault(rank, set()).add(trial.wrong)
+    right = [rank for rank, wrong in ranks.items() if wrong == {False}]
+    if len(ranks) > 1 and len(right) == 1 and 0 not in ranks:
+        yield (
+            f"Your answer is right for arrays with {right[0]} axes only: count axes from the end (axis=-1), and do not "
+            f"loop over the first axis."
+        )
 
 
 def _has_padding(arguments: Arguments) -> bool | None:
@@ -84,7 +104,8 @@ def weight_at_the_padding(trials: list[Trial]) -> list[str]:
     if largest < 1e-3 or all(trial.family.kind == "stability" for trial in trials if trial.wrong):
         return [FINITE]
     return [
-        "The padding gets weight. Its score must be minus infinity before the softmax, so that exp gives exactly 0."
+        "The padding gets weight. Where there is a softmax, the padding's score must be minus infinity before it, so "
+        "that exp gives exactly 0."
     ]
 
 

@@ -4,6 +4,7 @@ import os
 import secrets
 import select
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -16,7 +17,7 @@ from typing import IO, Any
 from regard.child import python
 from regard.course.catalogue import Entry
 from regard.course.course_folder import spare_place
-from regard.course.descendants import MARK, end_all, family_of
+from regard.course.descendants import MARK, end_all, family_of, resident_bytes
 from regard.course.wire import MOST_BYTES, Corrupt, Reader
 from regard.text.input_error import InputError
 
@@ -24,9 +25,12 @@ LOADING_SECONDS = 90.0
 """Importing NumPy or torch from a cold disk; the learner's own time starts afterwards."""
 MOST_OUTPUT_BYTES = 2**20
 MOST_PROCESSES = 32
+MOST_RESIDENT_BYTES = 2 * 10**9
+"""Memory that a learner's process and its children may use; the largest solution (9) needs an eighth of it."""
 MOST_SECONDS = 1800.0
 """For one grading, including the slow work of checks."""
 KEPT_OUTPUT = 2000
+STACK_SECONDS = 0.5
 POLL_SECONDS = 0.05
 
 
@@ -75,10 +79,6 @@ class LearnerChannel:
         if not self.ready:
             self._receive(lambda: "loading" if time.monotonic() > self.started + limit else None)
             self.ready = True
-
-    def seconds_left(self) -> float:
-        """Of the learner's time."""
-        return max(0.0, self.entry.seconds - self.used)
 
     def exchange(self, message: bytes) -> Reader:
         """Send a message to the learner's process and wait for its answer; raises Stopped at a limit."""
@@ -163,8 +163,11 @@ class LearnerChannel:
         self.counted = now
         if self.interrupted():
             raise Stopped("interrupted")
-        if len(family_of(self.process.pid)) > MOST_PROCESSES:
+        family = family_of(self.process.pid)
+        if len(family) > MOST_PROCESSES:
             raise Stopped("processes")
+        if resident_bytes(family) > MOST_RESIDENT_BYTES:
+            raise Stopped("memory")
         reason = late()
         if reason is not None:
             raise Stopped(reason)
@@ -194,6 +197,22 @@ class LearnerChannel:
         self.process.stdout.close()
         shutil.rmtree(self.temporary, ignore_errors=True)
         return outlived
+
+    def resident_bytes(self) -> int:
+        """Memory that the process and its children use now."""
+        return resident_bytes(family_of(self.process.pid))
+
+    def stack(self) -> str:
+        """Where the process is now: its handler of SIGUSR1 writes the stack (faulthandler); empty if it does not."""
+        with suppress(ProcessLookupError):
+            self.process.send_signal(signal.SIGUSR1)
+        deadline = time.monotonic() + STACK_SECONDS
+        text = ""
+        while not text.endswith("\n") and time.monotonic() < deadline and self.process.poll() is None:
+            time.sleep(0.01)
+            self.trace.seek(0)
+            text = self.trace.read().decode(errors="replace")
+        return text
 
     def printed(self) -> str:
         """What the file printed, cut."""

@@ -2,7 +2,7 @@
 
     python -P -m regard.course.learner_process CHANNEL TRACE NEEDS
 
-CHANNEL is a socket to the grader (wire.py); TRACE is a file where the stack is written if the time is nearly up.
+CHANNEL is a socket to the grader (wire.py); TRACE is a file where the stack is written at SIGUSR1.
 References, comparison and verdict stay in the grader's process.
 """
 
@@ -10,10 +10,11 @@ import ast
 import faulthandler
 import io
 import os
+import signal
 import socket
 import sys
-from collections.abc import Callable
-from contextlib import nullcontext, redirect_stderr, redirect_stdout, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -23,17 +24,18 @@ from regard.course.assertions import Broken
 from regard.course.attempt import Attempt, Unready, default_dtype_of, load_source, position, where
 from regard.course.confinement import confine, die_with_parent, is_answer, limit
 from regard.course.outcome import quiet
-from regard.course.wire import Corrupt, Reader, Writer
+from regard.course.wire import MOST_BYTES, Corrupt, Reader, Writer
 
 MOST_GRAPHS = 4
 """Calls whose graph is kept for a later backward()."""
+TRIED_SECONDS = 0.3
 
 
 class Server:
     """Answers one request after the other until the grader hangs up."""
 
-    def __init__(self, channel: socket.socket, trace: int) -> None:
-        self.channel, self.trace, self.owner = channel, trace, os.getpid()
+    def __init__(self, channel: socket.socket) -> None:
+        self.channel, self.owner = channel, os.getpid()
         self.incoming = channel.makefile("rb")
         self.attempts: dict[int, Attempt] = {}
         self.graphs: dict[int, tuple[list[Any], list[Any]]] = {}
@@ -52,16 +54,16 @@ class Server:
     def answer(self, request: Reader) -> bytes:
         what = request.value("do")
         handler: Callable[[Reader], bytes] = getattr(self, f"do_{what}")
-        faulthandler.dump_traceback_later(max(0.05, request.value("seconds") * 0.95), file=self.trace)
         try:
-            return handler(request)
+            answer = handler(request)
+            if len(answer) > MOST_BYTES:
+                raise MemoryError(f"the answer has {len(answer) / 1e6:.0f} MB")
+            return answer
         except Unready as error:
             told = {"kind": error.kind, "headline": error.headline, "details": error.details, "place": error.place}
             return Writer(objects=False).message({"unready": told})
         except BaseException as error:  # also SystemExit: the learner's file does not end the grading
             return Writer(objects=False).message({"error": self._described(error)})
-        finally:
-            faulthandler.cancel_dump_traceback_later()
 
     def do_load(self, request: Reader) -> bytes:
         self.path = Path(request.value("path"))
@@ -82,7 +84,7 @@ class Server:
         """Another version of the learner's functions, from edited text."""
         changed = dict(vars(sys.modules["exercise"]))
         tree = ast.parse(request.value("source"))
-        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        with _tried():
             exec(compile(tree, "<repair>", "exec", dont_inherit=True), changed)
         self.attempts[1] = Attempt({name: changed[name] for name in self.attempts[0].functions})
         return Writer(objects=False).message({"answer": None})
@@ -96,8 +98,8 @@ class Server:
             given = (attempt, *given)
         else:
             function = attempt.functions[request.value("name")]
-        silent = redirect_stdout(io.StringIO()) if request.value("version") else nullcontext()
-        with quiet(), default_dtype_of([*given, *named.values()]), silent:
+        repaired = _tried() if request.value("version") else nullcontext()
+        with quiet(), default_dtype_of([*given, *named.values()]), repaired:
             answer = function(*given, **named)
         writer = Writer(objects=False)
         answered = {"answer": writer.node(answer)}
@@ -136,6 +138,23 @@ class Server:
         return about
 
 
+@contextmanager
+def _tried() -> Iterator[None]:
+    """For a changed version of the file: what it prints is dropped, and an endless loop ends with an exception."""
+
+    def late(number: int, frame: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, TRIED_SECONDS)
+    try:
+        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+            yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def _after(value: Any) -> Any:
     """An argument after the call, for the grader to see whether it was changed; None for what cannot be."""
     if isinstance(value, Attempt | str | int | float | None):
@@ -171,10 +190,11 @@ def main() -> None:
     channel, trace, needs = socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), sys.argv[3]
     die_with_parent()
     import_module(needs)
+    faulthandler.register(signal.SIGUSR1, file=trace)
     channel.sendall(Writer(objects=False).message({"ready": True}))
     sys.modules["exercise"] = ModuleType("exercise")
     with suppress(ConnectionError, Corrupt):
-        Server(channel, trace).serve()
+        Server(channel).serve()
     os._exit(0)  # threads and exit handlers of the learner's file end here
 
 

@@ -43,6 +43,11 @@ class Difference:
     yours: Leaf | None = None
     wanted: Leaf | None = None
 
+    def like(self, other: "Difference") -> bool:
+        """Whether the same part differs, in the same way."""
+        names = [None if one.wanted is None else one.wanted.name for one in (self, other)]
+        return self.kind == other.kind and names[0] == names[1]
+
     @property
     def visible(self) -> bool:
         """Whether three printed digits show it, or, of shapes, which axis is meant: axes of 1 look all alike."""

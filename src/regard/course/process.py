@@ -14,6 +14,7 @@ from regard.course.grade import grade, unready
 from regard.course.learner_channel import (
     LOADING_SECONDS,
     MOST_PROCESSES,
+    MOST_RESIDENT_BYTES,
     MOST_SECONDS,
     LearnerChannel,
     Stopped,
@@ -68,7 +69,7 @@ class Grader:
             except (Stopped, Corrupt) as stop:
                 verdict = early[-1] if early else self._stopped(stop, path)
             except Exception as error:  # an answer that a check was not prepared for
-                verdict = Verdict("broken", stumbled(error))
+                verdict = early[-1] if early else Verdict("broken", stumbled(error))
             finally:
                 LISTENER.reset(listening)
             self.channel.drain()
@@ -113,13 +114,17 @@ class Grader:
                 "stopped", "Your file wrote into the channel between itself and the grader, so I stopped it."
             )
         assert isinstance(stop, Stopped)
-        if stop.reason == "time":
-            line = self._hanging_line(path)
-            return Verdict(
-                "stopped",
-                f"Your code was still running after {self.entry.seconds:g} s, so I stopped it. An endless loop?",
-                (f"it was at {line}",) if line else (),
-            )
+        if stop.reason in ("time", "memory"):
+            used = self.channel.resident_bytes()
+            line = self._current_line(path)
+            headline = f"Your code was still running after {self.entry.seconds:g} s, so I stopped it. An endless loop?"
+            if stop.reason == "memory" or used > MOST_RESIDENT_BYTES / 2:  # a busy machine is slow to hand it out
+                limit = f"{used / 1e9:.1f} GB of memory (the limit is {MOST_RESIDENT_BYTES / 1e9:g} GB)"
+                headline = (
+                    f"Your code used {limit}, so I stopped it. Does a list or an array grow without end, or is one far "
+                    "larger than the inputs?"
+                )
+            return Verdict("stopped", headline, (f"it was at {line}",) if line else ())
         said = {
             "interrupted": "Stopped before there was a verdict.",
             "all time": f"Your file was still at work after {MOST_SECONDS:g} s, so I stopped it.",
@@ -136,11 +141,8 @@ class Grader:
             )
         return Verdict("stopped", _crash(self.channel.process.poll()))
 
-    def _hanging_line(self, path: Path) -> str:
-        self.channel.trace.seek(0)
-        found = re.search(
-            rf'File "{re.escape(str(_unlinked(path)))}", line (\d+)', self.channel.trace.read().decode(errors="replace")
-        )
+    def _current_line(self, path: Path) -> str:
+        found = re.search(rf'File "{re.escape(str(_unlinked(path)))}", line (\d+)', self.channel.stack())
         if not found:
             return ""
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()

@@ -24,7 +24,7 @@ class Remote:
     def ask(self, what: str, **more: Any) -> tuple[Reader, list[Any]]:
         """One request; an error of the learner's code is raised here. Gives the tensors that want a gradient, too."""
         writer = Writer(objects=True)
-        message = writer.message({"do": what, "seconds": self.channel.seconds_left(), **more})
+        message = writer.message({"do": what, **more})
         graph = list(writer.graph)
         reader = self.channel.exchange(message)
         unready, error = reader.value("unready"), reader.value("error")

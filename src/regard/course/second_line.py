@@ -14,12 +14,14 @@ from regard.course.input_relations import (
     changes_by_itself,
     dependence,
     mixes_the_batch,
+    right_for_one_rank,
     right_only_for,
     weight_at_the_padding,
 )
-from regard.course.shape_relations import parts_in_another_order, shape_relation, too_many_results
+from regard.course.known_values import known_values
+from regard.course.shape_relations import part_in_a_tuple, parts_in_another_order, shape_relation, too_many_results
 from regard.course.trial import Trial
-from regard.course.value_relations import value_relation
+from regard.course.value_relations import number_relation, value_relation
 
 MOST_SENTENCES = 3
 INPUTS = 4
@@ -34,19 +36,21 @@ def properties(exercise: Exercise, attempt: Attempt, trials: list[Trial]) -> str
     if any(changes_by_itself(attempt, trial) for trial in wrong[:INPUTS]):
         return "The same input gives another answer at each call: your function uses random numbers of its own."
     with np.errstate(all="ignore"):
-        found = [
-            *_of_structure(trials),
-            *_of_errors(wrong),
-            *weight_at_the_padding(trials),
-            *right_only_for(trials),
-            *_of_dependence(exercise, attempt, trials),
-            *_of_parts(exercise, wrong),
-        ]
-    return " ".join(dict.fromkeys(found[:MOST_SENTENCES]))
+        found = [*_of_structure(trials), *_of_errors(wrong), *right_for_one_rank(trials)]
+        if wrong[0].yours.error is None:  # the answers of a program that raises elsewhere say little
+            found += [
+                *known_values(wrong),
+                *weight_at_the_padding(trials),
+                *_of_dependence(exercise, attempt, trials),
+                *_of_parts(exercise, wrong),
+            ]
+        found += right_only_for(trials)
+    return " ".join(list(dict.fromkeys(found))[:MOST_SENTENCES])
 
 
 def _of_structure(trials: list[Trial]) -> list[str]:
-    return [sentence for sentence in (parts_in_another_order(trials), too_many_results(trials)) if sentence]
+    found = (parts_in_another_order(trials), too_many_results(trials), part_in_a_tuple(trials))
+    return [sentence for sentence in found if sentence]
 
 
 def _of_errors(wrong: list[Trial]) -> list[str]:
@@ -102,6 +106,9 @@ def _of_parts(exercise: Exercise, wrong: list[Trial]) -> list[str]:
             assert trial.difference.yours is not None
             leaves.append((trial.difference.yours, trial.difference.wanted))
             trials.append(trial)
+    if all(isinstance(one.value, float) for pair in leaves for one in pair):
+        mine, want = (np.array([pair[side].value for pair in leaves]) for side in (0, 1))
+        return number_relation(mine, want)
     if not all(isinstance(one.value, ndarray) for pair in leaves for one in pair):
         return collection_relation(leaves)
     arrays = [(mine.value, want.value) for mine, want in leaves]

@@ -55,9 +55,26 @@ def too_many_results(trials: list[Trial]) -> str | None:
     return f"You return more than was asked for: return only {_bare(wrong[0].wanted.leaves[0].name)}."
 
 
+def part_in_a_tuple(trials: list[Trial]) -> str | None:
+    """A part that is itself a tuple, because a call that returns several results was not taken apart."""
+    for trial in trials:
+        found = trial.difference
+        if found is None or found.yours is None or found.wanted is None:
+            continue
+        if found.yours.kind.startswith("tuple") and isinstance(found.wanted.value, ndarray):
+            return (
+                f"{found.wanted.name[0].upper()}{found.wanted.name[1:]}: a tuple stands where one array is wanted. A "
+                f"call returned several results: take them apart (states, _ = …). A PackedSequence is unpacked with "
+                f"pad_packed_sequence."
+            )
+    return None
+
+
 def shape_relation(pairs: list[Pair], names: Names) -> str | None:
     """The first relation that explains all of these pairs of arrays."""
     mine, want = pairs[0]
+    if not any(one.size for one, _ in pairs):
+        return "Your answer is empty: nothing is ever put into it, or what is found is printed and not kept."
     for sentence in (*_same_numbers(pairs, names), *_lost_axis(pairs, names), *_extra_axis(pairs, names)):
         return sentence
     if mine.ndim == want.ndim:

@@ -26,8 +26,16 @@ def value_relation(pairs: list[Pair], sizes: list[Sizes], names: Names) -> list[
     if kinds == {"b"}:
         return _of_masks(both, names)
     found = _not_finite(both) or _factor(both, [size for *_, size in clean]) or _almost(both)
-    found = found or _function_of(both) or _moved(both, names)
+    found = found or _function_of(both) or _moved(both, names) or _constant(both, names)
     return found or [*_sums(both), *_where(both, names)]
+
+
+def number_relation(mine: ndarray, want: ndarray) -> list[str]:
+    """Sentences about single numbers, one of each input."""
+    if len(mine) > 2 and np.ptp(mine) == 0 and np.ptp(want) > 0:
+        return [f"Your answer is always {mine[0]:g}, whatever the input: something is fixed that should be computed."]
+    pairs = [(mine, want)]
+    return _not_finite(pairs) or _factor(pairs, [{}]) or _almost(pairs) or _function_of(pairs)
 
 
 def _of_masks(pairs: list[Pair], names: Names) -> list[str]:
@@ -170,6 +178,21 @@ def _moved(pairs: list[Pair], names: Names) -> list[str]:
                 return [f"Everything stands one position too {late} along {where}: a shift by one (off by one)."]
         if _permuted(pairs, axis):
             return [f"The right entries, but in another order along {where}: was something sorted and not put back?"]
+    return []
+
+
+def _constant(pairs: list[Pair], names: Names) -> list[str]:
+    """Every entry along an axis is the same, where the wanted ones differ."""
+    rank = pairs[0][1].ndim
+    for axis in range(rank):
+        some = [(one, other) for one, other in pairs if other.ndim == rank and other.shape[axis] > 1]
+        if some and all(
+            np.allclose(one, one.take([0], axis)) and not np.allclose(other, other.take([0], axis))
+            for one, other in some
+        ):
+            where = axis_name(names, rank, axis)
+            return [f"All entries along {where} are the same: one result is computed for all of them (a mean, a sum or "
+                    f"one entry is used for each), or the same object is put into every place."]  # fmt: skip
     return []
 
 

@@ -207,12 +207,6 @@ EXERCISE = declare(
             ),
         ),
         Mistake(
-            "labels_without_places",
-            "The labels have no places: set_xticklabels names matplotlib's own ticks, which stand at every half cell "
-            "or at every second one. Give both at once, set_xticks(range(len(source)), source), and likewise for y.",
-            ({"draw": mistakes.labels_without_places},),
-        ),
-        Mistake(
             "equals_swapped",
             "Two words that look at the same place have not changed places: *l'* and *oiseau* both look at *bird*. "
             "Wanted is a smaller place, not an equal one.",

@@ -73,12 +73,6 @@ def mesh_upside_down(axes: Axes, weights: ndarray, source: list[str], target: li
     axes.set_yticks([place + 0.5 for place in range(len(target))], target)
 
 
-def labels_without_places(axes: Axes, weights: ndarray, source: list[str], target: list[str]) -> None:
-    axes.imshow(weights, cmap="Blues", vmin=0, vmax=1)
-    axes.set_xticklabels(source)
-    axes.set_yticklabels(target)
-
-
 def labels_slipped(axes: Axes, weights: ndarray, source: list[str], target: list[str]) -> None:
     """The labels of the rows are written from the bottom, the rows are not."""
     _draw(axes, weights, source, target[::-1])
