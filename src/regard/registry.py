@@ -3,10 +3,10 @@
 A function of the core that has accelerated versions is marked; its body stays the plain version:
 
     @replaceable
-    def encode(encoder, source, lengths): ...                        # models/rnn/encoder.py
+    def encode(encoder, embedded, lengths): ...                      # models/rnn/encoder.py
 
-    @replaces(encode, unless=unfit, bypasses=modules, compiles=False)  # fast/recurrent/encoder_packed.py
-    def encode_packed(encoder, source, lengths): ...
+    @replaces(encode, unless=unfit, bypasses=modules, compiles=False)  # fast/recurrent/encode_entries.py
+    def encode_packed(encoder, embedded, lengths): ...
 
 An entry declares its conditions, and `_refusal` below, the only place that decides, checks them. The first entry
 without a refusal runs. `unless` takes the arguments of the call and returns the reason why the entry does not apply,

@@ -108,8 +108,8 @@ def test_bad_input(command: Command, run_folder: Path, data: Path, tmp_path: Pat
     for arguments, message in (
         ([run_folder, data, "--protocol", "wmt"], "no protocol 'wmt': valid choices are model, raw"),
         ([tmp_path / "out"], "is a file of translations: name what it translates"),
-        ([tmp_path / "out", data], "out has 1 lines, the test set 3: translations go line by line"),
-        ([run_folder, data, "--reference", tmp_path / "out"], "references go line by line"),
+        ([tmp_path / "out", data], "out has 1 lines, the test set 3: translations need one line for each"),
+        ([run_folder, data, "--reference", tmp_path / "out"], "references need one line for each"),
         ([run_folder, data, "--protocol", "multi30k-en", "--tokenize", "char"], "leave --tokenize char out"),
         ([run_folder, data, "--against", tmp_path / "none"], "no bundle at"),
     ):

@@ -66,8 +66,8 @@ class TestEvaluate:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["--source", "x"], "--source and --target go together"),
-            (["--links", "x"], "--source and --target go together, and --links with both"),
+            (["--source", "x"], "give --source and --target together"),
+            (["--links", "x"], "give --source and --target together; --links needs both"),
             (["x.tsv", "--source", "x", "--target", "y"], "x.tsv and --source were both given"),
             (["x.tsv", "--split", "dev"], "x.tsv and --split were both given"),
             (["--split", "test_2017"], "there is no split 'test_2017': its recipe has train, dev and test"),

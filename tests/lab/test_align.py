@@ -259,7 +259,7 @@ def test_contradictory_options_are_refused(random_model: regard.Translator, run_
         (["symmetrise=grow"], "--set: symmetrise = 'grow': did you mean 'grow-diag'"),
         (["method=max"], "--set: method = 'max': did you mean 'argmax'"),
         (["head=1.0"], "--set: unknown key head: did you mean 'heads'"),
-        (["dev_gold=x"], "--set: dev_source, dev_target and dev_gold go together"),
+        (["dev_gold=x"], "--set: a development set needs dev_source, dev_target and dev_gold"),
         (["base=2"], "--set: base = '2': expected at most 1"),
     ],
 )

@@ -76,7 +76,7 @@ def test_given_options_are_kept_as_well(run_folder: Path, tmp_path: Path) -> Non
         ({**ONE, "forward": {"heads": [[5, 0]]}}, "tuned.json was not made for .*: there is no head 5.0: this model"),
         ({**ONE, "forward": {"heads": [[-1, 0]]}}, "forward.heads.1.1 = -1: expected at least 0"),
         ({**ONE, "posterior": {"prior": 99}}, "posterior.prior = 99: expected at most 10"),
-        ({**ONE, "symmetrise": "union"}, "backward and symmetrise go together"),
+        ({**ONE, "symmetrise": "union"}, "backward and symmetrise need each other"),
         ({**ONE, "backward_joined": {}}, "backward is missing"),
         ({**TWO, "symmetrise": "both"}, "symmetrise = 'both': valid choices are intersection"),
         (TWO, "tuned.json is for two directions: name the model of the other one with --reverse"),

@@ -144,7 +144,7 @@ class TestEvaluationData:
         yardstick = read_evaluation_data(tmp_path / "pairs.tsv").with_references([tmp_path / "more"])
         assert yardstick.more == [("B",), ()]  # line 2 was left out, line 3 has no further reference
         (tmp_path / "short").write_text("B\n", encoding="utf-8")
-        with pytest.raises(InputError, match="short has 1 lines, the test set 3: references go line by line"):
+        with pytest.raises(InputError, match="short has 1 lines, the test set 3: references need one line for each"):
             yardstick.with_references([tmp_path / "short"])
 
     def test_the_same_source_makes_one_sentence_of_several_references(self) -> None:

@@ -351,7 +351,7 @@ def test_impossible_loads_are_refused(tmp_path: Path) -> None:
         with pytest.raises(InputError) as caught:
             regard.load(word, device=device)
         assert str(caught.value) == (
-            f"device '{device}' cannot be used here ({reason}): cpu always can, cuda, cuda:1 or mps with a GPU"
+            f"device '{device}' cannot be used here ({reason}): use cpu, or on a machine with a GPU cuda, cuda:1 or mps"
         )
 
 
@@ -391,7 +391,7 @@ def test_a_model_with_learned_positions_reads_and_writes_within_them(nine: regar
 
 def test_targets_longer_than_learned_positions_raise_before_decoding(nine: regard.Translator) -> None:
     with pytest.raises(
-        InputError, match=r"^longest = 10, but this model learned 9 positions .*: 9 is the largest longest"
+        InputError, match=r"^longest = 10, but this model learned 9 positions .*: set longest to 9 or less"
     ):
         nine.translate("the cat", longest=10)
     for name in ("target", "prefix"):

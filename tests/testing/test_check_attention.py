@@ -213,7 +213,7 @@ def test_positions_that_matter_can_be_declared() -> None:
     report.raise_if_broken()
     finding = next(finding for finding in report.findings if finding.law == "permutation")
     assert finding.verdict == "skipped"
-    assert finding.note == "the window depends on the order of the positions"
+    assert finding.note == "the mechanism or its window depends on the order of the positions"
 
 
 def test_a_module_without_the_protocol_gets_one_finding() -> None:

@@ -23,10 +23,8 @@ def gradients() -> str:
 def similarity() -> str:
     rows = _experiment("similarity")["rows"]
     head = ["lengths vary by", *(percent(row["spread"]) for row in rows)]
-    return markdown(
-        head,
-        [["another vector than the most similar has the largest product", *(percent(row["another"]) for row in rows)]],
-    )
+    label = "a vector other than the most similar one has the largest product"
+    return markdown(head, [[label, *(percent(row["another"]) for row in rows)]])
 
 
 def parameters() -> str:

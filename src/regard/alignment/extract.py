@@ -13,7 +13,7 @@ Method = Literal["argmax", "threshold"]
 def combine_heads(
     weights: Float[np.ndarray, "layer head target source"], layer: int | None = None, head: int | None = None
 ) -> Float[np.ndarray, "target source"]:
-    """One matrix: the given layer and head, the mean over whichever is None; -1 is the last."""
+    """One matrix: that of the given layer and head (-1: the last); where one is None, the mean over it."""
     chosen = []
     for name, index, count in (("layer", layer, weights.shape[0]), ("head", head, weights.shape[1])):
         if index is not None and not -count <= index < count:

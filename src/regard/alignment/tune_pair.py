@@ -14,7 +14,7 @@ THRESHOLDS = (0.05, 0.1, 0.15, 0.2, 0.3)
 ARGMAX_THRESHOLDS = (0.2, 0.5)
 """Thresholds tried with argmax."""
 MOST = 200
-"""Sentences used: every pair of rules is symmetrised with every method."""
+"""At most this many sentences are used, because every pair of rules is symmetrised with every method."""
 PRODUCT_THRESHOLDS = (0.05, 0.075, 0.1, 0.125, 0.15, 0.175, 0.2, 0.225, 0.25, 0.275, 0.3, 0.35, 0.4, 0.5)
 """Thresholds tried for the product of both directions' weights."""
 
@@ -36,7 +36,7 @@ def tune_pair(
     rules: tuple[LinkRule, LinkRule],
     methods: Sequence[str] = WAYS,
 ) -> TunedPair:
-    """Heads and shifts stay those of `rules`, which were tuned alone; thresholds and the symmetrisation are searched.
+    """Search thresholds and the symmetrisation; heads and shifts are those of `rules`, tuned for each direction alone.
 
     `backward` attends from target to source. Thresholds other than those of `rules` must improve AER by `GAIN`.
     """

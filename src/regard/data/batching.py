@@ -20,7 +20,7 @@ Indices = Int64[np.ndarray, "rows"]
 class EpochBatcher:
     """Divides an epoch into batches. The position of a run is (epoch, number of batches done).
 
-    Give either `tokens`, the most that rows × longest row (padding, BOS/EOS counted) may be on each side, or
+    Give either `tokens`, the upper limit of rows × longest row on each side (padding, BOS and EOS included), or
     `sentences`, the number of rows. With `bucket` the rows of a batch are of similar length, with `shuffle` epochs
     differ; without either, batches follow the order of the data.
 
@@ -88,7 +88,9 @@ class EpochBatcher:
         return batches
 
     def _turning(self, source: Indices, target: Indices) -> Indices:
-        """Sort key of the targets: rising and falling alternately by source length, so that neighbours are alike."""
+        """Sort key of the targets: rising. With `multiple` above 1 every second source length has them falling, so that
+        neighbours are alike.
+        """
         falls = (source // self.multiple) % 2 == 1 if self.multiple > 1 else np.zeros(len(source), dtype=bool)
         turning: Indices = np.where(falls, -target, target)
         return turning
@@ -145,7 +147,7 @@ class EpochBatcher:
         return self.batch(worst)
 
     def efficiency(self) -> float:
-        """Real tokens among the slots of the first epoch that are computed, 0 to 1."""
+        """The share of real tokens among all slots that the first epoch computes, 0 to 1."""
         source, target = self._columns()
         slots = sum(len(items) * int(source[items].max() + target[items].max()) for items in self.plan())
         return float(sum(real.sum() for real in self._lengths())) / slots
@@ -156,7 +158,7 @@ def _pad(
 ) -> tuple[Int64[np.ndarray, "rows columns"], Int64[np.ndarray, "rows"]]:
     """Rows of ids with BOS and EOS on request, and how many ids of each row are real.
 
-    There is a multiple of `multiple` columns, BOS not counted.
+    The number of columns, without BOS, is a multiple of `multiple`.
     """
     offsets = sequences.offsets[items]
     lengths = sequences.offsets[items + 1] - offsets

@@ -25,9 +25,9 @@ class _Generated(Table):
     test: int = Field(default=1_000, ge=1, le=MOST["generated"])
     """Test pairs."""
     shortest: int = Field(default=3, ge=1, le=MOST["longest"])
-    """Fewest source words of a pair."""
+    """Smallest number of source words of a pair."""
     longest: int = Field(default=20, ge=1, le=MOST["longest"])
-    """Most source words of a pair."""
+    """Largest number of source words of a pair."""
     seed: int = Field(default=0, ge=-MOST["seed"], le=MOST["seed"])
     """Seed of the generated pairs."""
 

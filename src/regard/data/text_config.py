@@ -19,7 +19,7 @@ class TextConfig(Table):
     kind: Kind | None = None
     """Kind of pieces on both sides."""
     vocabulary: int | None = Field(default=None, le=MOST["vocabulary"])
-    """Most pieces on each side, the four special ones included."""
+    """Largest number of pieces on each side, the four special ones included."""
     minimum_count: int | None = Field(default=None, le=MOST["count"])
     """Rarer words or characters are unknown."""
     normalise: Normaliser | None = None
@@ -37,9 +37,9 @@ class TextConfig(Table):
     source_eos: bool = True
     """Whether the source ends with EOS, which attention can point to for words without a source."""
     longest_source: int | None = Field(default=None, ge=1, le=MOST["longest"])
-    """Most source pieces, without EOS; longer pairs are left out of training."""
+    """Largest number of source pieces, EOS not counted; longer pairs are left out of training."""
     longest_target: int | None = Field(default=None, ge=1, le=MOST["longest"])
-    """Pieces at most, without BOS and EOS; longer pairs are left out of training."""
+    """Largest number of target pieces, BOS and EOS not counted; longer pairs are left out of training."""
 
     @model_validator(mode="before")
     @classmethod

@@ -31,11 +31,12 @@ def paired_bootstrap(
     samples: int = 1000,
     seed: int = 0,
 ) -> PairedComparison:
-    """Draws test sets of the same size, with replacement and the same sentences for both systems.
+    """Compares two systems on random test sets of the same size, drawn with replacement, the same ones for both.
 
     `score` turns summed statistics into the metric: paired_bootstrap(bleu_statistics(a, references),
-    bleu_statistics(b, references), bleu_from). The p-value counts samples whose difference lies as far from the mean
-    difference as the observed one lies from 0 (the observed one among them, so that it is never 0).
+    bleu_statistics(b, references), bleu_from). The p-value counts samples whose difference is at least as far
+    from the mean difference as the observed difference is from 0; the observed one is counted as a sample, so that the
+    p-value is never 0.
     """
     if first.shape != second.shape:
         raise ValueError(

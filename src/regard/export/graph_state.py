@@ -7,7 +7,7 @@ from regard.export.attention import AttendedNames
 from regard.export.graph import FLOAT, INTEGER, Dimensions, Graph
 
 State = dict[str, tuple[str, int, Dimensions]]
-"""The state between steps, by name: the value, its type and its axes after the rows."""
+"""The state between steps, by name: its value, its type, and its axes without the first one (rows)."""
 
 
 WRITTEN = "written"
@@ -42,7 +42,7 @@ def begin(graph: Graph, rows: str, *, weighs: bool) -> State:
 
 
 def finish(graph: Graph, state: State, new: dict[str, str], attended: list[AttendedNames], *, trace: bool) -> None:
-    """The outputs that every model has; of each layer that attends, weights and trace are stacked."""
+    """Add the outputs that every model has; weights and trace of attending layers are stacked along a layer axis."""
     new["position"] = graph("Add", "position", graph.constant(1, np.int64))
     layers = len(attended)
     stacked = {"weights": [one.weights for one in attended]} if attended else {}

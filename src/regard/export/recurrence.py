@@ -28,7 +28,7 @@ class Recurrence:
         return self.graph.linear(inputs, self._W, self._b)
 
     def step(self, graph: Graph, x: str, hidden: str, cell: str = "") -> tuple[str, str]:
-        """The next state and, of an LSTM, cell; `graph` is the one that the nodes are added to."""
+        """The next state and, for an LSTM, the next cell; the nodes are added to `graph`."""
         if self.kind == "lstm":
             gates = graph("Add", x, graph.linear(hidden, self._U, self._b_u))
             i, f, g, o = graph.several("Split", 4, gates, axis=-1, num_outputs=4)
@@ -58,7 +58,7 @@ class Recurrence:
         return self._scan(inputs, padding) if self.graph.weights.int8 else self._operator(inputs, padding)
 
     def _scan(self, inputs: str, padding: str) -> tuple[str, str]:
-        """In int8, which ONNX's own GRU and LSTM do not have."""
+        """As a Scan over `step`: ONNX's own GRU and LSTM have no int8 version."""
         name = f"{self._owner}.{self._suffix}"
         hidden, cell, x, padded = (f"{name}.{one}" for one in ("hidden", "cell", "x", "padding"))
         zeros = self.graph.zeros(self.graph.size(inputs, 1), self.units)
@@ -99,7 +99,7 @@ class Recurrence:
         return graph("Squeeze", states, graph.integers(1)), ""
 
     def _one_bias(self, b: torch.Tensor) -> str:
-        """ONNX has two, of which the GRU of 2014 uses one."""
+        """ONNX expects two biases; the GRU of 2014 has one, so the second is zero."""
         graph = self.graph
         zeros = graph.constant(np.zeros((1, len(b))))
         return graph("Concat", graph.vector(b[None], self._name("bias")), zeros, axis=1)

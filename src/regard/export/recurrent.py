@@ -53,7 +53,8 @@ def _read(
     graph: Graph, config: RecurrentConfig, encoder: Any, source: str, lengths: str, real: str
 ) -> tuple[str, dict[str, list[list[str]]]]:
     """States [batch, source, state], and the final states of each layer and direction: hidden and, of an LSTM, cell."""
-    counted = graph("Max", lengths, graph.constant(1, np.int64))  # a blank sentence is read as one word and made zero
+    # An empty sentence is read as one word; its final states are replaced by zeros below.
+    counted = graph("Max", lengths, graph.constant(1, np.int64))
     last = graph("Unsqueeze", graph("Sub", counted, graph.constant(1, np.int64)), graph.integers(1))
     spoken = graph("Unsqueeze", graph("Greater", lengths, graph.constant(0, np.int64)), graph.integers(1))
     keep, padding = config.cell == "lstm" and config.initial != "zero", ""

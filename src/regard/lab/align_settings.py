@@ -23,7 +23,7 @@ from regard.text.input_error import InputError
 
 Symmetrisation = Literal[LinkSymmetrisation, "product"]
 PRIORS = (0.1, 0.3, 0.5, 1.0, 1.5)
-"""The powers of attention that `posterior=tune` tries."""
+"""The exponents of attention that `posterior=tune` tries."""
 RULE_KEYS = ("heads", "shift", "method", "threshold", "null")
 SETTINGS_KEYS = (*RULE_KEYS, "posterior", "evidence", "symmetrise", "dev_source", "dev_target", "dev_gold")
 FORMAT: Final = "regard-reading-1"
@@ -40,12 +40,12 @@ class AlignOptions(BaseModel):
 
     heads: str | None = None
     shift: _Shift | None = None
-    """None: the row that training used."""
+    """None: the shift of guided training; 0 without guidance or with a posterior."""
     method: Method = "argmax"
     threshold: float | None = Field(default=None, ge=0, le=1)
     null: bool = False
     posterior: Annotated[float, Field(ge=0, le=10)] | Literal["tune"] | None = None
-    """The power of attention as the prior; None: links come from attention itself."""
+    """The exponent of attention when it serves as the prior; None: links come from attention itself."""
     evidence: Evidence | None = None
     symmetrise: Symmetrisation | None = None
     dev_source: Path | None = None
@@ -62,7 +62,7 @@ class AlignOptions(BaseModel):
     def _check(self) -> "AlignOptions":
         self.rule  # noqa: B018  (raises if the keys contradict each other)
         if any(self.development) and not all(self.development):
-            raise ValueError("dev_source, dev_target and dev_gold go together: set all three")
+            raise ValueError("a development set needs dev_source, dev_target and dev_gold: set all three")
         if self.evidence is not None and self.posterior is None:
             raise ValueError("evidence belongs to posterior: set posterior too, 1 is Bayes' rule")
         return self
@@ -116,7 +116,7 @@ class AlignRequest:
     source: Path | None = None
     target: Path | None = None
     split: str | None = None
-    """Of the recipe's data; test if None."""
+    """A split of the recipe's data; None means test."""
     spaces: bool = False
     """Whether links count the words that white space separates instead of the model's."""
     tune: bool = False
@@ -147,7 +147,8 @@ class AlignRequest:
         if self.gold is None and options.given("gold_base", "flip_gold") and not any(options.development):
             raise InputError("gold_base and flip_gold apply to a file of gold links: name it with --gold")
         if self.tunes and (chosen := options.given(*RULE_KEYS)):
-            raise InputError(f"--tune finds {', '.join(chosen)} itself: leave one of them out")
+            names = ", ".join(chosen)
+            raise InputError(f"--tune finds {names} itself: leave --tune or {names} out")
         if len(options.posteriors) > 1 and not self.tunes:
             raise InputError("posterior=tune is chosen on a development set: add --tune, or give a number")
         if self.settings is not None:
@@ -206,7 +207,7 @@ class AlignSettings(BaseModel):
     @model_validator(mode="after")
     def _check(self) -> "AlignSettings":
         if (self.backward is None) != (self.symmetrise is None):
-            raise ValueError("backward and symmetrise go together: two directions need a symmetrisation")
+            raise ValueError("backward and symmetrise need each other: set both, or neither for one direction")
         if self.backward is None and (self.forward_joined or self.backward_joined):
             raise ValueError("forward_joined and backward_joined need two directions: backward is missing")
         return self

@@ -54,7 +54,7 @@ class EvaluationData:
         if self.is_grouped and len(lines) == len(self.pairs):
             return lines
         wanted = f"{self.total:,}{f' and {len(self.pairs):,} different sources' if self.is_grouped else ''}"
-        raise InputError(f"{path} has {len(lines):,} lines, the test set {wanted}: {what} go line by line")
+        raise InputError(f"{path} has {len(lines):,} lines, the test set {wanted}: {what} need one line for each")
 
     def with_references(self, paths: Sequence[Path]) -> "EvaluationData":
         """The data with a further reference from each file; blank lines are skipped."""
@@ -82,7 +82,7 @@ class DataRequest:
 
     def read(self) -> EvaluationData:
         if (self.source is None) != (self.target is None) or (self.links is not None and self.source is None):
-            raise InputError("--source and --target go together, and --links with both")
+            raise InputError("give --source and --target together; --links needs both")
         if self.data is not None and self.source is not None:
             raise InputError(f"{self.data} and --source were both given: leave one of them out")
         path = self.data or self.source
@@ -116,7 +116,8 @@ def read_evaluation_data(source: Path, target: Path | None = None, links: GoldFi
     total = len(pairs) + len(skipped)
     numbers = sorted(set(range(total)) - {line - 1 for line in skipped})
     if links is not None:
-        # A left-out line counts as having no words: no link fits there. The model's words are at most these.
+        # A left-out line counts as having no words, so every link on it is refused. The counts of other lines are upper
+        # limits: the model's own splitting gives no more words.
         lengths = [(0, 0)] * total
         for number, pair in zip(numbers, pairs, strict=True):
             lengths[number] = len(word_spans(pair.source)), len(word_spans(pair.target))

@@ -101,7 +101,7 @@ class OnnxModel:
     def search(
         self, source: Source, limits: Int[Tensor, " sentence"], beam: int, nbest: int, options: Options
     ) -> tuple[HostChoices, Float[Tensor, "rows layer head source"] | None] | None:
-        """A whole beam search in one graph; None where it does not fit there."""
+        """A whole beam search in one graph; None if the graph does not support this search."""
         if not self._search.fits(limits, beam, options):
             return None
         state = self.start(source).select(torch.arange(len(limits)).repeat_interleave(beam))
@@ -146,7 +146,8 @@ def _session(graph: bytes, weights: Mapping[str, np.ndarray]) -> Any:
     _limit_memory()
     options = onnxruntime.SessionOptions()
     options.add_session_config_entry("session.use_env_allocators", "1")
-    options.log_severity_level = 4  # errors are raised; printed, a name in a graph could hold control characters
+    # Log nothing: errors are raised anyway, and a name from a graph could contain control characters.
+    options.log_severity_level = 4
     options.intra_op_num_threads = torch.get_num_threads()
     if not has_vnni():  # without VNNI the fast int8 product saturates; this one is exact and slower
         options.add_session_config_entry("session.x64quantprecision", "1")

@@ -30,7 +30,7 @@ from regard.text.encoding import Encoding
 from regard.text.input_error import InputError
 
 WIDER = 4
-"""Batches on a GPU are this many times larger, and take little more time (docs/results.md)."""
+"""Batches on a GPU are this many times larger, and take little more time (docs/results/decoding.md)."""
 ALSO = ("prefix", "target", "copy")
 """Options of `translate` besides the keys of [search]."""
 
@@ -61,7 +61,7 @@ def load(
         reason = str(error).splitlines()[0]
         reason = "there is no such kind" if reason.startswith("Expected one of") else reason
         raise InputError(
-            f"device '{device}' cannot be used here ({reason}): cpu always can, cuda, cuda:1 or mps with a GPU"
+            f"device '{device}' cannot be used here ({reason}): use cpu, or on a machine with a GPU cuda, cuda:1 or mps"
         ) from None
     check_precision(precision, where)
     bundles = [load_any(one, where, trust=trust) for one in paths]
@@ -146,7 +146,8 @@ class Translator:
         `target` is the translation to score and align (forced decoding), `prefix` its forced beginning: one string for
         each text. `copy` copies unknown source words into the translation.
         `search` takes the keys of the recipe's [search] table: beam, nbest, temperature, longest and so on;
-        `.alternatives` holds the rest of an n-best list, each text once, or the further samples as they were drawn.
+        `.alternatives` holds the other hypotheses: the rest of an n-best list without repeated texts, or the other
+        samples in the order drawn.
         """
         texts = list_texts(text)
         config = self.search_config(search)
@@ -263,7 +264,7 @@ class Translator:
         if self.most_pieces is not None and isinstance(config.longest, int) and config.longest > self.most_pieces:
             raise InputError(
                 f"longest = {config.longest}, but this model learned {self.most_pieces} positions and writes no more "
-                f"pieces: {self.most_pieces} is the largest longest"
+                f"pieces: set longest to {self.most_pieces} or less"
             )
         return config
 

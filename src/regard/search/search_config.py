@@ -39,7 +39,7 @@ class SearchConfig(BaseModel):
     nbest: int = Field(default=1, ge=1, le=MOST["beam"])
     """Translations of each text."""
     longest: Longest | Annotated[int, Field(ge=0, le=MOST["longest"])] = Field(default_factory=Longest)
-    """Most tokens of a translation: a number, or a table."""
+    """Largest number of tokens of a translation: a number, or a table."""
     length_penalty: float = Field(default=1.0, ge=0, le=MOST["penalty"])
     """Scores are divided by length to this power."""
     length_form: Literal["power", "gnmt"] = "power"

@@ -22,7 +22,7 @@ SAMPLE = 1000
 CHUNK = 50
 """Sentences that are decoded together; between two parts other requests get their turn."""
 LONGEST = 400
-"""Characters of a side of the sample: longer sentences are left out."""
+"""Largest number of characters on either side; longer pairs are left out of the sample."""
 Kind = Literal["query", "context"]
 
 
@@ -98,7 +98,7 @@ class Sample:
 
 
 def decode_step(request: NeighboursRequest, loaded: Loaded, abandoned: Callable[[], bool]) -> TracedText:
-    """The sentence with its trace; refuses what has no such step, before the sample is decoded."""
+    """The sentence with its trace; raises if the text is blank or has no such step, before the sample is decoded."""
     sentence = Sentence(request.text, request.target)
     search = {} if request.target is not None else {"beam": 1}
     tracing = Tracing(trace=True, abandoned=abandoned)
@@ -115,7 +115,7 @@ def neighbours_answer(request: NeighboursRequest, loaded: Loaded, text: TracedTe
     found = text.found[0]
     vector = _vector(found.records[request.step], request.kind)
     if vector is None:
-        raise unsupported(f"{loaded.id} keeps no {request.kind} of its own", field="kind")
+        raise unsupported(f"{loaded.id} records no {request.kind} vector", field="kind")
     piece = _shown(found.translation.target_pieces[request.step], found.tokens[request.step])
     return NeighboursAnswer(
         model=loaded.id,

@@ -71,7 +71,7 @@ def permutation(subject: Subject) -> float:
     seen = subject.see(query, states, real)
     subject.weights_of(seen)
     if subject.ordered:
-        raise Skip("the window depends on the order of the positions")
+        raise Skip("the mechanism or its window depends on the order of the positions")
     order = torch.tensor([3, 0, 5, 1, 4, 2], device=states.device)
     moved = subject.see(query, states[:, order], real[:, order])
     return apart(Attended(seen.context, subject.weights_of(seen)[..., order]), moved)

@@ -81,7 +81,7 @@ def decode_written(ids: Sequence[int], pieces: Sequence[str], splitting: Unit) -
     """Concatenates pieces, with ▁ as a space; the words are those of the resulting text.
 
     A piece belongs to the word of its first character; a lone ▁ to the word that it opens. One unknown word
-    usually makes several unknown pieces: a replacement that is repeated is written once.
+    usually makes several unknown pieces: if consecutive ones got the same replacement, it is written once.
     """
     written: list[str] = []
     last = None

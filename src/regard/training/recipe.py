@@ -208,7 +208,7 @@ def _override(tables: dict[str, Any], override: str) -> None:
 
 
 def _with_table(key: str, value: str) -> str:
-    """An example of an override: the intended key, where a key without its table belongs to one table only."""
+    """An example for the message: the given key with its table if exactly one table has it, else train.steps=500."""
     tables: dict[str, type[BaseModel]] = {
         "train": TrainConfig, "model": RecurrentConfig, "text": TextConfig, "search": SearchConfig,
     }  # fmt: skip

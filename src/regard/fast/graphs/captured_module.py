@@ -1,9 +1,9 @@
 """A function of a module captured in CUDA graphs: plain operations and autograd's own backward pass.
 
-Bahdanau's decoder has its own kernels (`recurrent/bahdanau_launch.py`); the step loop of every other decoder is
-captured here, because launches take most of a step's time on a GPU. A whole Transformer, hundreds of small operations,
-is replayed in the same way. Graphs belong to the modules that they were captured with: a decoder whose attention is
-replaced gets new ones.
+Bahdanau's decoder has its own kernels (`recurrent/bahdanau_launch.py`). The step loop of other decoders with torch's
+cells and a mechanism that `conditions.py` lists is captured here, because launches take most of a step's time on a GPU.
+A whole Transformer, hundreds of small operations, is replayed in the same way. Graphs belong to the modules that they
+were captured with: a decoder whose attention is replaced gets new ones.
 """
 
 from collections import OrderedDict
@@ -37,7 +37,7 @@ def run_captured(
 ) -> tuple[Tensor, ...]:
     """`loop(module, *given)` on these weights, differentiable with respect to both.
 
-    `drops`: the function has dropout, and uses every weight in one product.
+    `drops`: the function draws dropout itself, and uses each weight in one product: weight gradients are not deferred.
     """
     replay = captured_of(loop, module, tuple(weights), given, drops=drops).replay
     results: tuple[Tensor, ...] = _Run.apply(replay, *given, *weights.values())  # type: ignore[no-untyped-call]
@@ -47,7 +47,7 @@ def run_captured(
 def captured_of(
     loop: Loop, module: nn.Module, names: tuple[str, ...], given: Sequence[Tensor | None], *, drops: bool = False
 ) -> "_Captured":
-    """The captured function for a module as it is now; graphs captured with other modules inside do not serve it."""
+    """The captured function for a module as it is now; graphs captured while it contained others are not reused."""
     first = next(x for x in given if x is not None)
     device = first.device.type
     autocast = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else None
@@ -88,7 +88,7 @@ class _Captured:
         self.replay = Replay(self.forward, self.backward, random=drops, shared=True)
 
     def forward(self, *given: Tensor | None) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
-        """Results; then the same results with their autograd graph, and its leaves."""
+        """The detached results; then, for backward, the results with their autograd graph, and its leaves."""
         module = self.module()
         assert module is not None
         # `data` has its own version counter: autograd must not notice that a replay overwrites these buffers.
@@ -104,7 +104,7 @@ class _Captured:
     def backward(
         self, outside: Sequence[Tensor], given: Sequence[Tensor | None], kept: Sequence[Tensor]
     ) -> tuple[Tensor, ...]:
-        """Gradients of everything in `given` that is a real number, in its order."""
+        """The gradients of all floating-point tensors in `given`, in their order."""
         outputs, grown = kept[: len(outside)], kept[len(outside) :]
         found = torch.autograd.grad(outputs, grown, outside, retain_graph=True, allow_unused=True)
         return tuple(

@@ -75,7 +75,7 @@ class FusedEncoderLayer(torch.autograd.Function):
 
 @contextmanager
 def _on_its_device(given: Sequence[Tensor | None]) -> Iterator[None]:
-    """Makes the tensors' device the current one, on which Triton and graphs launch; the inputs are cast by now."""
+    """Makes the tensors' device current, for Triton and graphs; autocast is off: the inputs are already cast."""
     with torch.cuda.device_of(given[0]), torch.autocast("cuda", enabled=False):  # type: ignore[no-untyped-call]
         yield
 

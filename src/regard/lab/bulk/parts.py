@@ -244,7 +244,7 @@ def _parquet_writer(stack: ExitStack, part: Part, file: Any) -> Callable[[RowChu
     import pyarrow
     from pyarrow import parquet
 
-    schema = parquet.read_schema(part.file)  # with texts as texts
+    schema = parquet.read_schema(part.file)  # string columns stay strings, `open_parquet` reads them as dictionaries
     for name in WRITTEN:
         schema = schema.append(pyarrow.field(name, pyarrow.float64() if name == "score" else pyarrow.string()))
     table = stack.enter_context(parquet.ParquetWriter(file, schema))

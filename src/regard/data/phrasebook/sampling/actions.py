@@ -38,7 +38,10 @@ def action(
     in_relative: bool = False,
     previous: tuple[tree.VerbPhrase, ...] = (),
 ) -> tree.VerbPhrase:
-    """A verb phrase for a subject whose `previous` actions are known; none in a relative clause has one itself."""
+    """A verb phrase for the subject, whose other verb phrases are `previous`.
+
+    With `in_relative` it is part of a relative clause, and its object gets no relative clause itself.
+    """
     doer = doer_of(subject)
     if doer not in ("person", "animal", "command"):
         return quality(draw, subject, tense, limit)
