@@ -63,7 +63,7 @@ NEW = {
         "runtime/row_worker.py",
     ),
     "every matrix of a worked step": ("lab/worked_stages.py",),
-    "Trust, items 3 and 11 to 20": (
+    "smaller features: Parquet batches, piped input, completion, comparisons, gru-2014, view, recipe keys": (
         "data/parquet_batches.py",
         "runtime/search_size.py",
         "cli/arriving.py",
