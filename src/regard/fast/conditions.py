@@ -13,9 +13,10 @@ from regard.attention.scaled_dot.module import MultiHeadAttention, ScaledDotAtte
 from regard.attention.window import GlobalWindow
 from regard.registry import Refusal
 
-_SCORES = (BahdanauAttention, LuongDot, LuongGeneral, LuongConcat, ScaledDotAttention, MultiHeadAttention, NoAttention)
+SCORES = (BahdanauAttention, LuongDot, LuongGeneral, LuongConcat, ScaledDotAttention, MultiHeadAttention, NoAttention)
+"""Mechanisms whose result for one query does not depend on the other queries, and that leave the memory unchanged."""
 _WINDOWS = (GlobalWindow, LocalM, LocalP)
-"""Equal shapes mean equal work, and the memory does not change between steps."""
+"""With these, equal shapes mean equal work."""
 
 
 def steps_alike(decoder: nn.Module) -> bool:
@@ -37,4 +38,4 @@ def unlike_torch(recurrence: nn.Module) -> Refusal:
 def is_known(attention: object) -> bool:
     """Whether a captured step may contain this mechanism and its window: neither a subclass nor an unlisted one."""
     window = getattr(attention, "window", None)
-    return type(attention) in _SCORES and (window is None or type(window) in _WINDOWS)
+    return type(attention) in SCORES and (window is None or type(window) in _WINDOWS)

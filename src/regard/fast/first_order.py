@@ -37,6 +37,3 @@ def first_order_only(backward: Callable[..., Any]) -> Callable[..., Any]:
 def _batched(gradient: Tensor) -> bool:
     """Whether vmap hides a batch axis of the gradient; torch.compile cannot trace this check."""
     return not torch.compiler.is_compiling() and is_batched(gradient)
-
-
-once = first_order_only

@@ -28,23 +28,19 @@ def additive_attention(
     mask: Bool[Tensor, "*#batch #target source"],
     gaussian: Float[Tensor, "*#batch #target source"] | None = None,
     *,
-    need_weights: bool = True,
     deterministic: bool | None = None,
-) -> tuple[Float[Tensor, "*batch target value"], Float[Tensor, "*batch target source"] | None]:
+) -> tuple[Float[Tensor, "*batch target value"], Float[Tensor, "*batch target source"]]:
     """Context and weights of additive attention over projected queries and keys (Bahdanau 2014, A.1.2).
 
     The mask is True at the positions that a query sees: real ones, inside the window if there is one. A query that
     sees no position gets zeros; keys and values that no query sees never affect the result, not even if they are
-    NaN. `gaussian` multiplies the weights after the softmax (local-p). Without `need_weights` None is returned in
-    place of the weights. `deterministic=True` requests the same bits at every call, forward and backward; the default
-    follows `torch.use_deterministic_algorithms`.
+    NaN. `gaussian` multiplies the weights after the softmax (local-p). `deterministic=True` requests the same bits at
+    every call, forward and backward; the default follows `torch.use_deterministic_algorithms`.
     """
     _check(query_projected, keys, v, values, mask, gaussian)
     shape = (*query_projected.shape[:-1], keys.shape[-2])
     mask, gaussian = mask.expand(shape), None if gaussian is None else gaussian.expand(shape)
-    return attend_additive(
-        query_projected, keys, v, values, mask, gaussian, need_weights=need_weights, deterministic=deterministic
-    )
+    return attend_additive(query_projected, keys, v, values, mask, gaussian, deterministic=deterministic)
 
 
 @replaceable
@@ -56,14 +52,12 @@ def attend_additive(
     mask: Bool[Tensor, "*batch target source"],
     gaussian: Float[Tensor, "*batch target source"] | None = None,
     *,
-    need_weights: bool = True,
     deterministic: bool | None = None,
-) -> tuple[Float[Tensor, "*batch target value"], Float[Tensor, "*batch target source"] | None]:
+) -> tuple[Float[Tensor, "*batch target value"], Float[Tensor, "*batch target source"]]:
     """`additive_attention` without the checks of its arguments."""
     seen = mask.any(dim=-2)[..., None]
     keys, values = torch.where(seen, keys, 0.0), torch.where(seen, values, 0.0)
-    context, weights = attend(additive_scores(query_projected, keys, v), values, mask, gaussian)
-    return context, weights if need_weights else None
+    return attend(additive_scores(query_projected, keys, v), values, mask, gaussian)
 
 
 def _check(query: Any, keys: Any, v: Any, values: Any, mask: Any, gaussian: Any) -> None:

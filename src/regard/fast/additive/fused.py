@@ -40,7 +40,6 @@ def _unfit(
     mask: Tensor,
     gaussian: Tensor | None = None,
     *,
-    need_weights: bool = True,
     deterministic: bool | None = None,
 ) -> Refusal:
     tensors = query_projected, keys, v, values
@@ -76,9 +75,8 @@ def attend_additive_fused(
     mask: Bool[Tensor, "*batch target source"],
     gaussian: Float[Tensor, "*batch target source"] | None = None,
     *,
-    need_weights: bool = True,
     deterministic: bool | None = None,
-) -> tuple[Float[Tensor, "*batch target value"], Float[Tensor, "*batch target source"] | None]:
+) -> tuple[Float[Tensor, "*batch target value"], Float[Tensor, "*batch target source"]]:
     """Context and weights from the kernels; under autocast in its dtype."""
     query_projected, keys, v, values = (x.to(working_dtype(x)) for x in (query_projected, keys, v, values))
     lead, (target, source) = query_projected.shape[:-2], (query_projected.shape[-2], keys.shape[-2])
@@ -88,7 +86,7 @@ def attend_additive_fused(
         deterministic = torch.are_deterministic_algorithms_enabled()
     rows, keys, values = (x.reshape(-1, *x.shape[-2:]).contiguous() for x in (query_projected, keys, values))
     context, weights = _run(rows, keys, v.contiguous(), values, mask, gaussian, deterministic)
-    return context.view(*lead, target, -1), weights.view(*lead, target, source) if need_weights else None
+    return context.view(*lead, target, -1), weights.view(*lead, target, source)
 
 
 def _module_unfit(
@@ -132,7 +130,6 @@ def bahdanau_fused(
     context, seen = additive_attention(
         query_projected, memory.keys, attention.v, memory.values, view.mask[:, 0], gaussian
     )
-    assert seen is not None
     return Attended(context, seen[:, None])
 
 

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from regard.fast.first_order import once
+from regard.fast.first_order import first_order_only
 from regard.fast.precision import fusible, working_dtype
 from regard.models.cross_entropy import linear_cross_entropy
 from regard.registry import Refusal, replaces
@@ -103,7 +103,7 @@ class _LinearCrossEntropy(torch.autograd.Function):
         return loss, plain
 
     @staticmethod
-    @once
+    @first_order_only
     def backward(ctx: Any, d_loss: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
         if ctx.spent:
             raise RuntimeError(

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary, ref
 import torch
 from torch import Tensor, nn
 
-from regard.fast.first_order import once
+from regard.fast.first_order import first_order_only
 from regard.fast.graphs.fingerprint import structure
 from regard.fast.graphs.replay import Replay, ReplayTicket
 from regard.fast.recurrent.weight_swap import Loop, run_with_weights
@@ -64,7 +64,7 @@ def captured_of(
 
 
 def _dropping(module: nn.Module) -> tuple[float, ...]:
-    """The dropout of each module now: a graph captured in training must not serve evaluation."""
+    """The dropout of each module now: a graph captured in training must not be replayed in evaluation."""
     shares = ((one, getattr(one, "p", getattr(one, "dropout", None))) for one in module.modules())
     return tuple(float(share) if one.training else 0.0 for one, share in shares if isinstance(share, float))
 
@@ -123,7 +123,7 @@ class _Run(torch.autograd.Function):
         return results
 
     @staticmethod
-    @once
+    @first_order_only
     def backward(ctx: Any, *outside: Tensor) -> tuple[Tensor | None, ...]:
         saved = ctx.saved_tensors  # read once: torch.utils.checkpoint returns each saved tensor once
         given, kept = saved[: ctx.inputs], saved[ctx.inputs :]

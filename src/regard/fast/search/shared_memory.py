@@ -13,22 +13,15 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from regard.attention.additive.module import BahdanauAttention
 from regard.attention.attend import select_sentences
 from regard.attention.local.module import LocalP
-from regard.attention.multiplicative.module import LuongConcat, LuongDot, LuongGeneral
 from regard.attention.none.module import NoAttention
 from regard.attention.protocol import Attended, Attention, Memory
-from regard.attention.scaled_dot.module import MultiHeadAttention, ScaledDotAttention
 from regard.attention.window import GlobalWindow
+from regard.fast.conditions import SCORES
 from regard.models.rnn.decoder import look
 from regard.models.transformer.decoder import look_at_source
 from regard.registry import Refusal, replaces
-
-_INDEPENDENT = (
-    BahdanauAttention, LuongDot, LuongGeneral, LuongConcat, ScaledDotAttention, MultiHeadAttention, NoAttention,
-)  # fmt: skip
-"""Mechanisms whose result for one query does not depend on the other queries."""
 
 
 @dataclass(frozen=True)
@@ -181,6 +174,6 @@ def look_shared(
 
 def _independent(attention: Attention) -> bool:
     """Whether queries side by side on the target axis give what each would give alone, all at the same step."""
-    if type(attention) not in _INDEPENDENT:  # a subclass may compute something else
+    if type(attention) not in SCORES:  # a subclass may compute something else
         return False
     return type(attention) is NoAttention or type(attention.window) in (GlobalWindow, LocalP)  # type: ignore[attr-defined]
