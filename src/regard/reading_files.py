@@ -62,6 +62,15 @@ def parse_json(data: bytes | str, *, unique: bool = False) -> Any:
     return value
 
 
+def parse_object(line: bytes | str) -> dict[str, Any] | None:
+    """The JSON object of a line; None if the line is not one."""
+    try:
+        found = parse_json(line)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
 def parse_toml(text: str) -> dict[str, Any]:
     """Parse TOML of bounded depth."""
     if _LONG_KEY.search(text):

@@ -110,7 +110,7 @@ def test_the_folder_in_the_environment_is_used_as_it_is(
         (["get"], "get needs the name of a corpus"),
         (["show", "multi30k", "g2p-cmudict"], "show needs the name of one corpus"),
         (["list", "multi30k"], "list takes no name; `regard data show multi30k`"),
-        (["show", "multi30k", "--from", "x"], "--from belongs to get, not to show"),
+        (["show", "multi30k", "--from", "x"], "--from is an option of get, not of show"),
         (["get", "mutli30k"], "no corpus 'mutli30k' in the catalogue: did you mean 'multi30k'?"),
         (["get", "multi30k", "--from", "nowhere"], "--from nowhere: there is no such folder"),
         (["get", "tatoeba-en-fr"], "tatoeba-en-fr has no public address for dev.tsv and others"),

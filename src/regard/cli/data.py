@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from regard.bounds import cut
 from regard.cli.escape import print_json
 from regard.cli.options import argument, flag, value
 from regard.text.input_error import InputError
@@ -46,7 +47,7 @@ def data(
     if action not in ACTIONS:
         raise InputError(f"there is no action {action!r}; there are {', '.join(ACTIONS)}")
     if origin is not None and action != "get":
-        raise InputError(f"--from belongs to get, not to {action}")
+        raise InputError(f"--from is an option of get, not of {action}")
     if action == "list":
         if names:
             raise InputError(f"list takes no name; `regard data show {names[0]}` describes one corpus")
@@ -155,7 +156,7 @@ def _recipes(entry: "CatalogueEntry") -> list[str]:
 
 
 def _examples(entry: "CatalogueEntry") -> Iterator[str]:
-    """The first training pairs; of the first part, where a corpus has several."""
+    """The first training pairs; if the corpus has several parts, those of the first part."""
     from regard.data.splits import open_split
     from regard.data.tables import CatalogueData
 
@@ -163,11 +164,7 @@ def _examples(entry: "CatalogueEntry") -> Iterator[str]:
     source, target = entry.sides[:2]
     table = CatalogueData(kind="catalogue", name=entry.name, source=source, target=target, part=part)
     for pair in open_split(table, "train").pairs():
-        yield f"{_short(pair.source)}  →  {_short(pair.target)}"
-
-
-def _short(text: str, most: int = 60) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
+        yield f"{cut(pair.source, 60)}  →  {cut(pair.target, 60)}"
 
 
 @contextmanager

@@ -47,20 +47,19 @@ def paired_bootstrap(
         raise ValueError("no sentences to compare: the statistics are empty")
     if samples < 1:
         raise ValueError(f"samples must be 1 or more, got {samples}")
-    count = len(first)
-    drawn = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=samples).astype(float)
+    drawn = _draws(len(first), samples, seed)
     differences = np.array(
         [score(ours) - score(theirs) for ours, theirs in zip(drawn @ first, drawn @ second, strict=True)]
     )
     ours, theirs = score(first.sum(axis=0)), score(second.sum(axis=0))
     extreme = np.abs(differences - differences.mean()) >= abs(ours - theirs)
-    low, high = np.quantile(differences, [0.025, 0.975])
+    low, high = _middle(differences)
     return PairedComparison(
         first=ours,
         second=theirs,
         difference=ours - theirs,
-        low=float(low),
-        high=float(high),
+        low=low,
+        high=high,
         p_value=float((extreme.sum() + 1) / (samples + 1)),
         samples=samples,
     )
@@ -72,9 +71,19 @@ def bootstrap_interval(
     samples: int = 1000,
 ) -> tuple[float, float]:
     """The 95 % interval of a score over test sets of the same size, drawn with replacement."""
-    count = len(statistics)
-    if not count:
+    if not len(statistics):
         raise ValueError("no sentences to draw from: the statistics are empty")
-    drawn = np.random.default_rng(0).multinomial(count, np.full(count, 1 / count), size=samples).astype(float)
-    low, high = np.quantile([score(total) for total in drawn @ statistics], [0.025, 0.975])
+    drawn = _draws(len(statistics), samples, 0)
+    return _middle(np.array([score(total) for total in drawn @ statistics]))
+
+
+def _draws(sentences: int, samples: int, seed: int) -> Float[np.ndarray, "sample sentence"]:
+    """How often each sample, a test set of the same size, contains each sentence."""
+    random = np.random.default_rng(seed)
+    return random.multinomial(sentences, np.full(sentences, 1 / sentences), size=samples).astype(float)
+
+
+def _middle(values: Float[np.ndarray, " sample"]) -> tuple[float, float]:
+    """The interval that contains the middle 95 %."""
+    low, high = np.quantile(values, [0.025, 0.975])
     return float(low), float(high)

@@ -10,12 +10,12 @@ import torch
 
 from regard.bounds import MOST, cut
 from regard.bundle.find import find_bundle
-from regard.bundle.manifest import NAME, ONNX_FORMAT, BundleError, read_manifest_as
+from regard.bundle.manifest import NAME, ONNX_FORMAT, BundleError, has_format, read_manifest_as
 from regard.bundle.onnx_manifest import DATA, DECODER, ENCODER, NEW, OnnxManifest
 from regard.bundle.store import Bundle, check_file, load_bundle, read_settled, read_tokenizers, shapes_of
 from regard.bundle.weights import most_bytes
 from regard.models.seq2seq import outline
-from regard.reading_files import open_regular, read_json, read_regular
+from regard.reading_files import open_regular, read_regular
 from regard.text.input_error import InputError
 
 if TYPE_CHECKING:
@@ -34,11 +34,7 @@ def load_any(path: Path | str, device: torch.device | str = "cpu", *, trust: Col
 
 def is_onnx(folder: Path) -> bool:
     """Whether the folder has the manifest of an ONNX folder; False if it is damaged."""
-    try:
-        content = read_json(folder / NAME)
-    except (OSError, ValueError):
-        return False
-    return isinstance(content, dict) and content.get("format") == ONNX_FORMAT
+    return has_format(folder, ONNX_FORMAT)
 
 
 def require_onnx(what: str) -> None:

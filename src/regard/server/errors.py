@@ -65,8 +65,8 @@ def unsupported(message: str, hint: str | None = None, field: str | None = None)
     return Refusal(422, "unsupported", message, hint=hint, field=field)
 
 
-def invalid(field: str, message: str, hint: str | None = None) -> Refusal:
-    return Refusal(422, "invalid", f"{field}: {message}", hint=hint, field=field)
+def invalid(field: str, message: str) -> Refusal:
+    return Refusal(422, "invalid", f"{field}: {message}", field=field)
 
 
 def from_validation(errors: list[Any], keys: Iterable[str] = ()) -> Refusal:

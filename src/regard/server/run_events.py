@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.bounds import MOST
-from regard.reading_files import open_regular
-from regard.server.run_listing import parse_object
+from regard.reading_files import open_regular, parse_object
 from regard.server.run_replay import NAME as REPLAY
 from regard.training.journal import NAME as JOURNAL
 
@@ -70,7 +69,7 @@ async def stream(
 
 
 def _read_all(journal: Tail, past: bool) -> list[tuple[int, dict[str, Any]]]:
-    """The new events; of a long history, evenly spaced steps."""
+    """The new events; if a history has many steps, only evenly spaced ones."""
     found: list[tuple[int, dict[str, Any]]] = []
     while part := journal.read():
         found += part

@@ -11,7 +11,7 @@ from regard.bounds import MOST
 from regard.bundle.manifest import NAME as MANIFEST
 from regard.bundle.store import identity
 from regard.files import hold
-from regard.reading_files import open_regular, parse_json, read_json
+from regard.reading_files import open_regular, parse_object, read_json
 from regard.server.errors import not_found
 from regard.server.run_process import Training
 from regard.server.schema.runs import Run, State
@@ -130,7 +130,7 @@ def _description(folder: Path) -> str:
 
 
 def _entries(path: Path) -> list[dict[str, Any]]:
-    """The events of a journal; of a large one those of both ends."""
+    """The events of a journal; if it is large, only those at its beginning and end."""
     try:
         with open_regular(path) as file:
             size = os.fstat(file.fileno()).st_size
@@ -142,15 +142,6 @@ def _entries(path: Path) -> list[dict[str, Any]]:
         return []
     entries = [parse_object(line) for line in content.split(b"\n")]
     return [entry for entry in entries if entry is not None and isinstance(entry.get("event"), str)]
-
-
-def parse_object(line: bytes) -> dict[str, Any] | None:
-    """One line of a file of JSON objects; None where it is none."""
-    try:
-        found = parse_json(line)
-    except ValueError:
-        return None
-    return found if isinstance(found, dict) else None
 
 
 def _summary(entries: list[dict[str, Any]]) -> Summary:

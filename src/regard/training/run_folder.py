@@ -12,7 +12,7 @@ from typing import Any
 
 from regard.bounds import excerpt
 from regard.bundle.bundle_folder import explaining, write_whole
-from regard.bundle.manifest import FORMAT, read_manifest
+from regard.bundle.manifest import FORMAT, has_format, read_manifest
 from regard.bundle.manifest import NAME as MANIFEST
 from regard.bundle.store import identity
 from regard.files import hold, recover
@@ -202,15 +202,7 @@ def own_classes(recipes: Iterable[Recipe], *files: str | Path, trust: Collection
     """
     named = (trust,) if isinstance(trust, str) else tuple(trust)
     folders = {folder for file in files for folder in find_recipe(file).resolve().parents}
-    if any(is_run(folder) or _is_bundle(folder) for folder in folders):
+    if any(is_run(folder) or has_format(folder, FORMAT) for folder in folders):
         return named
     scores = [one.model.score for one in recipes if isinstance(one.model, RecurrentConfig) and ":" in one.model.score]
     return tuple(dict.fromkeys((*named, *scores)))
-
-
-def _is_bundle(folder: Path) -> bool:
-    try:
-        manifest = read_json(folder / MANIFEST)
-    except (OSError, ValueError):
-        return False
-    return isinstance(manifest, dict) and manifest.get("format") == FORMAT

@@ -21,7 +21,7 @@ from regard.bounds import excerpt
 from regard.data.lines import COMPRESSED, decode_lines, open_bytes, refuse_binary
 from regard.data.parquet_batches import open_parquet, read_columns
 from regard.files import whole_file
-from regard.reading_files import open_regular, parse_json
+from regard.reading_files import open_regular, parse_object
 from regard.runtime.row_worker import WRITTEN
 from regard.text.input_error import InputError
 
@@ -180,18 +180,9 @@ def _columns(part: Part, lines: Sequence[str]) -> Rows:
         header = part.header.split("\t") if part.header else []
         header += [str(n + 1) for n in range(len(header), max(map(len, cells)))]
         return {name: [row[n] if n < len(row) else None for row in cells] for n, name in enumerate(header)}
-    records = [_record(line) or {} for line in lines]
+    records = [parse_object(line) or {} for line in lines]
     names = dict.fromkeys(name for record in records for name in record)
     return {name: [record.get(name) for record in records] for name in names}
-
-
-def _record(line: str) -> dict[str, Any] | None:
-    """The JSON object of a line; None if the line is not one."""
-    try:
-        found = parse_json(line)
-    except ValueError:
-        return None
-    return found if isinstance(found, dict) else None
 
 
 def write_part(part: Part, translated: Iterator[tuple[RowChunk, Mapping[str, Any]]]) -> tuple[int, int]:
@@ -228,7 +219,7 @@ def _write_lines(part: Part, file: Any, chunk: RowChunk, added: Mapping[str, Any
         written = " ".join(translation.splitlines())
         if part.kind == "jsonl":
             more = {name: added[name][index] for name in WRITTEN} | {"score": _number(added["score"][index])}
-            written = json.dumps((_record(line) or {"line": line}) | more, ensure_ascii=False)
+            written = json.dumps((parse_object(line) or {"line": line}) | more, ensure_ascii=False)
         elif part.kind == "tsv":
             written = line + "\t" + written.replace("\t", " ")
         lines.append(written + "\n")

@@ -60,7 +60,13 @@ def stop(run: str, service: ServiceOf) -> Response:
     },
 )
 async def events(run: str, service: ServiceOf, last_event_id: Annotated[str, Header()] = "0") -> Response:
-    """Server-sent events of a run: all since its start, then live ones."""
+    """Server-sent events of a run, all since its start, then live ones: the lines of its journal.
+
+    started {total_steps, parameters, train_pairs …}, step {step, epoch, loss, rate, gradient_norm, tokens_per_second,
+    seconds}, validated {step, train_loss, loss, metric, score, best, sample [source, reference, translation]},
+    averaged, warning {step, message}, finished {step, reason, best_score, best_step}; snapshot {step} when /replay has
+    a new one; gone {message} when the process ended without `finished`.
+    """
     training = service.trainer.find(run)
     folder = await asyncio.to_thread(service.runs.find, run) if training is None else training.folder
     if service.streams >= MOST_STREAMS:

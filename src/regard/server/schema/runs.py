@@ -1,6 +1,6 @@
 """Training runs, their events and replays, and scores by length."""
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -50,28 +50,15 @@ class RunsAnswer(Answer):
     """False for `regard serve` and where --runs cannot be written: POST /runs is refused."""
 
 
-class RunEvent(Answer):
-    """The data of one server-sent event: a line of the run's journal, by the name of its `event`.
-
-    started {total_steps, parameters, train_pairs …}, step {step, epoch, loss, rate, gradient_norm, tokens_per_second,
-    seconds}, validated {step, train_loss, loss, metric, score, best, sample [source, reference, translation]},
-    averaged, warning {step, message}, finished {step, reason, best_score, best_step}; snapshot {step} when /replay has
-    a new one; gone {message} when the process ended without `finished`.
-    """
-
-    event: str
-    values: dict[str, Any]
-
-
 class ReplayedSentence(Answer):
     """A pinned sentence under one checkpoint: attention between words while the reference was forced."""
 
     data: list[list[float]] | None
     """[target word][source word]; null without attention."""
     elsewhere: list[float] | None = None
-    """Of each target word: attention to pieces that belong to no source word, such as EOS."""
+    """For each target word, its attention to pieces that belong to no source word, such as EOS."""
     log_probability: float
-    """Of the reference."""
+    """Log-probability of the reference."""
     text: str
     """The checkpoint's own translation."""
 
