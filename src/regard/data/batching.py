@@ -1,6 +1,5 @@
 """Encoded pairs -> batches of similar length, in an order that (seed, epoch) alone decides."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,12 +58,12 @@ class EpochBatcher:
         return self.data.source.lengths + int(self.source_eos), self.data.target.lengths + 1
 
     def _columns(self) -> tuple[Indices, Indices]:
-        """The same, padded."""
+        """The lengths of `_lengths`, padded."""
         source, target = self._lengths()
         return self.padded(source), self.padded(target)
 
     def padded(self, lengths: Indices) -> Indices:
-        """Lengths as they are in a batch: multiples of `multiple`."""
+        """The lengths rounded up to multiples of `multiple`, as a batch has them."""
         columns: Indices = -(-lengths // self.multiple) * self.multiple
         return columns
 
@@ -112,11 +111,6 @@ class EpochBatcher:
                 cuts.append(place)
                 first, longest = place, length
         return cuts
-
-    def batches(self, epoch: int = 0, start: int = 0) -> Iterator[Batch]:
-        """The batches of an epoch from number `start` on."""
-        for items in self.plan(epoch)[start:]:
-            yield self.batch(items)
 
     def batch(self, items: Indices) -> Batch:
         """These items as one batch."""

@@ -39,13 +39,12 @@ class CatalogueEntry(Table):
     sides: tuple[str, ...]
     """The languages: endings of parallel files, or the columns of a TSV file in their order."""
     parts: tuple[str, ...] = ()
-    """Where a corpus has several: `{part}` in the names of splits stands for one of them."""
+    """The parts of a corpus that has several: `{part}` in the names of splits stands for one of them."""
     train: str
     dev: str | None = None
     test: str | None = None
     links: str | None = None
     """Ending of the gold links, which count words of the first side first."""
-    tokenised: bool = False
     files: dict[str, TextFile]
     also: dict[str, TextFile] = Field(default_factory=dict)
     """Other files: gold links, licences, attributions."""
