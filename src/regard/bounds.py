@@ -28,7 +28,7 @@ _TABLE: Final = (
     (
         "weights",
         500_000_000,
-        "attention weights that a search keeps: hypotheses × pieces written × layers × heads × pieces read; of a "
+        "attention weights that a search keeps: hypotheses × pieces written × layers × heads × pieces read; in a "
         "layer of a Transformer's encoder: heads × pieces read²",
     ),
     ("count", 1_000_000_000, "pairs, sentences and occurrences that are counted or limited"),

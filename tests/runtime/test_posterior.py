@@ -129,7 +129,7 @@ def test_posteriors_of_the_align_options() -> None:
     assert AlignOptions.parse(["posterior=0.3"]).posteriors == (Posterior(0.3, "state"),)
     assert AlignOptions.parse(["posterior=0.3", "evidence=word"]).posteriors == (Posterior(0.3, "word"),)
     for pair, message in (
-        ("evidence=word", "evidence belongs to posterior: set posterior too"),
+        ("evidence=word", "evidence needs a posterior: set posterior too"),
         ("posterior=much", "posterior = 'much': expected a number"),
     ):
         with pytest.raises(InputError, match=message):

@@ -67,7 +67,7 @@ class LinkRule:
     """
 
     heads: tuple[Head, ...] = ()
-    """The mean of these; of all layers and heads where none is named."""
+    """Links come from the mean of these; if empty, from the mean of all layers and heads."""
     shift: int = 0
     """A word's links come from the row that produced it (0), the next one (1), or the one before (-1)."""
     method: Method = "argmax"

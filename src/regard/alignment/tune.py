@@ -120,7 +120,7 @@ def _heads(sentence: ShiftedAttention) -> tuple[int, int]:
 
 
 def _choices(layers: int, heads: int) -> list[tuple[Head, ...]]:
-    """All of them, each layer, each head."""
+    """The candidates: all heads, those of each layer, each head."""
     means = [tuple((layer, head) for head in range(heads)) for layer in range(layers)] if layers > 1 else []
     single = [((layer, head),) for layer in range(layers) for head in range(heads)] if heads > 1 else []
     return [(), *means, *single]

@@ -44,12 +44,12 @@ class Bundle(Generic[M]):
 
     @property
     def longest_source(self) -> int:
-        """The most source pieces that are read, EOS not counted; longer input is cut."""
+        """Largest number of source pieces that are read, EOS not counted; longer input is cut."""
         return min(self.manifest.longest_source, self.most_source)
 
     @property
     def most_source(self) -> int:
-        """The most source pieces that the model can read, EOS not counted: a limit where it learned positions."""
+        """Largest number of source pieces that the model can read, EOS not counted: a limit if it learned positions."""
         most = self.manifest.model.most_pieces
         return MOST["longest"] if most is None else most - int(self.manifest.source_eos)
 
@@ -211,7 +211,7 @@ def shapes_of(manifest: Manifest, folder: Path, trust: Collection[str] = ()) -> 
 
 
 def check_files(folder: Path) -> None:
-    """Raise if a file of a bundle or checkpoint is not as it was saved; nothing outside the folder is read."""
+    """Raise if a file of a bundle or checkpoint has changed since it was saved; nothing outside the folder is read."""
     manifest = read_manifest(folder / NAME)
     for name in manifest.files:
         if name == Path(name).name:

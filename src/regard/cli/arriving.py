@@ -25,7 +25,7 @@ class ArrivingLines:
             yield batch
 
     def readline(self, size: int = -1, /) -> bytes:
-        """As in binary files: waits for the end of the line, or for `size` bytes of it."""
+        """Reads a line as binary files do: waits for its end, or for `size` bytes of it."""
         while not self._ended and b"\n" not in self._buffer and not 0 <= size <= len(self._buffer):
             self._read()
         end = self._buffer.find(b"\n") + 1 or len(self._buffer)

@@ -175,7 +175,7 @@ class Clock:
 
 
 def _kind(event: Started) -> str:
-    """The device; without its number where every worker has one of its own."""
+    """The device; without its number if every worker has its own."""
     return event.device if event.workers == 1 else event.device.partition(":")[0]
 
 

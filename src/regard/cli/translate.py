@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from regard.runtime.translator import Translator
 
 PAGE = 200
-"""Sentences on a page at most."""
+"""Largest number of sentences on a page."""
 
 
 def translate(

@@ -38,7 +38,9 @@ def read_csv(
     header: bool = True,
     delimiter: str = ",",
 ) -> Iterator[Pair]:
-    """As `read_tsv`, with values in double quotes where they hold the delimiter, quotes or line breaks (RFC 4180)."""
+    """The pairs of a CSV file (RFC 4180): as `read_tsv`, but values in double quotes may contain delimiters, quotes and
+    line breaks.
+    """
     path = find_file(path)
     return _pairs(path, _csv_fields(path, delimiter), columns, skipped, header, _wrong_values)
 
@@ -171,7 +173,7 @@ def _parse_links(line: str, source: str, target: str, where: str, turned: bool) 
         raise InputError(str(problem)) from None
     if turned:
         links = links.flipped()
-    # The most words that any way of splitting gives.
+    # Largest number of words that any way of splitting gives.
     most = len(word_spans(source)), len(word_spans(target))
     for link in sorted(links.possible):
         if link[0] >= most[0] or link[1] >= most[1]:

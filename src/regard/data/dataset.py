@@ -21,7 +21,7 @@ CHUNK = 4096
 
 @dataclass(frozen=True)
 class Limits:
-    """The most pieces of a side, without BOS and EOS, and what happens to longer pairs."""
+    """Largest number of pieces on each side, without BOS and EOS, and what happens to longer pairs."""
 
     source: int | None = None
     target: int | None = None
@@ -90,7 +90,7 @@ def encode_pairs(
 def encode_chunks(
     pairs: Iterable[Pair], pool: WorkerPool[list[Encoded]], limits: Limits, seed: str | None = None
 ) -> Iterator[EncodedPairs]:
-    """The same as a stream of `CHUNK` pairs each, encoded by a pool that runs `EncodeTexts`."""
+    """A stream of encoded chunks of `CHUNK` pairs, from a pool that runs `EncodeTexts`."""
     done = 0
     requests = ((texts, seed and f"{seed} {number}") for number, texts in enumerate(cut(pairs)))
     for encoded in pool.map(requests):

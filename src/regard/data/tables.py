@@ -155,9 +155,9 @@ class ParallelData(_Files):
     train: ParallelFiles | Path
     """Prefix or table of the training files."""
     dev: ParallelFiles | Path | None = None
-    """Those of the development files (default: held out of train)."""
+    """Prefix or table of the development files (default: held out of train)."""
     test: ParallelFiles | Path | None = None
-    """Those of the test files (default: held out of train)."""
+    """Prefix or table of the test files (default: held out of train)."""
     source: str | None = None
     """Ending of source files."""
     target: str | None = None

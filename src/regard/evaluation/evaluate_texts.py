@@ -40,14 +40,14 @@ class Evaluation:
     by_length: tuple[LengthScores, ...] = ()
     ter: float | None = None
     wer: float | None = None
-    """Edits over reference words; of pronunciations the share of words with any wrong phone."""
+    """Edits over reference words; for pronunciations, the share of words with any wrong phone."""
     per: float | None = None
     """Edits over reference phones; None if the targets are not phones."""
     entropy: float | None = None
     """Entropy of attention in nats: the mean over the target words of all sentences; None if it is not
     known."""
     references: int = 1
-    """The most references that a sentence has."""
+    """Largest number of references of a sentence."""
 
 
 def evaluate(

@@ -1,4 +1,4 @@
-"""Word error rate by edit distance; of pronunciations, whose tokens are phones, the phone error rate."""
+"""Word error rate by edit distance; for pronunciations, whose tokens are phones, the phone error rate."""
 
 from collections.abc import Sequence
 

@@ -45,7 +45,7 @@ class Weights:
 
 
 def numbers(tensor: Tensor) -> Float32[np.ndarray, "..."]:
-    """A parameter as the graphs hold it, whatever precision it was trained in."""
+    """A parameter in float32, whatever precision it was trained in."""
     array: np.ndarray = tensor.detach().float().cpu().numpy()
     return array
 

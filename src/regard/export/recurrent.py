@@ -52,7 +52,7 @@ def build_encoder(graph: Graph, model: Seq2Seq) -> State:
 def _read(
     graph: Graph, config: RecurrentConfig, encoder: Any, source: str, lengths: str, real: str
 ) -> tuple[str, dict[str, list[list[str]]]]:
-    """States [batch, source, state], and the final states of each layer and direction: hidden and, of an LSTM, cell."""
+    """States [batch, source, state], and the final states of each layer and direction: hidden, and cell of an LSTM."""
     # An empty sentence is read as one word; its final states are replaced by zeros below.
     counted = graph("Max", lengths, graph.constant(1, np.int64))
     last = graph("Unsqueeze", graph("Sub", counted, graph.constant(1, np.int64)), graph.integers(1))

@@ -35,7 +35,7 @@ def name_models(given: Iterable[str | Path]) -> list[tuple[str, Literal["package
 
 
 def _folder_name(folder: Path) -> str:
-    """That of the run for `best` and `last`."""
+    """The folder's name; for `best` and `last` the name of the run."""
     folder = folder.resolve()
     name = folder.parent.name if folder.name in ("best", "last") else folder.name
     return re.sub(r"[^\w.-]+", "-", name) or "model"
@@ -98,7 +98,7 @@ def phrasebook_pair(manifest: Manifest) -> str | None:
 
 
 def languages_of(manifest: Manifest, pair: str | None = None) -> tuple[str | None, str | None]:
-    """Source and target as BCP 47 codes: of `pair`, else as the recipe has them."""
+    """BCP 47 codes of source and target: from `pair`, else from the recipe."""
     found = _PAIR.fullmatch(pair or phrasebook_pair(manifest) or "")
     if found:
         return found[1], found[2]

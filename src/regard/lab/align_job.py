@@ -203,7 +203,7 @@ def _between_words(direction: Direction) -> Direction:
 
 
 def _read(request: AlignRequest, translator: Translator) -> tuple[ParallelText, list[Links] | None]:
-    """The text and, of a recipe's split, its gold links."""
+    """The text and, if it is a split of the recipe's data, its gold links."""
     if request.data is not None:
         return read_parallel_text(request.data), None
     if request.source is not None and request.target is not None:

@@ -64,7 +64,7 @@ class AlignOptions(BaseModel):
         if any(self.development) and not all(self.development):
             raise ValueError("a development set needs dev_source, dev_target and dev_gold: set all three")
         if self.evidence is not None and self.posterior is None:
-            raise ValueError("evidence belongs to posterior: set posterior too, 1 is Bayes' rule")
+            raise ValueError("evidence needs a posterior: set posterior too, 1 is Bayes' rule")
         return self
 
     @classmethod
@@ -101,7 +101,7 @@ class AlignOptions(BaseModel):
         return (Posterior(self.posterior, self.evidence or "state"),)
 
     def given(self, *keys: str) -> list[str]:
-        """Those of `keys` that were set."""
+        """The members of `keys` that were set."""
         return [key for key in keys if key in self.model_fields_set]
 
 
@@ -189,7 +189,7 @@ class Prior(BaseModel):
 
 
 class AlignSettings(BaseModel):
-    """A settings file: the rule of each direction, alone and as it is symmetrised, and the symmetrisation."""
+    """A settings file: the rules of each direction, alone and for symmetrised links, and the symmetrisation."""
 
     model_config = _STRICT
 

@@ -110,7 +110,7 @@ def check_folder(folder: Path, advance: Advance | None = None) -> list[Finding]:
 
 
 def find_splits(folder: Path) -> dict[str, tuple[Path, ...]]:
-    """Files that belong together, by the name they share; of more than two languages the first two are taken."""
+    """Files that belong together, by the name they share; of three or more languages, the first two."""
     tables: dict[str, tuple[Path, ...]] = {}
     sides: dict[str, list[Path]] = {}
     for path in sorted(folder.iterdir()):

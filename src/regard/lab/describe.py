@@ -12,7 +12,7 @@ from regard.text.tokenizer import Tokenizer
 from regard.training.journal import cut_short
 
 _LONGEST = 1000
-"""The most characters of a value: a bundle of another person may hold any text."""
+"""Largest number of characters of a value: a bundle of another person may hold any text."""
 
 
 def describe(bundle: Bundle) -> list[tuple[str, str]]:

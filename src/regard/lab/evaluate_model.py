@@ -98,7 +98,7 @@ class Scoring:
 
 @dataclass(frozen=True)
 class Measured:
-    """The scores, the compared texts, and (of a model) the translations with their attention."""
+    """The scores, the compared texts and, for a model, the translations with their attention."""
 
     evaluation: Evaluation
     protocol: Protocol

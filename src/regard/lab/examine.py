@@ -169,7 +169,7 @@ def _fit(recipe: Recipe, train: Corpus | StoredSplit, dev: list[Pair], trust: Co
 def _bundle(path: Path, trust: Collection[str]) -> list[Finding]:
     bundle = load_any(path, trust=trust)
     for folder in dict.fromkeys((bundle.path, path / "last")):
-        if (folder / MANIFEST).exists() and not is_onnx(folder):  # of which loading checks every file
+        if (folder / MANIFEST).exists() and not is_onnx(folder):  # loading an ONNX folder checks every file
             check_files(folder)
     findings = [Finding("✓", f"{name}: {value}") for name, value in describe(bundle)]
     findings += _weights(bundle)

@@ -10,9 +10,9 @@ from jaxtyping import Float
 from regard.lab.finding import Finding
 
 LEAST = 50
-"""The least number of pairs for a correlation."""
+"""Smallest number of pairs for a correlation."""
 STRETCH = 200
-"""The least number of pairs in a segment; a corpus is cut into at most twenty."""
+"""Smallest number of pairs in a segment; a corpus is cut into at most twenty."""
 _SHIFTS = (-3, -2, -1, 1, 2, 3)
 _SHIFTED = "the files are shifted against each other: find the line that one of them lacks"
 

@@ -75,7 +75,7 @@ class Survey:
         sides = [pair.source for _, pair in sample], [pair.target for _, pair in sample]
         words = [sum(len(word_spans(text)) for text in texts) for texts in sides]
         self.spelled = min(words) < WORDS * len(sample)
-        """Whether a side is a list of words, as of a pronouncing dictionary: letters are counted then, not words."""
+        """Whether a side is a list of words, as in a pronouncing dictionary; then letters are counted, not words."""
         left, right = [sum(map(len, "".join(texts).split())) for texts in sides] if self.spelled else words
         self._longer = min(max(right / max(left, 1), 0.25), 4.0)
         """How much longer targets usually are."""

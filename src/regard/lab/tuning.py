@@ -14,7 +14,7 @@ from regard.runtime.posterior import Posterior, explained
 from regard.text.input_error import InputError
 
 PAIRS = 1000
-"""The most pairs that agreement is measured on."""
+"""Largest number of pairs on which agreement is measured."""
 Matrices = dict[int, ShiftedAttention]
 """The attention of each pair, for each shift: the input of tuning."""
 
@@ -98,7 +98,7 @@ def tune_by_agreement(
 def _matrices(
     direction: Direction, text: ParallelText, posteriors: Sequence[Posterior | None]
 ) -> dict[Posterior | None, Matrices]:
-    """For each posterior; attention and each kind of evidence are computed once for all priors."""
+    """The matrices of each posterior; attention and each kind of evidence are computed once for all priors."""
     attention = _looks(direction, text, None)
     kinds = dict.fromkeys(one.evidence for one in posteriors if one is not None)
     evidence = {kind: _looks(direction, text, Posterior(0.0, kind)) for kind in kinds}

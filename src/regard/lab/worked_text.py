@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WIDTH = 79
-"""Of the text, so that a terminal of 80 columns breaks no line."""
+"""Columns of the text, so that a terminal of 80 columns breaks no line."""
 
 
 def write_explanation(explanation: Explanation) -> str:
@@ -51,7 +51,7 @@ def explanation_blocks(explanation: Explanation) -> list[str]:
 
 
 def _fitted(equation: str) -> list[str]:
-    """On one line, or a line for each clause where that is too wide."""
+    """The equation on one line, or one line for each clause if it is too wide."""
     whole = f"  {equation}"
     return [whole] if len(whole) <= WIDTH - 12 else [f"  {clause}" for clause in equation.split(",  ")]
 

@@ -1,4 +1,4 @@
-"""The output of a model: of one step for search, of a whole batch for training."""
+"""The output of a model: one step for search, a whole batch for training."""
 
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable

@@ -185,7 +185,7 @@ def _plain(axes: "matplotlib.axes.Axes", x_name: str, y_name: str) -> None:
 
 
 def _score_limits(axes: "matplotlib.axes.Axes", values: Iterable[Number | None]) -> None:
-    """From 0, so that heights compare, to a round number above the highest value, with room for its marker."""
+    """Set limits from 0, so that heights compare, to a round number above all values, with room for a marker."""
     axes.set_ylim(0, ceiling(values) * 1.03)
 
 

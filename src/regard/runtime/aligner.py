@@ -63,7 +63,7 @@ class PairAttention:
         )
 
     def taken(self) -> dict[int, WordAttention]:
-        """The same for every shift that tuning tries."""
+        """Attention between words for every shift that tuning tries."""
         return shifted_attention(self.attention, self.source_word_of, self.target_word_of, self.counts)
 
 
@@ -94,11 +94,11 @@ class Aligner:
         self.posterior = posterior
 
     def with_posterior(self, posterior: Posterior | None) -> "Aligner":
-        """The same with another posterior."""
+        """A copy of this aligner with another posterior."""
         return Aligner(self.bundle, spaces=self.spaces, characters=self.characters, posterior=posterior)
 
     def between_words(self) -> "Aligner":
-        """The same for gold links between words, even if the model's pieces are characters."""
+        """A copy that links words, as gold links do, even if the model's pieces are characters."""
         return Aligner(self.bundle, spaces=self.spaces, characters=False, posterior=self.posterior)
 
     @property

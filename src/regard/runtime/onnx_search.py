@@ -1,4 +1,4 @@
-"""Runs the whole search of a few sentences in onnxruntime, where nothing in it has to be done on the host."""
+"""Runs the whole search of a few sentences in onnxruntime, if no part of the search needs the host."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -13,10 +13,10 @@ from regard.search import Options
 from regard.search.host_choices import HostChoices
 
 FEW = 8
-"""The most sentences that are searched in one graph: one that is done waits for the others."""
+"""Largest number of sentences that are searched in one graph: a finished one waits for the others."""
 
 ROWS = 4096
-"""The most rows of attention that are kept for them; a longer search must be possible to interrupt."""
+"""Largest number of rows of attention that are kept for them; a longer search must be possible to interrupt."""
 
 
 class OnnxSearch:

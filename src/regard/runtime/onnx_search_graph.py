@@ -15,17 +15,17 @@ from regard.bundle.onnx_manifest import NEW
 BLOCK = 64
 """Neighbours in the vocabulary whose maximum is compared first."""
 FEWEST = 64
-"""The fewest blocks for which this pays."""
+"""Smallest number of blocks for which comparing them first pays."""
 INTEGER, DOUBLE, FLOAT, BOOLEAN = TensorProto.INT64, TensorProto.DOUBLE, TensorProto.FLOAT, TensorProto.BOOL
 CHOSEN = {"parent": INTEGER, "token": INTEGER, "value": DOUBLE, "score": DOUBLE, "over": BOOLEAN, "faulty": BOOLEAN}
 """The outputs, [step, sentence, slot]: what each step chose, and living slots without a sound candidate before it."""
 CARRIED = {"tokens": INTEGER, "s_score": DOUBLE, "s_merits": DOUBLE}
-"""What passes from step to step beside the decoder's state."""
+"""The values that pass from step to step besides the decoder's state."""
 GIVEN = {
     "s_first": INTEGER, "s_limit": INTEGER, "s_most": DOUBLE, "s_divisors": DOUBLE, "s_banned": FLOAT,
     "s_eos": INTEGER, "s_beam": INTEGER, "s_best": INTEGER, "s_steps": INTEGER,
 }  # fmt: skip
-"""What stays the same; [sentence, 1], of the length penalty [length], of the vocabulary, or one number."""
+"""The values that stay the same: [sentence, 1], the length penalty [length], one for each piece, or one number."""
 
 _ALL = """
     s_values, s_ids = TopK (s_allowed, s_beam)

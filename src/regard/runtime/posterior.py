@@ -40,7 +40,7 @@ Evidence = Literal["state", "word"]
 
 @dataclass(frozen=True)
 class Posterior:
-    """The power of attention as the prior, and the evidence: the output layer with or without the decoder's state."""
+    """Exponent of attention as the prior, and the evidence: the output layer with or without the decoder's state."""
 
     prior: float = 1.0
     evidence: str = "state"

@@ -11,7 +11,7 @@ from regard.search import SearchConfig
 from regard.text.input_error import InputError
 
 ROWS, PIECES = 64, 4096
-"""The most sentences, and source pieces with padding, that are decoded together."""
+"""Largest numbers of sentences, and of source pieces with padding, that are decoded together."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class SearchSize:
 
     config: SearchConfig
     most_pieces: int | None
-    """The most pieces that the model writes; None: no limit."""
+    """Largest number of pieces that the model writes; None: no limit."""
     attention: tuple[int, int]
     """Decoder layers that attend to the source, and heads in each."""
     forced: int | None = None

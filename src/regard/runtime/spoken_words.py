@@ -27,7 +27,7 @@ SPOKEN = "#%&@"
 BETWEEN = "|"
 """Separates the words of a pronounced text."""
 LETTERS = 1000
-"""The most letters of a text that are read: its attention is one matrix, letters by phones."""
+"""Largest number of letters of a text that are read: its attention is one matrix, letters by phones."""
 
 
 def reads_one_word(bundle: Bundle[Any]) -> bool:
@@ -131,7 +131,7 @@ class SpokenText:
         return replace(first, alternatives=tuple(others))
 
     def all_warnings(self, others: Sequence[str]) -> tuple[str, ...]:
-        """Those of the text, then those of its words, each once."""
+        """The warnings of the text, then those of its words, without repetitions."""
         return tuple(dict.fromkeys((*self.warnings, *(one for one in others if one != BLANK))))
 
 

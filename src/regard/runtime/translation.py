@@ -56,7 +56,7 @@ class Translation:
     source_cut: bool = False
     """Whether the source has more pieces than the model reads: the rest was left out."""
     alternatives: tuple["Translation", ...] = ()
-    """The rest of an n-best list, best first, each text once; further samples as they were drawn."""
+    """The rest of an n-best list without repeated texts, best first; or the other samples in the order drawn."""
     head: tuple[int, int] | None = None
     """The (layer, head) that guided alignment trained, from which links are extracted; None: the mean of all."""
     shift: int = 0

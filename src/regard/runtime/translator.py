@@ -106,12 +106,12 @@ class Translator:
 
     @property
     def longest_source(self) -> int:
-        """The most pieces of a text that are read."""
+        """Largest number of pieces of a text that are read."""
         return min(bundle.longest_source for bundle in self.bundles)
 
     @property
     def most_pieces(self) -> int | None:
-        """The most pieces of a translation, EOS counted, that every model can write; None: no limit."""
+        """Largest number of pieces, EOS counted, that every model can write; None: no limit."""
         return min((most for one in self.bundles if (most := one.model.config.most_pieces) is not None), default=None)
 
     @overload

@@ -12,7 +12,7 @@ class Hypothesis:
     """One output of a search; row t of `weights` is where the model looked when it produced token t, EOS included."""
 
     tokens: tuple[int, ...]
-    """Without BOS; ends in EOS when the model ended it."""
+    """The tokens without BOS; the last one is EOS if the model ended it."""
     score: float
     """Sum of the model's log-probabilities."""
     normalised: float

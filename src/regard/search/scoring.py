@@ -97,7 +97,7 @@ def best(
 def top(
     scores: Float[Tensor, "rows vocabulary"], count: int
 ) -> tuple[Float[Tensor, "rows count"], Int[Tensor, "rows count"]]:
-    """The `count` highest of each row and their ids, in `topk`'s order; of a single one, the lowest id."""
+    """The `count` highest of each row and their ids, in `topk`'s order; if `count` is 1, ties give the lowest id."""
     if count == 1:  # argmax is documented to return the first of equal values
         index = scores.argmax(dim=1, keepdim=True)
         return scores.gather(1, index), index

@@ -91,11 +91,11 @@ class SearchConfig(BaseModel):
 
     @property
     def sampler(self) -> Sampler | None:
-        """None for greedy and beam search."""
+        """How to sample; None for greedy and beam search."""
         return None if self.temperature is None else Sampler(self.temperature, self.top_k, self.top_p)
 
     def limits(self, lengths: Int[Tensor, "sentence"], most: int | None = None) -> Int[Tensor, "sentence"]:
-        """The most tokens for each sentence, given how many its source has, and `most` for any; on the same device."""
+        """Largest number of tokens of each translation, from the length of its source; on the same device."""
         if isinstance(self.longest, int):
             limits = torch.full_like(lengths, self.longest, dtype=torch.long)
         else:

@@ -29,9 +29,9 @@ from regard.text.special import BOS, EOS, PAD, UNK
 MOST_BYTES = 64 << 20
 MOST_WORDS, MOST_WEIGHTS = 2_000, 8_000_000
 MOST_CHARACTERS = 200
-"""Of a word."""
+"""Largest number of characters of a word."""
 SUM = 1.001
-"""The most that a row may sum to."""
+"""Largest sum of a row."""
 SPECIALS = {"PAD": PAD, "UNK": UNK, "BOS": BOS, "EOS": EOS}
 KEYS = {"weights", "source", "target", "caption", "gold", "source_language", "target_language"}
 

@@ -10,7 +10,7 @@ from regard.server.schema.translating import Link
 from regard.server.served_models import Loaded
 
 SENTENCES = 300
-"""Of the test split, besides the showcase."""
+"""Sentences of the test split, besides the showcase."""
 
 
 def gold_links(loaded: Loaded, text: TracedText) -> list[Link] | None:

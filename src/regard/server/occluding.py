@@ -11,7 +11,7 @@ from regard.server.sides import source_side, target_side
 from regard.text.special import EOS
 
 MOST_WORDS = 200
-"""Source words, each of which is dropped once."""
+"""Largest number of source words; each is dropped once."""
 
 
 def occlusion_answer(request: OcclusionRequest, loaded: Loaded, abandoned: Callable[[], bool]) -> OcclusionAnswer:

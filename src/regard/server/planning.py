@@ -9,7 +9,7 @@ from regard.server.schema.translating import AttentionEdit, Decoding
 from regard.server.served_models import Loaded
 
 SLACK = 1e-3
-"""By how much the weights of an edit may exceed 1 together: they come from sliders."""
+"""The sum of an edit's weights may exceed 1 by this much, because sliders are not exact."""
 WIDE = 400
 """Characters of a text that take a row of a batch."""
 
@@ -73,7 +73,7 @@ def _check_edit(edit: AttentionEdit, request: Decoding, loaded: Loaded) -> None:
     if not loaded.about.has_attention:
         raise unsupported(f"{loaded.id} has no attention to edit: one fixed vector", field="attention_edit")
     if (request.beam or 1) > 1 or request.nbest > 1:
-        raise invalid("attention_edit", "it belongs to one row: leave beam and nbest out, or make them 1")
+        raise invalid("attention_edit", "it edits a single hypothesis: leave beam and nbest out, or set them to 1")
     total, least = sum(edit.weights), min(edit.weights)
     if least < 0 or total > 1 + SLACK:
         given = f"one is {least:.6g}" if least < 0 else f"they sum to {total:.6g}"

@@ -32,7 +32,7 @@ MOST_SENTENCES = 600
 CHUNK = 32
 """Sentences between which other requests get their turn."""
 SAMPLES = 300
-"""Of the bootstrap."""
+"""Samples of the bootstrap."""
 
 
 @dataclass(eq=False)

@@ -49,7 +49,7 @@ class Loaded:
     names: tuple[str, ...]
     """The pieces of its target vocabulary."""
     version: Hashable
-    """The same for the same files: the key of results that are kept when the model itself is not."""
+    """Equal for equal files: the cache key of results that are kept longer than the model itself."""
 
 
 class Catalogue:
@@ -78,7 +78,7 @@ class Catalogue:
         return [*self._named, *(entry for entry in self._in_runs() if entry.id not in known)]
 
     def abouts(self) -> list[Model]:
-        """What is known about every model that can be read."""
+        """The description of every model that can be read."""
         found = []
         for entry in self.entries():
             try:

@@ -56,7 +56,7 @@ class Service:
         self.started = time.monotonic()
         self.stopping: Callable[[], bool] = lambda: False
         self.connections: Callable[[], Iterable[Any]] = lambda: ()
-        """Those of uvicorn."""
+        """The open connections of uvicorn."""
         self.traces = Latest[TracedText](KEPT_TRACES)
         self.beams = Latest[Decoding](KEPT_BEAMS)
         self.qualities = Latest[Job](KEPT_JOBS)

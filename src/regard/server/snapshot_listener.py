@@ -26,9 +26,9 @@ from regard.server.schema.runs import ReplayAnswer
 from regard.training.journal import Event, Finished, Stepped, Validated
 
 PINNED = 4
-"""Sentences of a run."""
+"""Pinned sentences of a run."""
 CANDIDATES = 100
-"""Sentences of the development set, of which the first short ones are pinned."""
+"""Sentences of the development set that are searched for short ones to pin."""
 NO_SNAPSHOTS = "This run has no snapshots (regard train writes them): its best and last checkpoints are shown."
 NO_MORE = "no further snapshots for regard studio; the training continues"
 SHORT = 12

@@ -18,7 +18,7 @@ from regard.text.input_error import InputError
 SNAPSHOTS = 26
 """Validations of a run, about."""
 BATCH, LEAST_PAIRS, MOST_PAIRS = 64, 2_000, 80_000
-"""Sentences of a step; of a short run no more are made than it can see."""
+"""Sentences of a step, and limits of the pairs that are generated: a short run gets no more than it can see."""
 PRIORITY = 5
 """Niceness, so that the page stays responsive."""
 

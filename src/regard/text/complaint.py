@@ -22,7 +22,7 @@ _WANTED = {
     "model": "a table",
     "dict": "a table",
 }
-"""By the first part of pydantic's error type: int_parsing, int_type, model_attributes_type …"""
+"""The expected kind by the first part of pydantic's error type: int_parsing, int_type, model_attributes_type …"""
 
 _LIMITS = {
     "greater_than": ("more than", "gt"),

@@ -76,12 +76,12 @@ class Tokenizer:
 
     @classmethod
     def from_counts(cls, seen: Counter[str], config: TokenizerConfig) -> "Tokenizer":
-        """The same from the counts of `count_chunks`, so that several processes can share the counting."""
+        """A tokenizer from the counts of `count_chunks`, so that several processes can share the counting."""
         return cls(config, vocabulary_from(seen, config))
 
     @classmethod
     def from_data(cls, data: bytes, origin: Path = Path("the tokenizer")) -> "Tokenizer":
-        """The same from the bytes that `save` writes."""
+        """A tokenizer from the bytes that `save` writes."""
         config, library = from_bytes(data, origin)
         try:
             return cls(config, library, data)

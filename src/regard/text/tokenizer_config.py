@@ -20,7 +20,7 @@ class TokenizerConfig(BaseModel):
     kind: Kind = "word"
     """Kind of pieces."""
     vocabulary: int | None = Field(default=None, gt=len(SPECIAL), le=MOST["vocabulary"])
-    """Pieces at most, the four special ones included; None: no limit (word and character only)."""
+    """Largest number of pieces, the four special ones included; None: no limit (word and character only)."""
     minimum_count: int = Field(default=1, ge=1, le=MOST["count"])
     """Rarer words or characters are unknown (kind bpe: rarer pairs are not merged)."""
     normalise: Normaliser = Normaliser()

@@ -24,7 +24,7 @@ from regard.training.progress import Progress
 
 TENSORS, PROGRESS = "training.safetensors", "training.json"
 _STATES = 4
-"""The most numbers that an optimizer keeps for each parameter."""
+"""Largest number of values that an optimizer keeps for each parameter."""
 
 
 @dataclass(frozen=True)

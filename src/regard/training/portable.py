@@ -37,7 +37,7 @@ def movable_recipe(recipe: Recipe, folder: Path) -> dict[str, Any]:
 
 
 def located_recipe(raw: dict[str, Any], run: Path) -> dict[str, Any]:
-    """The recipe as it was stored in the run folder, with the data's folder and the guide's links found again."""
+    """The recipe that the run folder stores, with the data's folder and the guide's links found again."""
     data, train = raw.get("data"), raw.get("train")
     if isinstance(data, dict) and isinstance(data.get("base"), str):
         raw = {**raw, "data": {**data, "base": _located(data["base"], run)}}

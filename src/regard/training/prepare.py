@@ -37,7 +37,7 @@ class Prepared:
     dev: Sequence[Pair]
     dev_batcher: EpochBatcher
     longest_source: int
-    """The most source pieces that the model reads: the recipe's limit, or the longest training source."""
+    """Largest number of source pieces that the model reads: the recipe's limit, or the longest training source."""
     notes: tuple[str, ...]
 
     def batcher_for(self, epoch: int) -> EpochBatcher:

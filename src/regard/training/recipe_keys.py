@@ -34,7 +34,7 @@ class Key:
 
 @dataclass(frozen=True)
 class KeyTable:
-    """A table of a recipe; of [data] and [model] there are several, distinguished by `kind` and `architecture`."""
+    """A table of a recipe; [data] and [model] have several variants, distinguished by `kind` and `architecture`."""
 
     name: str
     about: str

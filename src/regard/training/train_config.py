@@ -104,7 +104,7 @@ class TrainConfig(BaseModel):
     )
     source_vectors: str | None = Field(None, description="a file of word vectors that initialise the embedding")
     target_vectors: str | None = None
-    """The same for the target side."""
+    """A file of word vectors for the target side."""
     start_from: str | None = Field(None, description="a bundle whose weights and tokenizers this run starts with")
 
     seed: int = Field(0, ge=-MOST["seed"], le=MOST["seed"])

@@ -17,7 +17,7 @@ from regard.text.special import EOS
 from regard.text.tokenizer import Tokenizer
 
 Vectors = dict[int, Float32[np.ndarray, "width"]]
-"""By the id of a piece."""
+"""Word vectors by the id of their piece."""
 _HEADER = re.compile(r"\d+ \d+")
 
 

@@ -40,7 +40,7 @@ def language(pair: str) -> Language:
 
 
 def _french_stock(is_source: bool) -> Stock:
-    """As a source, l' (him) and l' (her) must differ: verbs whose participle does not show it are left out.
+    """The French lexicon. As a source, verbs that begin with a vowel are ambiguous: before them l' may be him or her.
 
     `mat` has no plural: `pas de tapis` could be a mat or mats.
     """

@@ -22,7 +22,7 @@ _streams: dict[int, torch.cuda.Stream] = {}
 
 @contextmanager
 def capturing(graph: Any, pool: Any = None) -> Iterator[None]:
-    """Within, work launched on the current device goes into `graph`, whose memory comes from `pool` or a new one.
+    """Captures work launched on the current device in `graph`, whose memory comes from `pool` or a new one.
 
     - torch captures one graph at a time in a process, hence the lock.
     - Each device has its own capture stream; torch's default one belongs to the device of the first capture. After a

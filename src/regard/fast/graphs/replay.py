@@ -145,7 +145,7 @@ class Replay:
         return self.shelf.find(key, lambda: self._captured(given, device))
 
     def _captured(self, given: tuple[Given, ...], device: torch.device) -> _Shape | None:
-        """None if memory is nearly full, where the function cannot be captured, and where the graph does not fit.
+        """The captured graphs; None if memory is nearly full, capturing fails, or the graph does not fit.
 
         In the last case all graphs are dropped.
         """

@@ -17,7 +17,7 @@ class Steps(Protocol):
     states: Float[Tensor, "states batch units"]
     """The initial state and the state after each step."""
     kept: list[Tensor]
-    """What else backward needs; `restore` takes both."""
+    """The other tensors that backward needs; `restore` takes `states` and `kept`."""
     first_cell_gradient: Float[Tensor, "batch units"] | None
     """The gradient of an LSTM's initial cell after `backward` of step 0; before that, of the cell reached so far."""
 

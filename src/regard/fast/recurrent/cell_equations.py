@@ -95,12 +95,12 @@ def lstm_backward(
 
 
 def tanh_(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-    """In place; see `_by_sigmoid`."""
+    """tanh in place; see `_by_sigmoid`."""
     return x.mul_(2).sigmoid_().mul_(2).sub_(1) if _by_sigmoid(x) else x.tanh_()
 
 
 def tanh(x: Float[Tensor, "*shape"], out: Float[Tensor, "*shape"] | None) -> Float[Tensor, "*shape"]:
-    """Into `out`; see `_by_sigmoid`."""
+    """tanh into `out`; see `_by_sigmoid`."""
     return torch.mul(x, 2, out=out).sigmoid_().mul_(2).sub_(1) if _by_sigmoid(x) else torch.tanh(x, out=out)
 
 

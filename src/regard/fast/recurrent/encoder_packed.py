@@ -90,7 +90,7 @@ def run_lstm(
 
 
 def _steps(counts: Sequence[int], backwards: bool) -> Iterator[tuple[int, int, int]]:
-    """In the order of the direction: a step, the next one, and how many sentences both cover."""
+    """Yields, in the order of the direction, a step, the next one, and how many sentences both cover."""
     order = range(len(counts))[::-1] if backwards else range(len(counts))
     for t, following in zip(order, [*order[1:], order[-1]], strict=True):
         yield t, following, min(counts[t], counts[following]) if following != t else 0

@@ -19,7 +19,7 @@ class Slots:
     divisor: Float[Tensor, " sentence"]
     """The largest divisor that a score can still get."""
     score: Float[Tensor, "sentence slot"]
-    """Of living hypotheses; -inf in dead slots."""
+    """The scores of living hypotheses; -inf in dead slots."""
     merits: Float[Tensor, "sentence nbest"]
     """The scores of the best finished hypotheses, descending; -inf where there are fewer."""
     ended: Bool[Tensor, " sentence"]

@@ -31,9 +31,9 @@ from regard.search.search_tree import SearchTree
 from regard.search.stepper import State, Stepper
 
 FEW = 8
-"""The most sentences that are searched here: one that is done waits for the others."""
+"""Largest number of sentences that are searched here: a finished one waits for the others."""
 ROWS = 4096
-"""The most rows of attention that are kept for them."""
+"""Largest number of rows of attention that are kept for them."""
 SHAPES = 24
 """Shapes that are kept for a model; the least recently used one is dropped."""
 

@@ -96,7 +96,7 @@ def _with_joeys_output(work: Work) -> Seq2Seq:
 
 
 def _check(textbook: Textbook, ours: Seq2Seq, batch: Batch, places: Tensor) -> float:
-    """In exact float32; TF32 products are used for the timing only."""
+    """Compare loss and gradients in exact float32; TF32 products are used for the timing only."""
     with exact_float32():
         losses = _step(textbook, textbook, batch, None), _our_step(ours, batch, places, None)
         return _within("ours", disagreement(textbook, ours, losses), textbook.work)
@@ -120,7 +120,7 @@ def _step(model: nn.Module, call: Callable[[Batch], Tensor], batch: Batch, autoc
 
 
 def _our_step(model: Seq2Seq, batch: Batch, places: Tensor, autocast: torch.dtype | None) -> Tensor:
-    """As in training: the positions of real words are computed before the batch is moved to the GPU."""
+    """One step as in training: the positions of real words are computed before the batch is moved to the GPU."""
     model.zero_grad(set_to_none=True)
     with torch.autocast(batch.source.device.type, dtype=autocast, enabled=autocast is not None):
         loss = batch_loss(model, batch, places=places).objective

@@ -35,7 +35,7 @@ def export(rows: Sequence[Row], pairs: Sequence[Pairing], folder: Path) -> list[
 
 
 def table_csv(rows: Sequence[Row], pairs: Sequence[Pairing]) -> str:
-    """One line for each variant; of each figure the mean, the standard deviation and the number of seeds."""
+    """One line for each variant, with mean, standard deviation and number of seeds of each figure."""
     text, chances = StringIO(), p_values(rows, pairs)
     table = csv.writer(text, lineterminator="\n")
     parts = [f"{figure}_{part}" for figure in FIGURES for part in ("mean", "deviation", "seeds")]

@@ -226,7 +226,7 @@ def _variant(name: str, base: Recipe, tables: dict[str, dict[str, Any]]) -> Vari
 
 
 def _recurrent(base: Recipe) -> RecurrentConfig:
-    """The model that the grid varies: the recipe's, or Bahdanau's of like size where that is a Transformer."""
+    """The model that the grid varies: the recipe's or, if that is a Transformer, Bahdanau's of similar size."""
     if isinstance(base.model, RecurrentConfig):
         return base.model
     assert isinstance(base.model, TransformerConfig)

@@ -69,7 +69,7 @@ class Gru2014(nn.Module):
         return x, torch.stack(ended)
 
     def _read(self, x: Tensor, real: Tensor, state: Tensor, end: str) -> list[Tensor]:
-        """The states of one layer in one direction; a padded step leaves the state as it was."""
+        """The states of one layer in one direction; a padded step leaves the state unchanged."""
         W, U, b = (getattr(self, f"{name}_{end}") for name in ("weight_ih", "weight_hh", "bias_ih"))
         given, states = linear(x, W, b), list[Tensor]()
         steps = reversed(range(len(x))) if end.endswith("_reverse") else range(len(x))

@@ -57,7 +57,7 @@ class TransformerEncoder(nn.Module):
     def read(
         self, embedded: Float[Tensor, "batch source width"], real: Bool[Tensor, "batch source"]
     ) -> EncodedByLayers:
-        """The same, from the words' embeddings."""
+        """The states of every sentence from the embeddings of its words."""
         states = self.positions.place(embedded, 0)
         for layer in self.layers:
             states = layer(states, real)

@@ -25,11 +25,11 @@ class Positions(nn.Module):
             nn.init.normal_(self.learned.weight, std=0.02)
 
     def forward(self, tokens: Int[Tensor, "batch length"], first: int = 0) -> Float[Tensor, "batch length width"]:
-        """The vectors of words whose first one stands at position `first`."""
+        """The vectors of words, the first of which is at position `first`."""
         return self.place(self.embedding(tokens), first)
 
     def place(self, embedded: Float[Tensor, "batch length width"], first: int) -> Float[Tensor, "batch length width"]:
-        """The same, from the words' embeddings."""
+        """The vectors of words from their embeddings."""
         embedded = embedded * self.scale
         end = first + embedded.size(1)
         if self.learned is None:

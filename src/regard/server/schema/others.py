@@ -112,7 +112,7 @@ class Report(Answer):
     printed: str
     """Output of the learner's file, cut."""
     line: int
-    """Of the learner's file, from 1; 0 if unknown."""
+    """Line of the learner's file, from 1; 0 if unknown."""
     answer: AnswerMap | None
 
 
@@ -172,4 +172,4 @@ class Health(Answer):
     queued: int
     running: int
     seconds: float
-    """Since the server started."""
+    """Time since the server started."""

@@ -39,7 +39,7 @@ class Decoding(Request):
     prefix: str | None = Field(default=None, max_length=MOST_CHARACTERS)
     """The text that a free translation must begin with."""
     prefix_ids: list[int] | None = Field(default=None, max_length=1_000)
-    """The same as piece ids, as in a beam tree's node; not together with `prefix`."""
+    """The same beginning as piece ids, as in a beam tree's node; not together with `prefix`."""
     beam: int | None = Field(default=None, ge=1, le=MOST_BEAM)
     """Beam width; the model's own default if left out."""
     nbest: int = Field(default=1, ge=1, le=MOST_BEAM)
@@ -72,7 +72,7 @@ class Piece(Answer):
     """The unit that the model reads or writes in one step: a word, a part of one, or a character."""
 
     text: str
-    """Without the mark ▁ for a space; empty for a special piece."""
+    """The text without the mark ▁ for a space; empty for a special piece."""
     id: int
     """Its number in the vocabulary."""
     span: Span | None
@@ -147,7 +147,7 @@ class StepSummary(Answer):
     attention_entropy: float | None
     """Entropy of the row of attention, averaged over layers and heads, in nats; null without attention."""
     top: list[Candidate]
-    """Most probable pieces, best first."""
+    """The most probable pieces, best first."""
 
 
 class Hypothesis(Answer):
@@ -173,7 +173,7 @@ class Timings(Answer):
     """Milliseconds on the server."""
 
     queued: float
-    """From the arrival of the request to the start of the decode."""
+    """Time from the arrival of the request to the start of the decode."""
     decoding: float
     total: float
     batch: int
@@ -193,6 +193,6 @@ class TranslateAnswer(Answer):
     gold: list[Link] | None
     """Gold links where the pair is known (the phrasebook): for the first hypothesis."""
     beam_id: str | None
-    """For GET /beam/{id}; null for sampling, forced and edited decodes."""
+    """The id for GET /beam/{id}; null for sampling, forced and edited decodes."""
     timings: Timings
     warnings: list[str]

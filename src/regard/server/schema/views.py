@@ -87,7 +87,7 @@ class StepRequest(Decoding):
     step: int = Field(default=0, ge=0, le=100_000)
     """0-based: the step that writes target piece `step`."""
     hypothesis: int = Field(default=0, ge=0, le=15)
-    """Which of the n best, from 0."""
+    """Index in the n-best list, from 0."""
     top: int = Field(default=10, ge=1, le=MOST_TOP)
 
 
@@ -112,7 +112,7 @@ class LayerStep(Answer):
     mask: list[list[bool]]
     """True at the positions that the step may attend to: inside the sentence and the window."""
     weights: list[list[float]]
-    """After mask, softmax and Gaussian, or as edited."""
+    """The weights after mask, softmax and Gaussian, or the edited ones."""
     window: Window | None
     context: list[float]
 
@@ -160,7 +160,7 @@ class Occluded(Answer):
     word: int
     """The dropped source word."""
     log_probabilities: list[float]
-    """Of each target word (the sum over its pieces), then of EOS where the target has one."""
+    """One for each target word (the sum over its pieces), then that of EOS if the target has one."""
     changes: list[float]
     """log_probabilities minus those with the whole source: below 0 where the word was needed."""
 
@@ -174,7 +174,7 @@ class OcclusionAnswer(Answer):
     forced: bool
     """Whether `target` came from the request."""
     log_probabilities: list[float]
-    """With the whole source: of each target word, then of EOS."""
+    """Those with the whole source: one for each target word, then that of EOS."""
     rows: list[Occluded]
     """One for each source word; none where the text has only one word."""
     warnings: list[str]
@@ -224,7 +224,7 @@ class CompareAnswer(Answer):
     mode: Mode
     results: list[Compared]
     differences: list[Difference]
-    """For each pair of models: between words, where both models see the same words; between pieces if `pieces`."""
+    """One for each pair of models: between words if both models see the same words; between pieces if `pieces`."""
     gold: list[Link] | None
 
 

@@ -51,7 +51,7 @@ class Verb:
 
     @cached_property
     def shortest_phrase(self) -> int:
-        """The fewest words that a phrase with this verb needs."""
+        """Smallest number of words of a phrase with this verb."""
         if self.goal:
             return {"seat": 4, "receiver": 5}.get(self.goal, 3)
         verb = 2 if self.particle else 1

@@ -45,7 +45,7 @@ def build_stock(
     no_command: Collection[str] = (),
     no_relative: Collection[str] = (),
 ) -> Stock:
-    """What the lexicon of another language leaves of the English one."""
+    """The part of the English lexicon that the other language's lexicon can translate."""
     source = english()
     nouns = {kind: tuple(noun for noun in lemmas if noun in words.nouns) for kind, lemmas in source.nouns.items()}
     known = [verb for verb in source.verbs if verb.goal == "seat" or verb.lemma in words.verbs]
