@@ -87,7 +87,7 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def read_manifest_as(path: Path, kind: type[M]) -> M:
-    """The same for a manifest of another format."""
+    """The manifest at `path` as a `kind`, which determines its format."""
     wanted = kind.model_fields["format"].default
     try:
         data = read_regular(path)

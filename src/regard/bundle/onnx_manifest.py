@@ -8,7 +8,7 @@ from regard.bundle.manifest import ONNX_FORMAT, Manifest
 
 ENCODER, DECODER, DATA = "encoder.onnx", "decoder.onnx", "weights.bin"
 OPSET: Final = 19
-"""The oldest whose DequantizeLinear the reference runtime has; onnxruntime reads it from 1.15 on."""
+"""The oldest opset whose DequantizeLinear the reference runtime has; onnxruntime reads it from 1.15 on."""
 IR_VERSION: Final = 9
 ALIGNMENT: Final = 64
 """Tensors begin at multiples of this many bytes."""

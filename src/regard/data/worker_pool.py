@@ -15,7 +15,7 @@ from regard.child import environment, python
 from regard.text.input_error import InputError
 
 MOST = 8
-"""Worker processes at most: beyond, reading the files limits the speed."""
+"""Largest number of worker processes: with more, reading the files limits the speed."""
 
 Answer = TypeVar("Answer")
 

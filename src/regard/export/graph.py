@@ -17,7 +17,7 @@ Dimensions = Sequence[int | str]
 Values = Mapping[str, str]
 """Names of values, by their names inside a step."""
 SMALLEST = 1e-30
-"""Divides a row of zeros."""
+"""Smallest divisor: a row of zeros is divided by it."""
 
 
 class Graph:

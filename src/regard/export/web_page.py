@@ -66,7 +66,7 @@ def export_web(models: Sequence[PageModel], folder: Path) -> dict[str, int]:
 
 
 def check_model(path: Path) -> None:
-    """Refuse what cannot be exported, with the setting and the remedy, before anything is written."""
+    """Raise for a bundle that cannot be exported, with the setting and the remedy, before anything is written."""
     bundle = find_bundle(path)
     if is_onnx(bundle):
         raise InputError(f"{path} is an ONNX folder: export the bundle that it was made from")
@@ -74,7 +74,7 @@ def check_model(path: Path) -> None:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """A file, or a folder file by file: an error of the disk is raised as it is, not in a list as by copytree."""
+    """A file, or a folder file by file: an error of the disk is raised itself; copytree would raise a list."""
     if not source.is_dir():
         shutil.copyfile(source, target)
         return

@@ -39,7 +39,7 @@ class CatalogueEntry(Table):
     sides: tuple[str, ...]
     """The languages: endings of parallel files, or the columns of a TSV file in their order."""
     parts: tuple[str, ...] = ()
-    """The parts of a corpus that has several: `{part}` in the names of splits stands for one of them."""
+    """The parts of a corpus that has several: the name of one replaces `{part}` in the names of splits."""
     train: str
     dev: str | None = None
     test: str | None = None

@@ -13,7 +13,7 @@ from regard.torch_private import int8_product
 
 LEVELS = 127
 SMALLEST = 1e-30
-"""Divides a row of zeros."""
+"""Smallest divisor: a row of zeros is divided by it."""
 
 
 class Int8Weight:

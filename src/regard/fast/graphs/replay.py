@@ -179,7 +179,7 @@ class Replay:
         return True
 
     def _give_up(self, error: RuntimeError) -> None:
-        """Warns that the function is launched from now on, and captures no other shape."""
+        """Warns that from now on the function runs without graphs, and captures no other shape."""
         message = f"an accelerated function could not be captured in a CUDA graph and is launched instead: {error}"
         warnings.warn(message, LaunchedWarning, stacklevel=4)
         self.shelf.wasted = PATIENCE
@@ -252,7 +252,7 @@ class GraphCache(OrderedDict[object, _Shape | None]):
         self.wasted += shape is not None and shape.runs < WORTH
 
     def drop_idle(self) -> bool:
-        """Drops shapes unused for `IDLE` calls; whether there were any."""
+        """Drops shapes unused for `IDLE` calls; returns whether there were any."""
         idle = [key for key, shape in self.items() if shape is not None and self.calls - shape.used >= IDLE]
         for key in idle:
             del self[key]
@@ -281,7 +281,7 @@ def _capture(run: Callable[[], Any], pool: Any = None) -> tuple[Any, Any]:
 
 @contextmanager
 def _random_as_of(then: Tensor | None, tensor: Tensor) -> Iterator[None]:
-    """Within, the tensor's device draws from this generator state; None: nothing is drawn."""
+    """While the block runs, the tensor's device draws from this generator state; None: nothing is drawn."""
     if then is None:
         yield
         return

@@ -1,4 +1,4 @@
-"""Random verb phrases: tense, negation, objects, relative clauses and modifiers. `limit` is the most words to use."""
+"""Random verb phrases: tense, negation, objects, relative clauses and modifiers. `limit` bounds the words."""
 
 from dataclasses import replace
 from typing import Final

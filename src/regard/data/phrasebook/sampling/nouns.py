@@ -1,4 +1,4 @@
-"""Random noun phrases and modifiers of a verb: places, company, times. `limit` is the most words to use."""
+"""Random noun phrases and modifiers of a verb: places, company, times. `limit` bounds the words."""
 
 from typing import Final, Literal
 
