@@ -8,9 +8,9 @@
 
 `label` writes pronunciations with a distribution for each phone, the mean of the teachers': the entries of CMUdict, and
 for each word of words.txt the phones that the teachers choose together. `train` minimises the cross-entropy with these
-distributions; in CMUdict's entries `--gold` of the mass is the phone of the dictionary. The student's weights are averaged
-with decay (`--decay`), and the development set is scored with that average (share of words right, beam 5). All text
-stays on the device, so a step reads nothing from the host. Sun et al. 2019, "Token-Level Ensemble Distillation for
+distributions; in CMUdict's entries `--gold` of the mass is the phone of the dictionary. The student's weights are
+averaged with decay (`--decay`), and the development set is scored with that average (share of words right, beam 5). All
+text stays on the device, so a step reads nothing from the host. Sun et al. 2019, "Token-Level Ensemble Distillation for
 Grapheme-to-Phoneme Conversion".
 """
 
