@@ -8,9 +8,9 @@
 
 `label` writes pronunciations with a distribution for each phone, the mean of the teachers': the entries of CMUdict, and
 for each word of words.txt the phones that the teachers choose together. `train` minimises the cross-entropy with these
-distributions; for CMUdict's entries half of the mass is the phone of the dictionary. The student's weights are averaged
-with decay (`--decay`), and the development set is scored with that average (share of words right, beam 5). All text
-stays on the device, so a step reads nothing from the host. Sun et al. 2019, "Token-Level Ensemble Distillation for
+distributions; in CMUdict's entries `--gold` of the mass is the phone of the dictionary. The student's weights are
+averaged with decay (`--decay`), and the development set is scored with that average (share of words right, beam 5). All
+text stays on the device, so a step reads nothing from the host. Sun et al. 2019, "Token-Level Ensemble Distillation for
 Grapheme-to-Phoneme Conversion".
 """
 
@@ -192,11 +192,11 @@ def main() -> None:
     labelling.set_defaults(verb=label)
     training.add_argument("labels", type=Path)
     training.add_argument("--start", type=Path, required=True, help="a bundle with the student's sizes and tokenizers")
-    training.add_argument("--steps", type=int, default=20_000)
+    training.add_argument("--steps", type=int, default=24_000)
     training.add_argument("--rows", type=int, default=1024)
     training.add_argument("--rate", type=float, default=2.5e-3)
-    training.add_argument("--dropout", type=float, default=0.1)
-    training.add_argument("--gold", type=float, default=0.5, help="the dictionary's share in its own entries")
+    training.add_argument("--dropout", type=float, default=0.05)
+    training.add_argument("--gold", type=float, default=0.2, help="the dictionary's share in its own entries")
     training.add_argument("--decay", type=float, default=0.9995, help="of the averaged weights")
     training.add_argument("--validate-every", type=int, default=4000)
     training.add_argument(

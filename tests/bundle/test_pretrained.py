@@ -11,7 +11,6 @@ from regard.bundle import BundleError, find_bundle, load_bundle
 from regard.bundle.cards import read_cards, stored_bytes
 from regard.bundle.find import PRETRAINED, pretrained_names
 from regard.data import phrasebook
-from regard.lab.run_demo import as_written
 
 MEGABYTES = {
     "en-fr": 10, "fr-en": 10, "g2p-en": 5,
@@ -35,10 +34,20 @@ def test_a_model_is_an_int8_bundle_that_names_no_machine(name: str) -> None:
     assert not re.search(r'"(/|[A-Z]:\\)', text), "an absolute path"
 
 
+@pytest.mark.parametrize("name", sorted(set(MEGABYTES) - {"g2p-en"}))
+def test_a_recipe_describes_the_direction_of_its_model(name: str) -> None:
+    pair = re.search("(..)-(..)", name.removeprefix("demo-"))
+    assert pair is not None
+    names = {"en": "English", "fr": "French", "hi": "Hindi"}
+    description = load_bundle(name).manifest.recipe["description"]
+    assert f"{names[pair[1]]} to {names[pair[2]]}" in description
+    assert "unless" not in description
+
+
 @pytest.mark.parametrize("pair", phrasebook.PAIRS)
 def test_demo_models_translate_the_showcase(pair: str) -> None:
     shown = phrasebook.showcase(pair)
-    found = regard.load(f"demo-{pair}").translate([as_written(one.source) for one in shown])
+    found = regard.load(f"demo-{pair}").translate([phrasebook.as_written(one.source) for one in shown])
     right = [one.target == other.text for one, other in zip(shown, found, strict=True)]
     assert sum(right) >= len(right) - 1
     assert all(one.alignment for one in found)

@@ -66,10 +66,13 @@ def test_every_loop_passes_the_memory_on(folder: Path, placement: str, monkeypat
     assert not torch.allclose(stepped(forget=True), plain), "the weights of the last step matter"
 
 
-def test_it_trains_and_decodes(folder: Path) -> None:
+def test_it_trains_and_decodes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     changes = ["data.train=60", "data.dev=10", "data.test=10", "train.epochs=1", "train.device=cpu"]
     options = [word for change in changes for word in ("--set", change)]
     assert run(["train", str(folder / "location.toml"), "--out", str(folder / "run"), *options]) == 0
+    printed = capsys.readouterr().err
+    assert "warning" not in printed, "snapshots for the studio need the class, too"
+    assert f"translate with: regard translate {folder / 'run'} --trust {CLASS}" in printed
     translator = regard.load(folder / "run", trust=[CLASS])
     texts = ["9 8 7", "1 2 3 4"]
     together = translator.translate(texts, beam=3)

@@ -8,9 +8,11 @@ import pytest
 
 import regard
 from bundle.conftest import names, small_files
+from regard.attention.build import SCORES
 from regard.bundle import load_bundle
 from regard.cli.main import run
-from regard.export.write_folder import export_onnx
+from regard.export.write_folder import check_exportable, export_onnx
+from regard.models.model_config import RecurrentConfig
 from regard.runtime.aligner import Aligner
 from regard.runtime.onnx_folder import load_any
 from regard.runtime.posterior import Posterior
@@ -130,8 +132,16 @@ def test_a_custom_mechanism_cannot_be_exported(tmp_path: Path) -> None:
         export_onnx(bundle, tmp_path / "onnx")
     assert str(caught.value) == (
         f"{bundle} cannot be exported: score = '{MINE}' is a class outside regard, which has no ONNX "
-        "graph: train with one of the scores that `regard explain` lists"
+        "graph: train with one of the scores additive, concat, dot, general, multi-head, none, scaled-dot"
     )
+
+
+def test_a_score_without_a_graph_is_refused_not_exported_as_dot() -> None:
+    config = RecurrentConfig.model_construct(score="location")
+    with pytest.raises(InputError, match="score = 'location' has no ONNX graph"):
+        check_exportable(Path("bundle"), config)
+    for score in SCORES:
+        check_exportable(Path("bundle"), RecurrentConfig.model_construct(score=score))
 
 
 class TestWriting:

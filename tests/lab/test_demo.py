@@ -7,7 +7,7 @@ import pytest
 
 import regard
 from regard.lab import run_demo as module
-from regard.lab.run_demo import as_written, show_demo, train_demo
+from regard.lab.run_demo import show_demo, train_demo
 from regard.text.input_error import InputError
 
 SHORT = ["data.train=100", "data.dev=5", "train.steps=4", "train.validate_every=4", "train.validate_sentences=5"]
@@ -53,8 +53,3 @@ def test_a_folder_with_other_files_is_not_changed(tmp_path: Path) -> None:
 def test_an_unknown_pair_raises_with_the_valid_ones(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no phrasebook 'en-de': valid choices are en-fr, fr-en, en-hi"):
         train_demo("en-de", tmp_path)
-
-
-def test_sentences_are_typed_as_people_type_them() -> None:
-    assert as_written("turn off the lights") == "Turn off the lights."
-    assert as_written("लाइट बंद करो") == "लाइट बंद करो।"

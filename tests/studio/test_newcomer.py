@@ -70,9 +70,7 @@ def test_a_newcomer_with_the_mouse(studio: Studio) -> None:
 
     page.get_by_role("link", name="Compare").click()
     page.get_by_role("checkbox", name="demo-en-fr", exact=True).and_(page.locator(":checked")).wait_for()
-    for model in (VANILLA, TRANSFORMER):
-        page.get_by_role("checkbox", name=model).check()
-    page.get_by_role("checkbox", name="en-fr", exact=True).uncheck()
+    assert page.get_by_role("checkbox", checked=True).count() == len(COMPARED), "these start, nothing is chosen"
     page.get_by_text("one fixed vector, no alignment exists", exact=True).wait_for()
     for model in COMPARED:
         page.get_by_role("region", name=model, exact=True).get_by_text(CHAT).wait_for()
@@ -191,11 +189,13 @@ def test_a_newcomer_with_the_keyboard_alone(studio: Studio) -> None:
 
     follow(studio, "Compare")
     page.get_by_role("checkbox", name=VANILLA).wait_for()
+    for name in COMPARED:
+        page.get_by_role("region", name=name, exact=True).wait_for()
     for name in (TRANSFORMER, VANILLA):
         while studio.page.evaluate("document.activeElement.parentElement.textContent.trim()") != name:
             studio.tab_to("[type=checkbox]")
         keys.press("Space")
-        page.get_by_role("region", name=name, exact=True).wait_for()
+        page.get_by_role("region", name=name, exact=True).wait_for(state="detached")
 
     follow(studio, "Walk")
     page.get_by_test_id("place").wait_for()

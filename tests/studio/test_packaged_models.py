@@ -1,6 +1,6 @@
 """The studio without arguments: the models of the package, their names and their test sets."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -44,3 +44,25 @@ def test_a_missing_test_set_is_reported_without_a_path_of_the_package(studio: St
     assert "is not on this machine: no file " in message
     assert "pretrained" not in message
     assert " /" not in message
+
+
+@pytest.mark.parametrize("query", [{}, {"model": "demo-en-fr"}])
+def test_compare_starts_with_models_of_one_vocabulary(studio: Studio, query: dict[str, str]) -> None:
+    page = studio.open("compare", text="The black cat sat on the mat.", **query)
+    page.get_by_role("heading", name="In numbers").wait_for()
+    names = page.locator(".grid section h2").all_text_contents()
+    assert names == ["demo-en-fr", "demo-en-fr-transformer", "demo-en-fr-vanilla"]
+
+
+def test_a_table_that_is_wider_than_its_card_says_so(open_studio: Callable[..., Studio]) -> None:
+    for width, hints in ((360, 1), (1200, 0)):
+        studio = open_studio(viewport={"width": width, "height": 800})
+        page = studio.open("compare", model="demo-en-fr", text="I love you.")
+        page.get_by_role("heading", name="In numbers").wait_for()
+        page.wait_for_timeout(100)
+        assert page.get_by_text("More columns: scroll sideways").count() == hints
+
+
+def test_examples_have_the_capitals_of_names(studio: Studio) -> None:
+    page = studio.open("translate", model="demo-en-fr")
+    page.get_by_role("button", name="Jane visits Africa in September.", exact=True).wait_for()

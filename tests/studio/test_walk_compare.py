@@ -43,8 +43,21 @@ def test_the_walk_of_local_attention_shows_its_window_and_of_a_transformer_its_h
     page.wait_for_function(
         "text => document.querySelector('.labels b').textContent === text", arg=str(round(100 * weights[0]))
     )
-    studio.open("walk", model="vanilla", stage="softmax", **forced)
+
+
+def test_the_walk_without_attention_goes_from_the_state_to_the_words(studio: Studio) -> None:
+    forced = {"text": CAT, "mode": "forced", "target": "le chat noir"}
+    page = studio.open("walk", model="vanilla", stage="softmax", step=1, **forced)
     page.locator(".stage").get_by_text("one fixed vector, no alignment exists").wait_for()
+    stages = page.get_by_role("list", name="Stages").get_by_role("button")
+    assert stages.locator(".title").all_text_contents() == ["State", "Top words"]
+    shown = "".join(page.locator("math").all_text_contents())
+    assert "softmax" in shown
+    assert not {"q", "e", "α", "h"} & set(page.locator("math mi").all_text_contents()), "symbols of attention"
+    page.keyboard.press("ArrowDown")
+    studio.says("Step 2 of 4, top words: chat has")
+    top = studio.api("/step", model="vanilla", step=1, **forced)["top"]
+    assert page.locator(".top li").count() == len(top)
 
 
 def test_models_are_compared_and_refused_with_the_reason(studio: Studio) -> None:

@@ -27,11 +27,11 @@ def demo(
 ) -> None:
     from regard.cli.screen import console, progress, show_map, show_measured, warn
     from regard.cli.training_display import TrainingDisplay, with_snapshots
+    from regard.data import phrasebook
     from regard.lab.run_demo import (
         LONGER,
         SAMPLE,
         SENTENCES,
-        as_written,
         pretrained_example,
         pretrained_model,
         show_demo,
@@ -53,12 +53,12 @@ def demo(
     with progress("measuring", SENTENCES + SAMPLE * len(LONGER)) as advance:
         done = show_demo(pair, out, seed=seed, train_seconds=seconds, progress=advance)
     screen.print()
-    first = as_written(done.showcase[0].translation.source)
+    first = phrasebook.as_written(done.showcase[0].translation.source)
     screen.print(f"{first}  →  {done.showcase[0].translation.text}\n")
     show_map(screen, done.showcase[0].translation)
     for one in done.showcase:
         mark = "✓" if one.right else f"✗  expected: {one.reference}"
-        screen.print(f"{as_written(one.translation.source)}\n  → {one.translation.text}  {mark}")
+        screen.print(f"{phrasebook.as_written(one.translation.source)}\n  → {one.translation.text}  {mark}")
     screen.print()
     sentences = done.measured.evaluation.sentences
     show_measured(screen, f"{sentences:,} sentences that the model never saw:", done.measured, done.longer)

@@ -11,6 +11,7 @@ Several workers: torchrun --nproc-per-node=4 -m regard train RECIPE (docs/guides
 """
 
 import shlex
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -56,8 +57,9 @@ def train(
     overrides = [*(set_ or ()), *(["train.deterministic=true"] if deterministic else [])]
     planned, out = _run_recipe(recipe, out) if resume else (recipe, out)
     folder = out or Path("runs") / Path(recipe).stem
+    trusted = _trusted(planned, overrides, trust or ())
     with TrainingDisplay() if world.writer else nullcontext() as display:
-        listener = display and with_snapshots(display, folder, trust or ())
+        listener = display and with_snapshots(display, folder, trusted)
         result = run(
             planned, folder, overrides=overrides, resume=resume, overwrite=overwrite, listener=listener,
             trust=trust or (),
@@ -79,8 +81,19 @@ def train(
     if progress.best_score is not None:
         shown = show_score(result.metric, progress.best_score)
         typer.echo(f"best {shown} at step {progress.best_step:,}", err=True)
-    typer.echo(f"translate with: regard translate {shlex.quote(str(result.folder))}", err=True)
+    command = shlex.join(["regard", "translate", str(result.folder), *repeat(trust=list(trusted))])
+    typer.echo(f"translate with: {command}", err=True)
     typer.echo(str(result.folder))
+
+
+def _trusted(planned: "Recipe | str", overrides: list[str], trust: Sequence[str]) -> tuple[str, ...]:
+    """The classes outside regard that this training imports: those of --trust and those of the user's own recipe."""
+    from regard.training.recipe import Recipe, load_recipe
+    from regard.training.run_folder import own_classes
+
+    if isinstance(planned, Recipe):
+        return tuple(trust)
+    return own_classes([load_recipe(planned, overrides)], planned, trust=trust)
 
 
 def _run_recipe(name: str, out: Path | None) -> "tuple[Recipe | str, Path | None]":

@@ -10,6 +10,7 @@ import numpy as np
 from regard.export.graph import FLOAT, Graph
 
 LOWEST = float(np.finfo(np.float32).min)
+SCORES_WITH_GRAPH = frozenset({"additive", "concat", "dot", "general", "multi-head", "none", "scaled-dot"})
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from regard.bundle.manifest import NAME, FileEntry, read_manifest, write_manifes
 from regard.bundle.onnx_manifest import DATA, DECODER, ENCODER, Graphs, OnnxManifest
 from regard.bundle.store import SOURCE, TARGET, Bundle, load_bundle
 from regard.export import recurrent, transformer
+from regard.export.attention import SCORES_WITH_GRAPH
 from regard.export.graph import Graph
 from regard.export.graph_state import is_shared
 from regard.export.graph_weights import Weights
@@ -66,9 +67,10 @@ def build_graphs(model: Seq2Seq, weights: Weights, *, trace: bool = False) -> di
 
 
 def check_exportable(bundle: Path, config: RecurrentConfig | TransformerConfig) -> None:
-    """Raise for a mechanism outside regard, which has no graph."""
-    if isinstance(config, RecurrentConfig) and ":" in config.score:
+    """Raise for a mechanism that has no graph: a class outside regard, or a new one."""
+    if isinstance(config, RecurrentConfig) and config.score not in SCORES_WITH_GRAPH:
+        what = "is a class outside regard, which has no ONNX graph" if ":" in config.score else "has no ONNX graph"
+        known = ", ".join(sorted(SCORES_WITH_GRAPH))
         raise InputError(
-            f"{bundle} cannot be exported: score = '{config.score}' is a class outside regard, which has "
-            "no ONNX graph: train with one of the scores that `regard explain` lists"
+            f"{bundle} cannot be exported: score = '{config.score}' {what}: train with one of the scores {known}"
         )

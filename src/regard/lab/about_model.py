@@ -53,7 +53,7 @@ def about_model(manifest: Manifest, folder: Path, packaged: str | None, trust: C
     card = read_cards().get(packaged) if packaged else None
     named, pronounced = _PACKAGED.fullmatch(packaged or ""), _PRONOUNCED.fullmatch(packaged or "")
     source, target = languages_of(manifest, named[1] if named else None)
-    examples = [_written(one.source) for one in phrasebook.showcase(pair)] if pair else []
+    examples = [phrasebook.as_written(one.source) for one in phrasebook.showcase(pair)] if pair else []
     if pronounced:
         source, examples = pronounced[1], _WORDS.get(pronounced[1], [])
     description = card.description if card else str(manifest.recipe.get("description") or "")
@@ -72,17 +72,14 @@ def about_model(manifest: Manifest, folder: Path, packaged: str | None, trust: C
         "layers": layers if attends else 0,
         "heads": heads if attends else 0,
         "has_attention": attends,
+        "source_vocabulary": manifest.source_vocabulary,
+        "target_vocabulary": manifest.target_vocabulary,
         "parameters": sum(prod(shape) for shape in shapes_of(manifest, folder, trust).values()),
         "longest_source": manifest.longest_source,
         "beam": beam if isinstance(beam, int) and manifest.search.get("temperature") is None else 1,
         "examples": examples,
         "score_line": card.score if card else None,
     }
-
-
-def _written(sentence: str) -> str:
-    """A sentence with a capital, as a person types it."""
-    return sentence[:1].upper() + sentence[1:] + "."
 
 
 def _data(manifest: Manifest) -> dict[str, Any]:

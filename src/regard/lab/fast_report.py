@@ -25,7 +25,7 @@ class Words:
 
 
 def fast_report() -> list[Finding]:
-    """One finding for each operation: the implementation that ran, and why those before it did not."""
+    """One finding for each operation: the implementations that ran, in which work, and why each other entry did not."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if plain_requested():
         return [Finding("·", "REGARD_PLAIN is set: every operation runs its plain version")]
@@ -44,9 +44,16 @@ def _finding(operation: str, works: dict[str, list[Candidate]]) -> Finding:
     for work, choices in works.items():
         by_choice.setdefault(_chosen(choices), []).append(work)
     lines = [f"{chosen}: {'; '.join(of)}" for chosen, of in by_choice.items()] if len(by_choice) > 1 else []
-    reasons = {choice.entry: choice.refusal for choices in works.values() for choice in choices if choice.refusal}
     ran = set(by_choice)
-    lines += [f"not {entry}: {reason}" for entry, reason in reasons.items() if entry not in ran]
+    reasons: dict[str, dict[str, list[str]]] = {}
+    for work, choices in works.items():
+        for choice in choices:
+            if choice.refusal and choice.entry not in ran:
+                reasons.setdefault(choice.entry, {}).setdefault(choice.refusal, []).append(work)
+    for entry, each in reasons.items():
+        lines += [
+            f"not {entry}: {reason}" + (f" ({'; '.join(of)})" if len(each) > 1 else "") for reason, of in each.items()
+        ]
     return Finding("✓" if ran != {"plain"} else "·", f"{operation}: {', '.join(by_choice)}", tuple(lines))
 
 

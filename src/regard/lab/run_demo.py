@@ -29,6 +29,7 @@ DRAWN = 4
 EVERYDAY = {"en-fr": "Where have you hidden my car keys?", "fr-en": "Où as-tu caché les clés de ma voiture ?"}
 """A sentence for each model of the package that translates everyday text."""
 _MADE = "Made by `regard demo`: "
+_LANGUAGES = {"en": "English", "fr": "French", "hi": "Hindi"}
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,11 @@ class Demo:
 
 def pretrained_example(pair: str) -> Translation:
     """A sentence for a newcomer, translated by a model of the package."""
-    return load(pretrained_model(pair)).translate(EVERYDAY.get(pair) or as_written(phrasebook.showcase(pair)[0].source))
+    return load(pretrained_model(pair)).translate(_sentence(pair))
+
+
+def _sentence(pair: str) -> str:
+    return EVERYDAY.get(pair) or phrasebook.as_written(phrasebook.showcase(pair)[0].source)
 
 
 def pretrained_model(pair: str) -> str:
@@ -71,7 +76,9 @@ def train_demo(
         raise InputError("the demo is for one worker: start it without torchrun (`regard train demo` takes several)")
     check_pair(pair)
     recipe = load_recipe("demo", [f"data.pair={pair}", f"data.seed={seed}", f"train.seed={seed}", *overrides])
-    recipe = recipe.model_copy(update={"description": _MADE + recipe.description})
+    source, target = (_LANGUAGES[language] for language in pair.split("-"))
+    about = f"a phrasebook in three minutes, {source} to {target}, additive attention."
+    recipe = recipe.model_copy(update={"description": _MADE + about})
     if not resume:
         _refuse_other_runs(out)
     return train(recipe, out, resume=resume, overwrite=not resume, listener=listener)
@@ -83,7 +90,7 @@ def show_demo(
     """Evaluate the model in `out` on unseen sentences and write report.json, report.html and alignment.png."""
     translator = load(out)
     shown = phrasebook.showcase(pair)
-    translated = translator.translate([as_written(one.source) for one in shown])
+    translated = translator.translate([phrasebook.as_written(one.source) for one in shown])
     showcase = [Example.of(one, other, translator.bundle) for one, other in zip(shown, translated, strict=True)]
     measured = measure(translator, phrasebook.pairs(pair, "test", SENTENCES, seed=seed), progress=progress)
     beyond = [
@@ -96,11 +103,6 @@ def show_demo(
     demo = Demo(showcase, measured, longer)
     _write(demo, pair, out, {"pair": pair, "seed": seed, "train_seconds": round(train_seconds, 1)})
     return demo
-
-
-def as_written(sentence: str) -> str:
-    """A sentence with a capital and a full stop, as a person types it."""
-    return sentence[:1].upper() + sentence[1:] + ("।" if "\u0900" <= sentence[-1:] <= "\u097f" else ".")
 
 
 def _refuse_other_runs(out: Path) -> None:

@@ -116,6 +116,8 @@ export interface ModelAbout {
   layers: number;
   heads: number;
   has_attention: boolean;
+  source_vocabulary: number;
+  target_vocabulary: number;
   can_step: boolean;
   parameters: number;
   longest_source: number | null;

@@ -46,3 +46,17 @@ def test_english_to_hindi() -> None:
     sentences = shown("en-hi")
     assert sentences["turn off the lights"] == ("लाइट बंद करो", "2?0 3-0 0?1 1-1 0?2 1?2")
     assert sentences["the black cat sat on the mat"][0] == "काली बिल्ली चटाई पर बैठी थी"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "written"),
+    [
+        ("jane visits africa in september", "Jane visits Africa in September."),
+        ("she goes to the united states", "She goes to the United States."),
+        ("jane visite l'afrique en septembre", "Jane visite l'Afrique en septembre."),
+        ("elle ne veut pas aller aux états-unis demain", "Elle ne veut pas aller aux États-Unis demain."),
+        ("लाइट बंद करो", "लाइट बंद करो।"),
+    ],
+)
+def test_a_written_sentence_has_the_capitals_of_its_language(sentence: str, written: str) -> None:
+    assert phrasebook.as_written(sentence) == written

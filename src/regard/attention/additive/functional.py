@@ -32,6 +32,7 @@ def additive_attention(
 ) -> tuple[Float[Tensor, "*batch target value"], Float[Tensor, "*batch target source"]]:
     """Context and weights of additive attention over projected queries and keys (Bahdanau 2014, A.1.2).
 
+    For models of your own with all queries at once; regard's decoder calls `BahdanauAttention`, step by step.
     The mask is True at the positions that a query sees: real ones, inside the window if there is one. A query that
     sees no position gets zeros; keys and values that no query sees never affect the result, not even if they are
     NaN. `gaussian` multiplies the weights after the softmax (local-p). `deterministic=True` requests the same bits at

@@ -2,5 +2,6 @@
 
 from regard.data.phrasebook.corpus import pairs, showcase, split_of
 from regard.data.phrasebook.languages import PAIRS
+from regard.data.phrasebook.showcase import as_written
 
-__all__ = ["PAIRS", "pairs", "showcase", "split_of"]
+__all__ = ["PAIRS", "as_written", "pairs", "showcase", "split_of"]

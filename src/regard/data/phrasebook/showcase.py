@@ -1,9 +1,11 @@
 """The sentences that the demo shows: trees built by hand, rendered by the same grammar, in no split."""
 
+import re
+from functools import cache
 from typing import Any
 
 from regard.data.phrasebook import tree
-from regard.data.phrasebook.lexicon import english
+from regard.data.phrasebook.lexicon import english, french
 from regard.data.phrasebook.tree import Name, Nominal, PrepositionalPhrase, Pronoun, ProperNoun
 
 
@@ -41,6 +43,22 @@ def trees(pair: str) -> tuple[tree.Sentence, ...]:
             _act("tell", "past", object=Nominal("story", "story", "none", plural=True)),
         ),
     )
+
+
+def as_written(sentence: str) -> str:
+    """A sentence with capitals and a full stop, as a person types it; the demo's models read lower case."""
+    named = _proper_nouns().sub(lambda found: found[0].title(), sentence)
+    return named[:1].upper() + named[1:] + ("।" if "\u0900" <= sentence[-1:] <= "\u097f" else ".")
+
+
+@cache
+def _proper_nouns() -> re.Pattern[str]:
+    """Names, countries, cities and English months; French months have no capital."""
+    words = english()
+    places = [*words.countries, *words.cities]
+    french_places = [french().proper_nouns[place][1] for place in places]
+    names = [*words.feminine_names, *words.masculine_names, *places, *words.months, *french_places]
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b")
 
 
 def _sentence(subject: tree.NounPhrase | None, *actions: tree.VerbPhrase) -> tree.Sentence:

@@ -57,6 +57,10 @@ class Model(Answer):
     """Decoder layers that attend to the source; 0 without attention."""
     heads: int
     has_attention: bool
+    source_vocabulary: int
+    """Pieces that it reads."""
+    target_vocabulary: int
+    """Pieces that it writes."""
     can_step: bool
     """Whether /step, /occlusion and attention_edit work: not for ONNX folders."""
     parameters: int
