@@ -153,7 +153,7 @@ def test_blank_long_and_unknown_texts_are_reported(post: Post) -> None:
         ({"attention_edit": {"step": 0, "weights": [1.0]}}, "attention_edit.weights", "the source has 8 pieces"),
         ({"attention_edit": {"step": 0, "weights": [0.5] * 8}}, "attention_edit.weights", "sum to 4"),
         ({"attention_edit": {"step": 0, "weights": [-1] + [0.2] * 7}}, "attention_edit.weights", "0 or more"),
-        ({"attention_edit": {"step": 0, "weights": [0.1] * 8}, "beam": 2}, "attention_edit", "one row"),
+        ({"attention_edit": {"step": 0, "weights": [0.1] * 8}, "beam": 2}, "attention_edit", "a single hypothesis"),
         ({"bean": 3}, "bean", "no such key"),
         ({"text": 5}, "text", "expected a string"),
     ],
