@@ -39,7 +39,7 @@ CHANGES = (
     ),
     ("forcing_ratio", "update / updates", "update / max(updates - 1, 1)", "one update too early"),
     ("heatmap", "source[place] for place in weights.argmax(axis=1)", "max(row) for row in weights", "argmax"),
-    ("softmax", "keepdims=True))\n", "keepdims=True)).astype(np.float32)\n", "float32, wanted is float64"),
+    ("softmax", "    exp", "    scores = np.float32(scores)\n    exp", "float32, wanted is float64"),
 )
 
 

@@ -94,7 +94,7 @@ def weight_at_the_padding(trials: list[Trial], softmax: bool = True) -> list[str
     for trial in trials:
         real = _real(trial.arguments)
         for mine, want in trial.parts:
-            if real is None or not isinstance(want.value, ndarray) or want.value.shape != real.shape:
+            if real is None or real.all() or not isinstance(want.value, ndarray) or want.value.shape != real.shape:
                 continue
             if isinstance(mine.value, ndarray) and mine.value.shape == real.shape and not want.value[~real].any():
                 found = np.abs(np.nan_to_num(mine.value[~real].astype(float)))
