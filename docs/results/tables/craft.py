@@ -151,10 +151,13 @@ def diagnosis() -> str:
         "diagnosis-untouched": "after the work",
         "diagnosis-later": "first contact",
         "diagnosis": "after reading the faults",
+        "diagnosis-second-first": "first contact",
+        "diagnosis-second": "after the work, unread",
     }
+    parts = {"later": "exercises 18 to 20", "second": "second corpus"}
     rows = [
         [
-            f"{label}, {'exercises 18 to 20' if half == 'later' else f'{half} half'}",
+            f"{label}, {parts.get(half, f'{half} half')}",
             f"{one['diagnosed']} of {one['mistakes']} ({one['share']:.0%})".replace("%", " %"),
             str(one["accepted"]),
             f"{one['refused']} of {one['passed'] + one['refused']}",

@@ -6,6 +6,7 @@ from typing import Any
 from regard.course.answer_parts import Leaf
 
 Pair = tuple[Any, Any]
+MOST_SHOWN = 3
 
 
 def collection_relation(pairs: list[tuple[Leaf, Leaf]]) -> list[str]:
@@ -48,13 +49,32 @@ def _relations(pairs: list[Pair]) -> list[str]:
         return [f"Entries are missing, for instance {_first(missing)}; those that are there are right."]
     if not any(missing):
         return [f"There are entries too many, for instance {_first(extra)}; the wanted ones are all there."]
-    numbers = all(isinstance(one, int) for mine, _ in listed for one in mine)
-    if numbers and any(isinstance(one, str) for _, want in listed for one in want):
-        return ["Your answer holds positions (numbers); wanted are the words at these positions."]
+    numbers = {type(one) for mine, _ in listed for one in mine}
+    if numbers and numbers <= {int, float} and any(isinstance(one, str) for _, want in listed for one in want):
+        if numbers == {int}:
+            return ["Your answer holds positions (numbers); wanted are the words at these positions."]
+        return [
+            "Your answer holds the largest weights (max); wanted are the words they belong to: argmax gives the place."
+        ]
     if ordered and not everywhere(lambda mine, want: len(mine) == len(want)):
         mine, want = next(pair for pair in listed if len(pair[0]) != len(pair[1]))
         return [f"Your list has {len(mine)} entries, wanted are {len(want)}: what is there one entry for?"]
-    return []
+    return [_first_difference(*listed[0])]
+
+
+def _first_difference(mine: list[Any], want: list[Any]) -> str:
+    """The input that is shown: the entry that differs, or what is missing and what should not be there."""
+    missing, extra = [one for one in want if one not in mine], [one for one in mine if one not in want]
+    if len(missing) == len(extra) == 1:
+        return f"{_text(extra)} stands where {_text(missing)} is wanted."
+    parts = (f"Missing: {_text(missing)}." if missing else "", f"Should not be there: {_text(extra)}." if extra else "")
+    return " ".join(filter(None, parts)) or "The right entries, but in another order."
+
+
+def _text(entries: list[Any]) -> str:
+    """Some entries, the smallest first."""
+    shown = sorted(map(str, entries))
+    return ", ".join(shown[:MOST_SHOWN]) + (", …" if len(shown) > MOST_SHOWN else "")
 
 
 def _cut(pairs: list[Pair]) -> str:

@@ -25,11 +25,12 @@ ONE = {
 """What size 1 of an axis is called."""
 
 
-def right_only_for(trials: list[Trial]) -> list[str]:
-    """Sizes and padding that separate the right answers from the wrong ones."""
+def right_only_for(trials: list[Trial], softmax: bool = True) -> list[str]:
+    """Sizes and padding that separate the right answers from the wrong ones; `softmax`: the exercise has one."""
     drawn = [trial for trial in trials if trial.sizes]
     found = list(_padding(drawn))
-    for axis in sorted({axis for trial in drawn for axis in trial.sizes}):
+    axes = {axis for trial in drawn for axis in trial.sizes}
+    for axis in sorted(axes if softmax else axes - {"source"}):
         here = [trial for trial in drawn if axis in trial.sizes]
         ones = [trial for trial in here if trial.sizes[axis] == 1]
         more = [trial for trial in here if trial.sizes[axis] > 1]
@@ -87,20 +88,27 @@ def _has_padding(arguments: Arguments) -> bool | None:
     return None
 
 
-def weight_at_the_padding(trials: list[Trial]) -> list[str]:
+def weight_at_the_padding(trials: list[Trial], softmax: bool = True) -> list[str]:
     """Whether positions that are not real have weight in an answer of their shape, and how much."""
-    largest, seen = 0.0, False
+    largest, seen, ones = 0.0, False, True
     for trial in trials:
         real = _real(trial.arguments)
         for mine, want in trial.parts:
-            if real is None or not isinstance(want.value, ndarray) or want.value.shape != real.shape:
+            if real is None or real.all() or not isinstance(want.value, ndarray) or want.value.shape != real.shape:
                 continue
             if isinstance(mine.value, ndarray) and mine.value.shape == real.shape and not want.value[~real].any():
                 found = np.abs(np.nan_to_num(mine.value[~real].astype(float)))
-                seen = True
+                seen, ones = True, ones and bool((mine.value == 1).all())
                 largest = max(largest, float(found.max(initial=0)))
     if not seen or largest == 0:
         return []
+    if not softmax:
+        return ["A position behind a sentence's end is chosen: only the places where `real` is True hold words."]
+    if ones:
+        return [
+            "Every weight is 1: the softmax runs over an axis of one entry. Remove that axis first (squeeze(-1)), so "
+            "that it runs over the source words."
+        ]
     if largest < 1e-3 or all(trial.family.kind == "stability" for trial in trials if trial.wrong):
         return [FINITE]
     return [

@@ -28,6 +28,18 @@ def known_values(wrong: list[Trial]) -> list[str]:
     return [found] if found else []
 
 
+def lost_precision(trials: list[Trial]) -> str:
+    """Answers that are right, but float32 where the right ones are float64: a law may need all the digits."""
+    for trial in trials:
+        for mine, want in trial.parts:
+            if not isinstance(mine.value, ndarray) or not isinstance(want.value, ndarray):
+                continue
+            have, need = mine.value.dtype, want.value.dtype
+            if have.kind == need.kind == "f" and have.itemsize < need.itemsize:
+                return f"Your answer is {have}, wanted is {need}: digits are lost. Keep the dtype of the input."
+    return ""
+
+
 def _same_as(wrong: list[Trial], mine: list[ndarray]) -> str:
     ways = [dict(_candidates(trial)) for trial in wrong]
     for name in ways[0]:

@@ -13,6 +13,7 @@ from numpy import ndarray
 from regard.course.answer_parts import Leaf, flatten, like_wanted
 from regard.course.attempt import Attempt, default_dtype_of
 from regard.course.exercise import Arguments, Family
+from regard.course.return_paths import FORGOTTEN
 
 
 @dataclass(frozen=True)
@@ -168,7 +169,7 @@ def _leaf_difference(
     name = f"{want.name[0].upper()}{want.name[1:]}"
     if mine.kind != want.kind:
         if mine.kind == "nothing":
-            forgotten = "did you forget `return`?" if top else f"wanted {_article(want.kind)}."
+            forgotten = FORGOTTEN if top else f"wanted {_article(want.kind)}."
             return Difference("type", f"{name} is None: {forgotten}", mine, want)
         return Difference("type", _other_type(name, mine, want), mine, want)
     if not isinstance(want.value, ndarray):

@@ -18,7 +18,7 @@ from regard.course.input_relations import (
     right_only_for,
     weight_at_the_padding,
 )
-from regard.course.known_values import known_values
+from regard.course.known_values import known_values, lost_precision
 from regard.course.shape_relations import part_in_a_tuple, parts_in_another_order, shape_relation, too_many_results
 from regard.course.trial import Trial
 from regard.course.value_relations import number_relation, value_relation
@@ -32,7 +32,8 @@ def properties(exercise: Exercise, attempt: Attempt, trials: list[Trial]) -> str
     """What the wrong answers have in common, in a few sentences; empty if nothing was found."""
     wrong = [trial for trial in trials if trial.wrong]
     if not wrong:
-        return ""
+        return lost_precision(trials)
+    softmax = not exercise.solution or "softmax" in exercise.solution or "exp(" in exercise.solution
     if any(changes_by_itself(attempt, trial) for trial in wrong[:INPUTS]):
         return "The same input gives another answer at each call: your function uses random numbers of its own."
     with np.errstate(all="ignore"):
@@ -40,11 +41,11 @@ def properties(exercise: Exercise, attempt: Attempt, trials: list[Trial]) -> str
         if wrong[0].yours.error is None:  # the answers of a program that raises elsewhere say little
             found += [
                 *known_values(wrong),
-                *weight_at_the_padding(trials),
+                *weight_at_the_padding(trials, softmax),
                 *_of_dependence(exercise, attempt, trials),
                 *_of_parts(exercise, wrong),
             ]
-        found += right_only_for(trials)
+        found += right_only_for(trials, softmax)
     return " ".join(list(dict.fromkeys(found))[:MOST_SENTENCES])
 
 

@@ -16,7 +16,7 @@ def sorted_and_restored(gru: nn.GRU, embedded: Tensor, lengths: Tensor) -> tuple
     ordered, order = lengths.sort(descending=True)
     outputs, hidden = gru(pack_padded_sequence(embedded[order], ordered, batch_first=True))
     back = order.argsort()
-    return pad_packed_sequence(outputs, batch_first=True)[0][back], hidden[-1][back]
+    return pad_packed_sequence(outputs, batch_first=True, total_length=embedded.shape[1])[0][back], hidden[-1][back]
 
 
 def gathered(gru: nn.GRU, embedded: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:

@@ -65,6 +65,22 @@ def order(attempt: Attempt, check: Check, random: Generator) -> None:
         check.same(mine, before[shuffle], otherwise, labels="shuffled/straight")
 
 
+def padded_further(attempt: Attempt, check: Check, random: Generator) -> None:
+    given = ragged({"batch": 2, "source": 3, "width": 2, "hidden": 3}, random)
+    wider = torch.cat([given["embedded"], torch.full((2, 2, 2), 9.0, dtype=torch.float64)], dim=1)
+    states, last = attempt.encode(given["gru"], wider, given["lengths"])
+    before = attempt.encode(**given)
+    check.that(
+        states.shape[1] == 5,
+        "The states are shorter than `embedded` where the batch is padded beyond its longest sentence: "
+        "pad_packed_sequence(…, total_length=embedded.shape[1]) fills them up.",
+        f"lengths {given['lengths'].tolist()}, embedded has 5 positions, your states have {states.shape[1]}",
+    )
+    check.that(not bool(states[:, 3:].any()), "The states at the padding behind the longest sentence are not 0.")
+    check.same(states[:, :3], before[0], "Further padding changed the states.", labels="padded/before")
+    check.same(last, before[1], "Further padding changed `last`.", labels="padded/before")
+
+
 def gradients(attempt: Attempt, check: Check, random: Generator) -> None:
     given = ragged({"batch": 3, "source": 4, "width": 2, "hidden": 2}, random)
     check.gradients(attempt.encode, encode, given)
@@ -90,6 +106,7 @@ EXERCISE = declare(
     laws=(
         Law("order restored", "shuffling the sentences shuffles the answers and does nothing else", order),
         Law("gradients", "the gradient reaches the embeddings of the words and not the padding", gradients),
+        Law("padded further", "a batch may be padded beyond its longest sentence", padded_further),
     ),
     mistakes=(
         Mistake(

@@ -23,5 +23,5 @@ def encode(
     """All states (zeros at the padding) and the state after each sentence's last word; `gru` is batch_first."""
     packed = pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)
     outputs, hidden = gru(packed)
-    states, _ = pad_packed_sequence(outputs, batch_first=True)
+    states, _ = pad_packed_sequence(outputs, batch_first=True, total_length=embedded.shape[1])
     return states, hidden[-1]

@@ -66,6 +66,22 @@ def both_sides(attempt: Attempt, check: Check, random: Generator) -> None:
         check.that(moved, f"The state of word {seen_from} knows nothing of {side}.")
 
 
+def padded_further(attempt: Attempt, check: Check, random: Generator) -> None:
+    given = batch({**LARGE, "batch": 2, "source": 3}, random)
+    wider = torch.cat([given["embedded"], torch.full((2, 2, 2), 9.0, dtype=torch.float64)], dim=1)
+    states, summary = attempt.encode(given["gru"], wider, given["lengths"])
+    before = attempt.encode(**given)
+    check.that(
+        states.shape[1] == 5,
+        "The states are shorter than `embedded` where the batch is padded beyond its longest sentence: "
+        "pad_packed_sequence(…, total_length=embedded.shape[1]) fills them up.",
+        f"lengths {given['lengths'].tolist()}, embedded has 5 positions, your states have {states.shape[1]}",
+    )
+    check.that(not bool(states[:, 3:].any()), "The states at the padding behind the longest sentence are not 0.")
+    check.same(states[:, :3], before[0], "Further padding changed the states.", labels="padded/before")
+    check.same(summary, before[1], "Further padding changed `summary`.", labels="padded/before")
+
+
 def gradients(attempt: Attempt, check: Check, random: Generator) -> None:
     given = batch({**LARGE, "layer": 1, "hidden": 2}, random)
     check.gradients(attempt.encode, encode, given)
@@ -86,6 +102,7 @@ EXERCISE = declare(
         Law("padding invariance", "a sentence comes out the same alone and beside a longer one", padding),
         Law("both sides", "every state knows what comes before its word and what comes after", both_sides),
         Law("gradients", "the gradient reaches the embeddings through both directions", gradients),
+        Law("padded further", "a batch may be padded beyond its longest sentence", padded_further),
     ),
     mistakes=(
         Mistake(

@@ -14,6 +14,6 @@ def encode(
     """The states of every word, forward beside backward, and for each layer the two last ones."""
     packed = pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)
     outputs, hidden = gru(packed)
-    states, _ = pad_packed_sequence(outputs, batch_first=True)
+    states, _ = pad_packed_sequence(outputs, batch_first=True, total_length=embedded.shape[1])
     forward, backward = hidden[0::2], hidden[1::2]
     return states, torch.cat([forward, backward], dim=-1)

@@ -1,7 +1,7 @@
 """Exercise 14: width 1 is greedy; a wide beam finds what trying everything finds; parity with the package's search."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -125,6 +125,23 @@ def exhaustive(attempt: Attempt, check: Check, random: Generator) -> None:
         )
 
 
+def impossible(attempt: Attempt, check: Check, random: Generator) -> None:
+    for _ in range(4):
+        given = toy({"vocabulary": 3, "longest": 3, "width": 9}, random)
+        model = replace(given["model"], shortest=2)
+        found = attempt.beam_search(**{**given, "model": model})
+        for words, score in found:
+            check.that(
+                bool(np.isfinite(score)),
+                "An impossible sentence comes out: it contains a word of log-probability minus infinity. Such a word "
+                "is no candidate, even if the beam has room for it.",
+                f"{tuple(words)}  {score}",
+            )
+        wanted = everything(model, 3)
+        otherwise = "Where EOS is impossible as the first word, other sentences are wanted."
+        check.same([list(words) for words, _ in found], [list(words) for words, _ in wanted], otherwise)
+
+
 def no_twins(attempt: Attempt, check: Check, random: Generator) -> None:
     given = toy({"vocabulary": 4, "longest": 4, "width": 6}, random)
     found = [tuple(words) for words, _ in attempt.beam_search(**given)]
@@ -146,6 +163,7 @@ EXERCISE = declare(
     laws=(
         Law("width 1 is greedy", "with one place in the beam the best word wins at every step", width_one_is_greedy),
         Law("exhaustive", "a beam that holds everything finds what trying everything finds", exhaustive),
+        Law("impossible words", "a word of log-probability minus infinity is never chosen", impossible),
         Law("no twins", "no sentence twice, and none goes on after EOS", no_twins),
     ),
     mistakes=(
@@ -178,6 +196,12 @@ EXERCISE = declare(
             "Every hypothesis keeps its own best continuation: that is several greedy searches side by side. All "
             "candidates of all hypotheses compete for the same `width` places.",
             ({"beam_search": mistakes.each_its_best},),
+        ),
+        Mistake(
+            "each_its_own_beam",
+            "Every hypothesis keeps its own `width` best extensions, so the beam grows with each step. Put the "
+            "candidates of all hypotheses together, and keep the `width` best of all of them.",
+            ({"beam_search": mistakes.each_its_own_beam},),
         ),
         Mistake(
             "ranked_by_mean",

@@ -97,6 +97,17 @@ def each_its_best(model: Model, width: int, eos: int, longest: int) -> list[Hypo
     return _ranked(finished)[:width]
 
 
+def each_its_own_beam(model: Model, width: int, eos: int, longest: int) -> list[Hypothesis]:
+    """Each hypothesis keeps its `width` best extensions, so that the beam grows without end."""
+    living: list[Hypothesis] = [((), 0.0)]
+    finished: list[Hypothesis] = []
+    for _ in range(longest):
+        best = [new for one in living for new in _ranked(_extend(model, [one]))[:width]]
+        finished += [one for one in best if one[0][-1] == eos]
+        living = [one for one in best if one[0][-1] != eos and one[1] > float("-inf")]
+    return _ranked(finished)[:width]
+
+
 def ranked_by_mean(model: Model, width: int, eos: int, longest: int) -> list[Hypothesis]:
     found = _search(model, width, eos, longest, [((), 0.0)])
     return sorted(found, key=lambda one: one[1] / len(one[0]), reverse=True)[:width]

@@ -27,7 +27,10 @@ def beam_search(model: Model, width: int, eos: int, longest: int) -> list[tuple[
     finished: list[tuple[Words, float]] = []
     for _ in range(longest):
         candidates = [
-            ((*words, word), score + float(value)) for words, score in living for word, value in enumerate(model(words))
+            ((*words, word), score + float(value))
+            for words, score in living
+            for word, value in enumerate(model(words))
+            if value > -np.inf
         ]
         best = sorted(candidates, key=lambda one: one[1], reverse=True)[:width]
         finished += [one for one in best if one[0][-1] == eos]
