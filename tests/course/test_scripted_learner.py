@@ -161,9 +161,17 @@ def fourth_and_fifth(learner: Learner) -> None:
         "    packed = pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)\n"
         "    states, last = gru(packed)\n"
         "    return pad_packed_sequence(states, batch_first=True)[0], last[-1]\n",
+        "shorter than `embedded`",
+        did="lets torch sort",
+    )
+    encode(
+        "    packed = pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)\n"
+        "    states, last = gru(packed)\n"
+        "    states, _ = pad_packed_sequence(states, batch_first=True, total_length=embedded.shape[1])\n"
+        "    return states, last[-1]\n",
         "✓ 5",
         "5/",
-        did="lets torch sort",
+        did="fills the states up",
     )
 
 
