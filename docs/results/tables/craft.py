@@ -153,6 +153,7 @@ def diagnosis() -> str:
         "diagnosis": "after reading the faults",
         "diagnosis-second-first": "first contact",
         "diagnosis-second": "after the work, unread",
+        "diagnosis-second-read": "after reading the faults",
     }
     parts = {"later": "exercises 18 to 20", "second": "second corpus"}
     rows = [
