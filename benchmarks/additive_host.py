@@ -36,7 +36,7 @@ def without_kernels() -> None:
             if name.endswith("_kernel"):
                 setattr(module, name, NoKernel())
         if hasattr(module, "kernels_run_on"):
-            setattr(module, "kernels_run_on", lambda device: True)  # noqa: B010
+            vars(module)["kernels_run_on"] = lambda device: True
 
 
 def main() -> None:
