@@ -1,5 +1,7 @@
-"""Presets: published architectures by name; the keys of [model] override them."""
+"""Presets: published architectures by name (`presets.toml`); the keys of [model] override them."""
 
+import tomllib
+from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -9,75 +11,17 @@ from regard.models.model_config import ModelConfig, RecurrentConfig, Transformer
 from regard.suggest import suggest
 
 _MODEL: TypeAdapter[RecurrentConfig | TransformerConfig] = TypeAdapter(ModelConfig)
-
-BAHDANAU: dict[str, Any] = {"score": "additive", "placement": "input", "initial": "backward"}
-LUONG: dict[str, Any] = {
-    "cell": "lstm",
-    "bidirectional": False,
-    "score": "general",
-    "placement": "output",
-    "input_feeding": True,
-    "readout": "attentional",
-    "initial": "last",
-}
-VANILLA: dict[str, Any] = {"score": "none", "placement": "input", "initial": "projection"}
-TRANSFORMER: dict[str, Any] = {"architecture": "transformer"}
+_FILE: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
-def _recurrent(units: int, embedding: int, layers: int = 1, dropout: float = 0.0) -> dict[str, Any]:
-    return {
-        "embedding": embedding,
-        "encoder_units": units,
-        "decoder_units": units,
-        "encoder_layers": layers,
-        "decoder_layers": layers,
-        "dropout": dropout,
-    }
+def _by_size(sizes: str = "", like: str = "", **keys: Any) -> dict[str | None, dict[str, Any]]:
+    """The keys of each size of a preset; None: it has one size. `like` names another preset, whose keys it changes."""
+    keys = {**_FILE["presets"].get(like, {}), **keys}
+    return {name: {**keys, **size} for name, size in _FILE["sizes"][sizes].items()} if sizes else {None: keys}
 
-
-_RECURRENT_SIZES = {
-    "tiny": _recurrent(96, 64),
-    "small": _recurrent(256, 128, dropout=0.2),
-    "base": _recurrent(512, 256, dropout=0.3),
-}
-_TRANSFORMER_SIZES = {
-    "tiny": {"width": 96, "heads": 4, "encoder_layers": 2, "decoder_layers": 2, "feedforward": 256},
-    "small": {"width": 256, "heads": 4, "encoder_layers": 3, "decoder_layers": 3, "feedforward": 1024},
-    "base": {"width": 512, "heads": 8, "encoder_layers": 6, "decoder_layers": 6, "feedforward": 2048},
-}
-
-# Bahdanau et al. 2014, appendix A.2.3: 1000 units, 620-dimensional embeddings, maxout of 500, alignment width 1000.
-# Deviations: torch's GRU (U s inside r ∘ (·), a second bias), and the maxout reads s_t where the appendix writes
-# s_{t-1}. rnnsearch-2014 has neither, and is slower: no accelerated version computes its cell.
-_RNNSEARCH = {
-    **BAHDANAU,
-    **_recurrent(1000, 620),
-    "attention_width": 1000,
-    "readout": "maxout",
-    "readout_width": 500,
-}
-_RNNSEARCH_2014 = {**_RNNSEARCH, "cell": "gru-2014", "readout_state": "previous"}
-# The LSTM of the tutorial run: 64-dimensional embeddings, 128 units, attention 64 wide, dropout at the output.
-# Deviation: the tutorial's scoring layers have biases. Those of W_s and W_h are one b inside the tanh, which
-# attention_bias = true adds; that of v shifts all scores of a step alike, and softmax does not see it.
-_TUTORIAL = {
-    **_recurrent(128, 64, dropout=0.4),
-    "cell": "lstm",
-    "score": "additive",
-    "attention_width": 64,
-    "placement": "input",
-    "initial": "zero",
-    "readout": "state-context",
-}
 
 PRESETS: dict[str, dict[str | None, dict[str, Any]]] = {
-    "bahdanau": {name: {**BAHDANAU, **size} for name, size in _RECURRENT_SIZES.items()},
-    "rnnsearch": {None: _RNNSEARCH},
-    "rnnsearch-2014": {None: _RNNSEARCH_2014},
-    "luong": {name: {**LUONG, **size} for name, size in _RECURRENT_SIZES.items()},
-    "vanilla": {name: {**VANILLA, **size} for name, size in _RECURRENT_SIZES.items()},
-    "tutorial-lstm": {None: _TUTORIAL},
-    "transformer": {name: {**TRANSFORMER, **size} for name, size in _TRANSFORMER_SIZES.items()},
+    name: _by_size(**table) for name, table in _FILE["presets"].items()
 }
 
 
