@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from regard.attention import LuongDot, LuongGeneral, lengths_to_mask
-from regard.attention.multiplicative.functional import dot_attention
+from regard.attention.attend import attend
+from regard.attention.multiplicative.functional import dot_scores
 
 from .conftest import QUERY, STATE, Example
 
@@ -33,4 +34,4 @@ def test_functional_gradcheck() -> None:
     sizes = ((2, 3, 4), (2, 5, 4), (2, 5, 3))
     tensors = [torch.randn(*size, generator=generator, dtype=torch.float64).requires_grad_() for size in sizes]
     mask = lengths_to_mask(torch.tensor([5, 2]))[:, None].expand(2, 3, 5)
-    assert torch.autograd.gradcheck(lambda *given: dot_attention(*given, mask), tensors)
+    assert torch.autograd.gradcheck(lambda q, k, v: attend(dot_scores(q, k), v, mask), tensors)

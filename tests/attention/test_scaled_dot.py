@@ -6,14 +6,16 @@ from torch import nn
 from torch.nn import functional
 
 from regard.attention import MultiHeadAttention, ScaledDotAttention, lengths_to_mask
-from regard.attention.scaled_dot.functional import merge_heads, scaled_dot_attention, split_heads
+from regard.attention.attend import attend
+from regard.attention.scaled_dot.functional import merge_heads, scaled_dot_scores, split_heads
 
 from .conftest import QUERY, STATE, WIDTH, Example
 
 
 def test_functional_equals_torch(example: Example) -> None:
     real = torch.ones(4, 6, dtype=torch.bool)
-    context, _ = scaled_dot_attention(example.query, example.states, example.states, real[:, None].expand(4, 5, 6))
+    scores = scaled_dot_scores(example.query, example.states)
+    context, _ = attend(scores, example.states, real[:, None].expand(4, 5, 6))
     wanted = functional.scaled_dot_product_attention(example.query, example.states, example.states)
     torch.testing.assert_close(context, wanted, rtol=0, atol=1e-12)
 
@@ -112,4 +114,4 @@ def test_functional_gradcheck() -> None:
     sizes = ((2, 2, 3, 4), (2, 2, 5, 4), (2, 2, 5, 3))
     tensors = [torch.randn(*size, generator=generator, dtype=torch.float64).requires_grad_() for size in sizes]
     mask = lengths_to_mask(torch.tensor([5, 0]))[:, None, None].expand(2, 1, 3, 5)
-    assert torch.autograd.gradcheck(lambda *given: scaled_dot_attention(*given, mask), tensors)
+    assert torch.autograd.gradcheck(lambda q, k, v: attend(scaled_dot_scores(q, k), v, mask), tensors)

@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from regard.attention.masking import masked_softmax
-from regard.attention.protocol import Attended, Memory, Trace, View
+from regard.attention.protocol import Attended, Memory, Query, States, Trace, View, Weights
 from regard.registry import replaceable
 
 
@@ -38,12 +38,12 @@ def attend(
 
 
 def attend_single(
-    query: Float[Tensor, "batch target query"],
+    query: Query,
     scores: Float[Tensor, "batch 1 target source"],
     memory: Memory,
     view: View,
     *,
-    weights: Float[Tensor, "batch head target source"] | None,
+    weights: Weights | None,
     trace: bool,
     dropout: float,
 ) -> Attended:
@@ -55,21 +55,17 @@ def attend_single(
     return Attended(context[:, 0], weights, kept)
 
 
-def real_states(
-    states: Float[Tensor, "batch source state"], real: Bool[Tensor, "batch source"]
-) -> Float[Tensor, "batch source state"]:
-    """The states with zeros at padding, so that no padding value, not even NaN, reaches a product."""
-    return torch.where(real[..., None], states, 0.0)
-
-
 @replaceable
 def select_sentences(memories: tuple[Memory, ...], rows: Int[Tensor, " rows"]) -> tuple[Memory, ...]:
     """`memory.select(rows)` for each layer's memory of the source: how beam search reorders and repeats sentences."""
     return tuple(memory.select(rows) for memory in memories)
 
 
-def check_states(name: str, states: Any, real: Any, state_width: int) -> None:
-    """Raise unless states are `[batch, source, state_width]` and `real` is a bool mask `[batch, source]`."""
+def real_states(name: str, states: Any, real: Any, state_width: int) -> States:
+    """The states with zeros at padding, so that no padding value, not even NaN, reaches a product.
+
+    Raises unless states are `[batch, source, state_width]` and `real` is a bool mask `[batch, source]`.
+    """
     _check_tensor(name, "states", states, "[batch, source, state]")
     if states.shape[-1] != state_width:
         raise ValueError(f"{name}: the states are {states.shape[-1]} wide, but state_width is {state_width}")
@@ -84,6 +80,7 @@ def check_states(name: str, states: Any, real: Any, state_width: int) -> None:
             f"{name}: real is {real.dtype}, but a mask is torch.bool, True at real positions: "
             "real.bool(), or lengths_to_mask(lengths) from sentence lengths"
         )
+    return torch.where(real[..., None], states, 0.0)
 
 
 def check_query(name: str, query: Any, memory: Any, query_width: int, key_shape: tuple[int, ...]) -> None:

@@ -7,6 +7,12 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+Query = Float[Tensor, "batch target query"]
+States = Float[Tensor, "batch source state"]
+Real = Bool[Tensor, "batch source"]
+"""True at real positions, False at padding."""
+Weights = Float[Tensor, "batch head target source"]
+
 
 @dataclass(frozen=True)
 class Memory:
@@ -17,7 +23,7 @@ class Memory:
 
     keys: Float[Tensor, "batch *head source key"]
     values: Float[Tensor, "batch *head source value"]
-    real: Bool[Tensor, "batch source"]
+    real: Real
 
     def select(self, rows: Int[Tensor, " rows"]) -> "Memory":
         """The memory whose batch row i is this one's row `rows[i]`; beam search reorders and repeats with it."""
@@ -47,7 +53,7 @@ class View:
 class Trace:
     """The tensors of one call. `scores` are those before mask, softmax and Gaussian."""
 
-    query: Float[Tensor, "batch target query"]
+    query: Query
     scores: Float[Tensor, "batch head target source"]
     mask: Bool[Tensor, "batch #head target source"]
     gaussian: Float[Tensor, "batch 1 target source"] | None = None
@@ -60,7 +66,7 @@ class Attended:
     """The result of attention. `weights` is None only for the fixed-vector baseline."""
 
     context: Float[Tensor, "batch target value"]
-    weights: Float[Tensor, "batch head target source"] | None
+    weights: Weights | None
     trace: Trace | None = None
     memory: Memory | None = None
     """The memory for the next step, from a mechanism that changes it: location-sensitive attention keeps weights."""
@@ -70,9 +76,7 @@ class Attended:
 class Window(Protocol):
     """Chooses the positions that a step may see, independently of the score."""
 
-    def __call__(
-        self, query: Float[Tensor, "batch target query"], real: Bool[Tensor, "batch source"], position: int = 0
-    ) -> View: ...
+    def __call__(self, query: Query, real: Real, position: int = 0) -> View: ...
 
 
 @runtime_checkable
@@ -86,14 +90,8 @@ class Attention(Protocol):
     query_width: int
     value_width: int
 
-    def prepare(self, states: Float[Tensor, "batch source state"], real: Bool[Tensor, "batch source"]) -> Memory: ...
+    def prepare(self, states: States, real: Real) -> Memory: ...
 
     def __call__(
-        self,
-        query: Float[Tensor, "batch target query"],
-        memory: Memory,
-        position: int = 0,
-        *,
-        weights: Float[Tensor, "batch head target source"] | None = None,
-        trace: bool = False,
+        self, query: Query, memory: Memory, position: int = 0, *, weights: Weights | None = None, trace: bool = False
     ) -> Attended: ...

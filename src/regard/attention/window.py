@@ -1,9 +1,8 @@
 """The global window: every step sees every real position. The local ones are in `local/`."""
 
-from jaxtyping import Bool, Float
-from torch import Tensor, nn
+from torch import nn
 
-from regard.attention.protocol import View
+from regard.attention.protocol import Query, Real, View
 
 
 class GlobalWindow(nn.Module):
@@ -15,8 +14,6 @@ class GlobalWindow(nn.Module):
     ```
     """
 
-    def forward(
-        self, query: Float[Tensor, "batch target query"], real: Bool[Tensor, "batch source"], position: int = 0
-    ) -> View:
+    def forward(self, query: Query, real: Real, position: int = 0) -> View:
         batch, source = real.shape
         return View(real[:, None, None, :].expand(batch, 1, query.shape[1], source))

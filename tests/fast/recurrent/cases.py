@@ -10,7 +10,6 @@ from torch import Tensor
 
 from fast.cases import Case, Problem
 from models.zoo import BOS, VOCABULARY, build, recurrent
-from regard.attention.attend import real_states
 from regard.attention.masking import lengths_to_mask
 from regard.fast.recurrent import weight_swap
 from regard.models import RecurrentConfig
@@ -54,7 +53,7 @@ def encoding(lengths: tuple[int, ...] = LENGTHS, **choices: Any) -> Build:
             with torch.random.fork_rng(), autocast(device, dtype):
                 torch.manual_seed(2)
                 encoded = encode(encoder, embedded, ends)
-                return replace(encoded, states=real_states(encoded.states, encoded.real))
+                return replace(encoded, states=torch.where(encoded.real[..., None], encoded.states, 0.0))
 
         return Problem(run, {"embedded": embedded, **dict(encoder.recurrence.named_parameters())})
 

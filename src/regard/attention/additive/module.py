@@ -1,14 +1,13 @@
 """`BahdanauAttention`: additive attention as a module with its parameters."""
 
 import torch
-from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional
 
 from regard.attention.additive.functional import additive_scores
-from regard.attention.attend import attend_single, check_query, check_states, real_states
+from regard.attention.attend import attend_single, check_query, real_states
 from regard.attention.initialise import parameter
-from regard.attention.protocol import Attended, Memory, Window
+from regard.attention.protocol import Attended, Memory, Query, Real, States, Weights, Window
 from regard.attention.window import GlobalWindow
 from regard.registry import replaceable
 
@@ -41,21 +40,14 @@ class BahdanauAttention(nn.Module):
         self.window = window if window is not None else GlobalWindow()
         self.dropout = dropout
 
-    def prepare(self, states: Float[Tensor, "batch source state"], real: Bool[Tensor, "batch source"]) -> Memory:
+    def prepare(self, states: States, real: Real) -> Memory:
         """Project the keys once for the whole sentence: they do not depend on the step."""
-        check_states("BahdanauAttention", states, real, self.state_width)
-        states = real_states(states, real)
+        states = real_states("BahdanauAttention", states, real, self.state_width)
         return Memory(functional.linear(states, self.W_h, self.b), states, real)
 
     @replaceable
     def forward(
-        self,
-        query: Float[Tensor, "batch target query"],
-        memory: Memory,
-        position: int = 0,
-        *,
-        weights: Float[Tensor, "batch head target source"] | None = None,
-        trace: bool = False,
+        self, query: Query, memory: Memory, position: int = 0, *, weights: Weights | None = None, trace: bool = False
     ) -> Attended:
         check_query("BahdanauAttention", query, memory, self.query_width, (len(self.v),))
         view = self.window(query, memory.real, position)

@@ -1,13 +1,12 @@
 """Luong's local windows with their parameters: local-m and local-p, for any score."""
 
 import torch
-from jaxtyping import Bool, Float
-from torch import Tensor, nn
+from torch import nn
 from torch.nn import functional
 
 from regard.attention.initialise import parameter
 from regard.attention.local.functional import gaussian_fade, monotonic_center, predicted_center, window_mask
-from regard.attention.protocol import View
+from regard.attention.protocol import Query, Real, View
 
 
 class LocalM(nn.Module):
@@ -21,9 +20,7 @@ class LocalM(nn.Module):
         super().__init__()
         self.reach = _checked_reach("LocalM", reach)
 
-    def forward(
-        self, query: Float[Tensor, "batch target query"], real: Bool[Tensor, "batch source"], position: int = 0
-    ) -> View:
+    def forward(self, query: Query, real: Real, position: int = 0) -> View:
         dtype = torch.promote_types(query.dtype, torch.float32)
         center = monotonic_center(real.sum(dim=1), query.shape[1], position, dtype)
         return View(window_mask(center, real, self.reach), None, center)
@@ -43,9 +40,7 @@ class LocalP(nn.Module):
         self.W_p = parameter(width, query_width)
         self.v_p = parameter(width)
 
-    def forward(
-        self, query: Float[Tensor, "batch target query"], real: Bool[Tensor, "batch source"], position: int = 0
-    ) -> View:
+    def forward(self, query: Query, real: Real, position: int = 0) -> View:
         if query.shape[-1] != self.W_p.shape[1]:
             raise ValueError(f"LocalP: the query is {query.shape[-1]} wide, but query_width is {self.W_p.shape[1]}")
         center = predicted_center(functional.linear(query, self.W_p), self.v_p, real.sum(dim=1))

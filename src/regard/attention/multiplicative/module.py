@@ -1,13 +1,12 @@
 """Luong's three scores with their parameters: dot, general and concat."""
 
-from jaxtyping import Bool, Float
-from torch import Tensor, nn
+from torch import nn
 from torch.nn import functional
 
-from regard.attention.attend import attend_single, check_query, check_states, real_states
+from regard.attention.attend import attend_single, check_query, real_states
 from regard.attention.initialise import parameter
 from regard.attention.multiplicative.functional import concat_scores, dot_scores
-from regard.attention.protocol import Attended, Memory, Window
+from regard.attention.protocol import Attended, Memory, Query, Real, States, Weights, Window
 from regard.attention.window import GlobalWindow
 
 
@@ -28,20 +27,13 @@ class LuongDot(nn.Module):
         self.window = window if window is not None else GlobalWindow()
         self.dropout = dropout
 
-    def prepare(self, states: Float[Tensor, "batch source state"], real: Bool[Tensor, "batch source"]) -> Memory:
+    def prepare(self, states: States, real: Real) -> Memory:
         """The states are their own keys."""
-        check_states("LuongDot", states, real, self.state_width)
-        states = real_states(states, real)
+        states = real_states("LuongDot", states, real, self.state_width)
         return Memory(states, states, real)
 
     def forward(
-        self,
-        query: Float[Tensor, "batch target query"],
-        memory: Memory,
-        position: int = 0,
-        *,
-        weights: Float[Tensor, "batch head target source"] | None = None,
-        trace: bool = False,
+        self, query: Query, memory: Memory, position: int = 0, *, weights: Weights | None = None, trace: bool = False
     ) -> Attended:
         check_query("LuongDot", query, memory, self.query_width, (self.state_width,))
         view = self.window(query, memory.real, position)
@@ -62,20 +54,13 @@ class LuongGeneral(nn.Module):
         self.window = window if window is not None else GlobalWindow()
         self.dropout = dropout
 
-    def prepare(self, states: Float[Tensor, "batch source state"], real: Bool[Tensor, "batch source"]) -> Memory:
+    def prepare(self, states: States, real: Real) -> Memory:
         """Keys are `W_a h_s`, computed once for the sentence; each step is a plain dot product."""
-        check_states("LuongGeneral", states, real, self.state_width)
-        states = real_states(states, real)
+        states = real_states("LuongGeneral", states, real, self.state_width)
         return Memory(functional.linear(states, self.W_a), states, real)
 
     def forward(
-        self,
-        query: Float[Tensor, "batch target query"],
-        memory: Memory,
-        position: int = 0,
-        *,
-        weights: Float[Tensor, "batch head target source"] | None = None,
-        trace: bool = False,
+        self, query: Query, memory: Memory, position: int = 0, *, weights: Weights | None = None, trace: bool = False
     ) -> Attended:
         check_query("LuongGeneral", query, memory, self.query_width, (self.query_width,))
         view = self.window(query, memory.real, position)
@@ -100,20 +85,13 @@ class LuongConcat(nn.Module):
         self.window = window if window is not None else GlobalWindow()
         self.dropout = dropout
 
-    def prepare(self, states: Float[Tensor, "batch source state"], real: Bool[Tensor, "batch source"]) -> Memory:
+    def prepare(self, states: States, real: Real) -> Memory:
         """Keys are `W_h h`, the states' part of `W_a [s; h]`."""
-        check_states("LuongConcat", states, real, self.state_width)
-        states = real_states(states, real)
+        states = real_states("LuongConcat", states, real, self.state_width)
         return Memory(functional.linear(states, self.W_a[:, self.query_width :]), states, real)
 
     def forward(
-        self,
-        query: Float[Tensor, "batch target query"],
-        memory: Memory,
-        position: int = 0,
-        *,
-        weights: Float[Tensor, "batch head target source"] | None = None,
-        trace: bool = False,
+        self, query: Query, memory: Memory, position: int = 0, *, weights: Weights | None = None, trace: bool = False
     ) -> Attended:
         check_query("LuongConcat", query, memory, self.query_width, (len(self.v),))
         view = self.window(query, memory.real, position)

@@ -1,11 +1,10 @@
 """No attention: the fixed-vector baseline behind the same protocol."""
 
-from jaxtyping import Bool, Float
-from torch import Tensor, nn
+from torch import nn
 
-from regard.attention.attend import check_query, check_states, real_states
+from regard.attention.attend import check_query, real_states
 from regard.attention.none.functional import summary
-from regard.attention.protocol import Attended, Memory
+from regard.attention.protocol import Attended, Memory, Query, Real, States, Weights
 
 
 class NoAttention(nn.Module):
@@ -24,20 +23,14 @@ class NoAttention(nn.Module):
         self.query_width, self.state_width, self.value_width = query_width, state_width, state_width
         self.bidirectional = bidirectional
 
-    def prepare(self, states: Float[Tensor, "batch source state"], real: Bool[Tensor, "batch source"]) -> Memory:
+    def prepare(self, states: States, real: Real) -> Memory:
         """Keep only the summary of the states."""
-        check_states("NoAttention", states, real, self.state_width)
-        fixed = summary(real_states(states, real), real, self.bidirectional)[:, None]
+        states = real_states("NoAttention", states, real, self.state_width)
+        fixed = summary(states, real, self.bidirectional)[:, None]
         return Memory(fixed, fixed, real.any(dim=1, keepdim=True))
 
     def forward(
-        self,
-        query: Float[Tensor, "batch target query"],
-        memory: Memory,
-        position: int = 0,
-        *,
-        weights: Float[Tensor, "batch head target source"] | None = None,
-        trace: bool = False,
+        self, query: Query, memory: Memory, position: int = 0, *, weights: Weights | None = None, trace: bool = False
     ) -> Attended:
         check_query("NoAttention", query, memory, self.query_width, (self.state_width,))
         if weights is not None:

@@ -2,10 +2,8 @@
 
 import math
 
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor
-
-from regard.attention.attend import attend
 
 
 def scaled_dot_scores(
@@ -13,17 +11,6 @@ def scaled_dot_scores(
 ) -> Float[Tensor, "*batch target source"]:
     """`e_ts = q_t · k_s / √width`."""
     return (query / math.sqrt(query.shape[-1])) @ keys.mT
-
-
-def scaled_dot_attention(
-    query: Float[Tensor, "*batch target width"],
-    keys: Float[Tensor, "*batch source width"],
-    values: Float[Tensor, "*batch source value"],
-    mask: Bool[Tensor, "*#batch target source"],
-    gaussian: Float[Tensor, "*#batch target source"] | None = None,
-) -> tuple[Float[Tensor, "*batch target value"], Float[Tensor, "*batch target source"]]:
-    """Context and weights; multi-head attention is this with a head axis in front of the target axis."""
-    return attend(scaled_dot_scores(query, keys), values, mask, gaussian)
 
 
 def split_heads(

@@ -1,14 +1,13 @@
 """Scaled dot-product and multi-head attention with their parameters."""
 
 import torch
-from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional
 
-from regard.attention.attend import attend, attend_single, check_query, check_states, real_states
+from regard.attention.attend import attend, attend_single, check_query, real_states
 from regard.attention.initialise import parameter
 from regard.attention.masking import causal_mask
-from regard.attention.protocol import Attended, Memory, Trace, View, Window
+from regard.attention.protocol import Attended, Memory, Query, Real, States, Trace, View, Weights, Window
 from regard.attention.scaled_dot.functional import merge_heads, scaled_dot_scores, split_heads
 from regard.attention.window import GlobalWindow
 
@@ -30,19 +29,18 @@ class ScaledDotAttention(nn.Module):
         self.window = window if window is not None else GlobalWindow()
         self.dropout = dropout
 
-    def prepare(self, states: Float[Tensor, "batch source state"], real: Bool[Tensor, "batch source"]) -> Memory:
+    def prepare(self, states: States, real: Real) -> Memory:
         """The states are their own keys."""
-        check_states("ScaledDotAttention", states, real, self.state_width)
-        states = real_states(states, real)
+        states = real_states("ScaledDotAttention", states, real, self.state_width)
         return Memory(states, states, real)
 
     def forward(
         self,
-        query: Float[Tensor, "batch target query"],
+        query: Query,
         memory: Memory,
         position: int = 0,
         *,
-        weights: Float[Tensor, "batch head target source"] | None = None,
+        weights: Weights | None = None,
         trace: bool = False,
         causal: bool = False,
     ) -> Attended:
@@ -102,21 +100,20 @@ class MultiHeadAttention(nn.Module):
         self.window = window if window is not None else GlobalWindow()
         self.dropout = dropout
 
-    def prepare(self, states: Float[Tensor, "batch source state"], real: Bool[Tensor, "batch source"]) -> Memory:
+    def prepare(self, states: States, real: Real) -> Memory:
         """Project keys and values once: a decoder's cross-attention cache."""
-        check_states("MultiHeadAttention", states, real, self.state_width)
-        states = real_states(states, real)
+        states = real_states("MultiHeadAttention", states, real, self.state_width)
         keys = functional.linear(states, self.W_k, self.b_k)
         values = functional.linear(states, self.W_v, self.b_v)
         return Memory(split_heads(keys, self.heads), split_heads(values, self.heads), real)
 
     def forward(
         self,
-        query: Float[Tensor, "batch target query"],
+        query: Query,
         memory: Memory,
         position: int = 0,
         *,
-        weights: Float[Tensor, "batch head target source"] | None = None,
+        weights: Weights | None = None,
         trace: bool = False,
         causal: bool = False,
     ) -> Attended:

@@ -9,7 +9,8 @@ import torch
 from numpy.random import Generator
 from torch import Tensor, nn
 
-from regard.attention.multiplicative.functional import dot_attention
+from regard.attention.attend import attend
+from regard.attention.multiplicative.functional import dot_scores
 from regard.course.assertions import Check
 from regard.course.attempt import Attempt
 from regard.course.exercise import Arguments, Family, Law, Mistake
@@ -31,7 +32,7 @@ def decode(cell: nn.GRUCell, W_c: Tensor, sentences: list[tuple[Tensor, Tensor]]
         vectors = []
         for word in words:
             state = cell(torch.cat([word[None], fed], dim=-1), state)
-            context, _ = dot_attention(state, states, states, everything)
+            context, _ = attend(dot_scores(state, states), states, everything)
             fed = torch.tanh(torch.cat([context, state], dim=-1) @ W_c.T)
             vectors.append(fed)
         decoded.append(torch.cat(vectors))

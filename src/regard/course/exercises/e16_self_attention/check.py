@@ -9,8 +9,9 @@ from numpy.random import Generator
 from torch import Tensor
 
 from regard.attention import masking
+from regard.attention.attend import attend
 from regard.attention.scaled_dot import reference
-from regard.attention.scaled_dot.functional import merge_heads, scaled_dot_attention, split_heads
+from regard.attention.scaled_dot.functional import merge_heads, scaled_dot_scores, split_heads
 from regard.attention.worked import WorkedView
 from regard.course.assertions import Check
 from regard.course.attempt import Attempt
@@ -27,7 +28,7 @@ def causal_mask(size: int) -> Tensor:
 
 
 def scaled_dot(query: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Seen:
-    return scaled_dot_attention(query, keys, values, mask)
+    return attend(scaled_dot_scores(query, keys), values, mask)
 
 
 def multi_head(
@@ -48,7 +49,7 @@ def differentiable(
 ) -> Seen:
     """Multi-head attention from the package's torch functions, for its gradients."""
     q, k, v = (split_heads(one, heads) for one in (query @ W_q.T, states @ W_k.T, states @ W_v.T))
-    context, weights = scaled_dot_attention(q, k, v, mask)
+    context, weights = attend(scaled_dot_scores(q, k), v, mask)
     return merge_heads(context) @ W_o.T, weights
 
 
