@@ -58,5 +58,3 @@ def test_a_config_enables_it() -> None:
     found = decode(model, source, lengths, config)
     assert [one[0].tokens for one in found] == [one[0].tokens for one in direct]
     assert all(one[0].normalised <= one[0].score / len(one[0].tokens) + 1e-9 for one in found)
-    with pytest.raises(ValueError, match=r"coverage must be 0 \(off\) or more, got -1"):
-        Options(coverage=-1.0)

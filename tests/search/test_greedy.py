@@ -142,8 +142,3 @@ def test_no_repeat_ngram_changes_a_repeating_model() -> None:
     table[:, 5], table[:, 6] = 3.0, 2.0
     (one,) = greedy_search(Markov(table), None, limits(5), options=Options(no_repeat_ngram=2))
     assert one.tokens == (5, 5, 6, 5, UNK)
-
-
-def test_negative_ngram_size_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"no_repeat_ngram must be 0 \(off\) or more, got -1"):
-        Options(no_repeat_ngram=-1)

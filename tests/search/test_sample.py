@@ -113,20 +113,6 @@ def test_nan_models_raise_instead_of_sampling() -> None:
         sample_search(Markov(only_unknown), None, limits(3), generator(), options=Options(forbid_unk=True))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"temperature": 0.0}, "temperature must be above 0, got 0.0; leave it out for greedy search"),
-        ({"temperature": float("nan")}, "temperature must be above 0, got nan"),
-        ({"top_k": 0}, "top_k must be 1 or more, got 0"),
-        ({"top_p": 1.5}, "top_p must lie above 0 and at most at 1, got 1.5"),
-    ],
-)
-def test_wrong_samplers_are_refused(arguments, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        Sampler(**arguments)
-
-
 def test_no_samples_are_refused() -> None:
     with pytest.raises(ValueError, match="samples must be 1 or more, got 0"):
         sample_search(MODEL, None, limits(1), generator(), samples=0)

@@ -1,16 +1,41 @@
-"""The strategy of beam search: keep the best few partial hypotheses of every sentence."""
+"""The strategy of beam search, which keeps the best few partial hypotheses of every sentence, and a record of it."""
 
 import heapq
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from regard.search.hypothesis import LengthPenalty
 from regard.search.scoring import best
-from regard.search.search_tree import Fate, Node, SearchTree
+from regard.search.search_options import LengthPenalty
 from regard.search.strategy import Candidates, Ended, Live
+
+Fate = Literal["kept", "finished", "cut", "pruned", "hopeless"]
+"""kept: continued; finished: ended in EOS; cut: reached the limit; pruned: outside the beam;
+hopeless: inside the beam, but unable to beat a finished hypothesis."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """One candidate; no two nodes of a sentence have the same tokens, so the parent is the node of `tokens[:-1]`."""
+
+    sentence: int
+    tokens: tuple[int, ...]
+    score: float
+    fate: Fate
+
+
+@dataclass
+class SearchTree:
+    """Pass an empty one to `beam_search`, which fills it step by step."""
+
+    nodes: list[Node] = field(default_factory=list)
+
+    def of(self, sentence: int) -> list[Node]:
+        return [node for node in self.nodes if node.sentence == sentence]
 
 
 class Beam:

@@ -12,20 +12,18 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from regard.registry import replaceable
-from regard.search.beam import Beam
-from regard.search.greedy import Greedy
+from regard.search.beam import Beam, SearchTree
 from regard.search.host_choices import ended as follow
-from regard.search.hypothesis import Hypothesis
-from regard.search.prefixes import check_prefixes, forced_tokens
+from regard.search.hypothesis import Hypothesis, Trail
 from regard.search.sample import Sampler, Sampling
-from regard.search.scoring import log_probabilities, restrict
+from regard.search.scoring import Prefixes, check_prefixes, forced_tokens, log_probabilities, restrict
 from regard.search.search_config import SearchConfig
 from regard.search.search_options import Options
-from regard.search.search_tree import SearchTree
 from regard.search.stepper import SearchingStepper, Stepper
-from regard.search.strategy import Ended, Live, Strategy, check_choice
-from regard.search.trail import Trail
+from regard.search.strategy import Ended, Greedy, Live, Strategy, check_choice
 
+Limits = Int[Tensor, "sentence"]
+"""The most tokens of each sentence, EOS included, on the device of the model."""
 UNSEEN = 1e-3
 """Lower bound of the attention that a position received: its logarithm must be finite."""
 
@@ -38,7 +36,7 @@ def decode(
     *,
     most: int | None = None,
     options: Options | None = None,
-    prefixes: Sequence[Sequence[int]] | None = None,
+    prefixes: Prefixes | None = None,
     generator: torch.Generator | None = None,
 ) -> list[list[Hypothesis]]:
     """Hypotheses for each sentence, best first; samples in the order drawn.
@@ -64,35 +62,26 @@ def decode(
 
 @replaceable
 def greedy_search(
-    stepper: Stepper,
-    source: Any,
-    limits: Int[Tensor, "sentence"],
-    *,
-    options: Options | None = None,
-    prefixes: Sequence[Sequence[int]] | None = None,
+    stepper: Stepper, source: Any, limits: Limits, *, options: Options | None = None, prefixes: Prefixes | None = None
 ) -> list[Hypothesis]:
-    """One hypothesis for each sentence; a sentence leaves the batch as soon as it ends.
-
-    `limits` gives the most tokens (EOS included) for each sentence, on the device of the model.
-    Equal probabilities: the lowest id wins. `prefixes[i]` are the tokens that output i must begin with.
-    """
+    """One hypothesis for each sentence; a sentence leaves the batch as soon as it ends."""
     options = options or Options()
-    if prefixes is None and (found := _searched(stepper, source, limits, 1, 1, options)) is not None:
-        return [one for (one,) in found]
-    ended, trail = run(stepper, source, limits, Greedy(), options, prefixes)
-    return hypotheses([one for (one,) in ended], trail, options)
+    found = _searched(stepper, source, limits, 1, 1, options) if prefixes is None else None
+    if found is None:
+        found = hypotheses(*run(stepper, source, limits, Greedy(), options, prefixes), options)
+    return [one for (one,) in found]
 
 
 @replaceable
 def beam_search(
     stepper: Stepper,
     source: Any,
-    limits: Int[Tensor, "sentence"],
+    limits: Limits,
     *,
     beam: int = 4,
     nbest: int = 1,
     options: Options | None = None,
-    prefixes: Sequence[Sequence[int]] | None = None,
+    prefixes: Prefixes | None = None,
     record: SearchTree | None = None,
     lengths: Int[Tensor, "sentence"] | None = None,
 ) -> list[list[Hypothesis]]:
@@ -106,15 +95,14 @@ def beam_search(
     sentence leaves the batch with its last row; this never loses a better hypothesis. The coverage penalty, which needs
     the `lengths` of the sources, is never positive either.
 
-    Hypotheses cut off at their limit come after all finished ones. `limits` and `prefixes`: as in `greedy_search`.
+    Hypotheses cut off at their limit come after all finished ones.
     """
     if beam < 1 or not 1 <= nbest <= beam:
         raise ValueError(f"beam must be 1 or more and nbest between 1 and beam, got beam {beam} and nbest {nbest}")
     options = options or Options()
-    if prefixes is None and record is None:
-        found = _searched(stepper, source, limits, beam, nbest, options)
-        if found is not None:
-            return found
+    found = _searched(stepper, source, limits, beam, nbest, options) if prefixes is None and record is None else None
+    if found is not None:
+        return found
     strategy = Beam(beam, nbest, options.penalty, limits.tolist(), record)
     ended, trail = run(stepper, source, limits, strategy, options, prefixes, lengths=lengths)
 
@@ -122,11 +110,11 @@ def beam_search(
         return one.finished, one.merit(options.penalty)
 
     # The sort is stable: of equal hypotheses the one that ended first stays first.
-    return _in_groups([sorted(group, key=merit, reverse=True)[:nbest] for group in ended], trail, options)
+    return hypotheses([sorted(group, key=merit, reverse=True)[:nbest] for group in ended], trail, options)
 
 
 def _searched(
-    stepper: Stepper, source: Any, limits: Int[Tensor, "sentence"], beam: int, nbest: int, options: Options
+    stepper: Stepper, source: Any, limits: Limits, beam: int, nbest: int, options: Options
 ) -> list[list[Hypothesis]] | None:
     """The result of a model that searches by itself; None where it does not."""
     if not isinstance(stepper, SearchingStepper):
@@ -137,24 +125,19 @@ def _searched(
         return None
     (choices, weights), trail = found, Trail()
     trail.add(weights if options.weights else None, choices.token.size)
-    return _in_groups(follow(choices, nbest, options), trail, options)
-
-
-def _in_groups(ended: Sequence[Sequence[Ended]], trail: Trail, options: Options) -> list[list[Hypothesis]]:
-    flat = iter(hypotheses([one for group in ended for one in group], trail, options))
-    return [[next(flat) for _ in group] for group in ended]
+    return hypotheses(follow(choices, nbest, options), trail, options)
 
 
 def sample_search(
     stepper: Stepper,
     source: Any,
-    limits: Int[Tensor, "sentence"],
+    limits: Limits,
     generator: torch.Generator,
     *,
     sampler: Sampler | None = None,
     samples: int = 1,
     options: Options | None = None,
-    prefixes: Sequence[Sequence[int]] | None = None,
+    prefixes: Prefixes | None = None,
 ) -> list[list[Hypothesis]]:
     """`samples` draws for each sentence, in the order drawn; scores are the model's own, before any temperature.
 
@@ -164,15 +147,13 @@ def sample_search(
         raise ValueError(f"samples must be 1 or more, got {samples}")
     options = options or Options()
     strategy = Sampling(sampler or Sampler(), generator)
-    ended, trail = run(stepper, source, limits, strategy, options, prefixes, samples)
-    flat = hypotheses([one for group in ended for one in group], trail, options)
-    return [flat[start : start + samples] for start in range(0, len(flat), samples)]
+    return hypotheses(*run(stepper, source, limits, strategy, options, prefixes, samples), options)
 
 
 def forced_search(
     stepper: Stepper,
     source: Any,
-    targets: Sequence[Sequence[int]],
+    targets: Prefixes,
     *,
     device: torch.device | str = "cpu",
     options: Options | None = None,
@@ -185,10 +166,10 @@ def forced_search(
 def run(
     stepper: Stepper,
     source: Any,
-    limits: Int[Tensor, "sentence"],
+    limits: Limits,
     strategy: Strategy,
     options: Options,
-    prefixes: Sequence[Sequence[int]] | None = None,
+    prefixes: Prefixes | None = None,
     copies: int = 1,
     lengths: Int[Tensor, "sentence"] | None = None,
 ) -> tuple[list[list[Ended]], Trail]:
@@ -264,17 +245,12 @@ def coverage_penalty(seen: Float[np.ndarray, " source"], weight: float) -> float
     return weight * float(np.log(np.clip(seen, UNSEEN, 1.0)).sum())
 
 
-def hypotheses(ended: Sequence[Ended], trail: Trail, options: Options) -> list[Hypothesis]:
-    """The ended hypotheses as `Hypothesis`, with their attention."""
-    weights = trail.collect([one.path for one in ended])
-    return [
-        Hypothesis(
-            tokens=one.tokens,
-            score=one.score,
-            normalised=one.merit(options.penalty),
-            log_probabilities=one.values,
-            weights=weight,
-            finished=one.finished,
-        )
-        for one, weight in zip(ended, weights, strict=True)
-    ]
+def hypotheses(ended: Sequence[Sequence[Ended]], trail: Trail, options: Options) -> list[list[Hypothesis]]:
+    """The ended hypotheses of each sentence as `Hypothesis`, with their attention."""
+    weights = iter(trail.collect([one.path for group in ended for one in group]))
+
+    def finish(one: Ended) -> Hypothesis:
+        merit = one.merit(options.penalty)
+        return Hypothesis(one.tokens, one.score, merit, one.values, next(weights), one.finished)
+
+    return [[finish(one) for one in group] for group in ended]

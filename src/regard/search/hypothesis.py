@@ -1,9 +1,11 @@
-"""`Hypothesis`, one output of a search with its scores and attention, and `LengthPenalty`."""
+"""`Hypothesis`, one output of a search with its scores and attention, and `Trail`, which collects the attention."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-from jaxtyping import Float
+import numpy as np
+import torch
+from jaxtyping import Float, Int
 from torch import Tensor
 
 
@@ -24,28 +26,32 @@ class Hypothesis:
     """False when the length limit cut it off before EOS."""
 
 
-@dataclass(frozen=True)
-class LengthPenalty:
-    """Divides a score by a growing function of the length: every further token lowers the sum.
+class Trail:
+    """Collects the attention of every step and returns the rows that belong to each hypothesis.
 
-    power:  lp(n) = n^alpha                (alpha 1: the mean log-probability)
-    gnmt:   lp(n) = ((5 + n) / 6)^alpha    (Wu et al. 2016, eq. 14)
-
-    n counts EOS. alpha 0 leaves the sum as it is.
+    Rows stay on their device, step after step; a hypothesis remembers the numbers of its rows (its path).
     """
 
-    alpha: float = 1.0
-    form: Literal["power", "gnmt"] = "power"
+    def __init__(self) -> None:
+        self._parts: list[Tensor] = []
+        self._rows = 0
 
-    def __post_init__(self) -> None:
-        if not self.alpha >= 0:
-            raise ValueError(f"length penalty alpha must be 0 or more, got {self.alpha}; 0 switches it off")
+    def add(self, weights: Float[Tensor, "rows layer head source"] | None, rows: int) -> Int[np.ndarray, "rows"]:
+        """Keep one step's weights; returns the numbers of its rows."""
+        numbers = np.arange(self._rows, self._rows + rows)
+        self._rows += rows
+        if weights is not None:
+            self._parts.append(weights)
+        return numbers
 
-    def divisor(self, length: int) -> float:
-        """lp(length); it never falls as the length grows, and the stopping rule of beam search relies on that."""
-        length = max(length, 1)
-        base = float(length) if self.form == "power" else (5 + length) / 6
-        return float(base**self.alpha)
-
-    def normalise(self, score: float, length: int) -> float:
-        return score / self.divisor(length)
+    def collect(
+        self, paths: Sequence[Int[np.ndarray, "_target"]]
+    ) -> list[Float[Tensor, "layer head _target source"] | None]:
+        """The weights along each path, in float32 at least; None throughout when the model gave none."""
+        if not self._parts or not paths:
+            return [None] * len(paths)
+        flat = torch.cat(self._parts)
+        index = torch.as_tensor(np.concatenate(paths), device=flat.device)
+        chosen = flat.index_select(0, index).to(torch.promote_types(flat.dtype, torch.float32))
+        lengths = [len(path) for path in paths]
+        return [rows.permute(1, 2, 0, 3).contiguous() for rows in torch.split(chosen, lengths)]

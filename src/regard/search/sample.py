@@ -19,14 +19,6 @@ class Sampler:
     top_k: int | None = None
     top_p: float | None = None
 
-    def __post_init__(self) -> None:
-        if not 0 < self.temperature < float("inf"):
-            raise ValueError(f"temperature must be above 0, got {self.temperature}; leave it out for greedy search")
-        if self.top_k is not None and self.top_k < 1:
-            raise ValueError(f"top_k must be 1 or more, got {self.top_k}; leave it out to keep every token")
-        if self.top_p is not None and not 0 < self.top_p <= 1:
-            raise ValueError(f"top_p must lie above 0 and at most at 1, got {self.top_p}")
-
     def distribution(self, scores: Float[Tensor, "rows vocabulary"]) -> Float[Tensor, "rows vocabulary"]:
         """The probabilities that tokens are drawn with."""
         heated = scores / self.temperature

@@ -8,9 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from torch import Tensor
 
 from regard.bounds import MOST
-from regard.search.hypothesis import LengthPenalty
 from regard.search.sample import Sampler
-from regard.search.search_options import Options
+from regard.search.search_options import LengthPenalty, Options
 
 
 class Longest(BaseModel):

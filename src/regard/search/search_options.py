@@ -1,8 +1,30 @@
 """`Options`, which all searches share: special ids, forbidden tokens, and how hypotheses are scored."""
 
 from dataclasses import dataclass, field
+from typing import Literal
 
-from regard.search.hypothesis import LengthPenalty
+
+@dataclass(frozen=True)
+class LengthPenalty:
+    """Divides a score by a growing function of the length: every further token lowers the sum.
+
+    power:  lp(n) = n^alpha                (alpha 1: the mean log-probability)
+    gnmt:   lp(n) = ((5 + n) / 6)^alpha    (Wu et al. 2016, eq. 14)
+
+    n counts EOS. alpha 0 leaves the sum as it is.
+    """
+
+    alpha: float = 1.0
+    form: Literal["power", "gnmt"] = "power"
+
+    def divisor(self, length: int) -> float:
+        """lp(length); it never falls as the length grows, and the stopping rule of beam search relies on that."""
+        length = max(length, 1)
+        base = float(length) if self.form == "power" else (5 + length) / 6
+        return float(base**self.alpha)
+
+    def normalise(self, score: float, length: int) -> float:
+        return score / self.divisor(length)
 
 
 @dataclass(frozen=True)
@@ -21,12 +43,6 @@ class Options:
     """Weight of the coverage penalty of beam search (Wu et al. 2016, eq. 14); 0 is off."""
     weights: bool = True
     """False: hypotheses have no attention."""
-
-    def __post_init__(self) -> None:
-        if self.no_repeat_ngram < 0:
-            raise ValueError(f"no_repeat_ngram must be 0 (off) or more, got {self.no_repeat_ngram}")
-        if not self.coverage >= 0:
-            raise ValueError(f"coverage must be 0 (off) or more, got {self.coverage}")
 
     @property
     def forbidden(self) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Inputs and outputs of a search strategy at each step: live hypotheses, candidates, ended hypotheses."""
+"""A search strategy, what it reads and gives at each step (live hypotheses, candidates, ended ones), and `Greedy`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from regard.search.hypothesis import LengthPenalty
+from regard.search.scoring import best
+from regard.search.search_options import LengthPenalty
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,18 @@ class Strategy(Protocol):
     def hopeful(self, live: Live, ended: Sequence[Ended]) -> Bool[np.ndarray, "rows"]:
         """Which rows are worth another step, given those that ended just now."""
         ...
+
+
+class Greedy:
+    """The most probable token at each step. Equal probabilities: the lowest id wins."""
+
+    def choose(self, scores: Float[Tensor, "rows vocabulary"], live: Live) -> Candidates:
+        values, ids = best(scores, 1)
+        rows = np.flatnonzero(~np.isneginf(values[:, 0]))
+        return Candidates(rows, ids[rows, 0], values[rows, 0])
+
+    def hopeful(self, live: Live, ended: Sequence[Ended]) -> Bool[np.ndarray, "rows"]:
+        return np.ones(len(live.sentence), dtype=bool)
 
 
 def check_choice(choice: Candidates, live: Live, ended: Sequence[Sequence[Ended]]) -> None:

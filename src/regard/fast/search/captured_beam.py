@@ -18,9 +18,9 @@ from regard.fast.graphs.capture import LaunchedWarning, capturing
 from regard.fast.search.beam_slots import Slots, choose
 from regard.fast.search.shared_memory import SharedMemory
 from regard.search.host_choices import HostChoices
+from regard.search.hypothesis import Trail
 from regard.search.search_options import Options
 from regard.search.stepper import State, Stepper
-from regard.search.trail import Trail
 
 
 class CapturedSearch:

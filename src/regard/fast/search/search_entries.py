@@ -22,12 +22,12 @@ from regard.fast.search.beam_slots import Slots
 from regard.fast.search.captured_beam import CapturedSearch, leaves
 from regard.fast.search.step_identity import step_key
 from regard.registry import Refusal, operation_of, replaces
+from regard.search.beam import SearchTree
 from regard.search.decode import beam_search, greedy_search, hypotheses
 from regard.search.ensemble import Ensemble
 from regard.search.host_choices import ended
 from regard.search.hypothesis import Hypothesis
 from regard.search.search_options import Options
-from regard.search.search_tree import SearchTree
 from regard.search.stepper import State, Stepper
 
 FEW = 8
@@ -138,9 +138,7 @@ def search_captured(
             choices, trail = found.search(stepper, state, slots, options, int(longest.max()))
         finally:
             found.busy.release()
-    best = ended(choices, nbest, options)
-    flat = iter(hypotheses([one for group in best for one in group], trail, options))
-    return [[next(flat) for _ in group] for group in best]
+    return hypotheses(ended(choices, nbest, options), trail, options)
 
 
 def most_steps(longest: Int[np.ndarray, " sentence"]) -> int:
