@@ -7,6 +7,11 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from regard.attention.build import SCORES, check_combination
 from regard.bounds import MOST
 
+Width = Annotated[int, Field(ge=1, le=MOST["width"])]
+Layers = Annotated[int, Field(ge=1, le=MOST["layers"])]
+Heads = Annotated[int, Field(ge=1, le=MOST["heads"])]
+Rate = Annotated[float, Field(ge=0, lt=1)]
+"""A dropout rate."""
 Cell = Literal["gru", "lstm", "gru-2014"]
 Placement = Literal["input", "output"]
 Initial = Literal["zero", "last", "sum", "projection", "backward"]
@@ -20,59 +25,38 @@ class RecurrentConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, use_attribute_docstrings=True, extra="forbid")
 
-    architecture: Literal["rnn"] = "rnn"
-    """Recurrent or Transformer."""
-    cell: Cell = Field(
-        "gru", description="Recurrent cell: gru is torch's, U s inside r ∘ (·); gru-2014 the paper's, U (r ∘ s)"
-    )
-    embedding: int = Field(128, ge=1, le=MOST["width"])
-    """Width of word vectors."""
-    encoder_units: int = Field(
-        128, ge=1, le=MOST["width"], description="width of the encoder state, for each direction"
-    )
-    encoder_layers: int = Field(1, ge=1, le=MOST["layers"])
-    """Recurrent layers of the encoder."""
-    bidirectional: bool = True
-    """Whether the encoder also reads from right to left."""
-    decoder_units: int = Field(128, ge=1, le=MOST["width"])
-    """Width of the decoder state."""
-    decoder_layers: int = Field(1, ge=1, le=MOST["layers"])
-    """Recurrent layers of the decoder."""
+    architecture: Literal["rnn"] = Field("rnn", description="recurrent or Transformer")
+    cell: Cell = "gru"
+    """Recurrent cell: gru is torch's, U s inside r ∘ (·); gru-2014 the paper's, U (r ∘ s)."""
+    embedding: Width = Field(128, description="width of word vectors")
+    encoder_units: Width = Field(128, description="width of the encoder state, for each direction")
+    encoder_layers: Layers = Field(1, description="recurrent layers of the encoder")
+    bidirectional: bool = Field(True, description="whether the encoder also reads from right to left")
+    decoder_units: Width = Field(128, description="width of the decoder state")
+    decoder_layers: Layers = Field(1, description="recurrent layers of the decoder")
 
     score: str = Field(
         "additive", max_length=200, description=f"{', '.join(SCORES)}, or your own as package.module:Class"
     )
-    attention_width: int | None = Field(
-        None, ge=1, le=MOST["width"], description="width of the scoring network (default: decoder_units)"
-    )
+    attention_width: Width | None = Field(None, description="width of the scoring network (default: decoder_units)")
     attention_bias: bool = Field(False, description="add b to the additive score: v · tanh(W_s s + W_h h + b)")
-    heads: int = Field(1, ge=1, le=MOST["heads"])
-    """Attention heads; more than one needs score multi-head."""
+    heads: Heads = Field(1, description="attention heads; more than one needs score multi-head")
     window: Literal["global", "local-m", "local-p"] = "global"
     """Source positions that are attended to: all, or a window around a monotonic (m) or predicted (p) position."""
     reach: int = Field(10, ge=1, le=MOST["longest"], description="Luong's D: a local window is 2D + 1 words wide")
     placement: Placement = "input"
     """Whether the context enters before (Bahdanau) or after (Luong) the recurrent step."""
-    input_feeding: bool = False
-    """Whether the attentional vector is fed to the next step (Luong)."""
+    input_feeding: bool = Field(False, description="whether the attentional vector is fed to the next step (Luong)")
 
-    initial: Initial = "projection"
-    """How the first decoder state is computed from the encoder."""
-    readout: Readout = "state-context-embedding"
-    """What the output layer reads."""
-    readout_width: int | None = Field(
-        None,
-        ge=1,
-        le=MOST["width"],
-        description="width of the readouts attentional and maxout (default: decoder_units)",
-    )
+    initial: Initial = Field("projection", description="how the first decoder state is computed from the encoder")
+    readout: Readout = Field("state-context-embedding", description="what the output layer reads")
+    readout_width: Width | None = None
+    """Width of the readouts attentional and maxout (default: decoder_units)."""
     readout_state: ReadoutState = Field("new", description="previous: maxout reads s_{t-1}, as in the paper's appendix")
-    tie: Tie = "none"
-    """Embeddings that share weights with the output layer."""
-    dropout: float = Field(0.0, ge=0, lt=1, description="dropout between layers and before the output layer")
-    embedding_dropout: float = Field(0.0, ge=0, lt=1)
-    """Dropout on word vectors."""
-    state_dropout: float = Field(0.0, ge=0, lt=1, description="dropout on the encoder's states that attention reads")
+    tie: Tie = Field("none", description="embeddings that share weights with the output layer")
+    dropout: Rate = Field(0.0, description="dropout between layers and before the output layer")
+    embedding_dropout: Rate = Field(0.0, description="dropout on word vectors")
+    state_dropout: Rate = Field(0.0, description="dropout on the encoder's states that attention reads")
 
     @property
     def state_width(self) -> int:
@@ -157,28 +141,18 @@ class TransformerConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, use_attribute_docstrings=True, extra="forbid")
 
-    architecture: Literal["transformer"] = "transformer"
-    """Recurrent or Transformer."""
-    width: int = Field(256, ge=2, le=MOST["width"])
-    """Width of the residual stream."""
-    heads: int = Field(4, ge=1, le=MOST["heads"])
-    """Attention heads in each layer."""
-    encoder_layers: int = Field(3, ge=1, le=MOST["layers"])
-    """Blocks of the encoder."""
-    decoder_layers: int = Field(3, ge=1, le=MOST["layers"])
-    """Blocks of the decoder."""
-    feedforward: int = Field(1024, ge=1, le=MOST["feedforward"])
-    """Inner width of feed-forward blocks."""
-    positions: Literal["sinusoidal", "learned"] = "sinusoidal"
-    """How positions are encoded."""
+    architecture: Literal["transformer"] = Field("transformer", description="recurrent or Transformer")
+    width: int = Field(256, ge=2, le=MOST["width"], description="width of the residual stream")
+    heads: Heads = Field(4, description="attention heads in each layer")
+    encoder_layers: Layers = Field(3, description="blocks of the encoder")
+    decoder_layers: Layers = Field(3, description="blocks of the decoder")
+    feedforward: int = Field(1024, ge=1, le=MOST["feedforward"], description="inner width of feed-forward blocks")
+    positions: Literal["sinusoidal", "learned"] = Field("sinusoidal", description="how positions are encoded")
     longest: int = Field(1024, ge=1, le=MOST["longest"], description="the number of learned positions")
-    tie: Tie = "none"
-    """Embeddings that share weights with the output layer."""
-    dropout: float = Field(0.1, ge=0, lt=1)
-    """Dropout on embeddings and on the output of each block."""
-    inner_dropout: float | None = Field(
-        None, ge=0, lt=1, description="dropout on attention weights and inside feed-forward blocks (default: dropout)"
-    )
+    tie: Tie = Field("none", description="embeddings that share weights with the output layer")
+    dropout: Rate = Field(0.1, description="dropout on embeddings and on the output of each block")
+    inner_dropout: Rate | None = None
+    """Dropout on attention weights and inside feed-forward blocks (default: dropout)."""
 
     @property
     def most_pieces(self) -> int | None:

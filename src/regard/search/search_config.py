@@ -17,10 +17,8 @@ class Longest(BaseModel):
 
     model_config = ConfigDict(frozen=True, use_attribute_docstrings=True, extra="forbid", allow_inf_nan=False)
 
-    factor: float = Field(default=2.0, ge=0, le=MOST["factor"])
-    """Tokens for each source token."""
-    offset: int = Field(default=10, ge=0, le=MOST["longest"])
-    """Tokens that are added."""
+    factor: float = Field(default=2.0, ge=0, le=MOST["factor"], description="tokens for each source token")
+    offset: int = Field(default=10, ge=0, le=MOST["longest"], description="tokens that are added")
 
 
 class SearchConfig(BaseModel):
@@ -33,10 +31,8 @@ class SearchConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, use_attribute_docstrings=True, extra="forbid", allow_inf_nan=False)
 
-    beam: int = Field(default=1, ge=1, le=MOST["beam"])
-    """Beam width; 1 is greedy search."""
-    nbest: int = Field(default=1, ge=1, le=MOST["beam"])
-    """Translations of each text."""
+    beam: int = Field(default=1, ge=1, le=MOST["beam"], description="beam width; 1 is greedy search")
+    nbest: int = Field(default=1, ge=1, le=MOST["beam"], description="translations of each text")
     longest: Longest | Annotated[int, Field(ge=0, le=MOST["longest"])] = Field(default_factory=Longest)
     """Largest number of tokens of a translation: a number, or a table."""
     length_penalty: float = Field(default=1.0, ge=0, le=MOST["penalty"])
@@ -47,16 +43,14 @@ class SearchConfig(BaseModel):
     """How much beam search penalises source positions that received little attention."""
     no_repeat_ngram: int = Field(default=0, ge=0, le=MOST["longest"])
     """No n-gram of this size occurs twice; 0 allows all."""
-    forbid_unk: bool = False
-    """Whether the unknown word is forbidden in translations."""
+    forbid_unk: bool = Field(default=False, description="whether the unknown word is forbidden in translations")
     temperature: float | None = Field(default=None, gt=0)
     """Samples instead of searching; 1.0 leaves the distribution as it is."""
     top_k: int | None = Field(default=None, ge=1, le=MOST["vocabulary"])
     """Sample from the k most probable tokens."""
     top_p: float | None = Field(default=None, gt=0, le=1)
     """Sample from the most probable tokens that sum to p."""
-    seed: int = Field(default=0, ge=-MOST["seed"], le=MOST["seed"])
-    """Seed of sampling."""
+    seed: int = Field(default=0, ge=-MOST["seed"], le=MOST["seed"], description="seed of sampling")
 
     @model_validator(mode="after")
     def _agree(self) -> "SearchConfig":
