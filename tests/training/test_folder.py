@@ -11,7 +11,7 @@ from regard.bundle.manifest import BundleError, FileEntry
 from regard.bundle.store import load_bundle
 from regard.text.input_error import InputError
 from regard.training.run import train
-from regard.training.run_folder import check_folder, claimed
+from regard.training.run_folder import check_folder
 
 from .tiny import contents, entries, equal, tiny, weights
 
@@ -141,7 +141,7 @@ def test_two_processes_never_train_into_one_folder(folder: Path) -> None:
     if os.name == "nt":
         pytest.skip("no locks there")
     with (
-        claimed(check_folder(folder, SHORT, resume=True, overwrite=False)),
+        check_folder(folder, SHORT, resume=True, overwrite=False)(),
         pytest.raises(InputError, match=r"another process is training in .*run: wait for it, or stop it first"),
     ):
         train(SHORT, folder, overwrite=True)

@@ -20,6 +20,8 @@ from regard.text.complaint import complain
 from regard.text.input_error import InputError
 from regard.training.train_config import TrainConfig
 
+PUBLISHED = Path(str(files("regard"))) / "recipes"
+
 
 class RecipeError(InputError):
     """An invalid recipe; the message names the key and, if possible, the nearest valid one."""
@@ -39,48 +41,32 @@ class Recipe(BaseModel):
     search: SearchConfig = SearchConfig()
 
     @model_validator(mode="after")
-    def _hides_words(self) -> "Recipe":
-        kinds = {self.text.source.kind, self.text.target.kind}
-        if self.train.hide_words and kinds != {"word"}:
+    def _possible(self) -> "Recipe":
+        text, train, model = self.text, self.train, self.model
+        kinds = {text.source.kind, text.target.kind}
+        if train.hide_words and kinds != {"word"}:
             raise ValueError(
-                f"train.hide_words = {self.train.hide_words} hides whole words, but the pieces of [text] are of kind "
+                f"train.hide_words = {train.hide_words} hides whole words, but the pieces of [text] are of kind "
                 f'{" and ".join(sorted(kinds))}: set kind = "word", or leave hide_words out (these kinds spell names)'
             )
-        return self
-
-    @model_validator(mode="after")
-    def _disagrees(self) -> "Recipe":
-        drops = any(value for key, value in self.model if "dropout" in key)
-        if self.train.agreement and not drops:
+        if train.agreement and not any(value for key, value in model if "dropout" in key):
             raise ValueError(
-                f"train.agreement = {self.train.agreement} compares two passes with different dropout, but the model "
+                f"train.agreement = {train.agreement} compares two passes with different dropout, but the model "
                 "has no dropout: set model.dropout, or leave agreement out"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _forces_a_transformer(self) -> "Recipe":
-        train = self.train
         falls = train.teacher_forcing < 1 or train.teacher_forcing_schedule != "constant"
-        if falls and isinstance(self.model, TransformerConfig):
+        if falls and isinstance(model, TransformerConfig):
             raise ValueError(
                 "train.teacher_forcing: a Transformer trains on all steps at once and cannot read its own words in "
                 "between: leave teacher_forcing at 1, or use an rnn model"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _fits_its_positions(self) -> "Recipe":
-        most = self.model.most_pieces
-        if most is None:
-            return self
-        text, search = self.text, self.search.longest
+        longest, most = self.search.longest, model.most_pieces
         for key, value, more in (
             ("text.longest_source", text.longest_source, int(text.source_eos)),
             ("text.longest_target", text.longest_target, 1),
-            ("search.longest", search if isinstance(search, int) else None, 0),
+            ("search.longest", longest if isinstance(longest, int) else None, 0),
         ):
-            if value is not None and value + more > most:
+            if most is not None and value is not None and value + more > most:
                 raise ValueError(
                     f"{key} = {value}{' (and EOS)' * more}, but the model learns {most} positions: lower it to "
                     f"{most - more}, or raise model.longest"
@@ -141,12 +127,12 @@ def parse_recipe(
 
 def recipe_names() -> list[str]:
     """The recipes that come with the package."""
-    return sorted(path.stem for path in _published().glob("*.toml"))
+    return sorted(path.stem for path in PUBLISHED.glob("*.toml"))
 
 
 def find_recipe(name: str | Path) -> Path:
     """The file of a published recipe or of the user's own."""
-    published = _published() / f"{name}.toml"
+    published = PUBLISHED / f"{name}.toml"
     if "/" not in str(name) and published.is_file():
         return published
     path = Path(name)
@@ -158,10 +144,6 @@ def find_recipe(name: str | Path) -> Path:
     raise RecipeError(
         f"no recipe '{name}': {suggest(str(name), recipe_names(), 'names')} (a path of your own ends in .toml)"
     )
-
-
-def _published() -> Path:
-    return Path(str(files("regard"))) / "recipes"
 
 
 def _resolve_preset(table: dict[str, Any], name: str) -> dict[str, Any]:
@@ -191,11 +173,12 @@ def _override(tables: dict[str, Any], override: str) -> None:
         parsed = parse_toml(f"value = {value}")["value"]
     except (ValueError, KeyError):
         parsed = value.strip()  # a bare word is a string: --set model.cell=lstm
-    if parts == ["train", "guide", "links"] and isinstance(parsed, str):
+    data = tables.get("data")
+    kind = data.get("kind") if isinstance(data, dict) else None
+    splits = [["data", split] for split in ("train", "dev", "test") if kind in PATH_KINDS]  # other kinds name theirs
+    if parts in (["train", "guide", "links"], *splits) and isinstance(parsed, str):
         parsed = os.path.abspath(parsed)
-    if parts[0] == "data" and parts[1] in ("train", "dev", "test") and isinstance(parsed, str):
-        parsed = _from_here(parsed, tables.get("data"))
-    if parts == ["data", "kind"] and isinstance(old := tables.get("data"), dict) and old.get("kind") != parsed:
+    if parts == ["data", "kind"] and isinstance(data, dict) and kind != parsed:
         tables["data"] = {}
     table = tables
     for part in parts[:-1]:
@@ -223,8 +206,3 @@ def _find_links(tables: dict[str, Any], base: Path) -> None:
     if isinstance(guide, dict) and isinstance(guide.get("links"), str):
         links = str(base.resolve() / guide["links"])
         tables["train"] = {**tables["train"], "guide": {**guide, "links": links}}
-
-
-def _from_here(split: str, data: Any) -> str:
-    """A path in an override is relative to the current folder; some kinds name their splits instead."""
-    return os.path.abspath(split) if isinstance(data, dict) and data.get("kind") in PATH_KINDS else split

@@ -17,7 +17,7 @@ from regard.training.journal import NAME, Finished, Journal, Listener, Started, 
 from regard.training.loss_curve import draw_curve
 from regard.training.progress import Progress
 from regard.training.recipe import Recipe, load_recipe, parse_recipe
-from regard.training.run_folder import Checked, check_folder, claimed, own_classes
+from regard.training.run_folder import Claim, check_folder, own_classes
 from regard.training.setup import check_same, set_up
 from regard.training.tensorboard import TensorBoard
 from regard.training.train_config import Metric
@@ -64,18 +64,18 @@ def train(
                 file, recipe = recipe, load_recipe(recipe, overrides)
                 trust = own_classes([recipe], file, trust=trust)
             folder = Path(out) if out is not None else Path("runs") / name
-            checked = None
+            claim = None
             if world.writer:
                 if _began(folder, world):
                     resume, overwrite = True, False
-                checked = check_folder(folder, recipe, resume=resume, overwrite=overwrite)
+                claim = check_folder(folder, recipe, resume=resume, overwrite=overwrite)
             device = pick_device(recipe.train.device, world)
             listeners: list[Listener] = [] if listener is None else [listener]
             if recipe.train.tensorboard and world.writer:
                 listeners.append(TensorBoard(folder))
             journal = Journal(folder, listeners, writes=world.writer)
         with torch_settings(recipe.train.seed, device, recipe.train.deterministic):
-            result = _train(recipe, folder, checked, journal, device, world, world.broadcast(resume), trust)
+            result = _train(recipe, folder, claim, journal, device, world, world.broadcast(resume), trust)
         world.gather(None)  # a barrier: all files are written when any worker returns
         return result
 
@@ -83,7 +83,7 @@ def train(
 def _train(
     recipe: Recipe,
     folder: Path,
-    checked: Checked | None,
+    claim: Claim | None,
     journal: Journal,
     device: torch.device,
     world: World,
@@ -92,7 +92,7 @@ def _train(
 ) -> Result:
     checkpoint = _read_checkpoint(folder, device, world, trust) if resume else None
     if checkpoint is not None and checkpoint.progress.finished:
-        with _writing(checked, world):
+        with _writing(claim, world):
             for note in _rewind(folder, recipe, journal, checkpoint.progress):
                 journal.notify(Warned(checkpoint.progress.step, note))
             return _end(folder, recipe, journal, checkpoint.progress, steps=0)
@@ -107,7 +107,7 @@ def _train(
     if checkpoint is not None:
         restore(checkpoint, job)
     torch.set_num_threads(trial.threads)
-    with job.interrupt, _writing(checked, world):
+    with job.interrupt, _writing(claim, world):
         notes = (*_rewind(folder, recipe, journal, progress), *_other_bits(checkpoint, job))
         before, progress = progress.step, replace(progress, threads=trial.threads, workers=world.size)
         journal.write(_started(job, progress, (*notes, *trial.warnings), trial.seconds))
@@ -164,12 +164,12 @@ def _read_checkpoint(folder: Path, device: torch.device, world: World, trust: Co
 
 
 @contextmanager
-def _writing(checked: Checked | None, world: World) -> Iterator[None]:
+def _writing(claim: Claim | None, world: World) -> Iterator[None]:
     """Worker 0 locks the folder while the block runs."""
     with ExitStack() as held:
         with world.fail_together():
-            if checked is not None:
-                held.enter_context(claimed(checked))
+            if claim is not None:
+                held.enter_context(claim())
         yield
 
 

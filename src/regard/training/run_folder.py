@@ -3,9 +3,9 @@
 import json
 import os
 import shutil
-from collections.abc import Collection, Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
@@ -27,27 +27,19 @@ from regard.training.recipe import Recipe, find_recipe, parse_recipe
 RECIPE = "recipe.json"
 OURS = ("last", "best", "average", "tensorboard", JOURNAL, "replay.jsonl", "curve.png")
 """The files of a run, besides its recipe."""
+Claim = Callable[[], AbstractContextManager[None]]
+"""Locks the folder that was checked, while its block runs."""
 
 
-@dataclass(frozen=True)
-class Checked:
-    """A folder that a run may use, and the identities of its files, which change if another process trains there."""
-
-    folder: Path
-    recipe: Recipe
-    resume: bool
-    overwrite: bool
-    state: tuple[object, ...]
-
-
-def check_folder(folder: Path, recipe: Recipe, *, resume: bool, overwrite: bool) -> Checked:
-    """Raise for a folder that the run must not change; nothing is written yet."""
-    checked = _look(folder, recipe, resume=resume, overwrite=overwrite)
+def check_folder(folder: Path, recipe: Recipe, *, resume: bool, overwrite: bool) -> Claim:
+    """Raise for a folder that the run must not change; nothing is written yet. The result locks the folder."""
+    state = _look(folder, recipe, resume, overwrite)
     _check_writable(folder)
-    return checked
+    return partial(_claimed, folder, recipe, resume, overwrite, state)
 
 
-def _look(folder: Path, recipe: Recipe, *, resume: bool, overwrite: bool) -> Checked:
+def _look(folder: Path, recipe: Recipe, resume: bool, overwrite: bool) -> tuple[object, ...]:
+    """Check the folder; returns the identities of its files, which change if another process trains there."""
     if resume and overwrite:
         raise InputError("--resume continues a run and --overwrite replaces it: choose one")
     if folder.exists() and not folder.is_dir():
@@ -67,8 +59,7 @@ def _look(folder: Path, recipe: Recipe, *, resume: bool, overwrite: bool) -> Che
                 f"{folder} exists already: --resume continues that run, --overwrite replaces it, "
                 "--out names another folder"
             )
-    state = tuple(identity(folder / name) for name in (RECIPE, JOURNAL, "last", "best"))
-    return Checked(folder, recipe, resume, overwrite, state)
+    return tuple(identity(folder / name) for name in (RECIPE, JOURNAL, "last", "best"))
 
 
 def _refuse_lost_checkpoint(folder: Path) -> None:
@@ -97,15 +88,14 @@ def _check_writable(folder: Path) -> None:
 
 
 @contextmanager
-def claimed(checked: Checked) -> Iterator[None]:
+def _claimed(folder: Path, recipe: Recipe, resume: bool, overwrite: bool, state: tuple[object, ...]) -> Iterator[None]:
     """Lock the folder while the block runs; a new run first removes the files of an old one, and only those.
 
     The locked folder is checked again, because another process may have trained there meanwhile. The recipe is
     replaced last and exists at all times, so a killed process leaves a run that can be overwritten again.
     """
-    folder, recipe, resume = checked.folder, checked.recipe, checked.resume
     with hold_folder(folder, f"another process is training in {folder}"):
-        if _look(folder, recipe, resume=resume, overwrite=checked.overwrite) != checked:
+        if _look(folder, recipe, resume, overwrite) != state:
             raise InputError(
                 f"another process trained in {folder} while this one was starting: check its results there, and "
                 "start again"
