@@ -199,7 +199,7 @@ def _with_settings(
 
 
 def _between_words(direction: Direction) -> Direction:
-    return replace(direction, aligner=direction.aligner.between_words())
+    return replace(direction, aligner=replace(direction.aligner, characters=False))
 
 
 def _read(request: AlignRequest, translator: Translator) -> tuple[ParallelText, list[Links] | None]:
@@ -259,7 +259,7 @@ def _tune(job: AlignJob) -> tuple[AlignJob, Tuning | None, list[str]]:
         notes.append(f"tuned together: {best.symmetrise} of {rules}: {error}")
 
     def tuned(direction: Direction, rule: LinkRule, joined: LinkRule | None) -> Direction:
-        aligner = direction.aligner.with_posterior(best.posterior)
+        aligner = replace(direction.aligner, posterior=best.posterior)
         return Direction(aligner, rule, joined)
 
     joined = best.joined or (None, None)

@@ -116,5 +116,5 @@ def _matrices(
 
 
 def _looks(direction: Direction, text: ParallelText, posterior: Posterior | None) -> dict[int, PairAttention]:
-    aligner = direction.aligner.with_posterior(posterior)
+    aligner = replace(direction.aligner, posterior=posterior)
     return dict(aligner.look(text.sources, text.targets))

@@ -67,6 +67,7 @@ class PairAttention:
         return shifted_attention(self.attention, self.source_word_of, self.target_word_of, self.counts)
 
 
+@dataclass(frozen=True, eq=False)
 class Aligner:
     """Aligns pairs with one model; links count the model's words, or with `spaces` words at white space.
 
@@ -76,30 +77,17 @@ class Aligner:
     word that step t produces.
     """
 
-    def __init__(
-        self,
-        bundle: Bundle[Any],
-        *,
-        spaces: bool = False,
-        characters: bool = True,
-        posterior: Posterior | None = None,
-    ) -> None:
-        config = bundle.model.config
+    bundle: Bundle[Any]
+    spaces: bool = False
+    characters: bool = True
+    posterior: Posterior | None = None
+
+    def __post_init__(self) -> None:
+        config = self.bundle.model.config
         if isinstance(config, RecurrentConfig) and config.score == "none":
-            raise InputError(f"{bundle.name} has no attention: one fixed vector, no alignment exists")
-        if posterior is not None:
-            check_posterior(bundle.model, posterior)
-        self.bundle = bundle
-        self.spaces, self.characters = spaces, characters
-        self.posterior = posterior
-
-    def with_posterior(self, posterior: Posterior | None) -> "Aligner":
-        """A copy of this aligner with another posterior."""
-        return Aligner(self.bundle, spaces=self.spaces, characters=self.characters, posterior=posterior)
-
-    def between_words(self) -> "Aligner":
-        """A copy that links words, as gold links do, even if the model's pieces are characters."""
-        return Aligner(self.bundle, spaces=self.spaces, characters=False, posterior=self.posterior)
+            raise InputError(f"{self.bundle.name} has no attention: one fixed vector, no alignment exists")
+        if self.posterior is not None:
+            check_posterior(self.bundle.model, self.posterior)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -120,8 +108,18 @@ class Aligner:
         are left out."""
         for group in self._groups(sources, targets):
             everything = self._weights(group).float().cpu().numpy()
-            for (number, *sides, cut), weights in zip(group, everything, strict=True):
-                yield number, self._look((sources[number], targets[number]), sides, weights, cut)
+            for (number, source, target, cut), weights in zip(group, everything, strict=True):
+                yield (
+                    number,
+                    PairAttention(
+                        self._words(sources[number], self.bundle.source),
+                        self._words(targets[number], self.bundle.target),
+                        tuple(source.words),
+                        tuple(target.words),
+                        weights[:, :, : len(target.ids), : len(source.ids)],
+                        cut,
+                    ),
+                )
 
     def links(
         self, sources: Sequence[str], targets: Sequence[str], rules: Sequence[LinkRule]
@@ -200,21 +198,6 @@ class Aligner:
         weights: Tensor | None = model(source, tokens, want_weights=True).weights
         assert weights is not None
         return weights
-
-    def _look(
-        self,
-        texts: tuple[str, str],
-        sides: Sequence[PieceWords],
-        weights: Float[np.ndarray, "layer head target source"],
-        cut: bool,
-    ) -> PairAttention:
-        source, target = sides
-        attention = weights[:, :, : len(target.ids), : len(source.ids)]
-        source_words, target_words = (
-            self._words(texts[0], self.bundle.source),
-            self._words(texts[1], self.bundle.target),
-        )
-        return PairAttention(source_words, target_words, tuple(source.words), tuple(target.words), attention, cut)
 
     def _word_pieces(self, tokenizer: Tokenizer, text: str) -> PieceWords:
         return tokenizer.encode_words(text, spaces=self.spaces, characters=self.characters)
