@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from regard.training.progress import Progress
+from regard.training.job import Progress
 from regard.training.train_config import TrainConfig
 
 

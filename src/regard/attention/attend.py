@@ -1,14 +1,20 @@
-"""Shared by all mechanisms: from scores to the context (mask, softmax, weighted sum), and checks of their inputs."""
+"""Shared by all mechanisms: parameters, from scores to context (mask, softmax, weighted sum), checks of inputs."""
 
 from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 
 from regard.attention.masking import masked_softmax
 from regard.attention.protocol import Attended, Memory, Query, States, Trace, View, Weights
 from regard.registry import replaceable
+
+
+def parameter(*shape: int) -> nn.Parameter:
+    """A matrix `[out, in]` or a vector `[in]`, drawn uniformly from ±1/√in."""
+    bound = shape[-1] ** -0.5
+    return nn.Parameter(torch.empty(*shape).uniform_(-bound, bound))
 
 
 def attend(

@@ -16,9 +16,8 @@ from regard.bundle.manifest import FileEntry
 from regard.bundle.store import weights_of
 from regard.bundle.weights import read_tensors
 from regard.text.input_error import InputError
-from regard.training.job import TrainingJob
+from regard.training.job import Progress, TrainingJob
 from regard.training.journal import Averaged
-from regard.training.progress import Progress
 from regard.training.validate import validate
 
 FOLDER = "average"

@@ -18,9 +18,8 @@ from regard.bundle.store import Bundle, check_file, copy_bundle, load_bundle, re
 from regard.bundle.weights import most_bytes, read_tensors
 from regard.files import recover
 from regard.reading_files import read_json
-from regard.training.job import TrainingJob
+from regard.training.job import Progress, TrainingJob
 from regard.training.prepare import TRAINING
-from regard.training.progress import Progress
 
 TENSORS, PROGRESS = "training.safetensors", "training.json"
 _STATES = 4

@@ -12,10 +12,9 @@ from regard.training.average import forget_after
 from regard.training.checkpoint import Checkpoint, device_name, load_checkpoint, restore, save_first_best
 from regard.training.device import pick_device, torch_settings
 from regard.training.dry_run import dry_run
-from regard.training.job import TrainingJob
+from regard.training.job import Progress, TrainingJob
 from regard.training.journal import NAME, Finished, Journal, Listener, Started, Warned, read_journal
 from regard.training.loss_curve import draw_curve
-from regard.training.progress import Progress
 from regard.training.recipe import Recipe, load_recipe, parse_recipe
 from regard.training.run_folder import Claim, check_folder, own_classes
 from regard.training.setup import check_same, set_up

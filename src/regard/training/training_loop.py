@@ -13,11 +13,10 @@ from regard.data.batching import EpochBatcher, Indices
 from regard.text.input_error import FailedElsewhere
 from regard.training.average import keep_weights, try_average
 from regard.training.checkpoint import save_checkpoint, save_first_best
-from regard.training.job import TrainingJob
+from regard.training.job import Progress, TrainingJob
 from regard.training.journal import Stepped, Validated
 from regard.training.optimizer import learning_rate, set_learning_rate, teacher_forcing
 from regard.training.optimizer_step import MicroBatch, StepOutcome
-from regard.training.progress import Progress
 from regard.training.validate import validate
 from regard.training.world import World
 

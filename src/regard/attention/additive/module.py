@@ -5,8 +5,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from regard.attention.additive.functional import additive_scores
-from regard.attention.attend import attend_single, check_query, real_states
-from regard.attention.initialise import parameter
+from regard.attention.attend import attend_single, check_query, parameter, real_states
 from regard.attention.protocol import Attended, Memory, Query, Real, States, Weights, Window
 from regard.attention.window import GlobalWindow
 from regard.registry import replaceable

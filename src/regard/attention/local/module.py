@@ -4,7 +4,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from regard.attention.initialise import parameter
+from regard.attention.attend import parameter
 from regard.attention.local.functional import gaussian_fade, monotonic_center, predicted_center, window_mask
 from regard.attention.protocol import Query, Real, View
 

@@ -3,8 +3,7 @@
 from torch import nn
 from torch.nn import functional
 
-from regard.attention.attend import attend_single, check_query, real_states
-from regard.attention.initialise import parameter
+from regard.attention.attend import attend_single, check_query, parameter, real_states
 from regard.attention.multiplicative.functional import concat_scores, dot_scores
 from regard.attention.protocol import Attended, Memory, Query, Real, States, Weights, Window
 from regard.attention.window import GlobalWindow

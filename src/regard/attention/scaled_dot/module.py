@@ -4,8 +4,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from regard.attention.attend import attend, attend_single, check_query, real_states
-from regard.attention.initialise import parameter
+from regard.attention.attend import attend, attend_single, check_query, parameter, real_states
 from regard.attention.masking import causal_mask
 from regard.attention.protocol import Attended, Memory, Query, Real, States, Trace, View, Weights, Window
 from regard.attention.scaled_dot.functional import merge_heads, scaled_dot_scores, split_heads
