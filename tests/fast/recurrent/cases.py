@@ -13,8 +13,9 @@ from models.zoo import BOS, VOCABULARY, build, recurrent
 from regard.attention.masking import lengths_to_mask
 from regard.fast.recurrent import weight_swap
 from regard.models import RecurrentConfig
-from regard.models.rnn.decoder import RecurrentDecoder, RecurrentState, decode
+from regard.models.rnn.decoder import RecurrentDecoder, decode
 from regard.models.rnn.encoder import Encoded, RecurrentEncoder, encode
+from regard.models.rnn.state import RecurrentState
 from regard.models.seq2seq import Seq2Seq
 from regard.models.step import Step
 

@@ -29,7 +29,8 @@ from regard.fast.recurrent.step_loop import (
 )
 from regard.fast.recurrent.weight_swap import deferring_pays, run_with_weights
 from regard.fast.recurrent.word_table import word_gates
-from regard.models.rnn.decoder import RecurrentDecoder, RecurrentState, decode
+from regard.models.rnn.decoder import RecurrentDecoder, decode
+from regard.models.rnn.state import RecurrentState
 from regard.models.step import Decoded
 from regard.registry import Refusal, replaces
 

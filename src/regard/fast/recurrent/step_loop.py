@@ -19,7 +19,8 @@ from regard.fast.recurrent.cell_equations import gru_forward, lstm_forward
 from regard.fast.recurrent.cell_functions import GruCell, LstmCell
 from regard.fast.recurrent.deferred_gradient import DeferredGradient, deferred
 from regard.models.rnn.cells import PARAMETERS
-from regard.models.rnn.decoder import RecurrentDecoder, RecurrentState, look
+from regard.models.rnn.decoder import RecurrentDecoder, look
+from regard.models.rnn.state import RecurrentState
 from regard.models.step import Decoded
 
 
