@@ -18,10 +18,6 @@ BE_PAST: Final = ("was", "was", "were")
 def render(sentence: tree.Sentence) -> EnglishLine:
     """The English words of a sentence and their positions."""
     line = EnglishLine()
-    for report in sentence.reports:
-        _noun_phrase(line, report.subject)
-        _verb_phrase(line, report.action, _agreement(report.subject))
-        line.add("that", (report, "that"))
     for connector, clause in sentence.joined_clauses():
         if connector:
             line.add(connector, (clause, "connector"))

@@ -23,10 +23,6 @@ HEARER: Final = Agreement(1, False, False)
 def render(sentence: tree.Sentence) -> ForeignLine:
     """The French words of a sentence, each with the English words it links to."""
     line = ForeignLine()
-    for report in sentence.reports:
-        _noun_phrase(line, report.subject)
-        _verb_phrase(line, report.action, _agreement(report.subject))
-        line.add("que", (report, "that"))
     for connector, clause in sentence.joined_clauses():
         if connector:
             line.add(lexicon().connectors[connector], (clause, "connector"))

@@ -22,10 +22,6 @@ MASCULINE: Final = Agreement(3, False, False)
 def render(sentence: tree.Sentence) -> ForeignLine | None:
     """The Hindi words of a sentence, each with the English words it links to; None if a form is missing."""
     line = ForeignLine()
-    for report in sentence.reports:
-        _subject(line, report.subject, report.action)
-        _verb_phrase(line, report.action, agreement(report.subject))
-        line.add("कि", (report, "that"))
     for connector, clause in sentence.joined_clauses():
         if connector:
             line.add(lexicon().connectors[connector], (clause, "connector"))

@@ -116,20 +116,11 @@ class Clause:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Report:
-    """`jane says that`, before the rest of the sentence."""
-
-    subject: NounPhrase
-    action: VerbPhrase
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Sentence:
-    """Reports, then clauses with a connector before each but the first."""
+    """Clauses with a connector before each but the first; what somebody says follows the connector `that`."""
 
     clauses: tuple[Clause, ...]
     connectors: tuple[str, ...] = ()
-    reports: tuple[Report, ...] = ()
 
     def joined_clauses(self) -> Iterator[tuple[str | None, Clause]]:
         """Each clause with the connector before it."""
@@ -145,6 +136,6 @@ PERSONS: dict[str, tuple[int, bool, bool]] = {
 }
 """Person, plural, feminine of the subject pronouns; `i` and `you` are masculine, `they` is masculine or mixed."""
 
-Node: TypeAlias = NounPhrase | VerbPhrase | RelativeClause | Modifier | Clause | Report
+Node: TypeAlias = NounPhrase | VerbPhrase | RelativeClause | Modifier | Clause
 Key = tuple[Node, str]
 """(node, role): one English word of the sentence."""
