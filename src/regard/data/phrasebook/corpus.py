@@ -6,7 +6,7 @@ from typing import Final, Literal
 from regard.data.pair import Pair
 from regard.data.phrasebook import english
 from regard.data.phrasebook.languages import Language, language
-from regard.data.phrasebook.line import EnglishLine, ForeignLine, join
+from regard.data.phrasebook.line import Line, join, links_between
 from regard.data.phrasebook.sampling.draw import Draw
 from regard.data.phrasebook.sampling.sentences import sentence
 from regard.data.phrasebook.showcase import trees
@@ -69,8 +69,8 @@ def translate(spoken: Language, tree: Sentence) -> Pair:
     return _linked(spoken, ours, theirs)
 
 
-def _linked(spoken: Language, ours: EnglishLine, theirs: ForeignLine) -> Pair:
-    links = theirs.links(ours.places)
+def _linked(spoken: Language, ours: Line, theirs: Line) -> Pair:
+    links = links_between(ours, theirs)
     if spoken.from_foreign:
         return Pair(join(theirs.words), join(ours.words), links.flipped())
     return Pair(join(ours.words), join(theirs.words), links)

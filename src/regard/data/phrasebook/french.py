@@ -6,7 +6,7 @@ from regard.data.phrasebook import tree
 from regard.data.phrasebook.french_sound import VOWELS, elide_and_contract
 from regard.data.phrasebook.lexicon import english
 from regard.data.phrasebook.lexicon import french as lexicon
-from regard.data.phrasebook.line import ForeignLine
+from regard.data.phrasebook.line import Line
 
 
 class Agreement(NamedTuple):
@@ -20,9 +20,9 @@ class Agreement(NamedTuple):
 HEARER: Final = Agreement(1, False, False)
 
 
-def render(sentence: tree.Sentence) -> ForeignLine:
+def render(sentence: tree.Sentence) -> Line:
     """The French words of a sentence, each with the English words it links to."""
-    line = ForeignLine()
+    line = Line()
     for connector, clause in sentence.joined_clauses():
         if connector:
             line.add(lexicon().connectors[connector], (clause, "connector"))
@@ -50,7 +50,7 @@ def _agreement(phrase: tree.NounPhrase) -> Agreement:
     return Agreement(2, False, phrase.lemma in english().feminine_names)
 
 
-def _noun_phrase(line: ForeignLine, phrase: tree.NounPhrase, denied: bool = False) -> None:
+def _noun_phrase(line: Line, phrase: tree.NounPhrase, denied: bool = False) -> None:
     """`denied`: the object of a negated verb, where un, des and du become de."""
     if isinstance(phrase, tree.Nominal):
         _nominal(line, phrase, denied)
@@ -65,7 +65,7 @@ def _noun_phrase(line: ForeignLine, phrase: tree.NounPhrase, denied: bool = Fals
         line.add(word, (phrase, "noun"))
 
 
-def _proper_noun(line: ForeignLine, phrase: tree.ProperNoun, preposition: tree.Key | None = None) -> None:
+def _proper_noun(line: Line, phrase: tree.ProperNoun, preposition: tree.Key | None = None) -> None:
     """A country with its article or after its preposition (en france, au japon, aux états-unis), a city, a month."""
     article, name = lexicon().proper_nouns[phrase.lemma]
     noun = (phrase, "noun")
@@ -76,7 +76,7 @@ def _proper_noun(line: ForeignLine, phrase: tree.ProperNoun, preposition: tree.K
     line.add(name, noun, (phrase, "before"))
 
 
-def _nominal(line: ForeignLine, phrase: tree.Nominal, denied: bool) -> None:
+def _nominal(line: Line, phrase: tree.Nominal, denied: bool) -> None:
     entry, adjectives = lexicon().nouns[phrase.noun], lexicon().adjectives
     feminine, plural = entry.gender == "f", phrase.plural
     noun = entry.plural if plural else entry.singular
@@ -95,7 +95,7 @@ def _nominal(line: ForeignLine, phrase: tree.Nominal, denied: bool) -> None:
         _verb_phrase(line, relative.action, _agreement(relative.subject or phrase))
 
 
-def _determiner(line: ForeignLine, phrase: tree.Nominal, feminine: bool, vowel: bool, denied: bool) -> None:
+def _determiner(line: Line, phrase: tree.Nominal, feminine: bool, vowel: bool, denied: bool) -> None:
     """`vowel`: whether the next word begins with one (mon amie, cet homme).
 
     An article without an English word depends on the noun and on the adjective before it (de nouveaux amis).
@@ -124,7 +124,7 @@ def _determiner(line: ForeignLine, phrase: tree.Nominal, feminine: bool, vowel: 
         line.add(plural_form if plural else feminine_form if feminine and not vowel else masculine_form, key)
 
 
-def _verb_phrase(line: ForeignLine, phrase: tree.VerbPhrase, subject: Agreement) -> None:
+def _verb_phrase(line: Line, phrase: tree.VerbPhrase, subject: Agreement) -> None:
     _verb(line, phrase, subject)
     if phrase.object is not None and not isinstance(phrase.object, tree.Pronoun):
         preposition = lexicon().verb_prepositions.get(phrase.verb.lemma)
@@ -133,10 +133,7 @@ def _verb_phrase(line: ForeignLine, phrase: tree.VerbPhrase, subject: Agreement)
         _noun_phrase(line, phrase.object, denied=phrase.negated and not preposition)
     for modifier in (phrase.goal, *phrase.modifiers):
         if isinstance(modifier, tree.TimeAdverb):
-            *every, time = lexicon().times[modifier.lemma]
-            if every:
-                line.add(every[0], (modifier, "every"))
-            line.add(time, (modifier, "time"))
+            line.add_time(lexicon().times[modifier.lemma], modifier)
         elif modifier is not None and isinstance(modifier.phrase, tree.ProperNoun):
             _proper_noun(line, modifier.phrase, (modifier, "preposition"))
         elif modifier is not None:
@@ -144,7 +141,7 @@ def _verb_phrase(line: ForeignLine, phrase: tree.VerbPhrase, subject: Agreement)
             _noun_phrase(line, modifier.phrase)
 
 
-def _verb(line: ForeignLine, phrase: tree.VerbPhrase, subject: Agreement) -> None:
+def _verb(line: Line, phrase: tree.VerbPhrase, subject: Agreement) -> None:
     """[ne] [clitic] finite [pas] [adverb] [clitic] rest: the clitic precedes the verb that it belongs to."""
     negation, auxiliary = (phrase, "not"), (phrase, "do")
     pronoun = phrase.object if isinstance(phrase.object, tree.Pronoun) else None
@@ -168,7 +165,7 @@ def _verb(line: ForeignLine, phrase: tree.VerbPhrase, subject: Agreement) -> Non
         line.add(rest, (phrase, "verb"), (phrase, "to"), (phrase, "particle"))
 
 
-def _finite(line: ForeignLine, phrase: tree.VerbPhrase, subject: Agreement, pronoun: tree.Pronoun | None) -> str:
+def _finite(line: Line, phrase: tree.VerbPhrase, subject: Agreement, pronoun: tree.Pronoun | None) -> str:
     """Add the finite verb; return what follows it: participle, infinitive or adjective."""
     tense, lemma, form = phrase.tense, phrase.verb.lemma, subject.form
     verbs, auxiliaries = lexicon().verbs, lexicon().auxiliaries

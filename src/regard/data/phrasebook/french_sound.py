@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from regard.data.phrasebook.line import ForeignLine
+from regard.data.phrasebook.line import Line
 
 VOWELS: Final = tuple("aeiouhéèêàâîôœ")
 """First letters that elide the word before; every h of our French words is mute."""
@@ -10,9 +10,9 @@ ELIDED: Final = frozenset(["le", "la", "de", "ne", "que", "je", "me", "te"])
 CONTRACTED: Final = {("à", "le"): "au", ("à", "les"): "aux", ("de", "le"): "du", ("de", "les"): "des"}
 
 
-def elide_and_contract(line: ForeignLine) -> ForeignLine:
+def elide_and_contract(line: Line) -> Line:
     """The line as it is written. A contraction translates its preposition and depends on the article's words."""
-    result = ForeignLine()
+    result = Line()
     words = line.words
     rows = zip(words, [*words[1:], ""], [*words[2:], "", ""], line.keys, strict=False)
     for word, following, after, (sure, possible) in rows:

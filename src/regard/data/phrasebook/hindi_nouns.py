@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 from regard.data.phrasebook import tree
 from regard.data.phrasebook.lexicon import HindiAdjective, english
 from regard.data.phrasebook.lexicon import hindi as lexicon
-from regard.data.phrasebook.line import ForeignLine
+from regard.data.phrasebook.line import Line
 
 DEMONSTRATIVES: Final = {"this": ("यह", "ये", "इस", "इन"), "the": ("वह", "वे", "उस", "उन")}
 """Direct singular and plural, oblique singular and plural."""
@@ -56,7 +56,7 @@ def agreement(phrase: tree.NounPhrase) -> Agreement:
     return Agreement(3, False, phrase.lemma in english().feminine_names, heads)
 
 
-def add_noun_phrase(line: ForeignLine, phrase: tree.NounPhrase, oblique: bool, owner: str | None = None) -> None:
+def add_noun_phrase(line: Line, phrase: tree.NounPhrase, oblique: bool, owner: str | None = None) -> None:
     """The phrase without its relative clause; `oblique` where a postposition follows.
 
     What belongs to the subject itself is अपना: `owner` is `my` after `i`, `your` after `you`.
@@ -72,7 +72,7 @@ def add_noun_phrase(line: ForeignLine, phrase: tree.NounPhrase, oblique: bool, o
         line.add(names[phrase.lemma], (phrase, "noun"), (phrase, "before"), (phrase, "determiner"))
 
 
-def add_agent(line: ForeignLine, phrase: tree.NounPhrase, *verb: tree.Key) -> None:
+def add_agent(line: Line, phrase: tree.NounPhrase, *verb: tree.Key) -> None:
     """The subject of a past that takes ने, which depends on the subject and on the verb that requires it."""
     if isinstance(phrase, tree.Pronoun):
         line.add(lexicon().agents[phrase.lemma], (phrase, "noun"))
@@ -93,7 +93,7 @@ def adjective(lemma: str, kind: str) -> HindiAdjective:
     return lexicon().adjectives["aged" if lemma == "old" and kind == "person" else lemma]
 
 
-def _nominal(line: ForeignLine, phrase: tree.Nominal, oblique: bool, owner: str | None) -> None:
+def _nominal(line: Line, phrase: tree.Nominal, oblique: bool, owner: str | None) -> None:
     entry, determiner, key = lexicon().nouns[phrase.noun], phrase.determiner, (phrase, "determiner")
     feminine, inflected = entry.gender == "f", phrase.plural or oblique
     noun_keys: list[tree.Key] = []

@@ -10,7 +10,7 @@ from regard.data.phrasebook.french_sound import VOWELS
 from regard.data.phrasebook.lexicon import MISSING
 from regard.data.phrasebook.lexicon import french as french_lexicon
 from regard.data.phrasebook.lexicon import hindi as hindi_lexicon
-from regard.data.phrasebook.line import ForeignLine
+from regard.data.phrasebook.line import Line
 from regard.data.phrasebook.sampling.draw import Stock, build_stock
 from regard.data.phrasebook.tree import Sentence
 
@@ -25,7 +25,7 @@ class Language:
     """
 
     stock: Stock
-    render: Callable[[Sentence], ForeignLine | None]
+    render: Callable[[Sentence], Line | None]
     from_foreign: bool
 
 
