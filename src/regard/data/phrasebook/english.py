@@ -47,12 +47,8 @@ def plural_of(noun: str) -> str:
 
 
 def _agreement(subject: tree.NounPhrase) -> int:
-    if isinstance(subject, tree.Pronoun):
-        person, plural, _ = tree.PERSONS[subject.lemma]
-        return FIRST if person == 1 else OTHER if person == 2 or plural else THIRD
-    if isinstance(subject, tree.Nominal):
-        return OTHER if subject.plural else THIRD
-    return OTHER if isinstance(subject, tree.Coordination) else THIRD
+    person, plural, _ = tree.agreement(subject)
+    return FIRST if person == 1 else OTHER if person == 2 or plural else THIRD
 
 
 def _noun_phrase(line: Line, phrase: tree.NounPhrase) -> None:

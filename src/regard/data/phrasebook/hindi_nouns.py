@@ -3,7 +3,7 @@
 from typing import Final, NamedTuple
 
 from regard.data.phrasebook import tree
-from regard.data.phrasebook.lexicon import HindiAdjective, english
+from regard.data.phrasebook.lexicon import HindiAdjective
 from regard.data.phrasebook.lexicon import hindi as lexicon
 from regard.data.phrasebook.line import Line
 
@@ -45,15 +45,8 @@ HEARER: Final = Agreement(2, True, False)
 
 def agreement(phrase: tree.NounPhrase) -> Agreement:
     """Person, number and gender of a subject or object."""
-    heads = (head_of(phrase),)
-    if isinstance(phrase, tree.Pronoun):
-        person, plural, feminine = tree.PERSONS[phrase.lemma]
-        return Agreement(person, plural or person == 2, feminine, heads)
-    if isinstance(phrase, tree.Nominal):
-        return Agreement(3, phrase.plural, lexicon().nouns[phrase.noun].gender == "f", heads)
-    if isinstance(phrase, tree.Coordination):
-        return Agreement(3, True, agreement(phrase.first).feminine and agreement(phrase.second).feminine, heads)
-    return Agreement(3, False, phrase.lemma in english().feminine_names, heads)
+    person, plural, feminine = tree.agreement(phrase, lexicon().nouns)
+    return Agreement(person, plural or person == 2, feminine, (head_of(phrase),))
 
 
 def add_noun_phrase(line: Line, phrase: tree.NounPhrase, oblique: bool, owner: str | None = None) -> None:

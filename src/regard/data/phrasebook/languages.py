@@ -6,7 +6,6 @@ from functools import cache
 from typing import Final
 
 from regard.data.phrasebook import french, hindi
-from regard.data.phrasebook.french_sound import VOWELS
 from regard.data.phrasebook.lexicon import MISSING
 from regard.data.phrasebook.lexicon import french as french_lexicon
 from regard.data.phrasebook.lexicon import hindi as hindi_lexicon
@@ -45,7 +44,7 @@ def _french_stock(is_source: bool) -> Stock:
     `mat` has no plural: `pas de tapis` could be a mat or mats.
     """
     words = french_lexicon()
-    elided = [lemma for lemma, verb in words.verbs.items() if verb.infinitive.startswith(VOWELS)]
+    elided = [lemma for lemma, verb in words.verbs.items() if verb.infinitive.startswith(french.VOWELS)]
     return build_stock(words, singular_only=["mat"], ambiguous=elided if is_source else [])
 
 
