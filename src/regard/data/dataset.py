@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Literal
@@ -16,7 +17,7 @@ from regard.data.worker_pool import WorkerPool
 from regard.reading_files import read_json
 from regard.text.input_error import InputError
 from regard.text.tokenizer import Tokenizer
-from regard.text.worker import Encoded, EncodeTexts, Texts
+from regard.text.worker import Encoded, Texts, encode_texts
 
 Overlong = Literal["drop", "truncate"]
 CHUNK = 4096
@@ -90,14 +91,14 @@ def encode_pairs(
     pairs: Iterable[Pair], source: Tokenizer, target: Tokenizer, limits: Limits = NO_LIMITS, seed: str | None = None
 ) -> EncodedPairs:
     """Encode pairs in this process, into memory. A seed enables BPE dropout."""
-    with WorkerPool(EncodeTexts((source, target)), 0) as pool:
+    with WorkerPool(partial(encode_texts, (source, target)), 0) as pool:
         return _join(list(encode_chunks(pairs, pool, limits, seed)))
 
 
 def encode_chunks(
     pairs: Iterable[Pair], pool: WorkerPool[list[Encoded]], limits: Limits, seed: str | None = None
 ) -> Iterator[EncodedPairs]:
-    """A stream of encoded chunks of `CHUNK` pairs, from a pool that runs `EncodeTexts`."""
+    """A stream of encoded chunks of `CHUNK` pairs, from a pool that runs `encode_texts`."""
     done = 0
     requests = ((texts, seed and f"{seed} {number}") for number, texts in enumerate(cut(pairs)))
     for encoded in pool.map(requests):
