@@ -3,8 +3,7 @@
 from typing import Any
 
 from regard.data.pair import Pair
-from regard.data.phrasebook.corpus import translate
-from regard.data.phrasebook.languages import language
+from regard.data.phrasebook.corpus import language, translate
 from regard.data.phrasebook.lexicon import english
 from regard.data.phrasebook.tree import (
     Clause,
