@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from regard.child import environment
 from regard.data.worker_pool import WorkerPool
 from regard.text.tokenizer import Tokenizer
 from regard.text.tokenizer_config import TokenizerConfig
-from regard.text.worker import EncodeTexts
+from regard.text.worker import encode_texts
 from runtime.foreign import MINE, OWN, write_module
 
 from .conftest import Command
@@ -82,7 +83,7 @@ def test_item_2_python_m_regard_keeps_a_current_folder_that_the_user_put_on_the_
 
 def test_item_2_processes_that_prepare_data_do_not_import_from_the_current_folder(hostile: Path) -> None:
     tokenizer = Tokenizer.train(["a b c"], TokenizerConfig())
-    with WorkerPool(EncodeTexts((tokenizer, tokenizer)), 1) as pool:
+    with WorkerPool(partial(encode_texts, (tokenizer, tokenizer)), 1) as pool:
         assert len(list(pool.map([((["a"], ["b"]), None)]))) == 1
 
 

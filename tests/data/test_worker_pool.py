@@ -2,6 +2,7 @@
 
 import os
 import signal
+from functools import partial
 
 import pytest
 
@@ -9,13 +10,13 @@ from regard.data.worker_pool import WorkerPool
 from regard.text.input_error import InputError
 from regard.text.tokenizer import Tokenizer
 from regard.text.tokenizer_config import TokenizerConfig
-from regard.text.worker import Encoded, EncodeTexts
+from regard.text.worker import Encoded, encode_texts
 
 WORDS = Tokenizer.train(["a b c d e"], TokenizerConfig())
 
 
 def encoders(processes: int) -> WorkerPool[list[Encoded]]:
-    return WorkerPool(EncodeTexts((WORDS, WORDS)), processes)
+    return WorkerPool(partial(encode_texts, (WORDS, WORDS)), processes)
 
 
 @pytest.mark.parametrize("processes", [0, 1, 3])

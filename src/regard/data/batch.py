@@ -82,11 +82,5 @@ class Batch:
 
     def _map(self, change: Callable[[Tensor], Tensor]) -> "Batch":
         """The batch with every tensor changed."""
-        return Batch(
-            change(self.source),
-            change(self.source_lengths),
-            change(self.target),
-            change(self.target_lengths),
-            change(self.indices),
-            self.guidance and self.guidance.map(change),
-        )
+        tensors = {name: change(value) for name, value in vars(self).items() if name != "guidance"}
+        return Batch(**tensors, guidance=self.guidance and self.guidance.map(change))

@@ -1,7 +1,7 @@
 """Corpora in files: TSV, CSV and parallel text as a stream of pairs; pairing is verified, blank lines are counted."""
 
 import csv
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import count, zip_longest
 from pathlib import Path
 
@@ -27,7 +27,7 @@ def read_tsv(
     """
     path = find_file(path)
     fields = ((number, line.split("\t") if line.strip() else []) for number, line in enumerate(read_lines(path), 1))
-    return _pairs(path, fields, columns, skipped, header, _wrong_columns)
+    return _pairs(path, fields, columns, skipped, header, "TAB")
 
 
 def read_csv(
@@ -42,7 +42,7 @@ def read_csv(
     line breaks.
     """
     path = find_file(path)
-    return _pairs(path, _csv_fields(path, delimiter), columns, skipped, header, _wrong_values)
+    return _pairs(path, _csv_fields(path, delimiter), columns, skipped, header, ",")
 
 
 def _csv_fields(path: Path, delimiter: str) -> Fields:
@@ -62,20 +62,16 @@ def _csv_fields(path: Path, delimiter: str) -> Fields:
 
 
 def _pairs(
-    path: Path,
-    rows: Fields,
-    columns: Columns | None,
-    skipped: list[int] | None,
-    header: bool,
-    wrong: Callable[[int, Path], str],
+    path: Path, rows: Fields, columns: Columns | None, skipped: list[int] | None, header: bool, between: str
 ) -> Iterator[Pair]:
+    """`between` is what separates the columns, as messages write it."""
     _check_columns(columns)
     names = next(rows, (1, []))[1] if header else []
     first, second = _find_columns(columns, [name.strip() for name in names], path)
     found = 0
     for number, fields in rows:
         if fields and columns is None and len(fields) != 2:
-            raise InputError(f"{path}, line {number}: {wrong(len(fields), path)}")
+            raise InputError(f"{path}, line {number}: {_wrong_count(len(fields), path, between)}")
         if fields and len(fields) < max(first, second):
             wanted = ", ".join(map(repr, columns or ()))
             raise InputError(f"{path}, line {number}: {len(fields)} columns, but columns = [{wanted}] was requested")
@@ -86,9 +82,7 @@ def _pairs(
         elif skipped is not None:
             skipped.append(number)
     if not found:
-        raise InputError(
-            f"{path} holds no pair; expected lines of source {'TAB' if wrong is _wrong_columns else ','} target"
-        )
+        raise InputError(f"{path} holds no pair; expected lines of source {between} target")
 
 
 def _check_columns(columns: Columns | None) -> None:
@@ -116,13 +110,11 @@ def _find_columns(columns: Columns | None, names: Sequence[str], path: Path) -> 
     return places[0], places[1]
 
 
-def _wrong_values(given: int, path: Path) -> str:
-    if given == 1:
-        return 'no delimiter; expected two values, or set delimiter in the recipe\'s [data], e.g. delimiter = ";"'
-    return f"{given} values, expected 2; name two columns in the recipe's [data], e.g. columns = [1, 2]"
-
-
-def _wrong_columns(given: int, path: Path) -> str:
+def _wrong_count(given: int, path: Path, between: str) -> str:
+    if between == ",":
+        if given == 1:
+            return 'no delimiter; expected two values, or set delimiter in the recipe\'s [data], e.g. delimiter = ";"'
+        return f"{given} values, expected 2; name two columns in the recipe's [data], e.g. columns = [1, 2]"
     if given == 1:
         return "no tab; expected source TAB target"
     return (

@@ -1,8 +1,12 @@
-"""Encodes pairs as ids in flat arrays: 600,000 pairs of 25 pieces a side take 135 MB, not gigabytes of lists."""
+"""Pairs as ids in flat arrays, in memory or memory-mapped: 600,000 pairs of 25 pieces a side take 135 MB."""
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -10,13 +14,17 @@ from jaxtyping import Bool, Int32, Int64
 
 from regard.data.pair import Pair
 from regard.data.worker_pool import WorkerPool
+from regard.reading_files import read_json
 from regard.text.input_error import InputError
 from regard.text.tokenizer import Tokenizer
-from regard.text.worker import Encoded, EncodeTexts, Texts
+from regard.text.worker import Encoded, Texts, encode_texts
 
 Overlong = Literal["drop", "truncate"]
 CHUNK = 4096
 """Pairs that are encoded in one request. Another number gives another BPE dropout."""
+_FILES = {"source.ids": "<i4", "source.offsets": "<i8", "target.ids": "<i4", "target.offsets": "<i8", "numbers": "<i8"}
+"""Each array with its dtype."""
+_COUNTS = "about.json"
 
 
 @dataclass(frozen=True)
@@ -83,14 +91,14 @@ def encode_pairs(
     pairs: Iterable[Pair], source: Tokenizer, target: Tokenizer, limits: Limits = NO_LIMITS, seed: str | None = None
 ) -> EncodedPairs:
     """Encode pairs in this process, into memory. A seed enables BPE dropout."""
-    with WorkerPool(EncodeTexts((source, target)), 0) as pool:
+    with WorkerPool(partial(encode_texts, (source, target)), 0) as pool:
         return _join(list(encode_chunks(pairs, pool, limits, seed)))
 
 
 def encode_chunks(
     pairs: Iterable[Pair], pool: WorkerPool[list[Encoded]], limits: Limits, seed: str | None = None
 ) -> Iterator[EncodedPairs]:
-    """A stream of encoded chunks of `CHUNK` pairs, from a pool that runs `EncodeTexts`."""
+    """A stream of encoded chunks of `CHUNK` pairs, from a pool that runs `encode_texts`."""
     done = 0
     requests = ((texts, seed and f"{seed} {number}") for number, texts in enumerate(cut(pairs)))
     for encoded in pool.map(requests):
@@ -105,7 +113,7 @@ def cut(pairs: Iterable[Pair]) -> Iterator[Texts]:
         yield [pair.source for pair in chunk], [pair.target for pair in chunk]
 
 
-def refuse_empty(kept: int, blank: int, dropped: int) -> None:
+def _refuse_empty(kept: int, blank: int, dropped: int) -> None:
     if not kept:
         raise InputError(
             f"no pair is left to use: {blank} with a blank side, {dropped} longer than the limit"
@@ -117,7 +125,7 @@ def _join(chunks: list[EncodedPairs]) -> EncodedPairs:
     blank, dropped, truncated = (
         sum(getattr(chunk, name) for chunk in chunks) for name in ("blank", "dropped", "truncated")
     )
-    refuse_empty(sum(map(len, chunks)), blank, dropped)
+    _refuse_empty(sum(map(len, chunks)), blank, dropped)
     source, target = (
         _sequences(
             np.concatenate([sequences.ids for sequences in side]),
@@ -153,3 +161,35 @@ def _cut_sequences(
     starts = np.cumsum(lengths) - lengths
     inside = np.arange(len(ids)) - np.repeat(starts, lengths)
     return _sequences(ids[np.repeat(kept, lengths) & (inside < longest)], np.minimum(lengths[kept], longest))
+
+
+def write_pairs(folder: Path, chunks: Iterable[EncodedPairs], progress: Callable[[int], None]) -> None:
+    """Append chunk after chunk to the files of a folder; calls `progress` with the number of pairs read."""
+    counts = dict.fromkeys(("blank", "dropped", "truncated"), 0)
+    kept = 0
+    with ExitStack() as open_files:
+        files = {name: open_files.enter_context((folder / name).open("wb")) for name in _FILES}
+        ends = {"source": 0, "target": 0}
+        for side in ends:
+            files[f"{side}.offsets"].write(bytes(8))
+        for chunk in chunks:
+            arrays = {"numbers": chunk.numbers}
+            for side, sequences in (("source", chunk.source), ("target", chunk.target)):
+                arrays[f"{side}.ids"] = sequences.ids
+                arrays[f"{side}.offsets"] = ends[side] + sequences.offsets[1:]
+                ends[side] += len(sequences.ids)
+            for name, array in arrays.items():
+                files[name].write(array.astype(_FILES[name]).tobytes())
+            for name in counts:
+                counts[name] += getattr(chunk, name)
+            kept += len(chunk)
+            progress(kept + counts["blank"] + counts["dropped"])
+    _refuse_empty(kept, counts["blank"], counts["dropped"])
+    (folder / _COUNTS).write_text(json.dumps(counts), encoding="utf-8")
+
+
+def map_pairs(folder: Path) -> EncodedPairs:
+    """The arrays that `write_pairs` wrote, memory-mapped: pages are read when a batch needs them."""
+    arrays = {name: np.memmap(folder / name, dtype, "r") for name, dtype in _FILES.items()}
+    source, target = (Sequences(arrays[f"{side}.ids"], arrays[f"{side}.offsets"]) for side in ("source", "target"))
+    return EncodedPairs(source, target, arrays["numbers"], **read_json(folder / _COUNTS))

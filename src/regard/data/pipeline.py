@@ -8,6 +8,7 @@ import json
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from importlib.metadata import version
 from itertools import chain, islice
 from pathlib import Path
@@ -15,16 +16,15 @@ from pathlib import Path
 import tokenizers
 
 from regard.data.cache import cached_folder
-from regard.data.dataset import CHUNK, EncodedPairs, Limits, cut, encode_chunks, encode_pairs
+from regard.data.dataset import CHUNK, EncodedPairs, Limits, cut, encode_chunks, encode_pairs, map_pairs, write_pairs
 from regard.data.pair import Pair
 from regard.data.splits import Corpus, StoredSplit, load_split, open_split
-from regard.data.stored import map_pairs, write_pairs
 from regard.data.tables import DataConfig, PhrasebookData, SyntheticData
 from regard.data.text_config import TextConfig
 from regard.data.worker_pool import WorkerPool, worker_count
 from regard.reading_files import read_json
 from regard.text.tokenizer import Tokenizer
-from regard.text.worker import CountWords, EncodeTexts
+from regard.text.worker import count_words, encode_texts
 
 Watch = Callable[[str, int], None]
 """Called with the current step and the number of pairs that are done."""
@@ -86,7 +86,7 @@ def encode_corpus(
         watch("encoding", 0)
         corpus_notes: list[str] = []
         pairs, processes = _count_workers(corpus.pairs(corpus_notes))
-        with WorkerPool(EncodeTexts((source, target)), processes) as pool:
+        with WorkerPool(partial(encode_texts, (source, target)), processes) as pool:
             write_pairs(folder, encode_chunks(pairs, pool, limits), lambda done: watch("encoding", done))
         (folder / "notes.json").write_text(json.dumps(corpus_notes), encoding="utf-8")
 
@@ -111,7 +111,7 @@ def _train(pairs: Iterable[Pair], text: TextConfig, watch: Watch) -> tuple[Token
     done = 0
     watch("counting words", done)
     pairs, processes = _count_workers(pairs)
-    with WorkerPool(CountWords(configs), processes) as counters:
+    with WorkerPool(partial(count_words, configs), processes) as counters:
         for size, found in counters.map((texts,) for texts in cut(pairs)):
             for whole, part in zip(counts, found, strict=True):
                 whole.update(part)

@@ -52,7 +52,7 @@ def synthetic(
         numbers = [first + int(random() * symbols) for _ in range(length)]
         source = " ".join(map(str, numbers))
         if _split_of(source) == split:
-            pairs.append(_pair(numbers, _order(task, numbers)))
+            pairs.append(_pair(task, numbers))
             missed = 0
         elif (missed := missed + 1) > _ATTEMPTS:
             raise InputError(
@@ -67,17 +67,10 @@ def _split_of(source: str) -> Split:
     return "dev" if draw == 0 else "test" if draw == 1 else "train"
 
 
-def _order(task: Task, numbers: Sequence[int]) -> list[int]:
-    """Which source word each target word is."""
-    places = list(range(len(numbers)))
-    if task == "reverse":
-        return places[::-1]
-    if task == "sort":
-        return sorted(places, key=numbers.__getitem__)
-    return places
-
-
-def _pair(numbers: Sequence[int], order: Sequence[int]) -> Pair:
+def _pair(task: Task, numbers: Sequence[int]) -> Pair:
+    places = range(len(numbers))
+    orders = {"copy": places, "reverse": reversed(places), "sort": sorted(places, key=numbers.__getitem__)}
+    order = list(orders[task])  # which source word each target word is
     return Pair(
         " ".join(map(str, numbers)),
         " ".join(str(numbers[place]) for place in order),

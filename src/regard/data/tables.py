@@ -94,22 +94,28 @@ class _OneFile(_Files):
     """File of test pairs (default: held out of train)."""
 
 
-class TsvData(_OneFile):
-    """Files of source TAB target."""
+class _Columns(_OneFile):
+    """Tables with a pair in each line."""
 
-    kind: Literal["tsv"]
     header: bool = False
     """Whether the first line names the columns."""
     columns: tuple[Column, Column] | tuple[ColumnName, ColumnName] | None = None
     """Source and target where lines have more columns: counted from 1, or names of the header."""
 
     @model_validator(mode="after")
-    def _named(self) -> "TsvData":
-        _check_header(self.header, self.columns)
+    def _named(self) -> "_Columns":
+        if not self.header and self.columns is not None and isinstance(self.columns[0], str):
+            raise ValueError(f"columns = {list(self.columns)} are names, but header = false: set header = true")
         return self
 
 
-class CsvData(_OneFile):
+class TsvData(_Columns):
+    """Files of source TAB target."""
+
+    kind: Literal["tsv"]
+
+
+class CsvData(_Columns):
     """Files of comma-separated values, with double quotes around values that hold commas, quotes or line breaks."""
 
     kind: Literal["csv"]
@@ -117,20 +123,12 @@ class CsvData(_OneFile):
     """Whether the first line names the columns."""
     delimiter: str = Field(default=",", min_length=1, max_length=1)
     """The character between two values; ";" in many European exports."""
-    columns: tuple[Column, Column] | tuple[ColumnName, ColumnName] | None = None
-    """Source and target where lines have more columns: counted from 1, or names of the header."""
 
     @model_validator(mode="after")
     def _possible(self) -> "CsvData":
-        _check_header(self.header, self.columns)
         if self.delimiter in '"\r\n':
             raise ValueError(f"delimiter = {self.delimiter!r} cannot separate values: use a comma, semicolon or tab")
         return self
-
-
-def _check_header(header: bool, columns: tuple[int, int] | tuple[str, str] | None) -> None:
-    if not header and columns is not None and isinstance(columns[0], str):
-        raise ValueError(f"columns = {list(columns)} are names, but header = false: set header = true")
 
 
 class ParallelFiles(Table):

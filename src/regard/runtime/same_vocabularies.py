@@ -5,7 +5,7 @@ from typing import Any
 
 from regard.bundle.store import Bundle
 from regard.text.input_error import InputError
-from regard.text.shared import first_difference
+from regard.text.tokenizer import first_difference
 
 
 def check_same_vocabularies(bundles: Sequence[Bundle[Any]]) -> None:

@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections import Counter
+from functools import cache
 
 _SAME = {
     "Cjk": "Han",
@@ -13,20 +14,14 @@ _SAME = {
 }
 
 
-class _Scripts(dict[str, str | None]):
-    """Script by character, computed on first use; None for what is not a letter."""
-
-    def __missing__(self, character: str) -> str | None:
-        script = None
-        category = unicodedata.category(character)
-        if category[0] in "LM" and category != "Lm":  # vowel signs are marks, and spell words
-            first = unicodedata.name(character, "").partition(" ")[0].capitalize()
-            script = _SAME.get(first, first) or None
-        self[character] = script
-        return script
-
-
-_SCRIPTS = _Scripts()
+@cache
+def _script(character: str) -> str | None:
+    """None for what is not a letter."""
+    category = unicodedata.category(character)
+    if category[0] not in "LM" or category == "Lm":  # vowel signs are marks, and spell words
+        return None
+    first = unicodedata.name(character, "").partition(" ")[0].capitalize()
+    return _SAME.get(first, first) or None
 
 
 def scripts(text: str) -> Counter[str]:
@@ -35,4 +30,4 @@ def scripts(text: str) -> Counter[str]:
     >>> scripts("Tom ने कहा, 3 बजे")
     Counter({'Devanagari': 8, 'Latin': 3})
     """
-    return Counter(script for script in map(_SCRIPTS.__getitem__, text) if script is not None)
+    return Counter(script for script in map(_script, text) if script is not None)

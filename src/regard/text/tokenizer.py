@@ -30,7 +30,7 @@ from regard.text.pieces import (
 from regard.text.special import EOS, SPECIAL, UNK, UNKNOWN
 from regard.text.subwords import LONG, WAYS, Subwords
 from regard.text.tokenizer_config import TokenizerConfig
-from regard.text.vocabulary import marked_words, train_vocabulary, vocabulary_from
+from regard.text.vocabulary import count_chunks, marked_words, vocabulary_from
 from regard.text.words import join_words, word_spans
 
 _REMEMBERED = 300_000
@@ -72,7 +72,7 @@ class Tokenizer:
     @classmethod
     def train(cls, texts: Iterable[str], config: TokenizerConfig) -> "Tokenizer":
         """A vocabulary built from raw texts; the same texts give the same one."""
-        return cls(config, train_vocabulary(texts, config))
+        return cls.from_counts(count_chunks(texts, config), config)
 
     @classmethod
     def from_counts(cls, seen: Counter[str], config: TokenizerConfig) -> "Tokenizer":
@@ -269,3 +269,16 @@ class Tokenizer:
         except ValueError as problem:
             raise InputError(f"{origin} is not a tokenizer file: {problem}") from None
         return cls.from_data(data, origin)
+
+
+def first_difference(one: Tokenizer, other: Tokenizer, here: str, there: str) -> str | None:
+    """The first difference of two vocabularies as a phrase, with the names of the two places; None if there is none.
+
+    Example: "piece 4 is 'the' in the source and 'le' in the target".
+    """
+    if len(one) != len(other):
+        return f"there are {len(one):,} pieces {here} and {len(other):,} {there}"
+    for number, (mine, theirs) in enumerate(zip(one.pieces, other.pieces, strict=True)):
+        if mine != theirs:
+            return f"piece {number} is {mine!r} {here} and {theirs!r} {there}"
+    return None

@@ -18,11 +18,6 @@ from regard.text.words import word_spans
 _CHUNK = 4096
 
 
-def train_vocabulary(texts: Iterable[str], config: TokenizerConfig) -> tokenizers.Tokenizer:
-    """Ids 0 to 3 are the special ones; then words or characters by falling count, or what the library found."""
-    return vocabulary_from(count_chunks(texts, config), config)
-
-
 def count_chunks(texts: Iterable[str], config: TokenizerConfig) -> Counter[str]:
     """How often each character occurs in the texts, or each chunk between two spaces."""
     seen: Counter[str] = Counter()
@@ -33,7 +28,10 @@ def count_chunks(texts: Iterable[str], config: TokenizerConfig) -> Counter[str]:
 
 
 def vocabulary_from(seen: Counter[str], config: TokenizerConfig) -> tokenizers.Tokenizer:
-    """A vocabulary from the summed counts of `count_chunks`."""
+    """A vocabulary from the summed counts of `count_chunks`.
+
+    Ids 0 to 3 are the special ones; then words or characters by falling count, or what the library found.
+    """
     counts = seen if config.kind == "character" else _count_words(seen, config)
     if not counts:
         raise InputError(f'no text to build a vocabulary of kind "{config.kind}" from: every given text is blank')

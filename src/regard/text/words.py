@@ -59,20 +59,9 @@ _CHOSEN = {
     **dict.fromkeys("_" + UNKNOWN, "w"),
     "\u200b": "s",
 }
-_RANGES = (
-    (0x3005, 0x3007, "i"),
-    (0x3041, 0x3096, "i"),
-    (0x309D, 0x309F, "i"),
-    (0x30A1, 0x30FA, "i"),
-    (0x30FC, 0x30FF, "i"),
-    (0x31F0, 0x31FF, "i"),
-    (0x3400, 0x4DBF, "i"),
-    (0x4E00, 0x9FFF, "i"),
-    (0xF900, 0xFAFF, "i"),
-    (0xFF66, 0xFF9D, "i"),
-    (0x20000, 0x323AF, "i"),
-    (0x1F1E6, 0x1F1FF, "r"),
-    (0x1F3FB, 0x1F3FF, "m"),
+_IDEOGRAPH = re.compile(
+    "[\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uf900-\ufaff\uff66-\uff9d\U00020000-\U000323af]"
 )
 
 
@@ -81,9 +70,12 @@ def _classify(character: str) -> str:
         return _CHOSEN[character]
     if character.isspace():
         return "s"
-    for first, last, letter in _RANGES:
-        if first <= ord(character) <= last:
-            return letter
+    if _IDEOGRAPH.match(character):
+        return "i"
+    if "\U0001f1e6" <= character <= "\U0001f1ff":
+        return "r"
+    if "\U0001f3fb" <= character <= "\U0001f3ff":  # skin tones
+        return "m"
     category = unicodedata.category(character)
     if category == "Nd":
         return "d"

@@ -10,7 +10,6 @@ from array import array
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from random import Random
 
 from regard.text.tokenizer import Tokenizer
@@ -23,26 +22,15 @@ Encoded = tuple[bytes, bytes]
 """The ids of some texts, concatenated, and the number of ids of each text; both as 32-bit integers."""
 
 
-@dataclass(frozen=True)
-class CountWords:
-    """Returns the number of pairs and, for each side, how often each character or chunk occurs."""
-
-    configs: tuple[TokenizerConfig, TokenizerConfig]
-
-    def __call__(self, texts: Texts) -> tuple[int, list[Counter[str]]]:
-        sides = zip(texts, self.configs, strict=True)
-        return len(texts[0]), [count_chunks(lines, config) for lines, config in sides]
+def count_words(configs: tuple[TokenizerConfig, TokenizerConfig], texts: Texts) -> tuple[int, list[Counter[str]]]:
+    """The number of pairs and, for each side, how often each character or chunk occurs."""
+    return len(texts[0]), [count_chunks(lines, config) for lines, config in zip(texts, configs, strict=True)]
 
 
-@dataclass(frozen=True)
-class EncodeTexts:
-    """Encodes the texts of each side; a seed enables BPE dropout."""
-
-    tokenizers: tuple[Tokenizer, Tokenizer]
-
-    def __call__(self, texts: Texts, seed: str | None) -> list[Encoded]:
-        random = None if seed is None else Random(seed)
-        return [_encode(tokenizer, lines, random) for tokenizer, lines in zip(self.tokenizers, texts, strict=True)]
+def encode_texts(tokenizers: tuple[Tokenizer, Tokenizer], texts: Texts, seed: str | None) -> list[Encoded]:
+    """The ids of each side; a seed enables BPE dropout."""
+    random = None if seed is None else Random(seed)
+    return [_encode(tokenizer, lines, random) for tokenizer, lines in zip(tokenizers, texts, strict=True)]
 
 
 def _encode(tokenizer: Tokenizer, texts: Sequence[str], random: Random | None) -> Encoded:

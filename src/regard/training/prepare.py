@@ -14,8 +14,7 @@ from regard.data.pipeline import Watch, encode_corpus, open_training, train_toke
 from regard.data.splits import Corpus, StoredSplit, load_split
 from regard.models.model_config import RecurrentConfig
 from regard.text.input_error import InputError
-from regard.text.shared import first_difference
-from regard.text.tokenizer import Tokenizer
+from regard.text.tokenizer import Tokenizer, first_difference
 from regard.training.recipe import Recipe
 from regard.training.word_dropout import hide_words
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from regard.data import phrasebook
 from regard.data.pair import Pair
-from regard.data.phrasebook.corpus import translate
-from regard.data.phrasebook.languages import language
+from regard.data.phrasebook.corpus import language, translate
 from regard.data.phrasebook.sampling.draw import Draw
 from regard.data.phrasebook.sampling.sentences import sentence
 from regard.text.words import join_words, split_words

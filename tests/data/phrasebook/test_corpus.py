@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from regard.data import phrasebook
-from regard.data.phrasebook.languages import language
+from regard.data.phrasebook.corpus import language
 
 PAIRS = ("en-fr", "fr-en", "en-hi")
 Sample = dict[str, Any]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from regard.data.phrasebook.languages import language
+from regard.data.phrasebook.corpus import language
 from regard.data.phrasebook.tree import Coordination, Name, Pronoun, RelativeClause, Sentence, TimeAdverb
 
 from .trees import act, be, country, gold, join, month, noun, nouns, phrase, report, said, say

@@ -3,8 +3,7 @@
 from typing import Any
 
 from regard.data.pair import Pair
-from regard.data.phrasebook.corpus import translate
-from regard.data.phrasebook.languages import language
+from regard.data.phrasebook.corpus import language, translate
 from regard.data.phrasebook.lexicon import english
 from regard.data.phrasebook.tree import (
     Clause,
@@ -14,7 +13,6 @@ from regard.data.phrasebook.tree import (
     PrepositionalPhrase,
     Pronoun,
     ProperNoun,
-    Report,
     Sentence,
     VerbPhrase,
 )
@@ -58,11 +56,11 @@ def say(subject: NounPhrase | str | None, *actions: VerbPhrase, last: str = "and
 
 
 def join(first: Sentence, connector: str, second: Sentence) -> Sentence:
-    return Sentence(first.clauses + second.clauses, (connector,))
+    return Sentence(first.clauses + second.clauses, (*first.connectors, connector, *second.connectors))
 
 
 def report(name: str, tense: Any, rest: Sentence) -> Sentence:
-    return Sentence(rest.clauses, rest.connectors, (Report(Name(name), act("say", tense)),))
+    return join(say(name, act("say", tense)), "that", rest)
 
 
 def said(pair: str, tree: Sentence) -> Pair:

@@ -1,23 +1,76 @@
-"""Distinct sentence pairs of the phrasebook with gold links; the source text alone decides the split."""
+"""The language pairs of the phrasebook, and distinct sentence pairs of each with gold links.
+
+The source text alone decides the split.
+"""
 
 import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
 from typing import Final, Literal
 
 from regard.data.pair import Pair
-from regard.data.phrasebook import english
-from regard.data.phrasebook.languages import Language, language
-from regard.data.phrasebook.line import EnglishLine, ForeignLine, join
-from regard.data.phrasebook.sampling.draw import Draw
+from regard.data.phrasebook import english, french, hindi
+from regard.data.phrasebook.lexicon import MISSING
+from regard.data.phrasebook.lexicon import french as french_lexicon
+from regard.data.phrasebook.lexicon import hindi as hindi_lexicon
+from regard.data.phrasebook.line import Line, join, links_between
+from regard.data.phrasebook.sampling.draw import Draw, Stock, build_stock
 from regard.data.phrasebook.sampling.sentences import sentence
 from regard.data.phrasebook.showcase import trees
 from regard.data.phrasebook.tree import Sentence
 
+PAIRS: Final = ("en-fr", "fr-en", "en-hi")
 Split = Literal["train", "dev", "test"]
 SPLITS: Final[tuple[Split, ...]] = ("train", "dev", "test")
 SHORTEST: Final = 3
 LONGEST: Final = 120
 PATIENCE: Final = 5_000
 """Draws in a row without a new sentence after which a range counts as exhausted."""
+
+
+@dataclass(frozen=True)
+class Language:
+    """`render` gives a sentence in the language beside English, or None if it lacks a word form.
+
+    `from_foreign`: English is the target.
+    """
+
+    stock: Stock
+    render: Callable[[Sentence], Line | None]
+    from_foreign: bool
+
+
+@cache
+def language(pair: str) -> Language:
+    """The language behind `en-fr`, `fr-en` or `en-hi`."""
+    if pair not in PAIRS:
+        raise ValueError(f"the phrasebook has no pair {pair!r}; valid pairs are {', '.join(PAIRS)}")
+    if pair == "en-hi":
+        return Language(_hindi_stock(), hindi.render, from_foreign=False)
+    return Language(_french_stock(pair == "fr-en"), french.render, pair == "fr-en")
+
+
+def _french_stock(is_source: bool) -> Stock:
+    """The French lexicon. As a source, verbs that begin with a vowel are ambiguous: before them l' may be him or her.
+
+    `mat` has no plural: `pas de tapis` could be a mat or mats.
+    """
+    words = french_lexicon()
+    elided = [lemma for lemma, verb in words.verbs.items() if verb.infinitive.startswith(french.VOWELS)]
+    return build_stock(words, singular_only=["mat"], ambiguous=elided if is_source else [])
+
+
+def _hindi_stock() -> Stock:
+    words = hindi_lexicon()
+    return build_stock(
+        words,
+        singular_only=[lemma for lemma, noun in words.nouns.items() if noun.direct_plural == MISSING],
+        no_command=[
+            lemma for lemma, verb in words.verbs.items() if words.conjugations[verb.verb].imperative == MISSING
+        ],
+        no_relative=[lemma for lemma, verb in words.verbs.items() if verb.case in ("का", "की")],
+    )
 
 
 def pairs(pair: str, split: str, count: int, seed: int = 0, shortest: int = SHORTEST, longest: int = 20) -> list[Pair]:
@@ -69,8 +122,8 @@ def translate(spoken: Language, tree: Sentence) -> Pair:
     return _linked(spoken, ours, theirs)
 
 
-def _linked(spoken: Language, ours: EnglishLine, theirs: ForeignLine) -> Pair:
-    links = theirs.links(ours.places)
+def _linked(spoken: Language, ours: Line, theirs: Line) -> Pair:
+    links = links_between(ours, theirs)
     if spoken.from_foreign:
         return Pair(join(theirs.words), join(ours.words), links.flipped())
     return Pair(join(ours.words), join(theirs.words), links)

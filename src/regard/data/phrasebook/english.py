@@ -4,7 +4,7 @@ from typing import Final
 
 from regard.data.phrasebook import tree
 from regard.data.phrasebook.lexicon import english as lexicon
-from regard.data.phrasebook.line import EnglishLine
+from regard.data.phrasebook.line import Line
 
 VOWELS: Final = "aeiou"
 FIRST: Final = 0
@@ -15,13 +15,9 @@ BE_PRESENT: Final = ("am", "is", "are")
 BE_PAST: Final = ("was", "was", "were")
 
 
-def render(sentence: tree.Sentence) -> EnglishLine:
+def render(sentence: tree.Sentence) -> Line:
     """The English words of a sentence and their positions."""
-    line = EnglishLine()
-    for report in sentence.reports:
-        _noun_phrase(line, report.subject)
-        _verb_phrase(line, report.action, _agreement(report.subject))
-        line.add("that", (report, "that"))
+    line = Line()
     for connector, clause in sentence.joined_clauses():
         if connector:
             line.add(connector, (clause, "connector"))
@@ -51,15 +47,11 @@ def plural_of(noun: str) -> str:
 
 
 def _agreement(subject: tree.NounPhrase) -> int:
-    if isinstance(subject, tree.Pronoun):
-        person, plural, _ = tree.PERSONS[subject.lemma]
-        return FIRST if person == 1 else OTHER if person == 2 or plural else THIRD
-    if isinstance(subject, tree.Nominal):
-        return OTHER if subject.plural else THIRD
-    return OTHER if isinstance(subject, tree.Coordination) else THIRD
+    person, plural, _ = tree.agreement(subject)
+    return FIRST if person == 1 else OTHER if person == 2 or plural else THIRD
 
 
-def _noun_phrase(line: EnglishLine, phrase: tree.NounPhrase) -> None:
+def _noun_phrase(line: Line, phrase: tree.NounPhrase) -> None:
     if isinstance(phrase, tree.Nominal):
         _nominal(line, phrase)
     elif isinstance(phrase, tree.Coordination):
@@ -74,7 +66,7 @@ def _noun_phrase(line: EnglishLine, phrase: tree.NounPhrase) -> None:
         line.add(phrase.lemma, (phrase, "noun"))
 
 
-def _nominal(line: EnglishLine, phrase: tree.Nominal) -> None:
+def _nominal(line: Line, phrase: tree.Nominal) -> None:
     noun = plural_of(phrase.noun) if phrase.plural else phrase.noun
     word: str = phrase.determiner
     if word == "a" and (phrase.before or phrase.after or noun)[0] in VOWELS:
@@ -96,7 +88,7 @@ def _nominal(line: EnglishLine, phrase: tree.Nominal) -> None:
         _verb_phrase(line, relative.action, _agreement(relative.subject or phrase))
 
 
-def _verb_phrase(line: EnglishLine, phrase: tree.VerbPhrase, agreement: int) -> None:
+def _verb_phrase(line: Line, phrase: tree.VerbPhrase, agreement: int) -> None:
     if phrase.adverb:
         line.add(phrase.adverb, (phrase, "adverb"))
     _verb(line, phrase, agreement)
@@ -111,13 +103,10 @@ def _verb_phrase(line: EnglishLine, phrase: tree.VerbPhrase, agreement: int) -> 
             line.add(modifier.preposition, (modifier, "preposition"))
             _noun_phrase(line, modifier.phrase)
         elif modifier is not None:
-            *every, time = modifier.lemma.split()
-            if every:
-                line.add(every[0], (modifier, "every"))
-            line.add(time, (modifier, "time"))
+            line.add_time(modifier.lemma.split(), modifier)
 
 
-def _verb(line: EnglishLine, phrase: tree.VerbPhrase, agreement: int) -> None:
+def _verb(line: Line, phrase: tree.VerbPhrase, agreement: int) -> None:
     """The verb with its auxiliaries: `did not visit`, `is going to visit`, `wants to visit`, `cannot visit`."""
     verb, tense, negated = phrase.verb, phrase.tense, phrase.negated
     third = agreement == THIRD and not negated

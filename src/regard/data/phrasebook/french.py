@@ -1,32 +1,21 @@
-"""Renders a tree in French: agreement, clitics, two-part negation, adjectives before or after the noun."""
+"""Renders a tree in French: agreement, clitics, two-part negation, adjectives around the noun, elision, contraction."""
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from regard.data.phrasebook import tree
-from regard.data.phrasebook.french_sound import VOWELS, elide_and_contract
-from regard.data.phrasebook.lexicon import english
 from regard.data.phrasebook.lexicon import french as lexicon
-from regard.data.phrasebook.line import ForeignLine
+from regard.data.phrasebook.line import Line
+
+HEARER: Final = tree.Agreement(2, False, False)
+VOWELS: Final = tuple("aeiouhéèêàâîôœ")
+"""First letters that elide the word before; every h of our French words is mute."""
+ELIDED: Final = frozenset(["le", "la", "de", "ne", "que", "je", "me", "te"])
+CONTRACTED: Final = {("à", "le"): "au", ("à", "les"): "aux", ("de", "le"): "du", ("de", "les"): "des"}
 
 
-class Agreement(NamedTuple):
-    """What verb and participle agree with; `form` counts je, tu, il, ils."""
-
-    form: int
-    plural: bool
-    feminine: bool
-
-
-HEARER: Final = Agreement(1, False, False)
-
-
-def render(sentence: tree.Sentence) -> ForeignLine:
+def render(sentence: tree.Sentence) -> Line:
     """The French words of a sentence, each with the English words it links to."""
-    line = ForeignLine()
-    for report in sentence.reports:
-        _noun_phrase(line, report.subject)
-        _verb_phrase(line, report.action, _agreement(report.subject))
-        line.add("que", (report, "that"))
+    line = Line()
     for connector, clause in sentence.joined_clauses():
         if connector:
             line.add(lexicon().connectors[connector], (clause, "connector"))
@@ -40,21 +29,14 @@ def render(sentence: tree.Sentence) -> ForeignLine:
             if joint:
                 line.add(lexicon().connectors.get(joint, joint), (action, "joint"))
             _verb_phrase(line, action, subject)
-    return elide_and_contract(line)
+    return _elide_and_contract(line)
 
 
-def _agreement(phrase: tree.NounPhrase) -> Agreement:
-    if isinstance(phrase, tree.Pronoun):
-        person, plural, feminine = tree.PERSONS[phrase.lemma]
-        return Agreement(3 if plural else person - 1, plural, feminine)
-    if isinstance(phrase, tree.Nominal):
-        return Agreement(3 if phrase.plural else 2, phrase.plural, lexicon().nouns[phrase.noun].gender == "f")
-    if isinstance(phrase, tree.Coordination):
-        return Agreement(3, True, _agreement(phrase.first).feminine and _agreement(phrase.second).feminine)
-    return Agreement(2, False, phrase.lemma in english().feminine_names)
+def _agreement(phrase: tree.NounPhrase) -> tree.Agreement:
+    return tree.agreement(phrase, lexicon().nouns)
 
 
-def _noun_phrase(line: ForeignLine, phrase: tree.NounPhrase, denied: bool = False) -> None:
+def _noun_phrase(line: Line, phrase: tree.NounPhrase, denied: bool = False) -> None:
     """`denied`: the object of a negated verb, where un, des and du become de."""
     if isinstance(phrase, tree.Nominal):
         _nominal(line, phrase, denied)
@@ -69,7 +51,7 @@ def _noun_phrase(line: ForeignLine, phrase: tree.NounPhrase, denied: bool = Fals
         line.add(word, (phrase, "noun"))
 
 
-def _proper_noun(line: ForeignLine, phrase: tree.ProperNoun, preposition: tree.Key | None = None) -> None:
+def _proper_noun(line: Line, phrase: tree.ProperNoun, preposition: tree.Key | None = None) -> None:
     """A country with its article or after its preposition (en france, au japon, aux états-unis), a city, a month."""
     article, name = lexicon().proper_nouns[phrase.lemma]
     noun = (phrase, "noun")
@@ -80,7 +62,7 @@ def _proper_noun(line: ForeignLine, phrase: tree.ProperNoun, preposition: tree.K
     line.add(name, noun, (phrase, "before"))
 
 
-def _nominal(line: ForeignLine, phrase: tree.Nominal, denied: bool) -> None:
+def _nominal(line: Line, phrase: tree.Nominal, denied: bool) -> None:
     entry, adjectives = lexicon().nouns[phrase.noun], lexicon().adjectives
     feminine, plural = entry.gender == "f", phrase.plural
     noun = entry.plural if plural else entry.singular
@@ -99,7 +81,7 @@ def _nominal(line: ForeignLine, phrase: tree.Nominal, denied: bool) -> None:
         _verb_phrase(line, relative.action, _agreement(relative.subject or phrase))
 
 
-def _determiner(line: ForeignLine, phrase: tree.Nominal, feminine: bool, vowel: bool, denied: bool) -> None:
+def _determiner(line: Line, phrase: tree.Nominal, feminine: bool, vowel: bool, denied: bool) -> None:
     """`vowel`: whether the next word begins with one (mon amie, cet homme).
 
     An article without an English word depends on the noun and on the adjective before it (de nouveaux amis).
@@ -128,7 +110,7 @@ def _determiner(line: ForeignLine, phrase: tree.Nominal, feminine: bool, vowel: 
         line.add(plural_form if plural else feminine_form if feminine and not vowel else masculine_form, key)
 
 
-def _verb_phrase(line: ForeignLine, phrase: tree.VerbPhrase, subject: Agreement) -> None:
+def _verb_phrase(line: Line, phrase: tree.VerbPhrase, subject: tree.Agreement) -> None:
     _verb(line, phrase, subject)
     if phrase.object is not None and not isinstance(phrase.object, tree.Pronoun):
         preposition = lexicon().verb_prepositions.get(phrase.verb.lemma)
@@ -137,10 +119,7 @@ def _verb_phrase(line: ForeignLine, phrase: tree.VerbPhrase, subject: Agreement)
         _noun_phrase(line, phrase.object, denied=phrase.negated and not preposition)
     for modifier in (phrase.goal, *phrase.modifiers):
         if isinstance(modifier, tree.TimeAdverb):
-            *every, time = lexicon().times[modifier.lemma]
-            if every:
-                line.add(every[0], (modifier, "every"))
-            line.add(time, (modifier, "time"))
+            line.add_time(lexicon().times[modifier.lemma], modifier)
         elif modifier is not None and isinstance(modifier.phrase, tree.ProperNoun):
             _proper_noun(line, modifier.phrase, (modifier, "preposition"))
         elif modifier is not None:
@@ -148,7 +127,7 @@ def _verb_phrase(line: ForeignLine, phrase: tree.VerbPhrase, subject: Agreement)
             _noun_phrase(line, modifier.phrase)
 
 
-def _verb(line: ForeignLine, phrase: tree.VerbPhrase, subject: Agreement) -> None:
+def _verb(line: Line, phrase: tree.VerbPhrase, subject: tree.Agreement) -> None:
     """[ne] [clitic] finite [pas] [adverb] [clitic] rest: the clitic precedes the verb that it belongs to."""
     negation, auxiliary = (phrase, "not"), (phrase, "do")
     pronoun = phrase.object if isinstance(phrase.object, tree.Pronoun) else None
@@ -172,9 +151,10 @@ def _verb(line: ForeignLine, phrase: tree.VerbPhrase, subject: Agreement) -> Non
         line.add(rest, (phrase, "verb"), (phrase, "to"), (phrase, "particle"))
 
 
-def _finite(line: ForeignLine, phrase: tree.VerbPhrase, subject: Agreement, pronoun: tree.Pronoun | None) -> str:
+def _finite(line: Line, phrase: tree.VerbPhrase, subject: tree.Agreement, pronoun: tree.Pronoun | None) -> str:
     """Add the finite verb; return what follows it: participle, infinitive or adjective."""
-    tense, lemma, form = phrase.tense, phrase.verb.lemma, subject.form
+    tense, lemma = phrase.tense, phrase.verb.lemma
+    form = 3 if subject.plural else subject.person - 1  # je, tu, il, ils
     verbs, auxiliaries = lexicon().verbs, lexicon().auxiliaries
     key, auxiliary = (phrase, "verb"), (phrase, "do")
     if phrase.adjective or phrase.verb.goal == "seat":
@@ -201,3 +181,19 @@ def _finite(line: ForeignLine, phrase: tree.VerbPhrase, subject: Agreement, pron
     imperative = lexicon().imperatives.get(lemma, verbs[lemma].first)
     line.add(imperative if tense == "command" else verbs[lemma][form], key, (phrase, "particle"), auxiliary)
     return ""
+
+
+def _elide_and_contract(line: Line) -> Line:
+    """The line as it is written: l'école, du, aux. A contraction depends on the words of its article, too."""
+    result = Line()
+    words = line.words
+    rows = zip(words, [*words[1:], ""], [*words[2:], "", ""], line.keys, strict=False)
+    for word, following, after, (sure, possible) in rows:
+        if word in ELIDED and following.startswith(VOWELS):
+            word = word[:-1] + "'"
+        elif (word, following) in CONTRACTED and not (following == "le" and after.startswith(VOWELS)):
+            word = CONTRACTED[word, following]
+            _, _, _, (article, others) = next(rows)
+            possible += (*others, *([article] if article else []))
+        result.add(word, sure, *possible)
+    return result

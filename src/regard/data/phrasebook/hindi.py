@@ -14,18 +14,14 @@ from regard.data.phrasebook.hindi_nouns import (
 )
 from regard.data.phrasebook.lexicon import MISSING, Conjugation, HindiVerb
 from regard.data.phrasebook.lexicon import hindi as lexicon
-from regard.data.phrasebook.line import ForeignLine
+from regard.data.phrasebook.line import Line
 
 MASCULINE: Final = Agreement(3, False, False)
 
 
-def render(sentence: tree.Sentence) -> ForeignLine | None:
+def render(sentence: tree.Sentence) -> Line | None:
     """The Hindi words of a sentence, each with the English words it links to; None if a form is missing."""
-    line = ForeignLine()
-    for report in sentence.reports:
-        _subject(line, report.subject, report.action)
-        _verb_phrase(line, report.action, agreement(report.subject))
-        line.add("कि", (report, "that"))
+    line = Line()
     for connector, clause in sentence.joined_clauses():
         if connector:
             line.add(lexicon().connectors[connector], (clause, "connector"))
@@ -33,7 +29,7 @@ def render(sentence: tree.Sentence) -> ForeignLine | None:
     return None if MISSING in line.words else line
 
 
-def _clause(line: ForeignLine, clause: tree.Clause) -> None:
+def _clause(line: Line, clause: tree.Clause) -> None:
     doer, kind = HEARER, "person"
     if clause.subject is not None:
         _subject(line, clause.subject, clause.actions[0])
@@ -57,7 +53,7 @@ def _hindi_verb(phrase: tree.VerbPhrase) -> HindiVerb:
     return lexicon().verbs[phrase.verb.lemma]
 
 
-def _subject(line: ForeignLine, subject: tree.NounPhrase, first: tree.VerbPhrase) -> None:
+def _subject(line: Line, subject: tree.NounPhrase, first: tree.VerbPhrase) -> None:
     """The subject in the case that its first verb requires, then its relative clause."""
     if _is_ergative(first):
         add_agent(line, subject, (first, "verb"), (first, "do"))
@@ -66,7 +62,7 @@ def _subject(line: ForeignLine, subject: tree.NounPhrase, first: tree.VerbPhrase
     _relative_clause(line, subject)
 
 
-def _relative_clause(line: ForeignLine, head: tree.NounPhrase | None) -> None:
+def _relative_clause(line: Line, head: tree.NounPhrase | None) -> None:
     """जो आता है, जिसने देखा; जिसे जेन देखती है."""
     if not isinstance(head, tree.Nominal) or head.relative is None:
         return
@@ -90,7 +86,7 @@ def _object_case(phrase: tree.VerbPhrase, animate: bool) -> str:
     return case
 
 
-def _verb_phrase(line: ForeignLine, phrase: tree.VerbPhrase, doer: Agreement, kind: str = "person") -> None:
+def _verb_phrase(line: Line, phrase: tree.VerbPhrase, doer: Agreement, kind: str = "person") -> None:
     """Adverb, time, company, place, receiver, object, verb, then the relative clause of the object."""
     if phrase.adverb:
         line.add(lexicon().adverbs[phrase.adverb], (phrase, "adverb"))
@@ -120,19 +116,16 @@ def _is_place_or_company(modifier: tree.Modifier) -> bool:
     return isinstance(modifier, tree.PrepositionalPhrase) and getattr(modifier.phrase, "kind", "") != "month"
 
 
-def _modifier(line: ForeignLine, modifier: tree.Modifier, owner: str | None) -> None:
+def _modifier(line: Line, modifier: tree.Modifier, owner: str | None) -> None:
     if isinstance(modifier, tree.PrepositionalPhrase):
         add_noun_phrase(line, modifier.phrase, True, owner)
         for word in lexicon().postpositions[modifier.preposition]:
             line.add(word, (modifier, "preposition"))
     else:
-        *every, time = lexicon().times[modifier.lemma]
-        if every:
-            line.add(every[0], (modifier, "every"))
-        line.add(time, (modifier, "time"))
+        line.add_time(lexicon().times[modifier.lemma], modifier)
 
 
-def _goal(line: ForeignLine, phrase: tree.VerbPhrase, owner: str | None) -> None:
+def _goal(line: Line, phrase: tree.VerbPhrase, owner: str | None) -> None:
     """किताब बच्चे को; जापान की (यात्रा); बाज़ार (जाना), which takes no postposition."""
     if phrase.goal is None:
         return
@@ -145,7 +138,7 @@ def _goal(line: ForeignLine, phrase: tree.VerbPhrase, owner: str | None) -> None
         line.add(case, None, (phrase.goal, "preposition"), head_of(phrase.goal.phrase))
 
 
-def _object(line: ForeignLine, phrase: tree.VerbPhrase, target: tree.NounPhrase, owner: str | None) -> Agreement:
+def _object(line: Line, phrase: tree.VerbPhrase, target: tree.NounPhrase, owner: str | None) -> Agreement:
     """Add the object in its case; return what a past with ने agrees with."""
     case = _object_case(phrase, animate=getattr(target, "kind", "person") in ("person", "animal"))
     if isinstance(target, tree.Pronoun):
@@ -161,12 +154,12 @@ def _object(line: ForeignLine, phrase: tree.VerbPhrase, target: tree.NounPhrase,
     return MASCULINE
 
 
-def _negation(line: ForeignLine, phrase: tree.VerbPhrase) -> None:
+def _negation(line: Line, phrase: tree.VerbPhrase) -> None:
     if phrase.negated:
         line.add("मत" if phrase.tense == "command" else "नहीं", (phrase, "not"), (phrase, "do"))
 
 
-def _verb(line: ForeignLine, phrase: tree.VerbPhrase, doer: Agreement, patient: Agreement) -> None:
+def _verb(line: Line, phrase: tree.VerbPhrase, doer: Agreement, patient: Agreement) -> None:
     """[companion] [नहीं] verb [auxiliary]: काम नहीं करता है, ख़रीदने वाला नहीं है, मत खोलो."""
     entry, tense, verb = _hindi_verb(phrase), phrase.tense, (phrase, "verb")
     forms, particle = lexicon().conjugations[entry.verb], (phrase, "particle")
@@ -188,7 +181,7 @@ def _verb(line: ForeignLine, phrase: tree.VerbPhrase, doer: Agreement, patient: 
         _form(line, phrase, agreed.choose(forms.perfective))
 
 
-def _form(line: ForeignLine, phrase: tree.VerbPhrase, form: str) -> None:
+def _form(line: Line, phrase: tree.VerbPhrase, form: str) -> None:
     """A form of the verb. After a companion (काम करता) or a stem (खोल देता) it is an auxiliary without a sure link.
 
     A form of two words cannot be negated.
@@ -210,7 +203,7 @@ def _form(line: ForeignLine, phrase: tree.VerbPhrase, form: str) -> None:
         line.add(word, None, *auxiliary_keys)
 
 
-def _modal(line: ForeignLine, phrase: tree.VerbPhrase, forms: Conjugation, doer: Agreement) -> None:
+def _modal(line: Line, phrase: tree.VerbPhrase, forms: Conjugation, doer: Agreement) -> None:
     """करने वाला नहीं है, करना नहीं चाहता है, नहीं कर सकता है."""
     form, auxiliary = {
         "going": (forms.oblique, "about"),

@@ -3,9 +3,9 @@
 from typing import Final, NamedTuple
 
 from regard.data.phrasebook import tree
-from regard.data.phrasebook.lexicon import HindiAdjective, english
+from regard.data.phrasebook.lexicon import HindiAdjective
 from regard.data.phrasebook.lexicon import hindi as lexicon
-from regard.data.phrasebook.line import ForeignLine
+from regard.data.phrasebook.line import Line
 
 DEMONSTRATIVES: Final = {"this": ("यह", "ये", "इस", "इन"), "the": ("वह", "वे", "उस", "उन")}
 """Direct singular and plural, oblique singular and plural."""
@@ -45,18 +45,11 @@ HEARER: Final = Agreement(2, True, False)
 
 def agreement(phrase: tree.NounPhrase) -> Agreement:
     """Person, number and gender of a subject or object."""
-    heads = (head_of(phrase),)
-    if isinstance(phrase, tree.Pronoun):
-        person, plural, feminine = tree.PERSONS[phrase.lemma]
-        return Agreement(person, plural or person == 2, feminine, heads)
-    if isinstance(phrase, tree.Nominal):
-        return Agreement(3, phrase.plural, lexicon().nouns[phrase.noun].gender == "f", heads)
-    if isinstance(phrase, tree.Coordination):
-        return Agreement(3, True, agreement(phrase.first).feminine and agreement(phrase.second).feminine, heads)
-    return Agreement(3, False, phrase.lemma in english().feminine_names, heads)
+    person, plural, feminine = tree.agreement(phrase, lexicon().nouns)
+    return Agreement(person, plural or person == 2, feminine, (head_of(phrase),))
 
 
-def add_noun_phrase(line: ForeignLine, phrase: tree.NounPhrase, oblique: bool, owner: str | None = None) -> None:
+def add_noun_phrase(line: Line, phrase: tree.NounPhrase, oblique: bool, owner: str | None = None) -> None:
     """The phrase without its relative clause; `oblique` where a postposition follows.
 
     What belongs to the subject itself is अपना: `owner` is `my` after `i`, `your` after `you`.
@@ -72,7 +65,7 @@ def add_noun_phrase(line: ForeignLine, phrase: tree.NounPhrase, oblique: bool, o
         line.add(names[phrase.lemma], (phrase, "noun"), (phrase, "before"), (phrase, "determiner"))
 
 
-def add_agent(line: ForeignLine, phrase: tree.NounPhrase, *verb: tree.Key) -> None:
+def add_agent(line: Line, phrase: tree.NounPhrase, *verb: tree.Key) -> None:
     """The subject of a past that takes ने, which depends on the subject and on the verb that requires it."""
     if isinstance(phrase, tree.Pronoun):
         line.add(lexicon().agents[phrase.lemma], (phrase, "noun"))
@@ -93,7 +86,7 @@ def adjective(lemma: str, kind: str) -> HindiAdjective:
     return lexicon().adjectives["aged" if lemma == "old" and kind == "person" else lemma]
 
 
-def _nominal(line: ForeignLine, phrase: tree.Nominal, oblique: bool, owner: str | None) -> None:
+def _nominal(line: Line, phrase: tree.Nominal, oblique: bool, owner: str | None) -> None:
     entry, determiner, key = lexicon().nouns[phrase.noun], phrase.determiner, (phrase, "determiner")
     feminine, inflected = entry.gender == "f", phrase.plural or oblique
     noun_keys: list[tree.Key] = []

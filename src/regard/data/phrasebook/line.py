@@ -1,24 +1,13 @@
 """A sentence in one language: its words, and the English words that each of them links to."""
 
-from regard.alignment.links import Link, Links
-from regard.data.phrasebook.tree import Key
+from collections.abc import Sequence
+
+from regard.alignment.links import Links
+from regard.data.phrasebook.tree import Key, TimeAdverb
 
 
-class EnglishLine:
-    """English words; `places` has the position of the word of each (node, role)."""
-
-    def __init__(self) -> None:
-        self.words: list[str] = []
-        self.places: dict[Key, int] = {}
-
-    def add(self, word: str, *keys: Key) -> None:
-        for key in keys:
-            self.places[key] = len(self.words)
-        self.words.append(word)
-
-
-class ForeignLine:
-    """French or Hindi words; each names the English word it translates (sure) and those it depends on (possible)."""
+class Line:
+    """Words, each with the key it translates (sure) and those it depends on (possible); an English word is its keys."""
 
     def __init__(self) -> None:
         self.words: list[str] = []
@@ -28,17 +17,22 @@ class ForeignLine:
         self.words.append(word)
         self.keys.append((sure, possible))
 
-    def links(self, places: dict[Key, int]) -> Links:
-        """(English word, foreign word); a key that the English sentence has no word for gives no link."""
-        sure: list[Link] = []
-        possible: list[Link] = []
-        for position, (key, others) in enumerate(self.keys):
-            if key in places:
-                sure.append((places[key], position))
-            possible.extend((places[other], position) for other in others if other in places)
-        return Links.of(sure, possible)
+    def add_time(self, words: Sequence[str], adverb: TimeAdverb) -> None:
+        """`tomorrow`, or the two words of `every day`."""
+        for word, role in zip(words, ("every", "time")[-len(words) :], strict=True):
+            self.add(word, (adverb, role))
 
 
-def join(words: list[str]) -> str:
+def links_between(english: Line, foreign: Line) -> Links:
+    """(English word, foreign word); a key that the English sentence has no word for gives no link."""
+    places = {key: place for place, (sure, others) in enumerate(english.keys) for key in (sure, *others)}
+    rows = list(enumerate(foreign.keys))
+    return Links.of(
+        ((places[sure], position) for position, (sure, _) in rows if sure in places),
+        ((places[key], position) for position, (_, possible) in rows for key in possible if key in places),
+    )
+
+
+def join(words: Sequence[str]) -> str:
     """The words as text: no space after an elided word or before a comma."""
     return " ".join(words).replace("' ", "'").replace(" ,", ",")

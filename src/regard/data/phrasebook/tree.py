@@ -4,11 +4,12 @@ Nodes compare by identity, so that the two `the` of one sentence differ: a (node
 a French or Hindi word links to the English word of the same (node, role).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from types import MappingProxyType
+from typing import Literal, NamedTuple, TypeAlias
 
-from regard.data.phrasebook.lexicon import Kind, Verb
+from regard.data.phrasebook.lexicon import FrenchNoun, HindiNoun, Kind, Verb, english
 
 Determiner = Literal["the", "a", "my", "your", "this", "two", "three", "many", "none"]
 Tense = Literal["present", "past", "going", "want", "can", "command"]
@@ -116,35 +117,46 @@ class Clause:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Report:
-    """`jane says that`, before the rest of the sentence."""
-
-    subject: NounPhrase
-    action: VerbPhrase
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Sentence:
-    """Reports, then clauses with a connector before each but the first."""
+    """Clauses with a connector before each but the first; what somebody says follows the connector `that`."""
 
     clauses: tuple[Clause, ...]
     connectors: tuple[str, ...] = ()
-    reports: tuple[Report, ...] = ()
 
     def joined_clauses(self) -> Iterator[tuple[str | None, Clause]]:
         """Each clause with the connector before it."""
         return zip((None, *self.connectors), self.clauses, strict=True)
 
 
-PERSONS: dict[str, tuple[int, bool, bool]] = {
-    "i": (1, False, False),
-    "you": (2, False, False),
-    "he": (3, False, False),
-    "she": (3, False, True),
-    "they": (3, True, False),
+class Agreement(NamedTuple):
+    """What verbs, participles and adjectives agree with."""
+
+    person: int
+    plural: bool
+    feminine: bool
+
+
+PERSONS: dict[str, Agreement] = {
+    "i": Agreement(1, False, False),
+    "you": Agreement(2, False, False),
+    "he": Agreement(3, False, False),
+    "she": Agreement(3, False, True),
+    "they": Agreement(3, True, False),
 }
 """Person, plural, feminine of the subject pronouns; `i` and `you` are masculine, `they` is masculine or mixed."""
 
-Node: TypeAlias = NounPhrase | VerbPhrase | RelativeClause | Modifier | Clause | Report
+
+def agreement(phrase: NounPhrase, nouns: Mapping[str, FrenchNoun | HindiNoun] = MappingProxyType({})) -> Agreement:
+    """Person, number and gender of a phrase; the gender of a noun is that of `nouns`, where the language has one."""
+    if isinstance(phrase, Pronoun):
+        return PERSONS[phrase.lemma]
+    if isinstance(phrase, Nominal):
+        return Agreement(3, phrase.plural, phrase.noun in nouns and nouns[phrase.noun].gender == "f")
+    if isinstance(phrase, Coordination):
+        return Agreement(3, True, all(agreement(one, nouns).feminine for one in (phrase.first, phrase.second)))
+    return Agreement(3, False, phrase.lemma in english().feminine_names)
+
+
+Node: TypeAlias = NounPhrase | VerbPhrase | RelativeClause | Modifier | Clause
 Key = tuple[Node, str]
 """(node, role): one English word of the sentence."""

@@ -55,18 +55,15 @@ def build_stock(
         "command": [verb for verb in known if verb.command and verb.lemma not in no_command],
     }
     linking = [verb for verb in known if not verb.particle and not verb.goal and verb.lemma not in no_relative]
-    adjectives: dict[str, tuple[tuple[str, ...], ...]] = {
-        noun: tuple(
-            tuple(adjective for adjective in listed if adjective in words.adjectives)
-            for listed in (source.before_noun.get(noun, source.before[kind]), source.after[kind])
-        )
-        for kind, lemmas in nouns.items()
-        for noun in lemmas
-    }
+    kinds = {noun: kind for kind, lemmas in nouns.items() for noun in lemmas}
+
+    def translated(adjectives: Sequence[str]) -> tuple[str, ...]:
+        return tuple(adjective for adjective in adjectives if adjective in words.adjectives)
+
     return Stock(
         nouns=nouns,
-        before={noun: before for noun, (before, _) in adjectives.items()},
-        after={noun: after for noun, (_, after) in adjectives.items()},
+        before={noun: translated(source.before_noun.get(noun, source.before[kind])) for noun, kind in kinds.items()},
+        after={noun: translated(source.after[kind]) for noun, kind in kinds.items()},
         verbs={
             (doer, count): tuple(
                 verb for verb in able for _ in range(WEIGHTS.get(verb.goal or "", 1)) if verb.shortest_phrase <= count

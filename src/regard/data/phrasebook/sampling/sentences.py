@@ -16,22 +16,22 @@ SHORTEST_ACTION: Final = 3
 def sentence(draw: Draw, length: int) -> tree.Sentence:
     """A sentence of at most `length` English words (3 or more), and nearly that many."""
     draw.budget = length
-    reports: list[tree.Report] = []
+    clauses: list[tree.Clause] = []
     while draw.budget >= 8 and draw.chance(0.1):
-        reports.append(_report(draw))
-    if not reports and length <= 16 and draw.chance(0.14):
+        clauses.append(_report(draw))
+    if not clauses and length <= 16 and draw.chance(0.14):
         return tree.Sentence((tree.Clause(None, *_actions(draw, None)),))
-    clauses = [_clause(draw)]
-    connectors = []
+    connectors = ["that"] * len(clauses)
+    clauses.append(_clause(draw))
     while draw.budget > SHORTEST_CLAUSE + 1:
         connectors.append(draw.pick(CONNECTORS))
         draw.budget -= 1
         clauses.append(_clause(draw))
-    return tree.Sentence(tuple(clauses), tuple(connectors), tuple(reports))
+    return tree.Sentence(tuple(clauses), tuple(connectors))
 
 
-def _report(draw: Draw) -> tree.Report:
-    """`jane says that`: three words, four with a noun."""
+def _report(draw: Draw) -> tree.Clause:
+    """`jane says` before `that`: three words, four with a noun."""
     subject: tree.NounPhrase
     if draw.chance(0.4):
         subject = tree.Pronoun(draw.pick(SUBJECTS))
@@ -41,7 +41,7 @@ def _report(draw: Draw) -> tree.Report:
     else:
         subject = nouns.nominal(draw, "person", "subject", 2)
     draw.budget -= 2
-    return tree.Report(subject, tree.VerbPhrase(english().say, draw.pick(("present", "past"))))
+    return tree.Clause(subject, (tree.VerbPhrase(english().say, draw.pick(("present", "past"))),))
 
 
 def _clause(draw: Draw) -> tree.Clause:
