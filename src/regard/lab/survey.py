@@ -1,9 +1,11 @@
 """Examines a corpus pair by pair: sizes, and usual problems with examples and remedies."""
 
 import hashlib
+import tomllib
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from importlib.resources import files
 from itertools import chain, islice
 from typing import Final
 
@@ -21,35 +23,10 @@ LONG = 100
 RARE = 0.001
 """Share of the pairs below which a problem is only a note."""
 
-ODDITIES: Final[dict[str, tuple[str, str]]] = {
-    "repeated": ("duplicate pairs", "they count twice in training; keep one of each"),
-    "several": (
-        "sources with conflicting targets",
-        "no model can get all of them right; `regard evaluate --group` takes them as references of one sentence",
-    ),
-    "copied": (
-        "targets that are their source",
-        "names and numbers may be; remove untranslated sentences, or the model learns to copy",
-    ),
-    "lopsided": ("lengths that differ by more than three to one", "usually misaligned or half translated: remove them"),
-    "long": (
-        f"sides of more than {LONG} words",
-        "longest_words in [data] or longest_source and longest_target in [text] leave them out",
-    ),
-    "damaged": (
-        "broken characters or HTML entities",
-        "wrongly decoded text: read the original as UTF-8, unescape the entities, or remove the lines",
-    ),
-    "foreign source": ("sources in another script than the others", "another language, or swapped sides: remove them"),
-    "foreign target": ("targets in another script than the others", "another language, or untranslated: remove them"),
-    "mixed": ("words that mix Latin with Cyrillic or Greek letters", "look-alike letters make new words: replace them"),
-    "empty": (
-        "sides of invisible characters alone",
-        "training leaves them out: restore the text from the original, or remove the lines",
-    ),
-    "unseen": ("invisible characters, such as zero-width spaces", "nothing: the normaliser drops them"),
-}
-"""The problem and its remedy."""
+ODDITIES: Final[dict[str, dict[str, str]]] = tomllib.loads(
+    files("regard.lab").joinpath("problems.toml").read_text(encoding="utf-8")
+)
+"""By name: what the problem is, and its remedy."""
 
 
 @dataclass
@@ -131,7 +108,7 @@ class Survey:
         return [*self.sizes(), *together, *(self._oddity(name) for name, odd in self._odd.items() if odd.count)]
 
     def _oddity(self, name: str) -> Finding:
-        what, remedy = ODDITIES[name]
+        what, remedy = ODDITIES[name]["what"].format(LONG=LONG), ODDITIES[name]["remedy"]
         odd = self._odd[name]
         share = odd.count / len(self)
         mild = name in ("several", "unseen") or (share < RARE and odd.count > 0 and len(self) > 1 / RARE)
