@@ -82,8 +82,7 @@ def evaluate(
     lists = reference_lists(hypotheses, references)
     if (predicted is None) != (gold is None):
         raise ValueError("AER needs both predicted and gold links; give both or neither")
-    several = (("lengths", lengths), ("predicted", predicted), ("gold", gold), ("entropies", entropies))
-    for name, given in several:
+    for name, given in {"lengths": lengths, "predicted": predicted, "gold": gold, "entropies": entropies}.items():
         if given is not None and len(given) != len(hypotheses):
             raise ValueError(f"{len(given)} {name} for {len(hypotheses)} hypotheses; give one for each sentence")
     signatures: dict[str, str] = {}
