@@ -1,13 +1,23 @@
-"""Everything measured on one test set, as plain values."""
+"""Everything measured on one test set, as plain values, and by source length: models without attention lose there."""
 
+from bisect import bisect_right
 from collections.abc import Sequence, Set
-from dataclasses import asdict, dataclass
+from dataclasses import astuple, dataclass
+from typing import Any
 
 from regard.alignment import Link, Links, score_alignment
-from regard.evaluation.by_length import DEFAULT_EDGES, bins
-from regard.evaluation.references import References, reference_lists
-from regard.evaluation.scores import bleu, chrf, exact_match, ter
-from regard.evaluation.word_errors import wer
+from regard.evaluation.scores import References, bleu, chrf, exact_match, reference_lists, ter, wer
+
+DEFAULT_EDGES = (10, 20, 30, 40, 50, 60)
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Sentences of at least `shortest` and at most `longest` words (None: no upper end), by their numbers."""
+
+    shortest: int
+    longest: int | None
+    members: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -72,51 +82,61 @@ def evaluate(
     lists = reference_lists(hypotheses, references)
     if (predicted is None) != (gold is None):
         raise ValueError("AER needs both predicted and gold links; give both or neither")
-    several = (("lengths", lengths), ("predicted", predicted), ("gold", gold), ("entropies", entropies))
-    for name, given in several:
+    for name, given in {"lengths": lengths, "predicted": predicted, "gold": gold, "entropies": entropies}.items():
         if given is not None and len(given) != len(hypotheses):
             raise ValueError(f"{len(given)} {name} for {len(hypotheses)} hypotheses; give one for each sentence")
     signatures: dict[str, str] = {}
 
-    def measure(members: Sequence[int]) -> _Measured:
+    def measure(members: Sequence[int]) -> dict[str, Any]:
         texts, truths = [hypotheses[one] for one in members], [lists[one] for one in members]
         words = bleu(texts, truths, tokenize=tokenize, lowercase=lowercase)
         characters = chrf(texts, truths, lowercase=lowercase)
         signatures.setdefault("bleu", words.signature)
         signatures.setdefault("chrf", characters.signature)
         right, edits = exact_match(texts, truths), _edits(texts, truths)
-        return _Measured(
-            words.score, characters.score, right, _aer(members, predicted, gold),
-            1 - right if phones else edits, edits if phones else None, _mean(members, entropies),
-        )  # fmt: skip
+        return {
+            "bleu": words.score,
+            "chrf": characters.score,
+            "exact_match": right,
+            "aer": _aer(members, predicted, gold),
+            "wer": 1 - right if phones else edits,
+            "per": edits if phones else None,
+            "entropy": _mean(members, entropies),
+        }
 
     whole = measure(range(len(hypotheses)))
     parts = []
     for each in [] if lengths is None else bins(lengths, edges):
-        scores = asdict(measure(each.members)) if each.members else dict.fromkeys(asdict(whole))
+        scores = measure(each.members) if each.members else dict.fromkeys(whole)
         parts.append(LengthScores(each.shortest, each.longest, len(each.members), **scores))
-    edit_rate = ter(hypotheses, lists, lowercase=lowercase) if with_ter else None
-    if edit_rate is not None:
-        signatures["ter"] = edit_rate.signature
+    edit_rate = None
+    if with_ter:
+        edit_rate, signatures["ter"] = astuple(ter(hypotheses, lists, lowercase=lowercase))
     return Evaluation(
         sentences=len(hypotheses),
         signatures=signatures,
         by_length=tuple(parts),
-        ter=None if edit_rate is None else edit_rate.score,
+        ter=edit_rate,
         references=max(len(each) for each in lists),
-        **asdict(whole),
+        **whole,
     )
 
 
-@dataclass(frozen=True)
-class _Measured:
-    bleu: float
-    chrf: float
-    exact_match: float
-    aer: float | None
-    wer: float | None
-    per: float | None
-    entropy: float | None
+def bins(lengths: Sequence[int], edges: Sequence[int] = DEFAULT_EDGES) -> list[Bin]:
+    """Each edge starts a new bin, so (10, 20) makes 0-9, 10-19 and 20 or more; no sentence falls outside.
+
+    >>> [each.members for each in bins([3, 25, 10], edges=(10, 20))]
+    [(0,), (2,), (1,)]
+    """
+    if list(edges) != sorted(set(edges)) or any(edge <= 0 for edge in edges):
+        raise ValueError(f"bin edges must rise and be above 0, got {list(edges)}")
+    if any(length < 0 for length in lengths):
+        raise ValueError(f"lengths cannot be negative, got {min(lengths)}")
+    members: list[list[int]] = [[] for _ in range(len(edges) + 1)]
+    for number, length in enumerate(lengths):
+        members[bisect_right(edges, length)].append(number)
+    starts, ends = [0, *edges], [*(edge - 1 for edge in edges), None]
+    return [Bin(start, end, tuple(each)) for start, end, each in zip(starts, ends, members, strict=True)]
 
 
 def _edits(texts: Sequence[str], truths: References) -> float | None:

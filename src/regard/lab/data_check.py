@@ -98,7 +98,8 @@ def check_folder(folder: Path, advance: Advance | None = None) -> list[Finding]:
             f"no bundle and no corpus in {folder}: expected a folder that `regard train` wrote, files of pairs "
             "(.tsv, .jsonl, .parquet), or parallel files such as train.en and train.fr"
         )
-    name = next((name for name in splits if "train" in name), max(splits, key=lambda name: _size(splits[name])))
+    sizes = {name: sum(path.stat().st_size for path in paths) for name, paths in splits.items()}
+    name = next((name for name in splits if "train" in name), max(splits, key=lambda name: sizes[name]))
     train, found = _survey(splits[name], advance)
     findings = [Finding("✓", f"{name}: {' and '.join(path.name for path in splits[name])}"), *found]
     for other, paths in splits.items():
@@ -144,10 +145,6 @@ def bare_suffix(path: Path) -> str:
 
 def _unpacked(path: Path) -> str:
     return path.name.removesuffix(path.suffix) if path.suffix in COMPRESSED else path.name
-
-
-def _size(paths: Iterable[Path]) -> int:
-    return sum(path.stat().st_size for path in paths)
 
 
 def _read(paths: tuple[Path, ...], skipped: list[int]) -> Iterator[Pair]:

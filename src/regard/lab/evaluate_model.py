@@ -147,9 +147,10 @@ def measure(
     known = any(links is not None for links in gold)
     attends = any(one.attention is not None for one in translations)
     aligns = known and has_attention(bundle)
+    texts, references = [one.text for one in examples], [one.references for one in examples]
     evaluation = scoring.evaluate(
-        [one.text for one in examples],
-        [one.references for one in examples],
+        texts,
+        references,
         protocol,
         lengths=[_count_words(pair.source, bundle.source) for pair in pairs],
         predicted=_forced_links(translator, pairs, gold, rule) if aligns else None,
@@ -160,7 +161,6 @@ def measure(
     notes += [NO_ALIGNMENT] if known and not aligns else []
     if evaluation.aer is not None and len(translator.bundles) > 1:
         notes.append(FIRST_ALIGNS)
-    texts, references = [one.text for one in examples], [one.references for one in examples]
     longest = max(len(text.split()) for one in references for text in one)
     if evaluation.bleu == 0 < evaluation.exact_match and longest < 4:
         notes.append(NO_FOUR_WORDS)
@@ -246,13 +246,9 @@ def _forced_links(
 ) -> list[frozenset[Link]]:
     """Links extracted while the model is forced to write the references that have gold links."""
     known = [i for i, links in enumerate(gold) if links is not None]
-    text = ParallelText.of([pairs[i] for i in known])
-    found = (
-        Direction(Aligner(translator.bundle, characters=False), rule or default_rule(translator.bundle))
-        .links(text)
-        .alone
-    )
-    links = dict(zip(known, found, strict=True))
+    direction = Direction(Aligner(translator.bundle, characters=False), rule or default_rule(translator.bundle))
+    found = direction.links(ParallelText.of([pairs[i] for i in known]))
+    links = dict(zip(known, found.alone, strict=True))
     return [links.get(i, frozenset()) for i in range(len(pairs))]
 
 

@@ -1,7 +1,9 @@
 """One decoder step of a mechanism, worked in small numbers by its NumPy reference."""
 
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.resources import files
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -34,14 +36,14 @@ HEADS = {"W_q": np.diag([-6.0, -6.0, 2.0, 2.0]), "W_k": 2 * np.eye(4), "W_v": np
 
 @dataclass(frozen=True)
 class Mechanism:
-    """A mechanism and the function that computes its example; `work` is None without attention."""
+    """A mechanism: texts from mechanisms.toml, its equation, and the function that computes its example."""
 
     title: str
-    equation: str
     paper: str
     note: str
+    equation: str
     work: Callable[[WorkedView], Worked] | None
-    window: Callable[[], WorkedView] = lambda: global_view(REAL, len(QUERY))
+    """None without attention."""
 
 
 @dataclass(frozen=True)
@@ -62,59 +64,29 @@ def _general(view: WorkedView) -> Worked:
     return multiplicative.general(QUERY, STATES, view, W_a=W_A)
 
 
-def _local_p() -> WorkedView:
-    return local.local_p(QUERY, REAL, reach=LOCAL_P_REACH, W_p=W_S, v_p=V_P)
-
-
-_BAHDANAU = "Bahdanau, Cho and Bengio 2014, section 3.1"
-_LUONG = "Luong, Pham and Manning 2015, section 3"
-_VASWANI = "Vaswani et al. 2017, section 3.2"
-
-MECHANISMS = {
-    "additive": Mechanism(
-        "additive attention (Bahdanau)", additive.EQUATION, _BAHDANAU,
-        "the query is the state before the step, s_{t-1}; the context enters the recurrence that makes s_t",
-        lambda view: additive.additive(QUERY, STATES, view, W_s=W_S, W_h=W_H, v=V),
-    ),
-    "dot": Mechanism(
-        "dot attention (Luong)", multiplicative.DOT_EQUATION, _LUONG,
-        "the query is the current state s_t; the context meets it at the output",
-        lambda view: multiplicative.dot(QUERY, STATES, view),
-    ),
-    "general": Mechanism(
-        "general attention (Luong)", multiplicative.GENERAL_EQUATION, _LUONG,
-        "a matrix between query and state lets their widths differ", _general,
-    ),
-    "concat": Mechanism(
-        "concat attention (Luong)", multiplicative.CONCAT_EQUATION, _LUONG,
-        "the same numbers as additive: W_a [s; h] is W_s s + W_h h with W_a = [W_s W_h]",
+_TEXTS = tomllib.loads(files("regard.lab").joinpath("mechanisms.toml").read_text(encoding="utf-8"))
+_WORK: dict[str, tuple[str, Callable[[WorkedView], Worked] | None]] = {
+    "additive": (additive.EQUATION, lambda view: additive.additive(QUERY, STATES, view, W_s=W_S, W_h=W_H, v=V)),
+    "dot": (multiplicative.DOT_EQUATION, lambda view: multiplicative.dot(QUERY, STATES, view)),
+    "general": (multiplicative.GENERAL_EQUATION, _general),
+    "concat": (
+        multiplicative.CONCAT_EQUATION,
         lambda view: multiplicative.concat(QUERY, STATES, view, W_a=np.hstack([W_S, W_H]), v=V),
     ),
-    "scaled-dot": Mechanism(
-        "scaled dot-product attention", scaled_dot.SCALED_DOT_EQUATION, _VASWANI,
-        "dividing by √width keeps wide vectors from making the softmax too sharp",
-        lambda view: scaled_dot.scaled_dot(QUERY, STATES, view),
-    ),
-    "multi-head": Mechanism(
-        "multi-head attention", scaled_dot.MULTI_HEAD_EQUATION, _VASWANI,
-        "the first head scores with dimensions 1 and 2, the second with 3 and 4: they look at different words",
+    "scaled-dot": (scaled_dot.SCALED_DOT_EQUATION, lambda view: scaled_dot.scaled_dot(QUERY, STATES, view)),
+    "multi-head": (
+        scaled_dot.MULTI_HEAD_EQUATION,
         lambda view: scaled_dot.multi_head(QUERY, STATES, view, 2, **HEADS),
     ),
-    "local-m": Mechanism(
-        "monotonic local attention", local.LOCAL_M_EQUATION, _LUONG,
-        "step t = 2 looks at p_t = 2 and D = 1 words on either side; scores are those of general", _general,
-        lambda: local.local_m(QUERY, REAL, reach=1, position=2),
-    ),
-    "local-p": Mechanism(
-        "predictive local attention", local.LOCAL_P_EQUATION, _LUONG,
-        "p_t = {center:.2f} of S = 4 real words, D = 2; the Gaussian is not renormalised: the sum is below 1",
-        _general, _local_p,
-    ),
-    "none": Mechanism(
-        "no attention: the fixed vector", none.EQUATION, "Sutskever et al. 2014; Cho et al. 2014",
-        "two numbers of each state are forward, two backward; one fixed vector, no alignment exists", None,
-    ),
-}  # fmt: skip
+    "local-m": (local.LOCAL_M_EQUATION, _general),
+    "local-p": (local.LOCAL_P_EQUATION, _general),
+    "none": (none.EQUATION, None),
+}
+MECHANISMS = {name: Mechanism(**texts, equation=_WORK[name][0], work=_WORK[name][1]) for name, texts in _TEXTS.items()}
+WINDOWS = {
+    "local-m": local.local_m(QUERY, REAL, reach=1, position=2),
+    "local-p": local.local_p(QUERY, REAL, reach=LOCAL_P_REACH, W_p=W_S, v_p=V_P),
+}
 ALIASES = {
     "bahdanau": "additive",
     "luong": "general",
@@ -133,7 +105,7 @@ def explain(mechanism: str) -> Explanation:
     if found.work is None:
         worked, context, note = None, none.fixed_vector(STATES, REAL, bidirectional=True), found.note
     else:
-        view = found.window()
+        view = WINDOWS.get(name) or global_view(REAL, len(QUERY))
         worked = found.work(view)
         context = worked.context[0]
         note = found.note if view.center is None else found.note.format(center=float(view.center[0]))

@@ -43,11 +43,9 @@ class Demo:
 
 def pretrained_example(pair: str) -> Translation:
     """A sentence for a newcomer, translated by a model of the package."""
-    return load(pretrained_model(pair)).translate(_sentence(pair))
-
-
-def _sentence(pair: str) -> str:
-    return EVERYDAY.get(pair) or phrasebook.as_written(phrasebook.showcase(pair)[0].source)
+    model = pretrained_model(pair)
+    sentence = EVERYDAY.get(pair) or phrasebook.as_written(phrasebook.showcase(pair)[0].source)
+    return load(model).translate(sentence)
 
 
 def pretrained_model(pair: str) -> str:

@@ -1,15 +1,19 @@
 """Examines a corpus pair by pair: sizes, and usual problems with examples and remedies."""
 
 import hashlib
+import tomllib
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from importlib.resources import files
+from itertools import chain, islice, pairwise
 from typing import Final
+
+import numpy as np
+from jaxtyping import Float
 
 from regard.data.pair import Pair
 from regard.lab.finding import Finding
-from regard.lab.lengths import check_lengths
 from regard.lab.side import WORDS, CheckedSentence, Side
 from regard.text.near_duplicates import bare
 from regard.text.words import word_spans
@@ -21,35 +25,17 @@ LONG = 100
 RARE = 0.001
 """Share of the pairs below which a problem is only a note."""
 
-ODDITIES: Final[dict[str, tuple[str, str]]] = {
-    "repeated": ("duplicate pairs", "they count twice in training; keep one of each"),
-    "several": (
-        "sources with conflicting targets",
-        "no model can get all of them right; `regard evaluate --group` takes them as references of one sentence",
-    ),
-    "copied": (
-        "targets that are their source",
-        "names and numbers may be; remove untranslated sentences, or the model learns to copy",
-    ),
-    "lopsided": ("lengths that differ by more than three to one", "usually misaligned or half translated: remove them"),
-    "long": (
-        f"sides of more than {LONG} words",
-        "longest_words in [data] or longest_source and longest_target in [text] leave them out",
-    ),
-    "damaged": (
-        "broken characters or HTML entities",
-        "wrongly decoded text: read the original as UTF-8, unescape the entities, or remove the lines",
-    ),
-    "foreign source": ("sources in another script than the others", "another language, or swapped sides: remove them"),
-    "foreign target": ("targets in another script than the others", "another language, or untranslated: remove them"),
-    "mixed": ("words that mix Latin with Cyrillic or Greek letters", "look-alike letters make new words: replace them"),
-    "empty": (
-        "sides of invisible characters alone",
-        "training leaves them out: restore the text from the original, or remove the lines",
-    ),
-    "unseen": ("invisible characters, such as zero-width spaces", "nothing: the normaliser drops them"),
-}
-"""The problem and its remedy."""
+LEAST = 50
+"""Smallest number of pairs for a correlation of lengths."""
+STRETCH = 200
+"""Smallest number of pairs in a segment; a corpus is cut into at most twenty."""
+_SHIFTS = (-3, -2, -1, 1, 2, 3)
+_SHIFTED = "the files are shifted against each other: find the line that one of them lacks"
+Lengths = Float[np.ndarray, "pairs"]
+ODDITIES: Final[dict[str, dict[str, str]]] = tomllib.loads(
+    files("regard.lab").joinpath("problems.toml").read_text(encoding="utf-8")
+)
+"""By name: what the problem is, and its remedy."""
 
 
 @dataclass
@@ -131,7 +117,7 @@ class Survey:
         return [*self.sizes(), *together, *(self._oddity(name) for name, odd in self._odd.items() if odd.count)]
 
     def _oddity(self, name: str) -> Finding:
-        what, remedy = ODDITIES[name]
+        what, remedy = ODDITIES[name]["what"].format(LONG=LONG), ODDITIES[name]["remedy"]
         odd = self._odd[name]
         share = odd.count / len(self)
         mild = name in ("several", "unseen") or (share < RARE and odd.count > 0 and len(self) > 1 / RARE)
@@ -179,3 +165,57 @@ def example(pair: Pair, place: str = "") -> str:
 def key(text: str) -> int:
     """A 64-bit hash of a text."""
     return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest())
+
+
+@dataclass(frozen=True)
+class _Shift:
+    """The lines by which targets lie below their sources, and the correlation of lengths with that shift."""
+
+    by: int
+    correlation: float
+
+    def describe(self) -> str:
+        lines = "line" if abs(self.by) == 1 else "lines"
+        return f"with the target {abs(self.by)} {lines} {'below' if self.by > 0 else 'above'} ({self.correlation:.2f})"
+
+
+def check_lengths(source: Lengths, target: Lengths) -> list[Finding]:
+    """Findings about the whole corpus, and about segments of it that are shifted."""
+    if len(source) < LEAST or not source.std() or not target.std():
+        return []
+    here = _correlation(source, target)
+    if here <= 0.3:
+        problem, best = f"the lengths of the two sides hardly correlate ({here:.2f})", _best(source, target)
+        if best.correlation > max(0.3, here + 0.2):
+            return [Finding("!", f"{problem}, but they do {best.describe()}", remedy=_SHIFTED)]
+        remedy = "do the lines translate each other? Look at a few in the middle of the file"
+        return [Finding("!", problem, remedy=remedy)]
+    parts = list(_shifted_parts(source, target))
+    if not parts:
+        return [Finding("✓", f"long sources have long targets (correlation of lengths {here:.2f})")]
+    first, last, shift = parts[0][0], parts[-1][1], parts[0][2]
+    problem = (
+        f"from about pair {first + 1:,} to {last:,} lengths do not correlate line by line, but do {shift.describe()}"
+    )
+    return [Finding("!", problem, remedy=_SHIFTED)]
+
+
+def _shifted_parts(source: Lengths, target: Lengths) -> Iterator[tuple[int, int, _Shift]]:
+    """The segments (first, end) whose lengths correlate only with a shift."""
+    count = min(20, len(source) // STRETCH)
+    ends = np.linspace(0, len(source), count + 1).astype(int).tolist() if count > 1 else []
+    for first, last in pairwise(ends):
+        one, other = source[first:last], target[first:last]
+        best = _best(one, other)
+        if best.correlation > max(0.4, _correlation(one, other) + 0.3):
+            yield first, last, best
+
+
+def _best(source: Lengths, target: Lengths) -> _Shift:
+    return max((_Shift(by, _correlation(source, target, by)) for by in _SHIFTS), key=lambda one: one.correlation)
+
+
+def _correlation(source: Lengths, target: Lengths, by: int = 0) -> float:
+    if by:
+        source, target = (source[:-by], target[by:]) if by > 0 else (source[-by:], target[:by])
+    return float(np.corrcoef(source, target)[0, 1]) if source.std() and target.std() else 0.0

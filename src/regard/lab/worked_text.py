@@ -32,22 +32,17 @@ def explanation_blocks(explanation: Explanation) -> list[str]:
         "The encoder read four words; the fifth position is padding. Each h is a state:",
         *(f"  {word:<8} {_vector(state)}" for word, state in zip(WORDS, STATES, strict=True)),
     ]
+    blocks = [head, states]
     if explanation.worked is None:
-        blocks = [
-            head,
-            states,
-            [f"Context at every step  c = {_vector(explanation.context)}"],
-            textwrap.wrap(explanation.note, WIDTH),
-        ]
-        return ["\n".join(block) for block in blocks]
-    blocks = [head, states, [f"The decoder's query is    s = {_vector(explanation.query)}"]]
-    blocks += [stage_lines(stage) for stage in stages(explanation.name)]
-    heads = explanation.worked.scores.ndim == 3
-    for number, (scores, weights) in enumerate(_heads(explanation), start=1):
-        blocks.append([*([f"Head {number}"] if heads else []), *_rows(explanation, scores, weights)])
-    context = f"Context  c = {'W_o [c^1; c^2]' if heads else 'Σ α h'} = {_vector(explanation.context, 4)}"
-    blocks += [[context], *([textwrap.wrap(explanation.note, WIDTH)] if explanation.note else [])]
-    return ["\n".join(block) for block in blocks]
+        blocks.append([f"Context at every step  c = {_vector(explanation.context)}"])
+    else:
+        blocks.append([f"The decoder's query is    s = {_vector(explanation.query)}"])
+        blocks += [stage_lines(stage) for stage in stages(explanation.name)]
+        heads = explanation.worked.scores.ndim == 3
+        for number, (scores, weights) in enumerate(_heads(explanation.worked), start=1):
+            blocks.append([*([f"Head {number}"] if heads else []), *_rows(explanation.worked, scores, weights)])
+        blocks.append([f"Context  c = {'W_o [c^1; c^2]' if heads else 'Σ α h'} = {_vector(explanation.context, 4)}"])
+    return ["\n".join(block) for block in [*blocks, textwrap.wrap(explanation.note, WIDTH)]]
 
 
 def _fitted(equation: str) -> list[str]:
@@ -61,7 +56,7 @@ def draw_explanation(explanation: Explanation) -> "Figure":
     if explanation.worked is None:
         raise InputError("without attention there is nothing to draw: one fixed vector, no alignment exists")
     stages = []
-    for head, (scores, weights) in enumerate(_heads(explanation), start=1):
+    for head, (scores, weights) in enumerate(_heads(explanation.worked), start=1):
         name = f", head {head}" if explanation.worked.scores.ndim == 3 else ""
         seen = explanation.worked.mask[0]
         shown = tuple(float(score) if ok else None for score, ok in zip(scores, seen, strict=True))
@@ -97,19 +92,14 @@ def list_mechanisms() -> str:
     return "\n".join([*lines, "", *textwrap.wrap(f"By other names: {others}.", WIDTH)])
 
 
-def _heads(explanation: Explanation) -> list[tuple[ndarray, ndarray]]:
-    worked = explanation.worked
-    assert worked is not None
-    scores, weights = worked.scores, worked.weights
-    if scores.ndim == 2:
-        return [(scores[0], weights[0])]
-    return [(scores[head, 0], weights[head, 0]) for head in range(len(scores))]
+def _heads(worked: Worked) -> list[tuple[ndarray, ndarray]]:
+    """Scores and weights of the one query, for each head."""
+    scores, weights = (numbers.reshape(-1, len(WORDS)) for numbers in (worked.scores, worked.weights))
+    return list(zip(scores, weights, strict=True))
 
 
-def _rows(explanation: Explanation, scores: Float[ndarray, " source"], weights: Float[ndarray, " source"]) -> list[str]:
+def _rows(worked: Worked, scores: Float[ndarray, " source"], weights: Float[ndarray, " source"]) -> list[str]:
     """A row for each word; what is outside the mask has no exp(e): its score counts as minus infinity."""
-    worked = explanation.worked
-    assert worked is not None
     fade = worked.gaussian
     gauss = f"{'gauss':>7}  " if fade is not None else ""
     lines = [f"  {'word':<8} {'score e':>9}  {'mask':<7} {'exp(e)':>9}  {gauss}weight α"]

@@ -74,20 +74,18 @@ def growth_figure(points: list[Point], machine: str) -> "Figure":
     """Time, and memory where it was counted, over each axis, in log-log scale."""
     from matplotlib.figure import Figure  # pyplot would run the hooks of a matplotlibrc in the current folder
 
-    counted = any(point.mebibytes is not None for point in points)
-    axes = ("length", "width", "batch")
-    figure = Figure(figsize=(11, 6.4 if counted else 3.4), layout="constrained")
-    grid = figure.subplots(2 if counted else 1, 3, squeeze=False)
-    for column, axis in enumerate(axes):
+    panels = {"ms": "milliseconds"}
+    if any(point.mebibytes is not None for point in points):
+        panels["MiB"] = "mebibytes"
+    figure = Figure(figsize=(11, 0.4 + 3 * len(panels)), layout="constrained")
+    grid = figure.subplots(len(panels), 3, squeeze=False)
+    for column, axis in enumerate(("length", "width", "batch")):
         mine = [point for point in points if point.axis == axis]
-        for system in dict.fromkeys(point.system for point in mine):
-            line = [point for point in mine if point.system == system]
-            sizes = [getattr(point.size, axis) for point in line]
-            grid[0, column].plot(sizes, [point.milliseconds for point in line], "o-", label=system)
-            if counted:
-                grid[1, column].plot(sizes, [point.mebibytes or 0 for point in line], "o-", label=system)
-        for row, unit in enumerate(("ms", "MiB") if counted else ("ms",)):
-            plot = grid[row, column]
+        for plot, (unit, measure) in zip(grid[:, column], panels.items(), strict=True):
+            for system in dict.fromkeys(point.system for point in mine):
+                line = [point for point in mine if point.system == system]
+                sizes = [getattr(point.size, axis) for point in line]
+                plot.plot(sizes, [getattr(point, measure) or 0 for point in line], "o-", label=system)
             plot.set_xscale("log", base=2)
             plot.set_yscale("log")
             plot.set_xlabel(axis)
