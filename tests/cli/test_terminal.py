@@ -15,9 +15,9 @@ import pytest
 import torch
 
 from regard.bundle import save_bundle
-from regard.cli.escape import bare, escaped, terminal_console
+from regard.cli.escape import bare, escaped, terminal_console, warn
 from regard.cli.main import run
-from regard.cli.screen import progress, warn
+from regard.cli.screen import progress
 from regard.cli.training_display import TrainingDisplay
 from regard.data import catalogue
 from regard.data.catalogue import CatalogueEntry

@@ -14,9 +14,9 @@ from regard.alignment.links import Link, Links
 from regard.alignment.packed import LinkLists
 from regard.alignment.rule import LinkRule, WordAttention, format_heads, parse_heads
 from regard.alignment.score import AlignmentScore, score_alignment
-from regard.alignment.symmetrise import grow_diag, grow_diag_final_and, intersection, product, symmetrise, union
-from regard.alignment.tune import Trial, Tuned, agree, shifted_attention, tune
-from regard.alignment.tune_pair import TunedPair, tune_pair
+from regard.alignment.symmetrise import product, symmetrise
+from regard.alignment.tune import Tuned, agree, shifted_attention, tune
+from regard.alignment.tune_pair import tune_pair
 
 __all__ = [
     "AlignmentScore",
@@ -24,9 +24,7 @@ __all__ = [
     "LinkLists",
     "LinkRule",
     "Links",
-    "Trial",
     "Tuned",
-    "TunedPair",
     "WordAttention",
     "agree",
     "attention_entropy",
@@ -35,9 +33,6 @@ __all__ = [
     "format_heads",
     "format_naacl",
     "format_pharaoh",
-    "grow_diag",
-    "grow_diag_final_and",
-    "intersection",
     "parse_heads",
     "parse_naacl",
     "parse_pharaoh",
@@ -48,6 +43,5 @@ __all__ = [
     "symmetrise",
     "tune",
     "tune_pair",
-    "union",
     "word_links",
 ]

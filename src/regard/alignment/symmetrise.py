@@ -21,48 +21,28 @@ WAYS: tuple[str, ...] = (*get_args(Method), PRODUCT)
 _NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
 
 
-def intersection(forward: Set[Link], backward: Set[Link]) -> frozenset[Link]:
-    """Links of both directions: high precision."""
-    return frozenset(forward) & frozenset(backward)
+def symmetrise(forward: Set[Link], backward: Set[Link], method: str = "grow-diag-final-and") -> frozenset[Link]:
+    """The links of both directions as one set.
 
-
-def union(forward: Set[Link], backward: Set[Link]) -> frozenset[Link]:
-    """Links of either direction: high recall."""
-    return frozenset(forward) | frozenset(backward)
-
-
-def grow_diag(forward: Set[Link], backward: Set[Link]) -> frozenset[Link]:
-    """The intersection, grown through neighbours (also diagonal ones) that lie in the union and reach a free word.
-
-    Visits links target word by target word, as Moses does, because the result depends on the order.
+    intersection: high precision. union: high recall. grow-diag: the intersection, grown through neighbours (also
+    diagonal ones) that lie in the union and reach a free word. grow-diag-final-and: then every link of either
+    direction whose two words are both still free.
     """
-    return frozenset(_grow(forward, backward))
-
-
-def grow_diag_final_and(forward: Set[Link], backward: Set[Link]) -> frozenset[Link]:
-    """grow-diag, then every link of either direction whose two words are both still free."""
+    if method not in get_args(Method):
+        raise ValueError(f"no symmetrisation '{method}': {suggest(method, get_args(Method))}")
+    if method == "intersection":
+        return frozenset(forward) & backward
+    if method == "union":
+        return frozenset(forward) | backward
     links = _grow(forward, backward)
-    sources, targets = {source for source, _ in links}, {target for _, target in links}
-    for direction in (forward, backward):
-        for source, target in sorted(direction, key=_target_first):
+    if method == "grow-diag-final-and":
+        sources, targets = {source for source, _ in links}, {target for _, target in links}
+        for source, target in (*sorted(forward, key=_target_first), *sorted(backward, key=_target_first)):
             if source not in sources and target not in targets:
                 links.add((source, target))
                 sources.add(source)
                 targets.add(target)
     return frozenset(links)
-
-
-def symmetrise(forward: Set[Link], backward: Set[Link], method: str = "grow-diag-final-and") -> frozenset[Link]:
-    """Any of the above by name."""
-    methods = {
-        "intersection": intersection,
-        "union": union,
-        "grow-diag": grow_diag,
-        "grow-diag-final-and": grow_diag_final_and,
-    }
-    if method not in methods:
-        raise ValueError(f"no symmetrisation '{method}': {suggest(method, methods)}")
-    return methods[method](forward, backward)
 
 
 def product(
@@ -86,6 +66,7 @@ def _target_first(link: Link) -> Link:
 
 
 def _grow(forward: Set[Link], backward: Set[Link]) -> set[Link]:
+    """Visits links target word by target word, as Moses does, because the result depends on the order."""
     links = set(forward) & set(backward)
     either = set(forward) | set(backward)
     sources, targets = {source for source, _ in links}, {target for _, target in links}

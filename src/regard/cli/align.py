@@ -34,7 +34,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from regard.cli.escape import print_json
+from regard.cli.escape import print_json, warn
 from regard.cli.options import Bundle, Device, Parents, Trust, argument, flag, input_file, output_file, value
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def align(
     trust: Trust = None,
 ) -> None:
     from regard.cli.output import check_outputs
-    from regard.cli.screen import progress, warn
+    from regard.cli.screen import progress
     from regard.lab.align_job import prepare, run
     from regard.lab.align_settings import AlignOptions, AlignRequest
     from regard.lab.evaluate_model import recipe_files
@@ -108,7 +108,6 @@ def _write(outcome: "AlignOutcome", path: Path | None) -> None:
     """One line for each pair (Pharaoh) or link (NAACL); a translation comes before its links."""
     from regard.alignment import Links, format_naacl, format_pharaoh
     from regard.cli.output import open_output
-    from regard.cli.screen import warn
     from regard.lab.align_corpus import count_pairs
 
     options, text = outcome.job.request.options, outcome.job.text
@@ -160,7 +159,6 @@ def _entropy_lines(entropy: "Entropy", what: str) -> list[str]:
 
 def _draw(outcome: "AlignOutcome", path: Path) -> None:
     from regard.bundle.bundle_folder import write_whole
-    from regard.cli.screen import warn
     from regard.lab.align_corpus import count_pairs
     from regard.lab.align_job import attention_maps
     from regard.plot import alignment_html

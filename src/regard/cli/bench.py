@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from regard.bounds import MOST
+from regard.cli.escape import warn
 from regard.cli.options import Parents, flag, number, output_file, value
 from regard.text.input_error import InputError
 
@@ -43,7 +44,6 @@ def bench(
     import torch
 
     from regard.cli.output import check_outputs, check_picture, keep_record, write_picture
-    from regard.cli.screen import warn
     from regard.lab.bench.growth import growth_figure, measure_growth
     from regard.lab.bench.time_training import measure_training
     from regard.lab.bench.workload import WORKS

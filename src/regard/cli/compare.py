@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from regard.bounds import MOST
-from regard.cli.escape import print_json
+from regard.cli.escape import print_json, warn
 from regard.cli.options import Set, Trust, argument, flag, number, repeat, value
 from regard.text.input_error import InputError
 
@@ -50,7 +50,7 @@ def compare(
     as_json: Annotated[bool, flag("--json", "Print report.json instead of the table.")] = False,
     trust: Trust = None,
 ) -> None:
-    from regard.cli.screen import show_table, warn
+    from regard.cli.screen import show_table
     from regard.lab.compare.comparison_page import table_rows, write_report
     from regard.lab.compare.export_files import export
     from regard.lab.compare.plan import make_plan
@@ -122,7 +122,7 @@ def _comparison(
 
 def _run(plan: "Plan", slots: "list[Slot]", jobs: int, folder: Path) -> tuple[dict[str, str], str]:
     """Run the plan and update the report after each run; returns the failures, and a message if it was interrupted."""
-    from regard.cli.screen import progress, warn
+    from regard.cli.screen import progress
     from regard.cli.training_display import Clock
     from regard.lab.compare.comparison_page import write_report
     from regard.lab.compare.run_plan import PlanState, Stopped, run_plan

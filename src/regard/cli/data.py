@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from regard.bounds import cut
-from regard.cli.escape import print_json
+from regard.cli.escape import print_json, warn
 from regard.cli.options import argument, flag, value
 from regard.text.input_error import InputError
 
@@ -173,7 +173,6 @@ def _bytes_bar() -> "Iterator[Callable[[str, int, int | None], None]]":
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
     from regard.cli.escape import escaped, terminal_console
-    from regard.cli.screen import warn
     from regard.data.fetch import WAITING
 
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TransferSpeedColumn())

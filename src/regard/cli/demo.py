@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from regard.bounds import MOST
+from regard.cli.escape import warn
 from regard.cli.options import flag, number, value
 
 
@@ -25,7 +26,7 @@ def demo(
     ),
     resume: Annotated[bool, flag("--resume", "Continue an interrupted demo.")] = False,
 ) -> None:
-    from regard.cli.screen import console, progress, show_map, show_measured, warn
+    from regard.cli.screen import console, progress, show_map, show_measured
     from regard.cli.training_display import TrainingDisplay, with_snapshots
     from regard.data import phrasebook
     from regard.lab.run_demo import (

@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from regard.cli.escape import print_json
+from regard.cli.escape import print_json, warn
 from regard.cli.options import (
     Beam,
     Device,
@@ -74,7 +74,7 @@ def evaluate(
 ) -> None:
     from regard.bundle.bundle_folder import write_whole
     from regard.cli.output import check_outputs
-    from regard.cli.screen import console, show_against, show_measured, warn
+    from regard.cli.screen import console, show_against, show_measured
     from regard.lab.against import compare_systems
     from regard.lab.evaluate_model import Scoring, recipe_files
     from regard.lab.evaluation_data import DataRequest

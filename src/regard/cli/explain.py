@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from regard.cli.escape import warn
 from regard.cli.options import Parents, argument, output_file
 from regard.text.input_error import InputError
 
@@ -23,7 +24,6 @@ def explain(
     parents: Parents = False,
 ) -> None:
     from regard.cli.output import check_outputs, check_picture, write_picture
-    from regard.cli.screen import warn
     from regard.lab.explanation import explain as work
     from regard.lab.worked_text import draw_explanation, explanation_blocks, list_mechanisms, write_explanation
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import typer
 
 from regard.bundle.bundle_folder import explaining, write_whole
-from regard.cli.screen import warn
+from regard.cli.escape import warn
 from regard.data.lines import find_file
 from regard.files import is_special, spare_name, standard_stream, whole_file
 from regard.text.input_error import InputError

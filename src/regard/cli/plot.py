@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from regard.bounds import MOST
+from regard.cli.escape import warn
 from regard.cli.options import Bundle, Parents, Trust, argument, flag, number, output_file, value
 from regard.text.input_error import InputError
 
@@ -38,7 +39,7 @@ def plot(
         typer.echo(str(path))
         return
     from regard.bundle.bundle_folder import write_whole
-    from regard.cli.screen import Warnings, warn
+    from regard.cli.screen import Warnings
     from regard.plot import alignment_html, heatmaps
     from regard.runtime.translator import load
 

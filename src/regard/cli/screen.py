@@ -9,7 +9,7 @@ from textwrap import wrap
 import typer
 from rich.console import Console
 
-from regard.cli.escape import escaped, terminal_console
+from regard.cli.escape import escaped, terminal_console, warn
 from regard.evaluation import LengthScores
 from regard.lab.against import OtherSystem, verdict
 from regard.lab.evaluate_model import Measured, length_name
@@ -26,10 +26,6 @@ def console() -> Console:
     """Standard output; plain text if it is piped, even with FORCE_COLOR."""
     terminal = sys.stdout.isatty()
     return terminal_console(sys.stdout, force_terminal=terminal, soft_wrap=not terminal)
-
-
-def warn(message: str) -> None:
-    sys.stderr.write("regard: " + message.replace("\n", " ") + "\n")
 
 
 class Warnings:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from regard.bounds import MOST
+from regard.cli.escape import warn
 from regard.cli.input_lines import chunks, count_lines, is_stream, read_batches
 from regard.cli.options import (
     Beam,
@@ -229,7 +230,7 @@ class Form:
 
 def _converse(translator: "Translator", search: dict[str, Any], form: Form) -> "list[Translation]":
     """A prompt on a terminal: everything that was translated until an empty line."""
-    from regard.cli.screen import Warnings, warn
+    from regard.cli.screen import Warnings
 
     with suppress(ImportError):
         import readline  # noqa: F401  (gives `input` a history and the arrow keys)
@@ -249,8 +250,6 @@ def _converse(translator: "Translator", search: dict[str, Any], form: Form) -> "
 
 
 def _prompt() -> str:
-    from regard.cli.screen import warn
-
     while True:
         try:
             return input("> ").strip()
@@ -263,8 +262,6 @@ def _prompt() -> str:
 
 def _warn_about_files(texts: list[str]) -> None:
     """Warn about texts that are names of files: they are translated as text."""
-    from regard.cli.screen import warn
-
     for one in filter(os.path.isfile, texts):
         warn(f"'{one}' was translated as text, but is a file: --input {shlex.quote(one)} translates its lines")
 
@@ -285,7 +282,6 @@ def _targets(target: list[str] | None, texts: list[str] | None, read: Path | Non
 
 def _write_page(path: Path, translations: "list[Translation]") -> None:
     from regard.bundle.bundle_folder import write_whole
-    from regard.cli.screen import warn
     from regard.plot import alignment_html
 
     maps = [one.attention_map() for one in translations if one.source_words]

@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from regard.cli.screen import progress, warn
+from regard.cli.escape import warn
+from regard.cli.screen import progress
 from regard.lab.bulk.run_bulk import REFUSED, Bulk, BulkSummary, translate_bulk
 from regard.text.input_error import InputError
 

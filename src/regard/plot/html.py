@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from html import escape
 from pathlib import Path
+from string import Template
 
 from regard.plot.attention_map import NO_ATTENTION, AttentionMap, Label
 from regard.plot.chart import chart_html, table_html
@@ -17,6 +18,7 @@ from regard.plot.embedded import font_faces
 
 BUILT = Path(__file__).parents[1] / "server" / "page"
 """The built studio: view.js and view.css draw the same maps without a server."""
+TEMPLATE = Path(__file__).with_name("page.html")
 
 
 @dataclass(frozen=True)
@@ -65,38 +67,19 @@ def page_html(
     attentions: Sequence[AttentionMap] = (),
 ) -> str:
     """A page of sections that are HTML already; its script draws the maps of `attentions`."""
-    script, style = _built("view.js"), _built("view.css")
+    script, style = _text(BUILT / "view.js"), _text(BUILT / "view.css")
     body, payload = "\n".join(sections), _payload(attentions)
     head = f'<header><h1 dir="auto">{escape(title)}</h1>{_facts((meta or {}).items())}</header>'
     fonts = font_faces(head + body + payload)
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{_policy(script, fonts)}">
-<meta name="generator" content="regard">
-<title>{escape(title)}</title>
-<style id="fonts">
-{fonts}</style>
-<style>
-{style}</style>
-</head>
-<body>
-{head}
-<main>
-{body}
-</main>
-<script type="application/json" id="documents">{payload}</script>
-<script>{script}</script>
-</body>
-</html>
-"""
+    return Template(_text(TEMPLATE)).substitute(
+        policy=_policy(script, fonts), title=escape(title), fonts=fonts, style=style, head=head, body=body,
+        payload=payload, script=script,
+    )  # fmt: skip
 
 
 @cache
-def _built(name: str) -> str:
-    return (BUILT / name).read_text(encoding="utf-8")
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
 
 
 def _policy(script: str, fonts: str) -> str:

@@ -1,6 +1,5 @@
 """The laws of attention as functions, for our tests and for other people's modules."""
 
-from regard.testing.attention_check import check_attention
-from regard.testing.law_report import LawFinding, LawReport
+from regard.testing.attention_check import LawFinding, LawReport, check_attention
 
 __all__ = ["LawFinding", "LawReport", "check_attention"]
