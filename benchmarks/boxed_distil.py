@@ -81,8 +81,8 @@ def label(given: argparse.Namespace) -> None:
         pairs += [(word, phones[0]) for word, phones in zip(words, found, strict=True) if phones[0]]
     rows: list[Row] = []
     for source, target in pairs:
-        read = bundle.source.encode(source, eos=bundle.manifest.source_eos).ids
-        rows.append((list(read), [BOS, *bundle.target.encode(target).ids, EOS]))
+        ends = [EOS] if bundle.manifest.source_eos else []
+        rows.append((bundle.source.encode_ids(source) + ends, [BOS, *bundle.target.encode_ids(target), EOS]))
     order = sorted(range(len(rows)), key=lambda i: (len(rows[i][1]), len(rows[i][0])))
     models = [one.model.eval() for one in teachers.bundles]
     keep = min(given.keep, len(bundle.target))
@@ -104,7 +104,11 @@ def label(given: argparse.Namespace) -> None:
         shares[places[real]] = (share / share.sum(-1, keepdim=True))[real].half()
         pieces[places[real]] = piece[real].short()
     given.out.parent.mkdir(parents=True, exist_ok=True)
-    torch.save({"rows": rows, "gold": gold, "shares": shares.cpu(), "pieces": pieces.cpu()}, given.out)
+    stored = {"gold": gold, "shares": shares.cpu(), "pieces": pieces.cpu()}
+    for side, name in enumerate(("source", "target")):
+        ids = [piece for row in rows for piece in row[side]]
+        stored[name] = torch.tensor(ids, dtype=torch.short), torch.tensor([len(row[side]) for row in rows])
+    torch.save(stored, given.out)
     print(f"{gold} pairs of the text, {len(rows) - gold} written by {len(models)} teachers, {begins[-1]} positions")
 
 
@@ -123,7 +127,11 @@ class Text:
 
     def __init__(self, path: Path, positions: int, multiple: int, gold: float, device: str) -> None:
         stored = torch.load(path, weights_only=True)
-        self.all: list[Row] = stored["rows"]
+        sides = [
+            [one.tolist() for one in ids.split(lengths.tolist())]
+            for ids, lengths in (stored["source"], stored["target"])
+        ]
+        self.all: list[Row] = list(zip(*sides, strict=True))
         self.gold, self.share, self.device = stored["gold"], gold, device
         self.positions, self.multiple = positions, multiple
         self.shares, self.pieces = stored["shares"].to(device), stored["pieces"].to(device)
