@@ -8,7 +8,7 @@ import pytest
 
 from regard.bundle.store import load_bundle
 from regard.data.catalogue import CatalogueEntry, find_entry
-from regard.data.tables import CatalogueData, ParallelData
+from regard.data.tables import CatalogueData, ParallelData, ParallelFiles
 from regard.models.model_config import RecurrentConfig, TransformerConfig
 from regard.models.seq2seq import outline
 from regard.training.portable import located_recipe
@@ -239,6 +239,20 @@ def test_changing_data_kind_replaces_the_data_table(monkeypatch: pytest.MonkeyPa
     assert same == load_recipe("multi30k-en-de", ["data.target=fr"])
     with pytest.raises(RecipeError, match=r"data\.train is missing"):
         load_recipe("multi30k-en-de", ["data.kind=tsv"])
+
+
+def test_a_path_in_an_override_is_relative_to_the_current_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Also each path of a table; other kinds of data name their splits, which are no paths."""
+    monkeypatch.chdir(tmp_path)
+    requested = ["data.kind=parallel", "data.train.source=a.en", "data.train.target=a.fr", "data.train.links=a.align"]
+    data = load_recipe("multi30k-en-de", requested).data
+    assert isinstance(data, ParallelData)
+    assert data.train == ParallelFiles(source=tmp_path / "a.en", target=tmp_path / "a.fr", links=tmp_path / "a.align")
+    catalogue = load_recipe("multi30k-en-de", ["data.train=val"]).data
+    assert isinstance(catalogue, CatalogueData)
+    assert catalogue.train == "val"
 
 
 def test_an_override_cannot_reach_into_a_value() -> None:

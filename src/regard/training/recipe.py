@@ -175,8 +175,9 @@ def _override(tables: dict[str, Any], override: str) -> None:
         parsed = value.strip()  # a bare word is a string: --set model.cell=lstm
     data = tables.get("data")
     kind = data.get("kind") if isinstance(data, dict) else None
-    splits = [["data", split] for split in ("train", "dev", "test") if kind in PATH_KINDS]  # other kinds name theirs
-    if parts in (["train", "guide", "links"], *splits) and isinstance(parsed, str):
+    is_split = parts[0] == "data" and parts[1] in ("train", "dev", "test")  # or a path of its table: data.train.source
+    is_path = parts == ["train", "guide", "links"] or (is_split and kind in PATH_KINDS)  # other kinds name their splits
+    if is_path and isinstance(parsed, str):
         parsed = os.path.abspath(parsed)
     if parts == ["data", "kind"] and isinstance(data, dict) and kind != parsed:
         tables["data"] = {}
