@@ -99,7 +99,8 @@ def epoch(recipe: Recipe) -> dict[str, object]:
     opened = time.perf_counter()
     config = recipe.train
     batcher = EpochBatcher(encoded, tokens=config.batch_tokens, sentences=config.batch_sentences, seed=config.seed)
-    tokens = sum(batcher.batch(items).tokens for items in batcher.plan())
+    batches = (batcher.batch(items) for items in batcher.plan())
+    tokens = sum(int((batch.source_lengths + batch.target_lengths).sum()) for batch in batches)
     return {
         "open_seconds": opened - began, "batches_seconds": time.perf_counter() - opened, "tokens": tokens,
         "peak_mib": memory("self", "VmHWM"), "imports_mib": at_first,
