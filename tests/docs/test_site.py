@@ -47,6 +47,16 @@ class Page(HTMLParser):
             self.loaded += [given[name] for name in ("src", "href") if name in given]
 
 
+def test_the_reference_of_attention_gives_the_shapes_that_signatures_name() -> None:
+    """The page shows `prepare(states: States, …)`, without the definition of `States`."""
+    protocol = (ROOT / "src" / "regard" / "attention" / "protocol.py").read_text(encoding="utf-8")
+    shapes = re.findall(r'^(\w+) = (\w+\[Tensor, "[^"]+"\])$', protocol, flags=re.MULTILINE)
+    assert shapes
+    page = (ROOT / "docs" / "reference" / "attention.md").read_text(encoding="utf-8")
+    for name, shape in shapes:
+        assert f"| `{name}` | `{shape}` |" in page
+
+
 def test_links_resolve_and_nothing_is_fetched_from_elsewhere(site: Path) -> None:
     pages = {path: Page(path) for path in site.rglob("*.html") if path.name != "404.html"}
     assert len(pages) > 50
