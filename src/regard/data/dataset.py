@@ -23,7 +23,7 @@ Overlong = Literal["drop", "truncate"]
 CHUNK = 4096
 """Pairs that are encoded in one request. Another number gives another BPE dropout."""
 _FILES = {"source.ids": "<i4", "source.offsets": "<i8", "target.ids": "<i4", "target.offsets": "<i8", "numbers": "<i8"}
-"""Each array with its dtype."""
+"""The files of stored pairs: each array with its dtype."""
 _COUNTS = "about.json"
 
 

@@ -1,4 +1,7 @@
-"""Examines a corpus pair by pair: sizes, and usual problems with examples and remedies."""
+"""Examines a corpus: sizes, usual problems of pairs with examples and remedies, and shifted lines.
+
+Shifted lines of a parallel corpus are detected by the correlation of sentence lengths.
+"""
 
 import hashlib
 import tomllib

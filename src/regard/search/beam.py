@@ -1,4 +1,4 @@
-"""The strategy of beam search, which keeps the best few partial hypotheses of every sentence, and a record of it."""
+"""The strategy of beam search: keep the best few partial hypotheses of every sentence; `SearchTree` records them."""
 
 import heapq
 from collections.abc import Sequence

@@ -1,4 +1,7 @@
-"""`Options`, which all searches share: special ids, forbidden tokens, and how hypotheses are scored."""
+"""`Options`, which all searches share: special ids, forbidden tokens, and how hypotheses are scored.
+
+Nothing is checked here: `SearchConfig` checks the values of recipes, options and requests.
+"""
 
 from dataclasses import dataclass, field
 from typing import Literal

@@ -1,4 +1,4 @@
-"""A search strategy, what it reads and gives at each step (live hypotheses, candidates, ended ones), and `Greedy`."""
+"""The protocol of strategies, their inputs and outputs at each step (live hypotheses, candidates, ends); `Greedy`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""`TrainingJob`: the parts of a run that stay the same while it runs; `Progress`: those that change, but no tensors."""
+"""`TrainingJob`: what stays the same during a run; `Progress`: what changes, except weights and random states."""
 
 import math
 from dataclasses import dataclass, replace

@@ -184,7 +184,10 @@ def _finite(line: Line, phrase: tree.VerbPhrase, subject: tree.Agreement, pronou
 
 
 def _elide_and_contract(line: Line) -> Line:
-    """The line as it is written: l'école, du, aux. A contraction depends on the words of its article, too."""
+    """The line as it is written: l'école, du, aux.
+
+    A contraction translates its preposition and depends on the words that the article links to.
+    """
     result = Line()
     words = line.words
     rows = zip(words, [*words[1:], ""], [*words[2:], "", ""], line.keys, strict=False)

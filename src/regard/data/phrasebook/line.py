@@ -7,7 +7,11 @@ from regard.data.phrasebook.tree import Key, TimeAdverb
 
 
 class Line:
-    """Words, each with the key it translates (sure) and those it depends on (possible); an English word is its keys."""
+    """Words, each with its keys: (node, role) of the tree.
+
+    The first key of a French or Hindi word is the English word that it translates (a sure link), the others are those
+    that it depends on (possible links). For an English word the order does not matter: all keys stand for it.
+    """
 
     def __init__(self) -> None:
         self.words: list[str] = []

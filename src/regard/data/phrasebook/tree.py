@@ -118,7 +118,7 @@ class Clause:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sentence:
-    """Clauses with a connector before each but the first; what somebody says follows the connector `that`."""
+    """Clauses with a connector before each but the first; `that` introduces reported speech."""
 
     clauses: tuple[Clause, ...]
     connectors: tuple[str, ...] = ()
