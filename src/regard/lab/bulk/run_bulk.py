@@ -203,6 +203,10 @@ def _check_column(bulk: Bulk, parts: list[Part]) -> None:
                 names = ", ".join(map(repr, chunk.columns)) or "none"
                 about = " (in TSV, a number from 1 or a name in its first line)" if part.kind == "tsv" else ""
                 raise InputError(f"{part.file} has no column '{column}', it has {names}: name one with --column{about}")
+            try:
+                chunk.texts(column)
+            except InputError as error:
+                raise InputError(f"{part.file}: {error}") from None
             return
 
 
