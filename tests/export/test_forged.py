@@ -201,6 +201,7 @@ SUM = helper.make_node("ReduceSum", ["before", "axis"], ["logits"], keepdims=0)
 LESS = helper.make_node("ReduceSum", ["before", "axis"], ["weights"], keepdims=1)
 TWICE = helper.make_node("Concat", ["before", "before"], ["logits"], axis=0)
 WIDE = helper.make_node("Concat", ["before", "before"], ["logits"], axis=1)
+INTEGERS = helper.make_node("Cast", ["before"], ["logits"], to=onnx.TensorProto.INT64)
 DECLARED: dict[str, Forge] = {
     "no columns": replace_output("logits", SUM, dims=("rows",), axis=[1]),
     "another vocabulary": replace_output("logits", WIDE, dims=("rows", 7)),
@@ -223,8 +224,21 @@ def test_outputs_of_another_shape_than_the_declared_one(folder: Path, name: str,
         "weights": replace_output("weights", LESS, dims=("rows", 1, "heads", "source"), axis=[3]),
     }
     forge(folder, graphs[name])
-    with pytest.raises(InputError, match=f"decoder.onnx gave {name} of shape .*: export the bundle again"):
-        regard.load(folder).translate(["the cat"] * 9, target=target)
+    for texts in (["the cat"] * 9, ["the cat"]):
+        with pytest.raises(InputError, match=f"decoder.onnx gave {name} of shape .*: export the bundle again"):
+            regard.load(folder).translate(texts, target=target and target[: len(texts)])
+
+
+def test_outputs_of_another_type(folder: Path) -> None:
+    vocabulary = regard.load(folder).bundle.manifest.target_vocabulary
+
+    def change(model: onnx.ModelProto) -> None:
+        replace_output("logits", INTEGERS, dims=("rows", vocabulary))(model)
+        logits = next(one for one in model.graph.output if one.name == "logits")
+        logits.type.tensor_type.elem_type = onnx.TensorProto.INT64
+
+    forge(folder, change)
+    assert "(its output logits is not float32)" in refusal(folder)
 
 
 def test_a_state_without_rows(folder: Path) -> None:

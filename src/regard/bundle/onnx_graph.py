@@ -77,16 +77,19 @@ def check_interface(path: Path, graph: onnx.GraphProto, inputs: set[str], output
 
 
 def check_shapes(path: Path, graph: onnx.GraphProto, shapes: Mapping[str, tuple[int | None, ...]]) -> None:
-    """Raise for an output whose declared dimensions differ from these; None is any number."""
+    """Raise for an output that is not float32, or whose declared dimensions differ; None is any number."""
     for one in graph.output:
         wanted = shapes.get(one.name)
         if wanted is None:
             continue
-        found = [dim.dim_value or None for dim in one.type.tensor_type.shape.dim]
+        kind = one.type.tensor_type
+        found = [dim.dim_value or None for dim in kind.shape.dim]
         if len(found) != len(wanted) or any(
             size not in (None, known) for size, known in zip(wanted, found, strict=True)
         ):
             raise _foreign(path, f"its output {one.name} has the dimensions {excerpt(found)}, not {list(wanted)}")
+        if kind.elem_type != onnx.TensorProto.FLOAT:
+            raise _foreign(path, f"its output {one.name} is not float32")
 
 
 def external_tensors(
