@@ -164,8 +164,24 @@ def test_many_warnings_are_counted_not_printed(command: Command, run_folder: Pat
         (["--beam", "2", "--nbest", "3", "3 4"], "nbest 3 is more than beam 2 can find; raise beam to 3"),
         (["--device", "gpu7", "3 4"], "device 'gpu7' cannot be used here"),
         (["caf\udce9"], "half of a surrogate pair"),
+        (["--workers", "2", "3 4"], "--workers needs --engine: add --engine local or --engine ray"),
+        (["--engine", "local", "--workers", "2"], "--engine local translates files and does not take --workers"),
+        (["--engine", "ray", "--json"], "--engine ray translates files and does not take --json"),
+        (["--engine", "ray", "--gpus-per-worker", "nan"], "--gpus-per-worker nan: expected 0 to 1,024"),
     ],
-    ids=["texts and input", "json and walk", "negative beam", "nbest 0", "nbest above beam", "device", "bytes"],
+    ids=[
+        "texts and input",
+        "json and walk",
+        "negative beam",
+        "nbest 0",
+        "nbest above beam",
+        "device",
+        "bytes",
+        "workers alone",
+        "workers of local",
+        "json of ray",
+        "gpus",
+    ],
 )
 def test_wrong_options_are_refused(command: Command, run_folder: Path, arguments: list[str], message: str) -> None:
     outcome = command("translate", run_folder, *arguments)

@@ -182,6 +182,82 @@ def test_a_graph_that_fails_while_it_runs(folder: Path) -> None:
         regard.load(folder).translate("the cat")
 
 
+def replace_output(name: str, *nodes: onnx.NodeProto, dims: tuple[int | str, ...], **axes: list[int]) -> Forge:
+    """Compute this output from what it was before, with other declared dimensions."""
+
+    def change(model: onnx.ModelProto) -> None:
+        for node in model.graph.node:
+            for places in (node.input, node.output):
+                places[:] = ["before" if one == name else one for one in places]
+        model.graph.initializer.extend(numpy_helper.from_array(np.array(one), axis) for axis, one in axes.items())
+        model.graph.node.extend(nodes)
+        shape = next(one for one in model.graph.output if one.name == name).type.tensor_type.shape
+        shape.CopyFrom(helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, dims).type.tensor_type.shape)
+
+    return change
+
+
+SUM = helper.make_node("ReduceSum", ["before", "axis"], ["logits"], keepdims=0)
+LESS = helper.make_node("ReduceSum", ["before", "axis"], ["weights"], keepdims=1)
+TWICE = helper.make_node("Concat", ["before", "before"], ["logits"], axis=0)
+WIDE = helper.make_node("Concat", ["before", "before"], ["logits"], axis=1)
+INTEGERS = helper.make_node("Cast", ["before"], ["logits"], to=onnx.TensorProto.INT64)
+DECLARED: dict[str, Forge] = {
+    "no columns": replace_output("logits", SUM, dims=("rows",), axis=[1]),
+    "another vocabulary": replace_output("logits", WIDE, dims=("rows", 7)),
+    "weights of one source": replace_output("weights", LESS, dims=("rows",), axis=[3]),
+}
+
+
+@pytest.mark.parametrize("name", DECLARED)
+def test_outputs_of_another_shape(folder: Path, name: str) -> None:
+    forge(folder, DECLARED[name])
+    assert "is not a graph of `regard export onnx` (its output " in refusal(folder)
+
+
+@pytest.mark.parametrize("target", [None, ["le chat"] * 9])
+@pytest.mark.parametrize("name", ["logits", "weights"])
+def test_outputs_of_another_shape_than_the_declared_one(folder: Path, name: str, target: list[str] | None) -> None:
+    vocabulary = regard.load(folder).bundle.manifest.target_vocabulary
+    graphs = {
+        "logits": replace_output("logits", TWICE, dims=("rows", vocabulary)),
+        "weights": replace_output("weights", LESS, dims=("rows", 1, "heads", "source"), axis=[3]),
+    }
+    forge(folder, graphs[name])
+    for texts in (["the cat"] * 9, ["the cat"]):
+        with pytest.raises(InputError, match=f"decoder.onnx gave {name} of shape .*: export the bundle again"):
+            regard.load(folder).translate(texts, target=target and target[: len(texts)])
+
+
+def test_outputs_of_another_type(folder: Path) -> None:
+    vocabulary = regard.load(folder).bundle.manifest.target_vocabulary
+
+    def change(model: onnx.ModelProto) -> None:
+        replace_output("logits", INTEGERS, dims=("rows", vocabulary))(model)
+        logits = next(one for one in model.graph.output if one.name == "logits")
+        logits.type.tensor_type.elem_type = onnx.TensorProto.INT64
+
+    forge(folder, change)
+    assert "(its output logits is not float32)" in refusal(folder)
+
+
+def test_a_state_without_rows(folder: Path) -> None:
+    keys = helper.make_node("ReduceSum", ["before"], ["keys"], keepdims=0)
+    forge(folder, replace_output("keys", keys, dims=()), "encoder.onnx")
+    with pytest.raises(InputError, match=r"encoder\.onnx gave keys of shape \[\], expected \[1\]: export"):
+        regard.load(folder).translate("the cat")
+
+
+def test_a_limit_below_one_piece(folder: Path) -> None:
+    edit(folder, lambda manifest: manifest.update(longest_source=-5))
+    assert "manifest.json is damaged (longest_source: Input should be greater than or equal to 1)" in refusal(folder)
+
+
+def test_shared_names_outside_the_state(folder: Path) -> None:
+    edit(folder, lambda manifest: manifest["onnx"].update(shared=["nothing"]))
+    assert "manifest.json is damaged (onnx: shared: 'nothing' is not part of the state)" in refusal(folder)
+
+
 def test_item_3_a_graph_that_asks_for_80_gigabytes(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     def bomb(model: onnx.ModelProto) -> None:
         graph, output = model.graph, model.graph.output[0].name

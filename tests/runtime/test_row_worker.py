@@ -41,6 +41,13 @@ def test_bad_rows_are_reported_and_the_others_translated(worker: Worker) -> None
     assert found["error"][5] == "", "a blank text is translated by a blank"
 
 
+def test_lists_and_objects_are_bad_rows_and_no_column_is_converted(worker: Worker) -> None:
+    batch = {"text": [TEXTS[1], ["a"], {"b": [1]}], "other": [1, [2, 3], None]}
+    found = worker(batch)
+    assert found["error"].tolist() == ["", "list, expected text", "dict, expected text"]
+    assert {name: found[name] for name in batch} == batch
+
+
 def test_wrong_batches_and_options_get_one_message(worker: Worker) -> None:
     with pytest.raises(InputError, match="no column 'text': the batch has 'sentence'"):
         worker({"sentence": TEXTS})

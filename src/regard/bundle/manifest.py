@@ -63,7 +63,7 @@ class Manifest(BaseModel):
     stored: Literal["float", "int8"] = Field(default="float", description="how model.safetensors holds the weights")
     shared_tokenizer: bool = Field(default=False, description="source.tokenizer.json is the target's, too")
     source_eos: bool
-    longest_source: int = Field(le=MOST["longest"], description="pieces; longer input is cut, with a warning")
+    longest_source: int = Field(ge=1, le=MOST["longest"], description="pieces; longer input is cut, with a warning")
     search: dict[str, Any] = {}
     recipe: dict[str, Any] = {}
     trained: dict[str, Any] = {}

@@ -76,6 +76,22 @@ def check_interface(path: Path, graph: onnx.GraphProto, inputs: set[str], output
             raise _foreign(path, f"its {kind} are not those in the manifest: {excerpt(odd[0])}")
 
 
+def check_shapes(path: Path, graph: onnx.GraphProto, shapes: Mapping[str, tuple[int | None, ...]]) -> None:
+    """Raise for an output that is not float32, or whose declared dimensions differ; None is any number."""
+    for one in graph.output:
+        wanted = shapes.get(one.name)
+        if wanted is None:
+            continue
+        kind = one.type.tensor_type
+        found = [dim.dim_value or None for dim in kind.shape.dim]
+        if len(found) != len(wanted) or any(
+            size not in (None, known) for size, known in zip(wanted, found, strict=True)
+        ):
+            raise _foreign(path, f"its output {one.name} has the dimensions {excerpt(found)}, not {list(wanted)}")
+        if kind.elem_type != onnx.TensorProto.FLOAT:
+            raise _foreign(path, f"its output {one.name} is not float32")
+
+
 def external_tensors(
     path: Path, graph: onnx.GraphProto, weights: np.ndarray[Any, np.dtype[np.uint8]]
 ) -> dict[str, np.ndarray]:

@@ -2,8 +2,9 @@
 
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from regard.bounds import excerpt
 from regard.bundle.manifest import ONNX_FORMAT, Manifest
 
 ENCODER, DECODER, DATA = "encoder.onnx", "decoder.onnx", "weights.bin"
@@ -26,6 +27,12 @@ class Graphs(BaseModel):
     trace: bool = Field(default=False, description="whether a step also gives query, scores and context")
     state: tuple[str, ...] = Field(description="outputs of the encoder, which are inputs of a step")
     shared: tuple[str, ...] = Field(default=(), description="of these, the ones that the rows of a sentence may share")
+
+    @model_validator(mode="after")
+    def _shared_is_state(self) -> "Graphs":
+        if odd := sorted({*self.shared} - {*self.state}):
+            raise ValueError(f"shared: {excerpt(odd[0])} is not part of the state")
+        return self
 
 
 class OnnxManifest(Manifest):

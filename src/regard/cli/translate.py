@@ -85,8 +85,8 @@ def translate(
     precision: Precision = "float32",
     trust: Trust = None,
     engine: Annotated[str | None, value("NAME", "For folders: local, or ray (several processes or machines).")] = None,
-    workers: Annotated[int, number("Processes of the engine ray (default: 2).", MOST["threads"])] = 2,
-    gpus_per_worker: Annotated[float, value("X", "GPUs of each worker, also a fraction (default: 0).")] = 0.0,
+    workers: Annotated[int | None, number("Processes of the engine ray (default: 2).", MOST["threads"], 1)] = None,
+    gpus_per_worker: Annotated[float | None, value("X", "GPUs of each worker, also a fraction (default: 0).")] = None,
     column: Annotated[
         str | None, value("NAME", "Column of the text: a name; in TSV a number from 1, or a name in its first line.")
     ] = None,
@@ -101,9 +101,13 @@ def translate(
     if engine is not None:
         about = {"device": device, "precision": chosen, "trust": tuple(trust or ()), "column": column, "search": search}
         others = {"TEXT": texts, "--nbest": nbest, "--target": target, "--html": html, "--ensemble": ensemble,
-                  "--walk": walk, "--in-place": in_place, "--longest-source": longest_source}  # fmt: skip
+                  "--walk": walk, "--json": as_json, "--alignment": alignment, "--in-place": in_place,
+                  "--longest-source": longest_source}  # fmt: skip
         translate_folder(engine, workers, gpus_per_worker, (bundle, input_, output), about, others)
         return
+    bulk = {"--workers": workers, "--gpus-per-worker": gpus_per_worker, "--column": column}
+    if alone := [name for name, one in bulk.items() if one is not None]:
+        raise InputError(f"{', '.join(alone)} needs --engine: add --engine local or --engine ray, or leave it out")
     if texts and input_ is not None:
         raise InputError("texts and --input were both given: leave one of them out")
     if as_json and (walk or alignment):

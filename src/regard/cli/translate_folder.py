@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from regard.bounds import MOST
 from regard.cli.escape import warn
 from regard.cli.screen import progress
 from regard.lab.bulk.run_bulk import REFUSED, Bulk, BulkSummary, translate_bulk
@@ -11,21 +12,28 @@ from regard.text.input_error import InputError
 
 def translate_folder(
     engine: str,
-    workers: int,
-    gpus: float,
+    workers: int | None,
+    gpus: float | None,
     paths: tuple[Path, Path | None, Path | None],
     about: dict[str, Any],
     others: dict[str, Any],
 ) -> None:
     """`paths` are model, input and output; `others` are options that an engine does not take."""
+    if engine == "local":
+        others = {**others, "--workers": workers, "--gpus-per-worker": gpus}
     if wrong := [name for name, given in others.items() if given]:
-        raise InputError(f"--engine translates files and does not take {', '.join(wrong)}: leave it out")
+        raise InputError(f"--engine {engine} translates files and does not take {', '.join(wrong)}: leave it out")
+    if not 0 <= (gpus or 0) <= MOST["threads"]:
+        raise InputError(f"--gpus-per-worker {gpus}: expected 0 to {MOST['threads']:,}")
     bundle, read, written = paths
     if read is None or written is None:
         raise InputError("--engine needs --input (a folder or a pattern in quotes) and --output (a new folder)")
     bulk = Bulk(str(bundle), str(read), str(written), **about)
     with progress("translating", None) as advance:
-        done = translate_bulk(bulk, engine, workers=workers, gpus=gpus, progress=advance)
+        done = translate_bulk(
+            bulk, engine, workers=workers or 2, gpus=gpus or 0.0, progress=advance,
+            waits=lambda: warn(f"another process writes to {written}: waiting until it ends"),
+        )  # fmt: skip
     _report(done, written)
     if done.refused:
         raise InputError(

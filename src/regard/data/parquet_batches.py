@@ -29,29 +29,56 @@ def open_parquet(path: Path) -> Any:
         raise InputError(f"{path} cannot be read as Parquet: {cut(' '.join(str(problem).split()), 500)}") from None
 
 
-def read_columns(
+def read_columns(path: Path, rows: int, columns: Sequence[str]) -> Iterator[dict[str, list[Any]]]:
+    """The columns in batches of at most `rows` rows; columns that the file does not have mean all."""
+    try:
+        for batch in read_batches(path, rows, columns):
+            yield {name: batch[name].to_pylist() for name in batch.schema.names}
+    except UnicodeDecodeError as problem:
+        raise InputError(f"{path}: {NOT_UTF8.format(problem=problem)}") from None
+    except OverflowError as problem:
+        raise InputError(f"{path}: a value has no equivalent in Python ({problem}): change or remove it") from None
+
+
+def read_batches(
     path: Path, rows: int, columns: Sequence[str] | None = None, groups: Sequence[int] | None = None
-) -> Iterator[dict[str, list[Any]]]:
-    """The columns in batches of at most `rows` rows; InputError if a cell or a row group is too large.
+) -> Iterator[Any]:
+    """Arrow batches of at most `rows` rows; InputError if a cell or a row group is too large.
 
     `columns` that the file does not have mean all; `groups` are numbers of row groups.
     """
     library = import_extra("pyarrow", f"the Parquet file {path}")
     try:
         with open_parquet(path) as file:
-            known = columns if columns is not None and {*columns} <= {*file.schema_arrow.names} else None
+            names = file.schema_arrow.names
+            if twice := next((name for name in names if names.count(name) > 1), None):
+                raise InputError(f'{path} has several columns "{cut(twice)}": rename them')
+            known = columns if columns is not None and {*columns} <= {*names} else None
             chosen = list(range(file.metadata.num_row_groups) if groups is None else groups)
             nested = max((_nested_bytes(file.metadata.row_group(group), path, known) for group in chosen), default=0)
             few = min(rows if columns == known else 1, MOST["column"] // max(1, nested))
             for batch in file.iter_batches(few, columns=known, row_groups=chosen):
                 for name in batch.schema.names:
                     _check_cells(batch[name], path, name)
-                for part in _portions(batch):
-                    yield {name: part[name].to_pylist() for name in part.schema.names}
-    except UnicodeDecodeError as problem:
-        raise InputError(f"{path}: {NOT_UTF8.format(problem=problem)}") from None
+                yield from _portions(batch)
     except (OSError, library.ArrowException) as problem:
         raise InputError(f"{path} cannot be read as Parquet: {cut(' '.join(str(problem).split()), 500)}") from None
+
+
+def texts_of(array: Any) -> list[str | None] | None:
+    """The texts of an Arrow array, bytes that are not UTF-8 as lone surrogates; None if it holds something else."""
+    import pyarrow
+
+    kind = pyarrow.types
+    if kind.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if kind.is_null(array.type):
+        return [None] * len(array)
+    tests = (kind.is_string, kind.is_large_string, kind.is_string_view, kind.is_binary, kind.is_large_binary)
+    if not any(is_text(array.type) for is_text in tests):
+        return None
+    found = array.cast(pyarrow.large_binary()).to_pylist()
+    return [None if one is None else one.decode(errors="surrogateescape") for one in found]
 
 
 def _nested_bytes(group: Any, path: Path, columns: Sequence[str] | None) -> int:
@@ -101,8 +128,11 @@ def _lengths(array: Any) -> Iterator[Int[np.ndarray, " texts"]]:
     if kind.is_struct(array.type):
         for field in array.flatten():
             yield from _lengths(field)
-    elif any(is_list(array.type) for is_list in (kind.is_list, kind.is_large_list, kind.is_map)):
+    elif kind.is_list(array.type) or kind.is_large_list(array.type):
         yield from _lengths(array.flatten())
+    elif kind.is_map(array.type):
+        yield from _lengths(array.keys)
+        yield from _lengths(array.items)
     elif kind.is_dictionary(array.type):
         indices = compute.drop_null(array.indices).to_numpy()
         if len(indices) and not 0 <= indices.min() <= indices.max() < len(array.dictionary):  # pyarrow does not check

@@ -45,7 +45,7 @@ def require_onnx(what: str) -> None:
 
 
 def _read(folder: Path) -> Bundle["OnnxModel"]:
-    from regard.bundle.onnx_graph import check_interface, external_tensors, read_graph
+    from regard.bundle.onnx_graph import check_interface, check_shapes, external_tensors, read_graph
     from regard.runtime.onnx_model import OnnxModel
 
     manifest = read_manifest_as(folder / NAME, OnnxManifest)
@@ -62,6 +62,7 @@ def _read(folder: Path) -> Bundle["OnnxModel"]:
         graphs[name] = read_regular(folder / name)
         graph = read_graph(folder / name, graphs[name])
         check_interface(folder / name, graph, inputs, outputs)
+        check_shapes(folder / name, graph, {"logits": (None, manifest.target_vocabulary), "weights": (None,) * 4})
         tensors[name] = external_tensors(folder / name, graph, weights)
     count = outline(manifest.model, manifest.source_vocabulary, manifest.target_vocabulary).parameters_count
     try:

@@ -80,6 +80,8 @@ class OnnxModel:
         """Encode the sentences; returns the decoder's first state."""
         given = {"source": source.source, "source_lengths": source.source_lengths}
         found = _run(self._encoder, given)
+        for name, tensor in found.items():
+            _check_shape(ENCODER, name, tensor, (len(source.source), *(None for _ in tensor.shape[1:])))
         shared = {name: found.pop(name) for name in self._shared}
         return OnnxState(found, shared)
 
@@ -95,8 +97,12 @@ class OnnxModel:
         if weights is not None:
             given[GIVEN] = self._checked(weights, state)
         found = _run(self._decoder, given)
+        seen, real = found.get("weights"), state.tensors.get("real")
+        _check_shape(DECODER, "logits", found["logits"], (len(tokens), None))
+        if seen is not None and real is not None:
+            _check_shape(DECODER, "weights", seen, (len(tokens), None, None, real.size(1)))
         new = {name.removeprefix(NEW): tensor for name, tensor in found.items() if name.startswith(NEW)}
-        return Step(found["logits"], OnnxState({**state.tensors, **new}, state.shared), found.get("weights"))
+        return Step(found["logits"], OnnxState({**state.tensors, **new}, state.shared), seen)
 
     def search(
         self, source: Source, limits: Int[Tensor, " sentence"], beam: int, nbest: int, options: Options
@@ -154,6 +160,14 @@ def _session(graph: bytes, weights: Mapping[str, np.ndarray]) -> Any:
     tensors = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in weights.values()]
     options.add_external_initializers(list(weights), tensors)
     return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+
+
+def _check_shape(graph: str, name: str, tensor: Tensor, wanted: tuple[int | None, ...]) -> None:
+    """Raise for an output of another shape; None is any number."""
+    found = tensor.shape
+    if len(found) != len(wanted) or any(size not in (None, one) for size, one in zip(wanted, found, strict=True)):
+        shown = ", ".join("any" if size is None else str(size) for size in wanted)
+        raise BundleError(f"{graph} gave {name} of shape {list(found)}, expected [{shown}]: export the bundle again")
 
 
 def _run(session: Any, given: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -72,8 +72,8 @@ class OnnxSearch:
             return None
         parent, token, value, score, over, faulty = found[: len(CHOSEN)]
         parent, token = parent.view(np.int64), token.view(np.int64)  # onnxruntime's are long long, of the same size
-        if faulty.any():
-            return None
         weights = [torch.from_numpy(one).flatten(0, 1) for one in found[len(CHOSEN) :]]
+        if faulty.any() or any(one.size(-1) != state["real"].size(1) for one in weights):
+            return None
         wrong = np.zeros(token.shape[:2], dtype=np.int64)
         return HostChoices(parent, token, value, score, over, wrong), weights[0] if weights else None

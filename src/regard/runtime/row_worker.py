@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Shaped
 
 from regard.bounds import MOST, cut
 from regard.registry import Precision
@@ -16,8 +15,6 @@ from regard.text.input_error import InputError
 
 WRITTEN = ("translation", "score", "alignment", "warning", "error")
 """The columns that a worker adds."""
-
-Columns = dict[str, Shaped[np.ndarray, " rows"]]
 
 
 class Worker:
@@ -44,7 +41,7 @@ class Worker:
         self.translator = load(bundle, device, precision=precision, trust=trust)
         self.translator.search_config(search)
 
-    def __call__(self, batch: Mapping[str, Any]) -> Columns:
+    def __call__(self, batch: Mapping[str, Any]) -> dict[str, Any]:
         if self.column not in batch:
             raise InputError(f"no column '{self.column}': the batch has {', '.join(map(repr, batch)) or 'none'}")
         if taken := [name for name in WRITTEN if name in batch]:
@@ -58,7 +55,7 @@ class Worker:
             name: np.array([one[index] for one in done], dtype=kind)
             for index, (name, kind) in enumerate(zip(WRITTEN, kinds, strict=True))
         }
-        return {**{name: np.asarray(values) for name, values in batch.items()}, **added}
+        return {**batch, **added}
 
     def _translate(self, texts: list[str]) -> Any:
         """The translation of each text, or the reason why there is none."""

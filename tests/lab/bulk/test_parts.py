@@ -24,6 +24,7 @@ def fake(chunk: RowChunk, column: str) -> dict[str, np.ndarray]:
     texts = chunk.texts(column)
     bad = ["no text" if text is None or "x" in text else "" for text in texts]
     return {
+        "text": texts,
         "translation": np.array(["" if why else text.upper() for text, why in zip(texts, bad, strict=True)], object),
         "score": np.array([np.nan if why else -1.0 for why in bad]),
         "alignment": np.array(["0-0"] * len(texts), object),
@@ -103,6 +104,51 @@ def test_parquet_is_cut_at_row_groups_and_keeps_its_types(tmp_path: Path) -> Non
     (tmp_path / "in.parquet").write_bytes(b"PAR1 nothing")
     with pytest.raises(InputError, match="cannot be read as Parquet"):
         plan_parts(tmp_path / "in.parquet", tmp_path)
+
+
+def test_parquet_keeps_values_that_python_cannot_hold(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    table = pyarrow.table({
+        "id": [7, 8, 9],
+        "nanoseconds": pyarrow.array([1, None, 3], pyarrow.time64("ns")),
+        "far": pyarrow.array([2**62, None, 0], pyarrow.timestamp("us")),
+        "map": pyarrow.array([[("a", 1)], None, []], pyarrow.map_(pyarrow.string(), pyarrow.int64())),
+        "kind": pyarrow.array(["b", "b", None]).dictionary_encode(),
+        "text": pyarrow.array([b"a", b"\xffx", None]).view(pyarrow.string()),
+        "old": pyarrow.array(["a", None, "c"], pyarrow.large_string()),
+    })  # fmt: skip
+    parquet.write_table(table, tmp_path / "in.parquet")
+    assert translate(tmp_path / "in.parquet", tmp_path / "out", "text", 9) == (3, 2)
+    found = parquet.read_table(tmp_path / "out" / "part-00000.parquet")
+    assert found.select(table.schema.names).equals(table)
+    assert found["score"].to_pylist() == [-1.0, None, None]
+    complaints = (tmp_path / "out" / "part-00000.bad.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(one)["value"] for one in complaints] == [repr("\udcffx"), "None"]
+
+
+def test_parquet_without_text_in_the_column_is_refused(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    parquet.write_table(pyarrow.table({"text": [1, 2]}), tmp_path / "in.parquet")
+    with pytest.raises(InputError, match="the column 'text' holds int64, expected text: name one with --column"):
+        translate(tmp_path / "in.parquet", tmp_path / "out", "text", 9)
+    twice = pyarrow.Table.from_arrays([pyarrow.array(["a"])] * 2, names=["text", "text"])
+    parquet.write_table(twice, tmp_path / "in.parquet")
+    with pytest.raises(InputError, match=r'in\.parquet has several columns "text": rename them'):
+        translate(tmp_path / "in.parquet", tmp_path / "out", "text", 9)
+
+
+def test_json_lines_are_copied_as_they_were_written(tmp_path: Path) -> None:
+    lines = ['{"text":"a","n":1.10,"big":1e400,"n":12345678901234567890.5}', "{ }", '{"text": "\\u00e9"} ']
+    (tmp_path / "in.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    assert translate(tmp_path / "in.jsonl", tmp_path / "out", "text", 9) == (3, 1)
+    found = (tmp_path / "out" / "part-00000.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [one.startswith(line.rstrip()[:-1]) for one, line in zip(found, lines, strict=True)] == [True] * 3
+    assert [json.loads(one)["translation"] for one in found] == ["A", "", "É"]
+    assert json.loads(found[1]).keys() == {*WRITTEN}
 
 
 def test_a_part_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -2,17 +2,22 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
-from processes import started, wait_until
+from processes import completed, started, wait_until
+from regard.bundle.bundle_folder import CannotWrite
 from regard.course.descendants import family_of
 from regard.data import phrasebook
+from regard.files import locked
 from regard.lab.bulk.run_bulk import Bulk, translate_bulk
 from regard.text.input_error import InputError
 
@@ -68,6 +73,80 @@ def test_another_model_or_changed_files_are_refused(folder: Path, tmp_path: Path
         translate_bulk(replace(bulk, inputs=str(tmp_path / "*.nothing")))
     with pytest.raises(InputError, match="no engine 'spark': valid choices are local, ray"):
         translate_bulk(bulk, "spark")
+
+
+def test_wrong_options_do_not_reserve_the_output(folder: Path, tmp_path: Path) -> None:
+    bulk = Bulk("demo-en-fr", str(folder / "a.txt"), str(tmp_path / "out"), search={"beam": 3, "temperature": 0.5})
+    with pytest.raises(InputError, match="temperature means sampling and beam 3 means beam search"):
+        translate_bulk(bulk)
+    assert translate_bulk(replace(bulk, search={"beam": 3})).rows == 25
+    with pytest.raises(InputError, match="no bundle at no-model"):
+        translate_bulk(replace(bulk, bundle="no-model", output=str(tmp_path / "other")))
+    assert not (tmp_path / "other").exists()
+
+
+def test_a_pattern_that_is_none_gets_one_message(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"/\*\*x is no pattern of files: "):
+        translate_bulk(Bulk("demo-en-fr", str(tmp_path / "**x"), str(tmp_path / "out")))
+
+
+def test_the_names_of_the_records_are_no_input(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for name in ("bulk.bad.jsonl", "a.jsonl"):
+        (tmp_path / "in" / name).write_text('{"text": "she sleeps"}\n', encoding="utf-8")
+    done = translate_bulk(Bulk("demo-en-fr", str(tmp_path / "in"), str(tmp_path / "out")))
+    assert [Path(name).name for name in done.refused] == ["bulk.bad.jsonl"]
+    assert done.rows == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux only")
+def test_a_full_disk_gets_one_message(folder: Path, tmp_path: Path) -> None:
+    bulk = Bulk("demo-en-fr", str(folder / "b.jsonl"), str(tmp_path / "out"))
+    fill_disk(bulk, folder)
+    with pytest.raises(CannotWrite, match=r"cannot write .*out: the disk is full"):
+        translate_bulk(bulk)
+
+
+def fill_disk(bulk: Bulk, folder: Path) -> None:
+    """Let the side file of b.jsonl lie on a full disk."""
+    translate_bulk(replace(bulk, inputs=str(folder / "a.txt")))
+    (Path(bulk.output) / "b.jsonl").mkdir()
+    (Path(bulk.output) / "b.jsonl" / "part-00000.bad.jsonl").symlink_to("/dev/full")
+
+
+def test_an_output_that_is_a_file_gets_one_message(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").touch()
+    with pytest.raises(CannotWrite, match=r"cannot write .*out: a part of this path is a file"):
+        translate_bulk(Bulk("demo-en-fr", str(folder / "a.txt"), str(tmp_path / "out")))
+
+
+def test_a_second_process_reports_that_it_waits(folder: Path, tmp_path: Path) -> None:
+    bulk = Bulk("demo-en-fr", str(folder / "a.txt"), str(tmp_path / "out"))
+    (tmp_path / "out").mkdir()
+    with ExitStack() as first:
+        first.enter_context(locked(tmp_path / "out" / ".bulk.json.lock"))
+        assert translate_bulk(bulk, waits=first.close).rows == 25
+
+
+@pytest.mark.long
+def test_errors_of_rays_workers_get_one_message(folder: Path, tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    bulk = Bulk("demo-en-fr", str(folder / "b.jsonl"), str(tmp_path / "out"))
+    fill_disk(bulk, folder)
+    cases = [
+        ([], "cannot write .*out: the disk is full: free some space, or name another folder"),
+        (["--device", "cuda"], "--device cuda with --gpus-per-worker 0: give both or none"),
+        (["--gpus-per-worker", "0.5"], "--device cpu with --gpus-per-worker 0.5: give both or none"),
+    ]
+    if not torch.cuda.is_available():
+        no_gpu = "a worker needs 1 GPUs, this machine has 0: leave --gpus-per-worker out"
+        cases.append((["--device", "cuda", "--gpus-per-worker", "1"], no_gpu))
+    for options, message in cases:
+        command = ["translate", bulk.bundle, "--engine", "ray", "--input", bulk.inputs, "--output", bulk.output]
+        done = completed([sys.executable, "-P", "-m", "regard", *command, *options])
+        assert done.returncode in (1, 2)
+        assert "Traceback" not in done.stderr
+        assert re.fullmatch(f"regard: {message}.*", done.stderr.splitlines()[-1])
 
 
 def test_a_wrong_column_is_found_before_anything_is_translated(folder: Path, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 
 from regard.bounds import excerpt
 from regard.data.lines import COMPRESSED, decode_lines, open_bytes, refuse_binary
-from regard.data.parquet_batches import open_parquet, read_columns
+from regard.data.parquet_batches import open_parquet, read_batches, texts_of
 from regard.files import whole_file
 from regard.reading_files import open_regular, parse_object
 from regard.runtime.row_worker import WRITTEN
@@ -35,7 +35,8 @@ NOT_LINES = (".csv", ".json", ".pdf", ".doc", ".docx", ".odt", ".rtf", ".xls", "
 """Endings of files whose lines are not texts; every other ending is text, such as news.en."""
 BLOCK = 1 << 24
 
-Rows = dict[str, list[Any]]
+Rows = dict[str, Any]
+"""The columns by name: lists, or Arrow arrays of Parquet."""
 
 
 @dataclass(frozen=True)
@@ -131,16 +132,24 @@ class RowChunk:
     lines: Sequence[str] = ()
 
     def texts(self, column: str) -> list[Any]:
-        """The values of a column, None if a row has none."""
-        rows = len(next(iter(self.columns.values()), self.lines))
-        return self.columns.get(column) or [None] * rows
+        """The values of a column, None if a row has none; InputError if a column of Parquet holds no text."""
+        values = self.columns.get(column)
+        if values is None:
+            return [None] * len(next(iter(self.columns.values()), self.lines))
+        if isinstance(values, list):
+            return values
+        texts = texts_of(values)
+        if texts is None:
+            raise InputError(f"the column '{column}' holds {values.type}, expected text: name one with --column")
+        return texts
 
 
 def read_part(part: Part) -> Iterator[RowChunk]:
     """The rows of a part, TOGETHER at a time."""
     if part.kind == "parquet":
         groups = list(range(part.start, part.end or 0))
-        yield from map(RowChunk, read_columns(Path(part.file), TOGETHER, groups=groups))
+        batches = read_batches(Path(part.file), TOGETHER, groups=groups)
+        yield from (RowChunk(dict(zip(batch.schema.names, batch.columns, strict=True))) for batch in batches)
         return
     lines = islice(_lines(part), int(_begins_with_header(part)), None)
     while few := list(islice(lines, TOGETHER)):
@@ -188,7 +197,7 @@ def _columns(part: Part, lines: Sequence[str]) -> Rows:
 def write_part(part: Part, translated: Iterator[tuple[RowChunk, Mapping[str, Any]]]) -> tuple[int, int]:
     """Writes the translations and, beside them, the bad rows; returns how many rows there are and how many are bad.
 
-    `translated` gives the rows as they were read, and the columns that the worker added.
+    `translated` gives the rows as they were read, and what the worker returned.
     """
     rows, complaints = 0, list[str]()
     with ExitStack() as stack:
@@ -202,7 +211,7 @@ def write_part(part: Part, translated: Iterator[tuple[RowChunk, Mapping[str, Any
                     f"{part.file} already has a column '{taken[0]}', which would be overwritten: rename it"
                 )
             write(chunk, added)
-            values = chunk.lines or next(iter(chunk.columns.values()), [])
+            values = chunk.lines or added["text"]
             for index in np.flatnonzero(added["error"] != "").tolist():
                 about = {"file": part.file, "row": part.first + rows + index + 1, "error": added["error"][index]}
                 complaints.append(json.dumps({**about, "value": excerpt(values[index])}, ensure_ascii=False))
@@ -219,7 +228,11 @@ def _write_lines(part: Part, file: Any, chunk: RowChunk, added: Mapping[str, Any
         written = " ".join(translation.splitlines())
         if part.kind == "jsonl":
             more = {name: added[name][index] for name in WRITTEN} | {"score": _number(added["score"][index])}
-            written = json.dumps((parse_object(line) or {"line": line}) | more, ensure_ascii=False)
+            record = parse_object(line)
+            begin = line if record is not None else json.dumps({"line": line}, ensure_ascii=False)
+            # the fields stay as they were written: Python has no such numbers as 1.10 or 1e400
+            comma = "" if record == {} else ", "
+            written = begin.rstrip()[:-1] + comma + json.dumps(more, ensure_ascii=False)[1:]
         elif part.kind == "tsv":
             written = line + "\t" + written.replace("\t", " ")
         lines.append(written + "\n")
@@ -235,13 +248,16 @@ def _parquet_writer(stack: ExitStack, part: Part, file: Any) -> Callable[[RowChu
     import pyarrow
     from pyarrow import parquet
 
-    schema = parquet.read_schema(part.file)  # string columns stay strings, `open_parquet` reads them as dictionaries
+    schema = parquet.read_schema(part.file)
     for name in WRITTEN:
         schema = schema.append(pyarrow.field(name, pyarrow.float64() if name == "score" else pyarrow.string()))
     table = stack.enter_context(parquet.ParquetWriter(file, schema))
 
     def write(chunk: RowChunk, added: Mapping[str, Any]) -> None:
-        new = {name: list(added[name]) for name in WRITTEN} | {"score": [_number(one) for one in added["score"]]}
-        table.write_table(pyarrow.Table.from_pydict({**chunk.columns, **new}, schema=schema))
+        arrays = [*chunk.columns.values(), *(pyarrow.array(added[name], from_pandas=True) for name in WRITTEN)]
+        for number, field in enumerate(schema):
+            if arrays[number].type != field.type:  # a dictionary, as which `open_parquet` reads texts
+                arrays[number] = arrays[number].dictionary_decode().cast(field.type)
+        table.write_table(pyarrow.Table.from_arrays(arrays, schema=schema))
 
     return write

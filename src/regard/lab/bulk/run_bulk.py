@@ -6,6 +6,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from importlib.util import find_spec
@@ -14,6 +15,7 @@ from typing import Any
 
 import torch
 
+from regard.bundle.bundle_folder import CannotWrite, explaining
 from regard.bundle.find import find_bundle
 from regard.bundle.manifest import NAME as MANIFEST
 from regard.files import locked, write_whole
@@ -56,6 +58,8 @@ class FinishedPart:
     rows: int = 0
     bad: int = 0
     refused: str = ""
+    stopped: str = ""
+    """Why no part can be finished, for example a full disk."""
 
 
 @dataclass(frozen=True)
@@ -84,14 +88,20 @@ def translate_bulk(
     workers: int = 1,
     gpus: float = 0.0,
     progress: Callable[[int], None] = lambda rows: None,
+    waits: Callable[[], None] = lambda: None,
 ) -> BulkSummary:
-    """Translate what is not finished yet; `progress` is called with the number of rows done."""
+    """Translate what is not finished yet; `progress` is called with the number of rows done.
+
+    `waits` is called if another process writes into the same folder.
+    """
     if engine not in ENGINES:
         raise InputError(f"no engine '{engine}': valid choices are {', '.join(ENGINES)}")
+    find_bundle(bulk.bundle)
     folder = Path(bulk.output)
     files = find_inputs(bulk.inputs, folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder / f".{RECORD}.lock"):
+    with explaining(folder), ExitStack() as lock:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock.enter_context(locked(folder / f".{RECORD}.lock", waits))
         parts, refused = _plan(bulk, folder, files)
         _check_record(bulk, folder, {file: name for file, name in files.items() if str(file) not in refused})
         left = [part for part in parts if not part.place.exists()]
@@ -113,6 +123,8 @@ def _plan(bulk: Bulk, folder: Path, files: dict[Path, str]) -> tuple[list[Part],
     parts, refused = list[Part](), dict[str, str]()
     for file, name in files.items():
         try:
+            if name in (RECORD, REFUSED):
+                raise InputError(f"{file} has the name of a file that regard writes: rename it")
             planned = plan_parts(file, folder / name, bulk.rows, bulk.column)
             _check_column(bulk, planned)
         except OSError as error:
@@ -142,7 +154,10 @@ def find_inputs(pattern: str, output: Path) -> dict[Path, str]:
         return {root: root.name}
     base = root if root.is_dir() else Path(*_before_pattern(root))
     wanted = "**/*" if root.is_dir() else str(root.relative_to(base))
-    found = base.glob(wanted) if base.is_dir() else ()
+    try:
+        found = [*base.glob(wanted)] if base.is_dir() else []
+    except ValueError as error:
+        raise InputError(f"{pattern} is no pattern of files: {error}") from None
     inside = output.resolve()
     every = sorted(path for path in found if path.is_file() and not path.name.startswith("."))
     files = [path for path in every if inside not in path.resolve().parents]
@@ -174,7 +189,7 @@ def _check_record(bulk: Bulk, folder: Path, files: dict[Path, str]) -> None:
             same = before["made_with"] == about
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InputError(f"{place} is damaged, or from another version: name another --output") from error
-        if not same:
+        if not same and any(folder.rglob("part-*")):
             raise InputError(f"{folder} holds translations by another model or other settings: name another --output")
         differ = [name for name, digest in digests.items() if known.get(name, digest) != digest]
         changed = [name for name in differ if any((folder / name).glob("part-*"))]
@@ -203,6 +218,10 @@ def _check_column(bulk: Bulk, parts: list[Part]) -> None:
                 names = ", ".join(map(repr, chunk.columns)) or "none"
                 about = " (in TSV, a number from 1 or a name in its first line)" if part.kind == "tsv" else ""
                 raise InputError(f"{part.file} has no column '{column}', it has {names}: name one with --column{about}")
+            try:
+                chunk.texts(column)
+            except InputError as error:
+                raise InputError(f"{part.file}: {error}") from None
             return
 
 
@@ -214,7 +233,7 @@ def column_of(bulk: Bulk, part: Part) -> str:
 
 
 class PartWorker:
-    """Loads the model once and translates parts; Ray calls it with batches of their fields."""
+    """Loads the model once and translates parts."""
 
     def __init__(self, bulk: Bulk) -> None:
         if bulk.device == "cpu":
@@ -230,10 +249,27 @@ class PartWorker:
         except InputError as error:
             return FinishedPart(part.file, refused=str(error))
 
+
+class RayWorker:
+    """Ray calls it with batches of the fields of parts. An error is returned: Ray would add its own traces to it."""
+
+    def __init__(self, bulk: Bulk) -> None:
+        self._bulk = bulk
+        self._worker: PartWorker | None = None
+
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
-        parts = [Part(**json.loads(one)) for one in batch["part"]]
-        done = [asdict(finished(part) if part.place.exists() else self.translate(part)) for part in parts]
+        done = [asdict(self._finish(Part(**json.loads(one)))) for one in batch["part"]]
         return {name: [one[name] for one in done] for name in FinishedPart.__dataclass_fields__}
+
+    def _finish(self, part: Part) -> FinishedPart:
+        if part.place.exists():
+            return finished(part)
+        try:
+            self._worker = self._worker or PartWorker(self._bulk)
+            with explaining(Path(self._bulk.output)):
+                return self._worker.translate(part)
+        except InputError as error:
+            return FinishedPart(part.file, stopped=str(error))
 
 
 def finished(part: Part) -> FinishedPart:
@@ -251,6 +287,9 @@ def _in_this_process(bulk: Bulk, parts: Iterable[Part]) -> Iterator[FinishedPart
 def _by_ray(bulk: Bulk, parts: list[Part], *, workers: int, gpus: float) -> Iterator[FinishedPart]:
     if find_spec("ray") is None:
         raise InputError("the engine ray needs Ray: pip install 'regard[bulk]'")
+    if (gpus > 0) != bulk.device.startswith("cuda"):
+        raise InputError(f"--device {bulk.device} with --gpus-per-worker {gpus:g}: give both or none, as in "
+                         "--device cuda --gpus-per-worker 1")  # fmt: skip
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     import ray
     import ray.data
@@ -262,14 +301,20 @@ def _by_ray(bulk: Bulk, parts: list[Part], *, workers: int, gpus: float) -> Iter
     ray.data.DataContext.get_current().enable_progress_bars = False
     logging.getLogger("ray.data").setLevel(logging.ERROR)
     try:
+        resources = ray.cluster_resources()  # type: ignore[no-untyped-call]
+        if started and here is not None and gpus > (known := resources.get("GPU", 0)):
+            raise InputError(f"a worker needs {gpus:g} GPUs, this machine has {known:g}: leave --gpus-per-worker out")
         items = [{"part": json.dumps(asdict(part))} for part in parts]
         pool = ray.data.ActorPoolStrategy(size=min(workers, len(parts)))
         options: dict[str, Any] = {"num_gpus": gpus} if gpus else {"num_cpus": 1}
         dataset = ray.data.from_items(items, override_num_blocks=min(len(items), BLOCKS)).map_batches(
-            PartWorker, fn_constructor_args=(bulk,), batch_size=1, compute=pool, **options
+            RayWorker, fn_constructor_args=(bulk,), batch_size=1, compute=pool, **options
         )
         for row in dataset.iter_rows():
-            yield FinishedPart(**{name: row[name] for name in FinishedPart.__dataclass_fields__})
+            done = FinishedPart(**{name: row[name] for name in FinishedPart.__dataclass_fields__})
+            if done.stopped:
+                raise CannotWrite(done.stopped)
+            yield done
     finally:
         if started:
             ray.shutdown()
