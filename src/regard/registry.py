@@ -5,7 +5,7 @@ A function of the core that has accelerated versions is marked; its body stays t
     @replaceable
     def encode(encoder, embedded, lengths): ...                      # models/rnn/encoder.py
 
-    @replaces(encode, unless=unfit, bypasses=modules, compiles=False)  # fast/recurrent/encode_entries.py
+    @replaces(encode, unless=_unfit_on_cpu, bypasses=_bypassed)      # fast/recurrent/encode_entries.py
     def encode_packed(encoder, embedded, lengths): ...
 
 An entry declares its conditions, and `_refusal` below, the only place that decides, checks them. The first entry
@@ -75,7 +75,7 @@ operations: dict[str, Operation] = {}
 """Every replaceable function by name; complete once its module is imported."""
 
 _settings = _Settings()
-_loading, _loaded = RLock(), False
+_loading, _importing, _loaded = RLock(), False, False
 
 
 def replaceable(plain: Callable[P, R]) -> Callable[P, R]:
@@ -221,20 +221,17 @@ def _fast_loaded() -> bool:
 
     False while this thread is importing it: what `fast` calls at its own import runs plain.
     """
-    global _loaded
+    global _importing, _loaded
     if not _loaded:
         with _loading:
-            if not _loaded and not _importing[0]:
-                _importing[0] = True
+            if not _loaded and not _importing:
+                _importing = True
                 try:
                     import_module("regard.fast")
                     _loaded = True
                 finally:
-                    _importing[0] = False
+                    _importing = False
     return _loaded
-
-
-_importing = [False]
 
 
 @replaceable

@@ -26,7 +26,7 @@ def attend(
     weights: Float[Tensor, "..."] | None = None,
     dropout: float = 0.0,
 ) -> tuple[Float[Tensor, "*batch target value"], Float[Tensor, "*batch target source"]]:
-    """Context and weights: `c_t = sum_s a_t(s) h_s` with `a_t = softmax(scores)`, times a Gaussian if there is one.
+    """Context and weights: `c_t = sum_s a_ts h_s` with `a_t = softmax(e_t)`, times a Gaussian if there is one.
 
     `weights`, if given, replace the computed ones. Dropout acts on the sum only; the weights are returned without it.
     """

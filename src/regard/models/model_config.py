@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from regard.attention.build import SCORES, check_combination
+from regard.attention.build import DEFAULT_REACH, SCORES, check_combination
 from regard.bounds import MOST
 
 Width = Annotated[int, Field(ge=1, le=MOST["width"])]
@@ -43,7 +43,9 @@ class RecurrentConfig(BaseModel):
     heads: Heads = Field(1, description="attention heads; more than one needs score multi-head")
     window: Literal["global", "local-m", "local-p"] = "global"
     """Source positions that are attended to: all, or a window around a monotonic (m) or predicted (p) position."""
-    reach: int = Field(10, ge=1, le=MOST["longest"], description="Luong's D: a local window is 2D + 1 words wide")
+    reach: int = Field(
+        DEFAULT_REACH, ge=1, le=MOST["longest"], description="Luong's D: a local window is 2D + 1 words wide"
+    )
     placement: Placement = "input"
     """Whether the context enters before (Bahdanau) or after (Luong) the recurrent step."""
     input_feeding: bool = Field(False, description="whether the attentional vector is fed to the next step (Luong)")

@@ -1,4 +1,4 @@
-"""`Seq2Seq`: an encoder-decoder, recurrent or Transformer, behind one interface."""
+"""`Seq2Seq`: encoder-decoder, recurrent or Transformer; `outline` builds one on the meta device."""
 
 from collections.abc import Collection
 from typing import Any, Protocol, runtime_checkable

@@ -1,4 +1,4 @@
-"""The output of a model: one step for search, a whole batch for training."""
+"""What a model returns, one step for search or a whole batch for training, and the protocol of decoder states."""
 
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable

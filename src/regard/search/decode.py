@@ -13,7 +13,7 @@ from torch import Tensor
 
 from regard.registry import replaceable
 from regard.search.beam import Beam, SearchTree
-from regard.search.host_choices import ended as follow
+from regard.search.host_choices import follow
 from regard.search.hypothesis import Hypothesis, Trail
 from regard.search.sample import Sampler, Sampling
 from regard.search.scoring import Prefixes, check_prefixes, forced_tokens, log_probabilities, restrict

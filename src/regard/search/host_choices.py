@@ -1,4 +1,4 @@
-"""The choices of a beam search that ran as one program, read back once and followed from their ends."""
+"""The choices of a beam search that ran on a GPU or in ONNX, read back once, and the hypotheses they lead to."""
 
 from dataclasses import dataclass
 
@@ -22,7 +22,7 @@ class HostChoices:
     """1: not a number, 2: no token was possible."""
 
 
-def ended(choices: HostChoices, nbest: int, options: Options) -> list[list[Ended]]:
+def follow(choices: HostChoices, nbest: int, options: Options) -> list[list[Ended]]:
     """The hypotheses of each sentence that ended, ranked as `beam_search` ranks them."""
     for number, sentence in np.argwhere(choices.wrong).tolist():
         complaint = not_a_number if choices.wrong[number, sentence] == 1 else nothing_possible

@@ -82,7 +82,7 @@ def pick_precision(name: str, device: torch.device) -> torch.dtype | None:
 
 @contextmanager
 def torch_settings(seed: int, device: torch.device, deterministic: bool) -> Iterator[None]:
-    """Set seed, threads and determinism during a run and restore torch's settings afterwards."""
+    """Set seed and determinism during a run; afterwards restore torch's settings, also the number of threads."""
     threads, before = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
     if deterministic and device.type == "cuda":
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # cuBLAS repeats its results only with this

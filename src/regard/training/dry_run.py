@@ -87,7 +87,7 @@ def best_threads(
 ) -> int:
     """Time `step` with each number of threads and return the fastest; for small tensors that is often one.
 
-    More threads must save half of the time: on a busy machine, small tensors run many times slower on two threads.
+    More threads must save a third of the time: on a busy machine, small tensors run many times slower on two threads.
     """
 
     def seconds() -> float:

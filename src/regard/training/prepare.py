@@ -178,7 +178,7 @@ def _build_guide(
         )
     links = None
     if config.weight:
-        if recipe.text.source.dropout or recipe.text.target.dropout:
+        if _drops_merges(recipe):
             raise InputError(
                 "train.guide needs fixed pieces, but text.dropout segments words differently in every epoch: "
                 "leave one of them out"

@@ -1,4 +1,4 @@
-"""The training loop: read it from top to bottom."""
+"""The training loop: optimizer steps, validation, checkpoints, and when it ends."""
 
 import itertools
 import time
@@ -25,7 +25,7 @@ MOST_SKIPPED = 20
 
 
 class Diverged(RuntimeError):
-    """The loss is no longer a number."""
+    """No finite gradient in many steps in a row."""
 
 
 @dataclass(frozen=True)

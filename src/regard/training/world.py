@@ -1,7 +1,7 @@
 """Data-parallel training by several workers: the only file that imports torch.distributed.
 
 `torchrun` starts the workers and numbers them. All go through the same steps with the same weights; each computes the
-gradients of its rows of every batch, DDP adds them up, and worker 0 writes the files.
+gradients of its rows of every batch, DDP averages them, and worker 0 writes the files.
 """
 
 import hashlib

@@ -50,7 +50,7 @@ def test_few_logits_run_in_plain_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cross_entropy, "gains", WORTH)
     given, wanted = draw()
     (found,) = explain(linear_cross_entropy, *given, wanted)
-    assert found.refusal == "gains only for many logits, on a GPU in half precision"
+    assert found.refusal == "gains only for many logits, and on a GPU only in half precision"
 
 
 def draw(

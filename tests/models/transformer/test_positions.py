@@ -27,10 +27,10 @@ def test_words_are_scaled_and_placed_from_wherever_they_begin(kind: str) -> None
     embedding = nn.Embedding(11, 8)
     positions = Positions(transformer(positions=kind, longest=9), embedding)
     words = torch.tensor([[4, 5, 6, 7]])
-    placed = positions(words)
+    placed = positions.place(embedding(words), 0)
     where = positions.learned.weight[:4] if positions.learned is not None else sinusoids(torch.arange(4.0), 8)
     torch.testing.assert_close(placed, embedding(words) * 8**0.5 + where)
-    torch.testing.assert_close(positions(words[:, 2:], 2), placed[:, 2:])
+    torch.testing.assert_close(positions.place(embedding(words[:, 2:]), 2), placed[:, 2:])
 
 
 def test_half_precision_distinguishes_far_positions() -> None:
@@ -38,7 +38,8 @@ def test_half_precision_distinguishes_far_positions() -> None:
     embedding = nn.Embedding(11, 8).bfloat16()
     with torch.no_grad():
         embedding.weight.zero_()
-    placed = Positions(transformer(), embedding)(torch.zeros(1, 2, dtype=torch.long), 1000)
+    words = embedding(torch.zeros(1, 2, dtype=torch.long))
+    placed = Positions(transformer(), embedding).place(words, 1000)
     assert placed.dtype == torch.bfloat16
     torch.testing.assert_close(placed[0].float(), sinusoids(torch.tensor([1000.0, 1001.0]), 8), atol=4e-3, rtol=0)
 

@@ -33,7 +33,7 @@ def torch_s_own(model: Seq2Seq, source: Tensor, target: Tensor, real: Tensor) ->
     """The same model of nn.TransformerEncoderLayer and nn.TransformerDecoderLayer, with our weights."""
     encoder, decoder = parts(model)
     sizes = {"d_model": 8, "nhead": 2, "dim_feedforward": 12, "dropout": 0.0, "norm_first": True, "batch_first": True}
-    states = encoder.positions(source)
+    states = encoder.positions.place(encoder.positions.embedding(source), 0)
     for layer in encoder.layers:
         theirs = nn.TransformerEncoderLayer(**sizes).double()
         copy_attention(layer.attention, theirs.self_attn)
@@ -42,7 +42,7 @@ def torch_s_own(model: Seq2Seq, source: Tensor, target: Tensor, real: Tensor) ->
         theirs.linear1.load_state_dict(layer.feedforward.expand.state_dict())
         theirs.linear2.load_state_dict(layer.feedforward.contract.state_dict())
         states = theirs(states, src_key_padding_mask=~real)
-    memory, states = encoder.norm(states), decoder.positions(target)
+    memory, states = encoder.norm(states), decoder.positions.place(decoder.positions.embedding(target), 0)
     future = nn.Transformer.generate_square_subsequent_mask(target.size(1), dtype=torch.float64)
     for layer in decoder.layers:
         other = nn.TransformerDecoderLayer(**sizes).double()

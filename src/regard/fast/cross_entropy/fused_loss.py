@@ -28,7 +28,7 @@ MOST_PROGRAMS = 1024
 
 
 def gains(features: Tensor, weight: Tensor) -> bool:
-    """Whether it is faster than plain torch: for many logits, on a GPU in half precision only."""
+    """Whether it is faster than plain torch: for many logits, and on a GPU only in half precision."""
     logits = len(features) * len(weight)
     if features.is_cuda:
         return working_dtype(features).itemsize == 2 and logits >= MANY_ON_GPU
@@ -38,7 +38,7 @@ def gains(features: Tensor, weight: Tensor) -> bool:
 def _unfit(
     features: Tensor, weight: Tensor, bias: Tensor, wanted: Tensor, smoothing: float = 0.0, scale: float = 1.0
 ) -> Refusal:
-    return None if gains(features, weight) else "gains only for many logits, on a GPU in half precision"
+    return None if gains(features, weight) else "gains only for many logits, and on a GPU only in half precision"
 
 
 @replaces(linear_cross_entropy, unless=_unfit)

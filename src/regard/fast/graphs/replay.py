@@ -92,9 +92,8 @@ class Replay:
 
     def forward(self, *given: Given) -> tuple[Tensors, Tensors, ReplayTicket]:
         """Results, the tensors that a plain run kept, and the ticket for backward."""
-        if not _within_a_capture(
-            given
-        ):  # a capture in this thread may hold a lock that the thread in `_turn` waits for
+        # A capture in this thread may hold a lock that the thread in `_turn` waits for.
+        if not _within_a_capture(given):
             with self._turn:
                 shape = self._shape(given)
                 if shape is not None:

@@ -1,9 +1,9 @@
 """The accelerated versions of the decoder's step loop `decode`, in order of preference.
 
-Bahdanau's recurrence as one operation, in Triton kernels or in torch operations with hand-written gradients
-any decoder's loop captured in CUDA graphs
-any decoder's loop with deferred weight gradients
-any decoder's loop with input products before the loop
+- Bahdanau's recurrence as one operation: in Triton kernels, else in torch operations with hand-written gradients
+- the loop of a decoder with an attention of this package, captured in CUDA graphs
+- the loop of a decoder with torch's cells, with deferred weight gradients
+- the same loop with input products before it
 """
 
 from collections.abc import Callable, Collection
@@ -20,13 +20,7 @@ from regard.fast.graphs.captured_module import run_captured
 from regard.fast.precision import fusible
 from regard.fast.recurrent.bahdanau_cpu import attend_and_recur
 from regard.fast.recurrent.fused_functions import attend_and_recur_kernels
-from regard.fast.recurrent.step_loop import (
-    Layer,
-    decoded_of,
-    layers_of,
-    run_steps,
-    run_words,
-)
+from regard.fast.recurrent.step_loop import Layer, decoded_of, layers_of, run_steps, run_words
 from regard.fast.recurrent.weight_swap import deferring_pays, run_with_weights
 from regard.fast.recurrent.word_table import word_gates
 from regard.models.rnn.decoder import RecurrentDecoder, decode

@@ -25,7 +25,7 @@ from regard.registry import Refusal, operation_of, replaces
 from regard.search.beam import SearchTree
 from regard.search.decode import beam_search, greedy_search, hypotheses
 from regard.search.ensemble import Ensemble
-from regard.search.host_choices import ended
+from regard.search.host_choices import follow
 from regard.search.hypothesis import Hypothesis
 from regard.search.search_options import Options
 from regard.search.stepper import State, Stepper
@@ -138,7 +138,7 @@ def search_captured(
             choices, trail = found.search(stepper, state, slots, options, int(longest.max()))
         finally:
             found.busy.release()
-    return hypotheses(ended(choices, nbest, options), trail, options)
+    return hypotheses(follow(choices, nbest, options), trail, options)
 
 
 def most_steps(longest: Int[np.ndarray, " sentence"]) -> int:

@@ -3,7 +3,7 @@
 import math
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from regard.models.model_config import TransformerConfig
@@ -24,12 +24,8 @@ class Positions(nn.Module):
         if self.learned is not None:
             nn.init.normal_(self.learned.weight, std=0.02)
 
-    def forward(self, tokens: Int[Tensor, "batch length"], first: int = 0) -> Float[Tensor, "batch length width"]:
-        """The vectors of words, the first of which is at position `first`."""
-        return self.place(self.embedding(tokens), first)
-
     def place(self, embedded: Float[Tensor, "batch length width"], first: int) -> Float[Tensor, "batch length width"]:
-        """The vectors of words from their embeddings."""
+        """The vectors of words from their embeddings; the first word is at position `first`."""
         embedded = embedded * self.scale
         end = first + embedded.size(1)
         if self.learned is None:
@@ -76,7 +72,6 @@ class OutputLayer(nn.Module):
 
     def __init__(self, width: int, vocabulary: int) -> None:
         super().__init__()
-        self.width = width
         self.output = nn.Linear(width, vocabulary)
 
     def forward(self, features: Float[Tensor, "*rows width"]) -> Float[Tensor, "*rows vocabulary"]:
