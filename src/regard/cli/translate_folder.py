@@ -46,14 +46,17 @@ def _report(done: BulkSummary, written: Path) -> None:
     files = _count(done.files - len(done.refused), "file")
     if done.finished_before == done.parts:
         warn(f"all parts of {files} were finished before: nothing was translated")
-        return
-    warn(
-        f"{_count(done.rows, 'row')} of {files} in {done.seconds:,.1f} s ({done.rows_per_second:,.0f} a second, "
-        f"workers: {done.workers}); {done.finished_before:,} of {_count(done.parts, 'part')} finished before"
-    )
+    else:
+        warn(
+            f"{_count(done.rows, 'row')} of {files} in {done.seconds:,.1f} s ({done.rows_per_second:,.0f} a second, "
+            f"workers: {done.workers}); {done.finished_before:,} of {_count(done.parts, 'part')} finished before"
+        )
+    listed = f"part-*.bad.jsonl in {written} list them with the reason"
     if done.bad:
-        rows = _count(done.bad, "row has", "rows have")
-        warn(f"{rows} no translation: part-*.bad.jsonl in {written} list them with the reason")
+        warn(f"{_count(done.bad, 'row has', 'rows have')} no translation: {listed}")
+    if done.cut:
+        rows = _count(done.cut, "row is", "rows are")
+        warn(f"{rows} longer than the model reads, and only their beginning was translated: {listed}")
 
 
 def _count(number: int, one: str, more: str | None = None) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 
 from regard.bounds import cut
 from regard.bundle.store import Bundle
-from regard.runtime.source_text import BLANK, SourceText, name_pieces, read_source
+from regard.runtime.source_text import BLANK, TOO_LONG, SourceText, name_pieces, read_source
 from regard.runtime.translation import Translation
 from regard.search import SearchConfig
 from regard.text.input_error import InputError
@@ -89,7 +89,7 @@ class SpokenText:
                 left_out[one] = None
         words = [word for word in "".join(letters).split() if any(map(str.isalnum, word))]
         read = max(1, bisect_right([*accumulate(map(len, words))], LETTERS))
-        warnings = [f"too long: only the first {read:,} of {len(words):,} words were read"] if read < len(words) else []
+        warnings = [f"{TOO_LONG} {read:,} of {len(words):,} words were read"] if read < len(words) else []
         if left_out:
             remedy = "; write numbers in words" if any(map(str.isdecimal, left_out)) else ""
             warnings.append(f"unknown to this model and left out: {name_pieces([*left_out])}{remedy}")

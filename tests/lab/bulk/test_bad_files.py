@@ -45,6 +45,33 @@ def test_a_row_that_is_not_utf8_is_listed_and_the_others_are_translated(tmp_path
     assert [row["text"] for row in listed(out / "c.jsonl" / "part-00000.jsonl")][1:] == ["\udcff", "\ud800"]
 
 
+def test_texts_longer_than_the_model_reads_are_listed_and_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    long = b"she sleeps " * 600
+    bulk = job(
+        tmp_path,
+        a_txt=b"she sleeps\n" + long + b"\n\xff\n",
+        b_tsv=b"1\t" + long + b"\n",
+        c_jsonl=json.dumps({"2": long.decode()}).encode() + b"\n",
+    )
+    command = ["translate", bulk.bundle, "--engine", "local", "--column", "2", "--input", bulk.inputs]
+    for _ in range(2):
+        assert run([*command, "--output", bulk.output]) == 0
+        shown = " ".join(capsys.readouterr().err.split())
+        assert "3 rows are longer than the model reads, and only their beginning was translated: part-*.bad" in shown
+        assert "1 row has no translation" in shown
+        record = json.loads((tmp_path / "out" / "bulk.json").read_text(encoding="utf-8"))
+        assert (record["bad"], record["cut"]) == (1, 3)
+    assert "all parts of 3 files were finished before" in shown
+    cut, bad = listed(tmp_path / "out" / "a.txt" / "part-00000.bad.jsonl")
+    assert (cut["row"], str(cut["warning"])[:21], "error" in cut) == (2, "too long: only the fi", False)
+    assert (bad["row"], "warning" in bad) == (3, False)
+    (tmp_path / "out" / "b.tsv" / "part-00000.tsv").unlink()
+    again = translate_bulk(replace(bulk, column="2"))
+    assert (again.rows, again.bad, again.cut) == (1, 1, 3)
+
+
 def test_a_damaged_file_is_listed_and_can_be_replaced(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     packed = gzip.compress(b"she sleeps\n" * 3000)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.lab.bulk import parts as parts_module
-from regard.lab.bulk.parts import RowChunk, plan_parts, read_part, write_part
+from regard.lab.bulk.parts import RowChunk, count_listed, plan_parts, read_part, write_part
 from regard.runtime.row_worker import WRITTEN
 from regard.text.input_error import InputError
 
@@ -38,7 +38,7 @@ def translate(file: Path, folder: Path, column: str, rows: int) -> tuple[int, in
         write_part(part, ((chunk, fake(chunk, column)) for chunk in read_part(part)))
         for part in plan_parts(file, folder, rows)
     ]
-    return sum(one for one, _ in done), sum(bad for _, bad in done)
+    return sum(done), count_listed(folder)["bad"]
 
 
 @given(lines=LINES, rows=st.integers(1, 7), newline=st.booleans(), block=st.integers(1, 50))

@@ -23,6 +23,7 @@ from regard.data.parquet_batches import open_parquet, read_batches, texts_of
 from regard.files import whole_file
 from regard.reading_files import open_regular, parse_object
 from regard.runtime.row_worker import WRITTEN
+from regard.runtime.source_text import TOO_LONG
 from regard.text.input_error import InputError
 
 ROWS = 20_000
@@ -61,7 +62,7 @@ class Part:
 
     @property
     def bad(self) -> Path:
-        """Where the rows without a translation are listed."""
+        """Where the rows are listed that have no translation, or one of the beginning of their text only."""
         return Path(self.folder) / f"part-{self.number:05d}.bad.jsonl"
 
 
@@ -194,8 +195,8 @@ def _columns(part: Part, lines: Sequence[str]) -> Rows:
     return {name: [record.get(name) for record in records] for name in names}
 
 
-def write_part(part: Part, translated: Iterator[tuple[RowChunk, Mapping[str, Any]]]) -> tuple[int, int]:
-    """Writes the translations and, beside them, the bad rows; returns how many rows there are and how many are bad.
+def write_part(part: Part, translated: Iterator[tuple[RowChunk, Mapping[str, Any]]]) -> int:
+    """Writes the translations and, beside them, the list of bad and of cut rows; returns how many rows there are.
 
     `translated` gives the rows as they were read, and what the worker returned.
     """
@@ -212,14 +213,26 @@ def write_part(part: Part, translated: Iterator[tuple[RowChunk, Mapping[str, Any
                 )
             write(chunk, added)
             values = chunk.lines or added["text"]
-            for index in np.flatnonzero(added["error"] != "").tolist():
-                about = {"file": part.file, "row": part.first + rows + index + 1, "error": added["error"][index]}
-                complaints.append(json.dumps({**about, "value": excerpt(values[index])}, ensure_ascii=False))
+            for index, (error, warning) in enumerate(zip(added["error"], added["warning"], strict=True)):
+                if error or TOO_LONG in warning:
+                    reason = {"error": error} if error else {"warning": warning}
+                    about = {"file": part.file, "row": part.first + rows + index + 1, **reason}
+                    complaints.append(json.dumps({**about, "value": excerpt(values[index])}, ensure_ascii=False))
             rows += len(added["error"])
         if complaints:
             with whole_file(part.bad) as side:
                 side.write("".join(f"{line}\n" for line in complaints).encode(errors="backslashreplace"))
-    return rows, len(complaints)
+    return rows
+
+
+def count_listed(folder: Path) -> dict[str, int]:
+    """How many rows all parts of an output folder list: `bad` ones without a translation, and `cut` ones."""
+    counts = {"bad": 0, "cut": 0}
+    for side in filter(Path.is_file, folder.rglob("part-*.bad.jsonl")):
+        with open_regular(side) as lines:
+            for line in lines:
+                counts["cut" if "warning" in (parse_object(line) or {}) else "bad"] += 1
+    return counts
 
 
 def _write_lines(part: Part, file: Any, chunk: RowChunk, added: Mapping[str, Any]) -> None:

@@ -19,7 +19,7 @@ from regard.bundle.bundle_folder import CannotWrite, explaining
 from regard.bundle.find import find_bundle
 from regard.bundle.manifest import NAME as MANIFEST
 from regard.files import locked, write_whole
-from regard.lab.bulk.parts import BLOCK, ROWS, Part, plan_parts, read_part, write_part
+from regard.lab.bulk.parts import BLOCK, ROWS, Part, count_listed, plan_parts, read_part, write_part
 from regard.reading_files import open_regular, read_json, read_regular
 from regard.registry import Precision
 from regard.runtime.row_worker import Worker
@@ -56,7 +56,6 @@ class FinishedPart:
 
     file: str
     rows: int = 0
-    bad: int = 0
     refused: str = ""
     stopped: str = ""
     """Why no part can be finished, for example a full disk."""
@@ -64,13 +63,16 @@ class FinishedPart:
 
 @dataclass(frozen=True)
 class BulkSummary:
-    """The metrics of a run; parts that were finished before are counted apart."""
+    """The metrics of a run; `rows` leaves out the parts that were finished before, `bad` and `cut` include them."""
 
     files: int
     parts: int
     finished_before: int
     rows: int
     bad: int
+    """Rows without a translation."""
+    cut: int
+    """Rows that are longer than the model reads: only their beginning was translated."""
     seconds: float
     workers: int
     refused: dict[str, str]
@@ -103,19 +105,22 @@ def translate_bulk(
         folder.mkdir(parents=True, exist_ok=True)
         lock.enter_context(locked(folder / f".{RECORD}.lock", waits))
         parts, refused = _plan(bulk, folder, files)
-        _check_record(bulk, folder, {file: name for file, name in files.items() if str(file) not in refused})
+        record = _check_record(bulk, folder, {file: name for file, name in files.items() if str(file) not in refused})
         left = [part for part in parts if not part.place.exists()]
-        start, rows, bad = time.perf_counter(), 0, 0
+        start, rows = time.perf_counter(), 0
         run = partial(_by_ray, workers=workers, gpus=gpus) if engine == "ray" else _in_this_process
         for done in run(bulk, left) if left else ():
-            rows, bad = rows + done.rows, bad + done.bad
+            rows += done.rows
             if done.refused:
                 refused.setdefault(done.file, done.refused)
             progress(rows)
         seconds = round(time.perf_counter() - start, 2)
         _list_refused(folder / REFUSED, refused)
+        counts = count_listed(folder)
+        _write_record(folder, {**record, **counts})
     used = min(workers if engine == "ray" else 1, len(left))
-    return BulkSummary(len(files), len(parts), len(parts) - len(left), rows, bad, seconds, used, refused)
+    return BulkSummary(len(files), len(parts), len(parts) - len(left), rows, **counts, seconds=seconds, workers=used,
+                       refused=refused)  # fmt: skip
 
 
 def _plan(bulk: Bulk, folder: Path, files: dict[Path, str]) -> tuple[list[Part], dict[str, str]]:
@@ -175,7 +180,7 @@ def _before_pattern(path: Path) -> Iterator[str]:
         yield part
 
 
-def _check_record(bulk: Bulk, folder: Path, files: dict[Path, str]) -> None:
+def _check_record(bulk: Bulk, folder: Path, files: dict[Path, str]) -> dict[str, Any]:
     """Record the model, settings and files of an output folder; raise if an existing record differs."""
     model = hashlib.sha256(read_regular(find_bundle(bulk.bundle) / MANIFEST)).hexdigest()
     settings = {"column": bulk.column, "precision": bulk.precision, "search": bulk.search, "rows": bulk.rows}
@@ -198,7 +203,13 @@ def _check_record(bulk: Bulk, folder: Path, files: dict[Path, str]) -> None:
         digests = known | digests
     elif any(folder.iterdir()) and {one.name for one in folder.iterdir()} != {f".{RECORD}.lock"}:
         raise InputError(f"{folder} is not empty and holds no {RECORD}: name a new folder with --output")
-    write_whole(place, json.dumps({"made_with": about, "sha256": digests}, indent=1) + "\n")
+    record = {"made_with": about, "sha256": digests}
+    _write_record(folder, record)
+    return record
+
+
+def _write_record(folder: Path, record: dict[str, Any]) -> None:
+    write_whole(folder / RECORD, json.dumps(record, indent=1) + "\n")
 
 
 def _digest(path: Path) -> str:
@@ -245,7 +256,7 @@ class PartWorker:
         column = column_of(self.bulk, part)
         translated = ((chunk, self.worker({"text": chunk.texts(column)})) for chunk in read_part(part))
         try:
-            return FinishedPart(part.file, *write_part(part, translated))
+            return FinishedPart(part.file, write_part(part, translated))
         except InputError as error:
             return FinishedPart(part.file, refused=str(error))
 
@@ -274,9 +285,7 @@ class RayWorker:
 
 def finished(part: Part) -> FinishedPart:
     """The record of a part that a worker wrote but, because it died, did not report."""
-    rows = sum(len(chunk.texts("")) for chunk in read_part(part))
-    bad = len(part.bad.read_bytes().splitlines()) if part.bad.exists() else 0
-    return FinishedPart(part.file, rows, bad)
+    return FinishedPart(part.file, sum(len(chunk.texts("")) for chunk in read_part(part)))
 
 
 def _in_this_process(bulk: Bulk, parts: Iterable[Part]) -> Iterator[FinishedPart]:
