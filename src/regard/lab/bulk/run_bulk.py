@@ -19,13 +19,13 @@ from regard.bundle.bundle_folder import CannotWrite, explaining
 from regard.bundle.find import find_bundle
 from regard.bundle.manifest import NAME as MANIFEST
 from regard.files import locked, write_whole
-from regard.lab.bulk.parts import BLOCK, ROWS, Part, count_listed, plan_parts, read_part, write_part
-from regard.reading_files import open_regular, read_json, read_regular
+from regard.lab.bulk.parts import ROWS, Part, count_listed, plan_parts, read_part, write_part
+from regard.lab.bulk.record import RECORD, check_record, write_record
+from regard.reading_files import read_regular
 from regard.registry import Precision
 from regard.runtime.row_worker import Worker
 from regard.text.input_error import InputError
 
-RECORD = "bulk.json"
 REFUSED = "bulk.bad.jsonl"
 """Lists the files that were not translated, or not completely, with the reason."""
 ENGINES = ("local", "ray")
@@ -105,7 +105,8 @@ def translate_bulk(
         folder.mkdir(parents=True, exist_ok=True)
         lock.enter_context(locked(folder / f".{RECORD}.lock", waits))
         parts, refused = _plan(bulk, folder, files)
-        record = _check_record(bulk, folder, {file: name for file, name in files.items() if str(file) not in refused})
+        readable = {file: name for file, name in files.items() if str(file) not in refused}
+        record = check_record(folder, _made_with(bulk), readable)
         left = [part for part in parts if not part.place.exists()]
         start, rows = time.perf_counter(), 0
         run = partial(_by_ray, workers=workers, gpus=gpus) if engine == "ray" else _in_this_process
@@ -117,7 +118,7 @@ def translate_bulk(
         seconds = round(time.perf_counter() - start, 2)
         _list_refused(folder / REFUSED, refused)
         counts = count_listed(folder)
-        _write_record(folder, {**record, **counts})
+        write_record(folder, {**record, **counts})
     used = min(workers if engine == "ray" else 1, len(left))
     return BulkSummary(len(files), len(parts), len(parts) - len(left), rows, **counts, seconds=seconds, workers=used,
                        refused=refused)  # fmt: skip
@@ -180,44 +181,11 @@ def _before_pattern(path: Path) -> Iterator[str]:
         yield part
 
 
-def _check_record(bulk: Bulk, folder: Path, files: dict[Path, str]) -> dict[str, Any]:
-    """Record the model, settings and files of an output folder; raise if an existing record differs."""
+def _made_with(bulk: Bulk) -> dict[str, Any]:
+    """Model and settings, which all translations of an output folder share."""
     model = hashlib.sha256(read_regular(find_bundle(bulk.bundle) / MANIFEST)).hexdigest()
     settings = {"column": bulk.column, "precision": bulk.precision, "search": bulk.search, "rows": bulk.rows}
-    about = {"model": model, **settings}
-    digests = {name: _digest(path) for path, name in files.items()}
-    place = folder / RECORD
-    if place.exists():
-        try:
-            before = read_json(place)
-            known = {**before["sha256"]}
-            same = before["made_with"] == about
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{place} is damaged, or from another version: name another --output") from error
-        if not same and any(folder.rglob("part-*")):
-            raise InputError(f"{folder} holds translations by another model or other settings: name another --output")
-        differ = [name for name, digest in digests.items() if known.get(name, digest) != digest]
-        changed = [name for name in differ if any((folder / name).glob("part-*"))]
-        if changed:
-            raise InputError(f"{changed[0]} has changed since {folder} was started: name another --output")
-        digests = known | digests
-    elif any(folder.iterdir()) and {one.name for one in folder.iterdir()} != {f".{RECORD}.lock"}:
-        raise InputError(f"{folder} is not empty and holds no {RECORD}: name a new folder with --output")
-    record = {"made_with": about, "sha256": digests}
-    _write_record(folder, record)
-    return record
-
-
-def _write_record(folder: Path, record: dict[str, Any]) -> None:
-    write_whole(folder / RECORD, json.dumps(record, indent=1) + "\n")
-
-
-def _digest(path: Path) -> str:
-    digest = hashlib.sha256()
-    with open_regular(path) as file:
-        while block := file.read(BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
+    return {"model": model, **settings}
 
 
 def _check_column(bulk: Bulk, parts: list[Part]) -> None:
