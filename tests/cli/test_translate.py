@@ -223,6 +223,22 @@ def test_ctrl_c_keeps_the_translations_so_far(run_folder: Path, tmp_path: Path) 
     assert not output.exists()
 
 
+def test_ctrl_c_says_that_the_same_command_continues(run_folder: Path, tmp_path: Path) -> None:
+    lines, output = tmp_path / "lines.txt", tmp_path / "out"
+    lines.write_text("3 4 5\n" * 100_000, encoding="utf-8")
+    engine = ["--engine", "local", "--input", lines]
+    with start("translate", run_folder, *engine, "--output", output, stderr=PIPE) as process:
+        assert process.stderr is not None
+        wait_until(lambda: any(output.glob("*/*")), process, "the first part was begun")
+        process.send_signal(signal.SIGINT)
+        printed = process.stderr.read().decode()
+        assert process.wait(60) == 130
+    assert printed == (
+        f"regard: the finished parts are in {output}; the same command translates the missing ones\n"
+        "regard: interrupted\n"
+    )
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_a_full_disk_behind_standard_output(run_folder: Path) -> None:
     with (

@@ -29,11 +29,15 @@ def translate_folder(
     if read is None or written is None:
         raise InputError("--engine needs --input (a folder or a pattern in quotes) and --output (a new folder)")
     bulk = Bulk(str(bundle), str(read), str(written), **about)
-    with progress("translating", None) as advance:
-        done = translate_bulk(
-            bulk, engine, workers=workers or 2, gpus=gpus or 0.0, progress=advance,
-            waits=lambda: warn(f"another process writes to {written}: waiting until it ends"),
-        )  # fmt: skip
+    try:
+        with progress("translating", None) as advance:
+            done = translate_bulk(
+                bulk, engine, workers=workers or 2, gpus=gpus or 0.0, progress=advance,
+                waits=lambda: warn(f"another process writes to {written}: waiting until it ends"),
+            )  # fmt: skip
+    except KeyboardInterrupt:
+        warn(f"the finished parts are in {written}; the same command translates the missing ones")
+        raise
     _report(done, written)
     if done.refused:
         raise InputError(
