@@ -133,18 +133,20 @@ def test_errors_of_rays_workers_get_one_message(folder: Path, tmp_path: Path) ->
     pytest.importorskip("ray")
     bulk = Bulk("demo-en-fr", str(folder / "b.jsonl"), str(tmp_path / "out"))
     fill_disk(bulk, folder)
+    sampled = ["--beam", "3", "--temperature", "0.5", "--output", str(tmp_path / "sampled")]
     cases = [
-        ([], "cannot write .*out: the disk is full: free some space, or name another folder"),
-        (["--device", "cuda"], "--device cuda with --gpus-per-worker 0: give both or none"),
-        (["--gpus-per-worker", "0.5"], "--device cpu with --gpus-per-worker 0.5: give both or none"),
+        ([], 1, "cannot write .*out: the disk is full: free some space, or name another folder"),
+        (["--device", "cuda"], 2, "--device cuda with --gpus-per-worker 0: give both or none"),
+        (["--gpus-per-worker", "0.5"], 2, "--device cpu with --gpus-per-worker 0.5: give both or none"),
+        (sampled, 2, "temperature means sampling and beam 3 means beam search"),
     ]
     if not torch.cuda.is_available():
         no_gpu = "a worker needs 1 GPUs, this machine has 0: leave --gpus-per-worker out"
-        cases.append((["--device", "cuda", "--gpus-per-worker", "1"], no_gpu))
-    for options, message in cases:
+        cases.append((["--device", "cuda", "--gpus-per-worker", "1"], 2, no_gpu))
+    for options, code, message in cases:
         command = ["translate", bulk.bundle, "--engine", "ray", "--input", bulk.inputs, "--output", bulk.output]
         done = completed([sys.executable, "-P", "-m", "regard", *command, *options])
-        assert done.returncode in (1, 2)
+        assert done.returncode == code
         assert "Traceback" not in done.stderr
         assert re.fullmatch(f"regard: {message}.*", done.stderr.splitlines()[-1])
 

@@ -59,6 +59,8 @@ class FinishedPart:
     refused: str = ""
     stopped: str = ""
     """Why no part can be finished, for example a full disk."""
+    wrong_use: bool = False
+    """Whether it stopped because of the request, for example options that contradict each other."""
 
 
 @dataclass(frozen=True)
@@ -248,7 +250,7 @@ class RayWorker:
             with explaining(Path(self._bulk.output)):
                 return self._worker.translate(part)
         except InputError as error:
-            return FinishedPart(part.file, stopped=str(error))
+            return FinishedPart(part.file, stopped=str(error), wrong_use=not isinstance(error, CannotWrite))
 
 
 def finished(part: Part) -> FinishedPart:
@@ -290,7 +292,7 @@ def _by_ray(bulk: Bulk, parts: list[Part], *, workers: int, gpus: float) -> Iter
         for row in dataset.iter_rows():
             done = FinishedPart(**{name: row[name] for name in FinishedPart.__dataclass_fields__})
             if done.stopped:
-                raise CannotWrite(done.stopped)
+                raise (InputError if done.wrong_use else CannotWrite)(done.stopped)
             yield done
     finally:
         if started:
