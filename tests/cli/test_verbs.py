@@ -210,10 +210,28 @@ class TestExportInt8:
         shutil.copytree(find_bundle(run_folder), tmp_path / "bundle")
         over = command("export", "int8", run_folder, "--out", tmp_path / "bundle").complaint
         assert over.endswith("this folder holds a bundle, which would be lost: name another folder")
-        trace = command("export", "int8", run_folder, "--out", tmp_path / "x", "--trace").complaint
-        assert trace == "--trace is for ONNX graphs: leave it out, or export onnx"
         wrong = command("export", "intt8", run_folder, "--out", tmp_path / "x").complaint
         assert wrong == "there is no format 'intt8': did you mean 'int8'?"
+
+
+@pytest.mark.parametrize(
+    ("kind", "option", "only"),
+    [
+        ("web", ["--int8"], "onnx"),
+        ("int8", ["--int8"], "onnx"),
+        ("web", ["--trace"], "onnx"),
+        ("int8", ["--trace"], "onnx"),
+        ("onnx", ["--trust", "mine:Score"], "int8"),
+        ("web", ["--trust", "mine:Score"], "int8"),
+    ],
+)
+def test_an_export_refuses_an_option_without_effect(
+    command: Command, run_folder: Path, tmp_path: Path, kind: str, option: list[str], only: str
+) -> None:
+    outcome = command("export", kind, run_folder, "--out", tmp_path / "x", *option)
+    assert outcome.code == 2
+    assert outcome.complaint == f"{option[0]} has no effect on the format {kind}, only on {only}: leave it out"
+    assert not (tmp_path / "x").exists()
 
 
 class TestDemo:

@@ -137,7 +137,7 @@ def test_what_cannot_be_exported_is_refused_before_anything_is_written(export: A
         (tmp_path / "mine",): "is a class outside regard",
         (tmp_path / "missing",): "missing",
         ("demo-en-fr", "demo-en-hj"): "demo-en-hi",
-        ("demo-en-fr", "--trace"): "--trace is for ONNX graphs",
+        ("demo-en-fr", "--trace"): "--trace has no effect on the format web",
     }.items():
         code, printed = export(*arguments, "--out", tmp_path / "page")
         assert code == 2, printed

@@ -40,8 +40,9 @@ def export(
 
     if kind not in FORMATS:
         raise InputError(f"there is no format '{kind}': {suggest(kind, FORMATS, 'formats')}")
-    if kind != "onnx" and trace:
-        raise InputError("--trace is for ONNX graphs: leave it out, or export onnx")
+    for name, given, only in (("--int8", int8, "onnx"), ("--trace", trace, "onnx"), ("--trust", trust, "int8")):
+        if given and kind != only:
+            raise InputError(f"{name} has no effect on the format {kind}, only on {only}: leave it out")
     if kind == "web":
         _export_web(bundles, out)
         return
