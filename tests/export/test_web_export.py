@@ -102,7 +102,8 @@ def test_exporting_does_not_change_the_bundle(tmp_path: Path) -> None:
 
 def test_the_folder_is_complete_and_says_how_to_serve_it(export: Any, tmp_path: Path) -> None:
     first = untrained(tmp_path / "first")
-    code, printed = export("demo-en-hi", first, tmp_path / "first", "--out", tmp_path / "page")
+    namesake = untrained(tmp_path / "other" / "first")
+    code, printed = export("demo-en-hi", first, namesake, "--out", tmp_path / "page")
     assert code == 0, printed
     listed = json.loads((tmp_path / "page" / "regard-web.json").read_text())["files"]
     found = {one.relative_to(tmp_path / "page").as_posix() for one in (tmp_path / "page").rglob("*") if one.is_file()}
@@ -115,6 +116,13 @@ def test_the_folder_is_complete_and_says_how_to_serve_it(export: Any, tmp_path: 
         assert "__" not in re.sub(r"__proto__", "", (tmp_path / "page" / name).read_text()), "every hole is filled"
     assert export("demo-en-fr", "--out", tmp_path / "page")[0] == 0, "an earlier page is replaced"
     assert not (tmp_path / "page" / "models" / "demo-en-hi.js").exists()
+
+
+def test_a_model_that_is_given_twice_is_refused(export: Any, tmp_path: Path) -> None:
+    for twice in (["demo-en-fr"] * 2, [untrained(tmp_path / "mine"), f"{tmp_path}/mine/../mine"]):
+        code, printed = export(*twice, "--out", tmp_path / "page")
+        assert (code, printed) == (2, f"regard: {twice[1]} is given twice: name each model once\n")
+    assert not (tmp_path / "page").exists()
 
 
 def test_a_name_or_description_cannot_end_the_script_element(tmp_path: Path) -> None:

@@ -64,10 +64,13 @@ def _export_web(bundles: list[Path], out: Path) -> None:
     from regard.export.web_page import PageModel, check_model, export_web
     from regard.lab.about_model import about_model, name_models
 
-    models = []
+    models, seen = [], set[Path]()
     for name, origin, path in name_models(bundles):
         check_model(path)
-        folder = find_bundle(path)
+        folder = find_bundle(path).resolve()
+        if folder in seen:
+            raise InputError(f"{path} is given twice: name each model once")
+        seen.add(folder)
         about = about_model(read_manifest(folder / NAME), folder, name if origin == "package" else None)
         models.append(PageModel(path, {"id": name, "origin": origin, "can_step": True, **about}))
     sizes = export_web(models, out)
