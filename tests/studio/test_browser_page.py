@@ -176,6 +176,15 @@ class TestAsPython:
         page.open(model="phones", text="hello world")
         page.page.get_by_text("has 2 words, and this model reads one at a time").first.wait_for()
 
+    def test_one_layer_or_no_attention_is_answered_as_by_the_server(self, page: BrowserPage) -> None:
+        page.open()
+        request = {"model": "transformer", "text": "the cat", "mode": "forced", "target": "le chat"}
+        whole = page.call("translate", request)["hypotheses"][0]
+        one = page.call("translate", {**request, "layer": 1})["hypotheses"][0]
+        assert one["attention"] == whole["attention"] | {"layers": [1], "data": whole["attention"]["data"][1:2]}
+        none = page.call("translate", {**request, "attention": False})["hypotheses"][0]
+        assert none == whole | {"attention": None, "word_attention": None}
+
 
 def assert_alike(mine: Any, wanted: Any, where: str) -> None:
     """The same JSON, numbers within 1e-4."""

@@ -155,10 +155,18 @@ function answerOf(opened: Opened, decoded: Decoded, top: number, milliseconds: n
   };
 }
 
-export async function translate(opened: Opened, request: TranslateRequest, hooks: Hooks): Promise<Translation> {
+export async function translate(opened: Opened, request: TranslateRequest & { attention?: boolean | null }, hooks: Hooks): Promise<Translation> {
   const begun = performance.now();
+  const { layer, attention } = request;
+  const { layers, has_attention } = opened.about;
+  if (layer != null && has_attention && layer >= layers) throw wrong("layer", `${layer} given, this model has layers 0 to ${layers - 1}`);
   const decoded = await decode(opened, request, hooks, false);
-  return answerOf(opened, decoded, request.top ?? 0, Math.max(performance.now() - begun, 1e-3));
+  const answer = answerOf(opened, decoded, request.top ?? 0, Math.max(performance.now() - begun, 1e-3));
+  for (const one of answer.hypotheses) {
+    if (attention === false) one.attention = one.word_attention = null;
+    else if (layer != null && one.attention) one.attention = { ...one.attention, layers: [layer], data: [one.attention.data[layer]] };
+  }
+  return answer;
 }
 
 export async function step(opened: Opened, request: TranslateRequest & { step?: number; hypothesis?: number }, hooks: Hooks): Promise<StepAnswer> {
