@@ -287,6 +287,12 @@ class TestAsAPerson:
             "before => document.querySelector('[data-testid=translation]').textContent.trim() === before", arg=first
         )
 
+    def test_a_smaller_beam_lists_fewer_translations(self, page: BrowserPage) -> None:
+        page.open(model="demo-en-hi", text=CAT, beam=4, nbest=4)
+        page.page.get_by_text("Options", exact=True).click()
+        page.page.get_by_label("Beam 4").fill("2")
+        page.page.wait_for_function("location.hash.endsWith('&beam=2&nbest=2')")
+
     @pytest.mark.long
     def test_the_walk_shows_every_stage(self, page: BrowserPage) -> None:
         page.open("walk", model="demo-en-fr", text=CAT, step=1, stage="softmax")
