@@ -176,6 +176,15 @@ class TestAsPython:
         page.open(model="phones", text="hello world")
         page.page.get_by_text("has 2 words, and this model reads one at a time").first.wait_for()
 
+    def test_one_layer_or_no_attention_is_answered_as_by_the_server(self, page: BrowserPage) -> None:
+        page.open()
+        request = {"model": "transformer", "text": "the cat", "mode": "forced", "target": "le chat"}
+        whole = page.call("translate", request)["hypotheses"][0]
+        one = page.call("translate", {**request, "layer": 1})["hypotheses"][0]
+        assert one["attention"] == whole["attention"] | {"layers": [1], "data": whole["attention"]["data"][1:2]}
+        none = page.call("translate", {**request, "attention": False})["hypotheses"][0]
+        assert none == whole | {"attention": None, "word_attention": None}
+
 
 def assert_alike(mine: Any, wanted: Any, where: str) -> None:
     """The same JSON, numbers within 1e-4."""
@@ -249,6 +258,77 @@ def _sentences(model: str) -> list[str]:
             *(one.rstrip(" .?!").lower() for one in short), *(one.upper() for one in short[:30])]  # fmt: skip
 
 
+class TestOptions:
+    """What `regard` accepts in the page is what the server accepts."""
+
+    @pytest.mark.parametrize("name", ["translate", "step", "occlusion"])
+    def test_names_and_limits_are_those_of_the_server(self, page: BrowserPage, name: str) -> None:
+        from regard.server.schema.translating import TranslateRequest
+        from regard.server.schema.views import OcclusionRequest, StepRequest
+
+        schemas = {"translate": TranslateRequest, "step": StepRequest, "occlusion": OcclusionRequest}
+        known = schemas[name].model_json_schema()["properties"]
+        page.open()
+        listed = refusal(page, name, {"text": "cat", "?": 1})["message"].partition("valid options are ")[2]
+        assert sorted(listed.split(", ")) == sorted(known)
+        found = {}
+        for option, schema in known.items():
+            for kind in schema.get("anyOf", [schema]):
+                if kind.get("type") in ("integer", "number"):
+                    found[option] = kind
+        assert bool(found) == (name != "occlusion")
+        for option, kind in found.items():
+            less, more = (1, 2) if kind["type"] == "integer" else (1e-6, 1e-6)  # 2 ** 53 + 1 is no number of JavaScript
+            least = kind.get("minimum", kind.get("exclusiveMinimum", 0) + less)
+            most = kind.get("maximum", 1)
+            rest = {"model": "missing", "text": "cat", **({"temperature": 1} if option in ("top_k", "top_p") else {})}
+            for value in (least, most):
+                assert "There is no model" in refusal(page, name, {**rest, option: value})["message"], (option, value)
+            for value in (least - less, most + more):
+                refused = refusal(page, name, {**rest, option: value})
+                assert refused["field"] == option, (option, value)
+                assert " given, expected a" in refused["message"]
+
+    @pytest.mark.parametrize(
+        ("call", "message"),
+        [
+            (["translate", {"text": CAT, "beam": 1e9}], "beam: 1000000000 given, expected a whole number from 1 to 16"),
+            (["translate", {"text": "a", "beam": 2, "nbest": 9}], "nbest: 9 is more than beam 2 can find"),
+            (["translate", {"text": CAT, "bem": 2}], "translate has no option 'bem': did you mean 'beam'?"),
+            (["translate", {"text": 5}], "text: 5 given, expected a string"),
+            (["translate", ""], "translate: '' given, expected an object of options"),
+            (["translate"], "translate: undefined given, expected an object of options"),
+            (["many", "demo-en-hi", ["cat", "x" * 5001]], "texts[1]: 5,001 characters given, at most 5,000 accepted"),
+            (["many", "demo-en-hi", "cat"], "texts: 'cat' given, expected an array"),
+            (["many", "demo-en-hi", ["cat"], 4, 65], "together: 65 given, expected a whole number from 1 to 64"),
+            (["tokens", None, ["cat"]], "model: required, but not given"),
+        ],
+    )  # fmt: skip
+    def test_a_wrong_value_is_refused_with_what_is_allowed(
+        self, page: BrowserPage, call: list[Any], message: str
+    ) -> None:
+        page.open()
+        assert refusal(page, *call)["message"].startswith(message)
+
+    def test_an_index_that_the_model_does_not_have_is_refused(self, page: BrowserPage) -> None:
+        page.open()
+        refused = refusal(page, "translate", {"model": "transformer", "text": CAT, "layer": 64})
+        assert refused["message"].startswith("layer: 64 given, this model has layers 0 to ")
+        refused = refusal(page, "step", {"model": "luong-bpe", "text": CAT, "nbest": 2, "hypothesis": 5})
+        assert refused["message"].startswith("hypothesis: 5 given, there are ")
+
+    def test_the_page_shows_why_an_address_is_refused(self, page: BrowserPage) -> None:
+        page.open(model="demo-en-hi", text=CAT, beam=99)
+        page.page.get_by_role("alert").get_by_text("beam: 99 given, expected a whole number from 1 to 16").wait_for()
+
+
+def refusal(page: BrowserPage, *call: Any) -> dict[str, Any]:
+    """Message and field of the Error that a function of the page's `regard` rejects with; fails if it answers."""
+    script = """([name, ...rest]) => regard[name](...rest).then(
+        () => { throw new Error("accepted") }, (one) => ({ message: one.message, field: one.field ?? null }))"""
+    return dict(page.page.evaluate(script, list(call)))
+
+
 class TestAsAPerson:
     def test_a_translation_appears_with_its_attention(self, page: BrowserPage) -> None:
         page.open(model="demo-en-hi", text=CAT)
@@ -277,6 +357,12 @@ class TestAsAPerson:
         page.page.wait_for_function(
             "before => document.querySelector('[data-testid=translation]').textContent.trim() === before", arg=first
         )
+
+    def test_a_smaller_beam_lists_fewer_translations(self, page: BrowserPage) -> None:
+        page.open(model="demo-en-hi", text=CAT, beam=4, nbest=4)
+        page.page.get_by_text("Options", exact=True).click()
+        page.page.get_by_label("Beam 4").fill("2")
+        page.page.wait_for_function("location.hash.endsWith('&beam=2&nbest=2')")
 
     @pytest.mark.long
     def test_the_walk_shows_every_stage(self, page: BrowserPage) -> None:

@@ -3,6 +3,7 @@ import { ApiError, type Backend } from "../lib/api";
 import type { ModelAbout, Models, TranslateRequest } from "../lib/types";
 import { loading } from "./loading.svelte";
 import { loadFile } from "./load_file";
+import { check, LIMITS, type Kind } from "./options";
 import type { Job } from "./worker";
 import Engine from "./worker?worker&inline";
 
@@ -12,7 +13,6 @@ interface Listed {
   bytes: number;
 }
 
-const CHARACTERS = 5000;
 const listed: { models: Listed[]; runtime: number } = JSON.parse(document.getElementById("models")!.textContent!);
 
 interface Waiting {
@@ -32,22 +32,22 @@ class Browser implements Backend {
     if (method !== "POST" || !["/translate", "/step", "/occlusion"].includes(path)) {
       throw new ApiError(404, "not_found", "This page has no server, so this is not possible here.");
     }
+    check(path.slice(1) as Kind, body);
     const requested = body as TranslateRequest;
-    if (requested.text.length > CHARACTERS) throw new ApiError(413, "too_long", `At most ${CHARACTERS} characters, ${requested.text.length} given.`);
     const model = await this.open(requested.model ?? listed.models[0].about.id);
     signal?.throwIfAborted();
     return this.send<T>(path as Job["kind"], requested, model, signal, partial);
   }
 
   #models(): Models {
-    const limits = { characters: CHARACTERS, beam: 16, nbest: 16, top: 20, models: listed.models.length, lines: 0, body_bytes: 0, queue: 1, seconds: 0 };
+    const limits = { ...LIMITS, models: listed.models.length, lines: 0, body_bytes: 0, queue: 1, seconds: 0 };
     return { models: listed.models.map((one) => one.about), default: listed.models[0].about.id, limits, attention_files: 0 };
   }
 
   /** Loads the runtime and a model, once. */
   async open(id: string): Promise<string> {
     const one = listed.models.find((model) => model.about.id === id);
-    if (!one) throw new ApiError(404, "not_found", `There is no model “${id}” in this page.`, `it has ${listed.models.map((model) => model.about.id).join(", ")}`);
+    if (!one) throw new ApiError(404, "not_found", `There is no model “${id}” in this page: it has ${listed.models.map((model) => model.about.id).join(", ")}.`);
     await this.#once("runtime", async () => {
       const wasm = await loadFile("runtime.js", listed.runtime, loading.begin("the runtime"));
       await this.send("runtime", wasm.buffer, undefined, undefined, undefined, [wasm.buffer]);

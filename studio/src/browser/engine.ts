@@ -6,6 +6,7 @@ import type { Occlusion, StepAnswer } from "../lib/view_types";
 import { build, byWord, hypothesisAnswer, NO_ATTENTION, sourceSide, stepAnswer, type Built } from "./answers";
 import { Model } from "./model";
 import { readModel } from "./model_file";
+import { wrong } from "./options";
 import { limitOf, search, type Hypothesis, type SearchConfig } from "./search";
 import { readSource, readsOneWord, spokenWords, unknownPieces, type Source } from "./source";
 import { BOS, EOS, PAD } from "./subwords";
@@ -32,7 +33,6 @@ export interface Hooks {
 
 const ROWS = 16; // sentences that are decoded together
 const MOST_WORDS = 200;
-const wrong = (field: string, problem: string) => new ApiError(422, "invalid", `${field}: ${problem}`, null, field);
 
 export function startRuntime(wasm: ArrayBuffer): void {
   ort.env.wasm.wasmBinary = wasm;
@@ -155,17 +155,26 @@ function answerOf(opened: Opened, decoded: Decoded, top: number, milliseconds: n
   };
 }
 
-export async function translate(opened: Opened, request: TranslateRequest, hooks: Hooks): Promise<Translation> {
+export async function translate(opened: Opened, request: TranslateRequest & { attention?: boolean | null }, hooks: Hooks): Promise<Translation> {
   const begun = performance.now();
+  const { layer, attention } = request;
+  const { layers, has_attention } = opened.about;
+  if (layer != null && has_attention && layer >= layers) throw wrong("layer", `${layer} given, this model has layers 0 to ${layers - 1}`);
   const decoded = await decode(opened, request, hooks, false);
-  return answerOf(opened, decoded, request.top ?? 0, Math.max(performance.now() - begun, 1e-3));
+  const answer = answerOf(opened, decoded, request.top ?? 0, Math.max(performance.now() - begun, 1e-3));
+  for (const one of answer.hypotheses) {
+    if (attention === false) one.attention = one.word_attention = null;
+    else if (layer != null && one.attention) one.attention = { ...one.attention, layers: [layer], data: [one.attention.data[layer]] };
+  }
+  return answer;
 }
 
 export async function step(opened: Opened, request: TranslateRequest & { step?: number; hypothesis?: number }, hooks: Hooks): Promise<StepAnswer> {
   const decoded = await decode(opened, request, { pause: hooks.pause }, true);
   const place = request.step ?? 0;
   const built = decoded.found[request.hypothesis ?? 0];
-  if (!built) throw wrong("text", "it is blank, so there is no step to look at");
+  if (!decoded.found.length) throw wrong("text", "it is blank, so there is no step to look at");
+  if (!built) throw wrong("hypothesis", `${request.hypothesis} given, there are ${decoded.found.length}, counted from 0`);
   if (place >= built.found.tokens.length) throw wrong("step", `${place} given, this translation has ${built.found.tokens.length} steps, counted from 0`);
   const source = { ...decoded.source, warnings: warningsOf(decoded, built) };
   return stepAnswer(built, source, opened, place, decoded.given?.ids.length ?? 0, request.attention_edit?.step ?? null, request.top ?? 0);

@@ -11,6 +11,7 @@ import Walk from "../views/Walk.svelte";
 import { browser } from "./backend";
 import { keepOffline, offline } from "./load_file";
 import Loading from "./Loading.svelte";
+import { check } from "./options";
 import type { Encoding } from "./tokenizer";
 
 const views = [
@@ -23,10 +24,14 @@ const regard = {
   translate: (request: TranslateRequest) => browser.request<Translation>("POST", "/translate", request),
   step: (request: TranslateRequest & { step: number }) => browser.request<StepAnswer>("POST", "/step", request),
   occlusion: (request: TranslateRequest) => browser.request<Occlusion>("POST", "/occlusion", request),
-  many: async (model: string, texts: string[], beam = 1, together = 16) =>
-    browser.send<string[]>("many", { texts, beam, together }, await browser.open(model)),
-  tokens: async (model: string, texts: string[], target = false) =>
-    browser.send<Encoding[]>("tokens", { texts, target }, await browser.open(model)),
+  many: async (model: string, texts: string[], beam?: number | null, together?: number | null) => {
+    check("many", { model, texts, beam, together });
+    return browser.send<string[]>("many", { texts, beam: beam ?? 1, together: together ?? 16 }, await browser.open(model));
+  },
+  tokens: async (model: string, texts: string[], target?: boolean | null) => {
+    check("tokens", { model, texts, target });
+    return browser.send<Encoding[]>("tokens", { texts, target }, await browser.open(model));
+  },
 };
 Object.assign(globalThis, { regard });
 
