@@ -113,13 +113,11 @@ def translate(
     if as_json and (walk or alignment):
         raise InputError("--json holds alignment and attention already: leave --walk and --alignment out")
     input_ = None if input_ == Path("-") else input_
-    targets = _targets(target, texts, input_)
-    read = [bundle, *(ensemble or []), *([Path(one) for one in target or ()] if input_ is not None else [])]
+    models = [bundle, *(ensemble or [])]
+    read = [*models, *([Path(one) for one in target or ()] if input_ is not None else [])]
     output = _check_files(input_, output, html, read, in_place, parents, bool(texts))
     total = None if input_ is None else count_lines(input_)
-    if targets is not None and total is not None and len(targets) != total:
-        raise InputError(f"{total:,} lines in {input_}, but {len(targets):,} in --target: expected one for each")
-    models = [bundle, *(ensemble or [])]
+    targets = _targets(target, texts, input_, total)
     translator = load(models, device, longest_source=longest_source, trust=trust or (), precision=chosen)
     on_terminal = input_ is None and output is None and sys.stdout.isatty() and (bool(texts) or sys.stdin.isatty())
     draws = on_terminal and not (as_json or alignment or walk)
@@ -270,13 +268,17 @@ def _warn_about_files(texts: list[str]) -> None:
         warn(f"'{one}' was translated as text, but is a file: --input {shlex.quote(one)} translates its lines")
 
 
-def _targets(target: list[str] | None, texts: list[str] | None, read: Path | None) -> list[str] | None:
+def _targets(
+    target: list[str] | None, texts: list[str] | None, read: Path | None, total: int | None
+) -> list[str] | None:
     """The translations of --target, one for each text or line; None if it was left out."""
-
     if not target:
         return None
     if read is not None and len(target) == 1 and not is_stream(read):
-        return list(read_lines(Path(target[0])))
+        targets = list(read_lines(Path(target[0])))
+        if total is not None and len(targets) != total:
+            raise InputError(f"{total:,} lines in {read}, but {len(targets):,} in --target: expected one for each")
+        return targets
     if not texts:
         raise InputError("--target needs TEXT arguments, or one file with --input FILE: a pipe has no targets")
     if len(target) != len(texts):
