@@ -181,13 +181,14 @@ def test_a_long_sentence_has_an_overview_and_a_window(studio: Studio) -> None:
     assert "Rows 19–48 of 48" in page.get_by_test_id("mass").text_content()
 
 
-def test_a_changed_option_keeps_the_unsent_text(studio: Studio) -> None:
+def test_a_changed_option_keeps_the_unsent_text_and_the_open_panel(studio: Studio) -> None:
     page = studio.open("translate", model="demo-en-fr")
     page.get_by_label("Source (English)").fill("i love you")
     page.get_by_text("Options").click()
     page.get_by_label("Beam").fill("3")
     page.wait_for_url("**beam=3**")
     assert page.get_by_label("Source (English)").input_value() == "i love you"
+    assert page.get_by_label("Beam").is_visible()
 
 
 def test_a_lesson_link_hides_and_locks_controls(studio: Studio) -> None:
