@@ -37,6 +37,9 @@ from regard.search import SearchConfig, decode
 from regard.text.special import EOS
 from regard.training.loss import batch_loss, real_places
 
+LETTERS = Work("letters", "gru", 60, 128, 256, 128, 256, 12, 12)
+"""Words spelled in letters: few rows in the embedding, many of them in a batch."""
+
 Run = Callable[[], object]
 Row = dict[str, Any]
 
@@ -133,6 +136,7 @@ def rows(device: torch.device) -> dict[str, Callable[[], Run]]:
             found[f"train {work.name} {name}"] = partial(training, work, device, autocast)
     for model in MODELS:
         found[f"train {model} float32"] = partial(training, MULTI30K, device, None, model)
+    found["train letters float32"] = partial(training, LETTERS, device, None)
     found["train small luong float32"] = partial(training, TUTORIAL, device, None, "luong", "tiny")
     for work in (TUTORIAL, MULTI30K):
         found[f"train {work.name} float32, half forced"] = partial(training, work, device, None, half_forced=True)

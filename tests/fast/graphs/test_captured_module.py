@@ -47,7 +47,7 @@ def replay(monkeypatch: pytest.MonkeyPatch) -> Switch:
     """Whether loops are captured from now on; if not, the same loop runs operation by operation."""
     build(LOOPS["dropped"])(sentences(*SOURCE), TOKENS)  # loads `regard.fast`
     everything = operation_of(decode).entries
-    launched = tuple(entry for entry in everything if entry.name in ("decode_deferred", "decode_precomputed"))
+    launched = tuple(entry for entry in everything if entry.name == "decode_deferred")
     monkeypatch.setattr(weight_swap, "WORTH", 0)
 
     def switch(wanted: bool) -> None:

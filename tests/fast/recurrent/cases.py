@@ -68,9 +68,7 @@ def start(decoder: RecurrentDecoder, config: RecurrentConfig, states: Tensor) ->
     return decoder.start(Encoded(states, real, hidden, cell))
 
 
-def decoding(
-    own: tuple[int, ...] = (), grad: bool = True, worth: int | None = None, target: int = 7, **choices: Any
-) -> Build:
+def decoding(grad: bool = True, worth: int | None = None, target: int = 7, **choices: Any) -> Build:
     """`decode` after states that are NaN at padding; `worth` replaces the size from which deferring gradients pays."""
     config = recurrent(**choices)
 
@@ -89,7 +87,7 @@ def decoding(
                     patch.setattr(weight_swap, "WORTH", worth)
                 torch.manual_seed(5)
                 with autocast(device, dtype):
-                    return decode(decoder, words.to(device), start(decoder, config, states), own)
+                    return decode(decoder, words.to(device), start(decoder, config, states))
 
         learned = {name: x for name, x in decoder.named_parameters() if not name.startswith("readout.output")}
         return Problem(run, {"states": states, **learned} if grad else {})
@@ -155,18 +153,8 @@ CASES = [
         )
     ),
     Case("decode_deferred", "dropout", decoding(worth=0, score="general", dropout=0.5, embedding_dropout=0.3, **TWO)),
-    *(
-        Case("decode_precomputed", f"{name}, {cell}", decoding(own=own, cell=cell, **choices), dtypes=(EXACT, SINGLE))
-        for cell in ("gru", "lstm")
-        for name, own, choices in (
-            ("general, fed", (), {"score": "general", **FED}),
-            ("own words", (2, 3, 6), {"readout": "maxout"}),
-            ("own words, fed, dropout", (1, 5), {"dropout": 0.5, "embedding_dropout": 0.3, **FED, **TWO}),
-        )
-    ),
-    Case("decode_precomputed", "without gradients", decoding(grad=False, score="dot"), dtypes=(EXACT, SINGLE, HALF)),
     Case("word_table", "one operation", decoding(), dtypes=(EXACT, SINGLE)),
-    Case("word_table", "loop", decoding(score="general", **FED), dtypes=(EXACT, SINGLE)),
+    Case("word_table", "loop", decoding(worth=0, score="general", **FED), dtypes=(EXACT, SINGLE)),
     *(
         Case("decoding_cells", f"{name}, {cell}", stepping(cell=cell, **choices), dtypes=(EXACT, SINGLE))
         for cell in ("gru", "lstm")

@@ -3,7 +3,6 @@
 - Bahdanau's recurrence as one operation: in Triton kernels, else in torch operations with hand-written gradients
 - the loop of a decoder with an attention of this package, captured in CUDA graphs
 - the loop of a decoder with torch's cells, with deferred weight gradients
-- the same loop with input products before it
 """
 
 from collections.abc import Callable, Collection
@@ -20,7 +19,7 @@ from regard.fast.graphs.captured_module import run_captured
 from regard.fast.precision import fusible
 from regard.fast.recurrent.bahdanau_cpu import attend_and_recur
 from regard.fast.recurrent.fused_functions import attend_and_recur_kernels
-from regard.fast.recurrent.step_loop import Layer, decoded_of, layers_of, run_steps, run_words
+from regard.fast.recurrent.step_loop import Layer, decoded_of, layers_of, run_steps
 from regard.fast.recurrent.weight_swap import deferring_pays, run_with_weights
 from regard.fast.recurrent.word_table import word_gates
 from regard.models.rnn.decoder import RecurrentDecoder, decode
@@ -46,18 +45,13 @@ def _unfit_one_operation(
     return _unfit_loop(decoder, tokens, state, own)
 
 
-def _unlike_ours(decoder: RecurrentDecoder) -> Refusal:
-    """Conditions of every loop that replaces the plain one: torch's cells, features of the new state."""
+def _unfit_loop(decoder: RecurrentDecoder, tokens: Tensor, state: RecurrentState, own: Collection[int] = ()) -> Refusal:
+    """Conditions of every entry: torch's cells, features of the new state, a function of tensors."""
     if type(decoder) is not RecurrentDecoder:
         return "a subclass of RecurrentDecoder may compute something else"
     if decoder.reads_previous:
         return "the readout reads the previous state"
-    return unlike_torch(decoder.recurrence)
-
-
-def _unfit_loop(decoder: RecurrentDecoder, tokens: Tensor, state: RecurrentState, own: Collection[int] = ()) -> Refusal:
-    """Conditions of every loop that is a function of tensors."""
-    if reason := _unlike_ours(decoder):
+    if reason := unlike_torch(decoder.recurrence):
         return reason
     if own:
         return "the decoder reads its own words"
@@ -152,29 +146,6 @@ def decode_deferred(
     embedded = decoder.embed(tokens.T)
     given = _given(decoder, tokens, embedded, state)
     found = run_with_weights(run_steps, decoder, loop_weights(decoder), given, state.position)
-    return decoded_of(decoder, found, embedded)
-
-
-def _unfit_for_precomputed(
-    decoder: RecurrentDecoder, tokens: Tensor, state: RecurrentState, own: Collection[int] = ()
-) -> Refusal:
-    return _unlike_ours(decoder)
-
-
-def _bypassed_after_loop(decoder: RecurrentDecoder, *_: object) -> tuple[object, ...]:
-    """Features that are not fed are computed for all steps in one call."""
-    return () if decoder.feed_width else (decoder.readout.combine,)
-
-
-@replaces(decode, unless=_unfit_for_precomputed, bypasses=_bypassed_after_loop)
-def decode_precomputed(
-    decoder: RecurrentDecoder, tokens: Tensor, state: RecurrentState, own: Collection[int] = ()
-) -> Decoded:
-    """The loop with input products before it and, where gradients are computed, hand-written ones of the cells."""
-    embedded = decoder.embed(tokens.T)
-    masks = decoder.layer_masks(len(embedded), state)
-    gates = _gates(decoder, tokens, embedded, layers_of(decoder)[0])
-    found, embedded = run_words(decoder, gates, embedded, state, masks, own)
     return decoded_of(decoder, found, embedded)
 
 

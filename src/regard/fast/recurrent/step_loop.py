@@ -5,17 +5,15 @@ product for all steps; W_c c and W_f feed are added inside the loop. Features th
 steps after it.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional
 
 from regard.attention.protocol import Attended, Memory
-from regard.fast.precision import linear
-from regard.fast.recurrent.cell_equations import gru_forward, lstm_forward
 from regard.fast.recurrent.cell_functions import GruCell, LstmCell
 from regard.fast.recurrent.deferred_gradient import DeferredGradient, deferred
 from regard.models.rnn.cells import PARAMETERS
@@ -58,20 +56,14 @@ def layers_of(decoder: RecurrentDecoder) -> tuple[Layer, ...]:
     return tuple(layers)
 
 
-def input_gates(embedded: Float[Tensor, "*rows embedding"], layer: Layer) -> Float[Tensor, "*rows gates"]:
-    """W_e e + b, the part of the first layer's input product that needs no state."""
-    return linear(embedded, layer.inputs[0], layer.bias)
-
-
 def advance(
     decoder: RecurrentDecoder,
     gates: Float[Tensor, "rows gates"],
-    embedded: Float[Tensor, "rows embedding"] | None,
     state: RecurrentState,
     layers: tuple[Layer, ...],
     mask: Float[Tensor, "between rows units"] | None = None,
 ) -> LoopStep:
-    """`decoder.advance` given `gates`, the input gates of the word; features that are fed do not need the word."""
+    """`decoder.advance` given `gates`, the input gates of the word."""
     _, context_columns, feed_columns = layers[0].inputs
     attended = None
     if state.feed is not None:
@@ -83,9 +75,8 @@ def advance(
     if attended is None:
         attended = look(decoder.attention, hidden[-1][:, None], state.memory, state.position)
     features = None
-    if decoder.feed_width:
-        word = gates if embedded is None else embedded
-        features = decoder.readout.features(hidden[-1], attended.context[:, 0], word)
+    if decoder.feed_width:  # features that are fed do not depend on the word, so any tensor stands for it
+        features = decoder.readout.features(hidden[-1], attended.context[:, 0], gates)
     memory = attended.memory or state.memory
     after = replace(state, memory=memory, hidden=hidden, cell=cell, feed=features, position=state.position + 1)
     return LoopStep(hidden[-1], attended, features, after)
@@ -116,18 +107,13 @@ def advance_layers(
 
 def _gru(gates: Tensor, state: Tensor, layer: Layer) -> Tensor:
     recurrent = functional.linear(state, layer.recurrent, layer.recurrent_bias)
-    if not torch.is_grad_enabled():
-        return gru_forward(gates, recurrent, state)[-1]
     after: Tensor = GruCell.apply(gates, recurrent, state)  # type: ignore[no-untyped-call]
     return after
 
 
 def _lstm(gates: Tensor, state: Tensor, cell: Tensor, layer: Layer) -> tuple[Tensor, Tensor]:
     gates = torch.addmm(gates, state, layer.recurrent.t())
-    if not torch.is_grad_enabled():
-        _, cell, _, state = lstm_forward(gates, cell)
-    else:
-        state, cell = LstmCell.apply(gates, cell)  # type: ignore[no-untyped-call]
+    state, cell = LstmCell.apply(gates, cell)  # type: ignore[no-untyped-call]
     return state, cell
 
 
@@ -150,38 +136,9 @@ def run_steps(
     cells = None if cell is None else cell.unbind(0)
     state = RecurrentState(Memory(keys, values, real), hidden.unbind(0), cells, feed, position)
     for t, step in enumerate(gates.unbind(0)):
-        steps.append(advance(decoder, step, None, state, layers, None if masks is None else masks[t]))
+        steps.append(advance(decoder, step, state, layers, None if masks is None else masks[t]))
         state = steps[-1].state
     return gathered(steps)
-
-
-def run_words(
-    decoder: RecurrentDecoder,
-    gates: Float[Tensor, "target batch gates"],
-    embedded: Float[Tensor, "target batch embedding"],
-    state: RecurrentState,
-    masks: Sequence[Tensor | None],
-    own: Collection[int],
-) -> tuple[tuple[Tensor, ...], Float[Tensor, "target batch embedding"]]:
-    """All steps, and the embeddings of the words they read: at the steps in `own` the decoder's own best word."""
-    layers, steps = layers_of(decoder), list[LoopStep]()
-    words, inputs = list(embedded.unbind(0)), list(gates.unbind(0))
-    for t, mask in enumerate(masks):
-        if t in own:
-            words[t] = decoder.embed(_best_word(decoder, steps[-1], words[t - 1]))
-            inputs[t] = input_gates(words[t], layers[0])
-        steps.append(advance(decoder, inputs[t], words[t], state, layers, mask))
-        state = steps[-1].state
-    return gathered(steps), torch.stack(words) if own else embedded
-
-
-@torch.no_grad()
-def _best_word(decoder: RecurrentDecoder, step: LoopStep, word: Tensor) -> Int[Tensor, " batch"]:
-    features = step.features
-    if features is None:
-        features = decoder.readout.features(step.output, step.attended.context[:, 0], word)
-    logits: Tensor = decoder.readout.output(features)
-    return logits.argmax(dim=-1)
 
 
 def gathered(steps: Sequence[LoopStep]) -> tuple[Tensor, ...]:
