@@ -2,10 +2,14 @@
 
     python benchmarks/house_counts.py
 
-Paths are those that tests/house/test_paths.py finds on the call stack of the real commands.
+Paths are those that tests/house/test_paths.py finds on the call stack of the real commands. Lines that features added
+to files which existed before are counted from the repository's history (house_features.toml).
 """
 
 import ast
+import subprocess
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -87,6 +91,24 @@ def lines(name: str) -> int:
     return sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files)
 
 
+def is_old(path: str) -> bool:
+    """Whether a path of the repository is a Python file outside `fast/` and `course/` that is not new."""
+    name = path.removeprefix("src/regard/")
+    apart = ("fast", "course", *(one for names in NEW.values() for one in names))
+    return name != path and name.endswith(".py") and not any(name == one or name.startswith(f"{one}/") for one in apart)
+
+
+def added_to_old_files() -> Iterator[tuple[str, int]]:
+    """For each group of house_features.toml the lines that its commits added to old files, less those they removed."""
+    groups = tomllib.loads((ROOT / "benchmarks" / "house_features.toml").read_text(encoding="utf-8"))
+    for group, commits in groups.items():
+        if group == "since":
+            continue
+        command = ["git", "-C", str(ROOT), "show", "--format=", "--no-renames", "--numstat", *commits]
+        rows = [row.split("\t") for row in subprocess.check_output(command, text=True).splitlines() if row]
+        yield group, sum(int(more) - int(less) for more, less, path in rows if more != "-" and is_old(path))
+
+
 def imports(name: str) -> int:
     """The import statements of a file, those inside functions included."""
     tree = ast.parse((PACKAGE / name).read_text(encoding="utf-8"))
@@ -101,7 +123,14 @@ def main() -> None:
     apart = {what: sum(map(lines, names)) for what, names in NEW.items()}
     rest = lines(".") - lines("fast") - lines("course")
     print(f"outside fast/ and course/: {rest:,} lines; without what is new: {rest - sum(apart.values()):,}")
-    for what, count in {**apart, "fast/": lines("fast"), "course/": lines("course")}.items():
+    features = dict(added_to_old_files())
+    print(f"    without what features added to the other files, too: {rest - sum((apart | features).values()):,}")
+    for what, count in {
+        **apart,
+        **{f"added to old files: {name}": n for name, n in features.items()},
+        "fast/": lines("fast"),
+        "course/": lines("course"),
+    }.items():
         print(f"    {what}: {count:,}")
 
 

@@ -3,6 +3,7 @@
 import pytest
 import torch
 from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from regard.attention.masking import masked_softmax
 from regard.fast.recurrent.bahdanau_cpu import attend_and_recur
@@ -122,3 +123,30 @@ def test_gradients_of_zero_steps_are_zero(kind: str) -> None:
     for gradient, one in zip(gradients, learned, strict=True):
         assert gradient.shape == one.shape
         assert not gradient.any()
+
+
+class LargestAllocation(TorchDispatchMode):
+    """The number of elements of the largest tensor that is allocated."""
+
+    elements = 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+        result = function(*args, **(kwargs or {}))
+        if isinstance(result, Tensor):
+            self.elements = max(self.elements, result.untyped_storage().nbytes() // result.element_size())
+        return result
+
+
+@pytest.mark.parametrize("kind", ["gru", "lstm"])
+def test_without_gradients_the_energies_of_one_step_are_kept_instead_of_all(kind: str) -> None:
+    made = arguments(kind)
+    with LargestAllocation() as training:
+        wanted = attend_and_recur(*made)
+    with torch.no_grad(), LargestAllocation() as scoring:
+        given = attend_and_recur(*made)
+    assert training.elements == TARGET * BATCH * SOURCE * WIDTH
+    assert scoring.elements < training.elements
+    torch.testing.assert_close(given, tuple(one.detach() for one in wanted), rtol=0, atol=0)
+    assert made[0] is not None
+    with torch.no_grad():
+        assert [len(one) for one in attend_and_recur(made[0][:0], *made[1:])] == [0, 0, 0]

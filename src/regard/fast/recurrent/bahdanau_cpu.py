@@ -54,7 +54,7 @@ def attend_and_recur(
     cell = None if cell is None else cell.to(dtype)
     with torch.autocast(gates.device.type, enabled=False):
         states, contexts, weights = _Recurrence.apply(  # type: ignore[no-untyped-call]
-            gates, hidden, cell, keys, values, mask, W_s, v, W_c, U, b_u
+            gates, hidden, cell, keys, values, mask, W_s, v, W_c, U, b_u, torch.is_grad_enabled()
         )
     return states, contexts, weights
 
@@ -80,6 +80,7 @@ class _Recurrence(torch.autograd.Function):
         W_c: Tensor,
         U: Tensor,
         b_u: Tensor,
+        keeps: bool,
     ) -> tuple[Tensor, Tensor, Tensor]:
         target, batch, _ = gates.shape
         source, width = keys.shape[1:]
@@ -88,7 +89,8 @@ class _Recurrence(torch.autograd.Function):
         both = torch.cat([2 * W_s, U])
         bias = torch.cat([b_u.new_zeros(width), b_u])
         keys, v, values = 2 * keys.to(wide), 2 * v.to(wide), values.to(wide)
-        energy = gates.new_empty(target, batch, source, width)
+        # Without gradients all steps write to the same place.
+        energy = gates.new_empty(target if keeps else 1, batch, source, width).expand(target, -1, -1, -1)
         weights = keys.new_empty(target, batch, source)
         contexts = gates.new_empty(target, batch, values.size(-1))
         exact, scratch = gates.dtype == wide, torch.empty_like(keys)
@@ -162,5 +164,5 @@ class _Recurrence(torch.autograd.Function):
         kind = energy.dtype
         return (
             d_input, d_state, steps.first_cell_gradient, d_keys.mul_(2 * v).to(kind), d_values, None,
-            2 * d_both[:width], d_v.mul_(2).to(kind), d_W_c, d_both[width:], d_bias,
+            2 * d_both[:width], d_v.mul_(2).to(kind), d_W_c, d_both[width:], d_bias, None,
         )  # fmt: skip
