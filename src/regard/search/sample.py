@@ -24,9 +24,10 @@ class Sampler:
         heated = scores / self.temperature
         if self.top_k is None and self.top_p is None:
             return torch.softmax(heated, dim=-1)
-        ordered, ids = heated.sort(dim=-1, descending=True, stable=True)
         if self.top_k is not None:
-            ordered[:, self.top_k :] = -torch.inf
+            ordered, ids = heated.topk(min(self.top_k, heated.size(-1)), dim=-1)
+        else:
+            ordered, ids = heated.sort(dim=-1, descending=True, stable=True)
         probabilities = torch.softmax(ordered, dim=-1)
         if self.top_p is not None:
             before = probabilities.cumsum(dim=-1) - probabilities
