@@ -1,4 +1,4 @@
-"""What a teacher takes home from --grade: a table as CSV, a feedback file for each learner, and files worth a look."""
+"""The report of --grade: a table as CSV, a feedback file for each learner, and files that a teacher should read."""
 
 import ast
 import builtins
@@ -21,7 +21,7 @@ from regard.text.input_error import InputError
 
 ALIKE = 0.97
 LEAST_LETTERS = 120
-"""Shorter answers are alike by themselves: there are not many ways to write a softmax."""
+"""Shorter answers are not compared: there are few ways to write a softmax."""
 OUTSIDE = re.compile(r"regard\.course|(/|~/|\.\./?)[\w.~/-]*$")
 """A string that names a module of the course, or a path out of the exercise's folder."""
 OWN_EXERCISE = re.compile(r"e\d\d_\w+(\.|$)")
@@ -36,7 +36,7 @@ SUSPECT_MODULES = (
     *("shutil", "signal", "socket", "subprocess", "tempfile"),
     "regard.course",
 )
-"""What a file needs to reach out of its own functions; no exercise needs any of them."""
+"""Names with which a file can leave its own functions; no exercise needs any of them."""
 
 
 def own_lines(entry: Entry, text: str) -> str:

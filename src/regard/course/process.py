@@ -1,4 +1,4 @@
-"""Grade a file whose code runs in a process of its own, with limits: whatever the file does, a verdict comes back."""
+"""Grade a file whose code runs in a process of its own, with limits: there is a verdict whatever the file does."""
 
 import re
 import signal
@@ -47,11 +47,11 @@ class Grader:
     def grade(
         self, path: Path, interrupted: Callable[[], bool] = lambda: False, waiting: Waiting = ignore_progress
     ) -> Verdict:
-        """The verdict on a file; never raises for what the file does. `interrupted` is asked often: True stops it.
+        """The verdict on a file; never raises for what the file does. `interrupted` is polled: True stops it.
 
         `waiting` receives the progress of slow checks.
         """
-        began = self.channel.started = time.monotonic()  # a spare may have waited long; that was not loading
+        began = self.channel.started = time.monotonic()  # waiting for a save is not loading
         self.channel.interrupted = interrupted
         early: list[Verdict] = []
 
@@ -118,7 +118,7 @@ class Grader:
             used = self.channel.resident_bytes()
             line = self._current_line(path)
             headline = f"Your code was still running after {self.entry.seconds:g} s, so I stopped it. An endless loop?"
-            if stop.reason == "memory" or used > MOST_RESIDENT_BYTES / 2:  # a busy machine is slow to hand it out
+            if stop.reason == "memory" or used > MOST_RESIDENT_BYTES / 2:  # a busy machine allocates slowly
                 limit = f"{used / 1e9:.1f} GB of memory (the limit is {MOST_RESIDENT_BYTES / 1e9:g} GB)"
                 headline = (
                     f"Your code used {limit}, so I stopped it. Does a list or an array grow without end, or is one far "

@@ -42,7 +42,7 @@ def watch(session: Session, keys: Keys, screen: Screen) -> None:
 
 
 class Watcher:
-    """What is on the screen, and what each key does to it."""
+    """The content of the screen, and the effect of each key."""
 
     def __init__(self, session: Session, keys: Keys, screen: Screen) -> None:
         self.session, self.keys, self.screen = session, keys, screen
@@ -83,7 +83,7 @@ class Watcher:
         self.grade()
 
     def grade(self) -> None:
-        """Show that it goes on, grade, show the verdict; a key q or another save interrupts."""
+        """Show progress, grade, show the verdict; the key q or another save interrupts."""
         self.below, self.text, self.top = [], False, 0
         self.grade_once()
         while not self.quitting and (saved := self.files.changed()) is not None:
@@ -106,7 +106,7 @@ class Watcher:
             self.screen.draw([*self.title(self.session.current), "", "  " + bar(what, done, total, self.screen.width)])
 
     def interrupted(self) -> bool:
-        """Whether the learner has quit, or saved anew, while the grader was at work."""
+        """Whether the learner quit, or saved again, during the grading."""
         self.quitting = self.quitting or self.keys.quits()
         entry = self.session.current
         return self.quitting or self.files.seen[entry] != self.files.look(entry)
