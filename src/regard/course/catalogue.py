@@ -59,7 +59,7 @@ class Entry:
 
     @property
     def readme(self) -> str:
-        """The learner's page, with the page of the story that tells more."""
+        """The learner's page, with a link to its page of the story."""
         text = (self.home / "README.md").read_text(encoding="utf-8")
         if not self.story:
             return text

@@ -119,7 +119,7 @@ def write_report(graded: list[Graded], directory: Path) -> list[Path]:
     if directory.exists() and not directory.is_dir():
         raise InputError(f"{directory} is a file; --report wants a folder for grades.csv and the feedback files")
     directory.mkdir(parents=True, exist_ok=True)
-    said = remarks(graded)
+    remarked = remarks(graded)
     table = directory / "grades.csv"
     file = io.StringIO(newline="")
     writer = csv.writer(file)
@@ -129,7 +129,7 @@ def write_report(graded: list[Graded], directory: Path) -> list[Path]:
         progress = load_progress(one.folder)
         statuses = [one.verdicts[entry.name].status if entry.name in one.verdicts else "" for entry in entries()]
         tries, hints = sum(progress.attempts.values()), sum(progress.hints.values())
-        row = [one.learner, one.credit, one.most, *statuses, tries, hints, "; ".join(said.get(one.learner, []))]
+        row = [one.learner, one.credit, one.most, *statuses, tries, hints, "; ".join(remarked.get(one.learner, []))]
         writer.writerow([_harmless(value) for value in row])
     write_whole(table, file.getvalue().encode(errors="replace"))  # names and messages may hold lone surrogates
     return [table, *(_feedback(one, directory) for one in graded)]

@@ -108,7 +108,7 @@ def grade_class(
                 with grader:
                     verdict = grader.grade(path, waiting=waiting)
                 if _package() != package:
-                    verdict = Verdict("stopped", f"{name}'s file changed the files of regard itself. Install it anew.")
+                    verdict = Verdict("stopped", f"{name}'s file changed the files of regard itself. Install it again.")
             verdicts[name][entry.name] = verdict
             tell(name, entry, verdict)
     finally:
@@ -149,8 +149,8 @@ def _troubles(one: Graded) -> Iterator[str]:
     for entry in one.entries:
         verdict = one.verdicts[entry.name]
         if verdict.status in ("broken", "stopped") or (verdict.passed and verdict.notes):
-            said = verdict.headline if not verdict.passed else verdict.notes[0]
-            line = visible(f"{one.learner.strip()}, {entry.number}: {said}")
+            reason = verdict.headline if not verdict.passed else verdict.notes[0]
+            line = visible(f"{one.learner.strip()}, {entry.number}: {reason}")
             yield "  " + textwrap.shorten(line, 160, placeholder=" …")
 
 

@@ -31,7 +31,7 @@ def adopting() -> Iterator[set[int]]:
 
 
 def family_of(pid: int) -> set[int]:
-    """A process and its descendants, as far as /proc tells; on other systems only itself."""
+    """A process and its descendants, as /proc lists them; on other systems only itself."""
     found, queue = {pid}, [pid]
     while queue:
         for child in _children(queue.pop()):

@@ -125,7 +125,7 @@ class Grader:
                     "larger than the inputs?"
                 )
             return Verdict("stopped", headline, (f"it was at {line}",) if line else ())
-        said = {
+        headlines = {
             "interrupted": "Stopped before there was a verdict.",
             "all time": f"Your file was still at work after {MOST_SECONDS:g} s, so I stopped it.",
             "output": "Your file printed more than a megabyte, so I stopped it. Take the print() out.",
@@ -133,8 +133,8 @@ class Grader:
             "loading": f"Loading {self.entry.needs} took more than {LOADING_SECONDS:g} s: this machine is very busy, "
             f"or the installation is broken. `regard doctor` looks into it.",
         }
-        if stop.reason in said:
-            return Verdict("stopped", said[stop.reason])
+        if stop.reason in headlines:
+            return Verdict("stopped", headlines[stop.reason])
         if not self.channel.ready:
             return Verdict(
                 "stopped", "The grader itself could not start: this is not about your file.", (self.channel.printed(),)

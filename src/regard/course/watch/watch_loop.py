@@ -56,7 +56,7 @@ class Watcher:
         self.room = 0
         """How many lines of it were shown last."""
         self.digits = ""
-        self.asked = ""
+        self.question = ""
         self.stale = False
         self.quitting = False
 
@@ -121,7 +121,7 @@ class Watcher:
             lines += [*verdict_lines(entry, self.verdict, paint, width), ""]
         for note in self.session.notes:
             lines.append(paint(f"note: {note}", "yellow"))
-        if self.below:  # what was asked for comes first: it must not hide below the first page
+        if self.below:  # a requested text comes first: it must not be below the first page
             lines = [*self.title(entry), "", *self.below, "", *lines[len(self.title(entry)) + 1 :]]
         below = [progress_line(self.session.progress, paint, width), self.offers()]
         if self.screen.height is not None and len(lines) + len(below) >= self.screen.height:
@@ -166,7 +166,7 @@ class Watcher:
 
     def press(self, key: str) -> None:
         """One key."""
-        if self.asked:
+        if self.question:
             self.answer(key)
         elif key.isdigit():
             self.digits += key
@@ -178,12 +178,12 @@ class Watcher:
             ACTIONS[key](self)
 
     def answer(self, key: str) -> None:
-        asked, self.asked = self.asked, ""
-        if asked == "reset" and key == "y":
-            said = self.session.reset(self.session.current)
+        question, self.question = self.question, ""
+        if question == "reset" and key == "y":
+            done = self.session.reset(self.session.current)
             self.files.forget(self.session.current)
             self.grade()
-            self.show([said])
+            self.show([done])
         else:
             self.show([])
 
@@ -244,7 +244,7 @@ class Watcher:
         self.show(markdown_lines(text, self.screen.paint, self.screen.width))
 
     def reset(self) -> None:
-        self.asked = "reset"
+        self.question = "reset"
         self.below = ["Put the starter back? Your version is kept beside it. Press y, or any other key to go on."]
         self.draw()
 
