@@ -1,7 +1,7 @@
 """Small experiments about the claims of tutorials on attention; docs/claims.md has the verdicts.
 
     python benchmarks/claims.py numbers --results runs/claims                        no model needed, a minute
-    python benchmarks/claims.py demo --model runs/demo --results runs/claims         asks a trained `regard demo`
+    python benchmarks/claims.py demo --model runs/demo --results runs/claims         needs a trained `regard demo`
     python benchmarks/claims.py german --model runs/multi30k-en-de --results runs/claims
     python benchmarks/claims.py directions --seeds 0 1 --results runs/claims         trains: one or two directions
     python benchmarks/claims.py draw --results runs/claims --out docs/results        merges everything into claims.json

@@ -66,8 +66,8 @@ def main() -> None:
         "--links",
         help="a run, or a folder of links.en-fr and links.fr-en, whose links guide round 1 (default: their own)",
     )
-    asks = "also read links as regard align --set posterior=X does, where it can be; trial chooses"
-    options.add_argument("--posterior", type=float, action="append", default=[], metavar="X", help=asks)
+    about = "also read links as regard align --set posterior=X does, where it can be; trial chooses"
+    options.add_argument("--posterior", type=float, action="append", default=[], metavar="X", help=about)
     options.add_argument("--evidence", action="append", default=[], choices=["state", "word"], help="of --posterior")
     options.add_argument("--first-label", help="begin with round 0 of this label, trained by another process")
     options.add_argument("--patience", type=int, default=400, help="seconds to wait for the links of that run")
@@ -135,18 +135,20 @@ def stage(name: str, keys: dict[str, list[str]], given: argparse.Namespace) -> N
         raise SystemExit(f"{name}: training failed")
     trained = time.time()
     say(f"{name}: trained in {trained - began:.0f} s")
-    readings = {asked: align(given.runs / name, "test", given, asked) for asked in ways(given.runs / name, given)}
-    best = min(readings, key=lambda asked: readings[asked].development or 1.0)
+    readings = {
+        posterior: align(given.runs / name, "test", given, posterior) for posterior in ways(given.runs / name, given)
+    }
+    best = min(readings, key=lambda posterior: readings[posterior].development or 1.0)
     record = readings[best].json()
     shown = {direction: [key.replace(str(given.runs), "runs") for key in some] for direction, some in keys.items()}
     record |= {"name": name, "posterior": None if best is None else asdict(best)}
     record["readings"] = {
-        "attention" if asked is None else f"posterior {asked.prior:g}, {asked.evidence}": {
+        "attention" if posterior is None else f"posterior {posterior.prior:g}, {posterior.evidence}": {
             "development": one.development,
             "chosen": one.aligned.chosen,
             "aer": {way: score.aer for way, score in (one.scores or {}).items()},
         }
-        for asked, one in readings.items()
+        for posterior, one in readings.items()
     }
     record |= {"keys": shown, "date": date.today().isoformat(), "device": device_name(given.device)}
     record["seconds"] = {"train": round(trained - began, 1), "align": round(time.time() - trained, 1)}

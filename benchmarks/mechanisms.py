@@ -51,8 +51,8 @@ def main() -> None:
         whole = merged([json.loads(path.read_text(encoding="utf-8")) for path in given.reports])
         write_whole(given.json, json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
         return
-    asked = load_comparison(given.comparison)
-    measure(asked.model_copy(update={"set": (*asked.set, *given.set)}), given)
+    comparison = load_comparison(given.comparison)
+    measure(comparison.model_copy(update={"set": (*comparison.set, *given.set)}), given)
 
 
 def measure(comparison: Comparison, given: argparse.Namespace) -> None:

@@ -132,10 +132,10 @@ def distil(translator: Translator, prefix: Path, sentences: int | None) -> None:
     """The training text and its sources with their translations, as PREFIX.en and PREFIX.de; val beside it."""
     pairs = corpus(translator.bundle, "train")[:sentences]
     decoding.WIDER = WIDER
-    said = [one.text for one in translator.translate([pair.source for pair in pairs], beam=5)]
+    outputs = [one.text for one in translator.translate([pair.source for pair in pairs], beam=5)]
     normal = translator.bundle.target.config.normalise
-    same = sum(text == normal(pair.target) for pair, text in zip(pairs, said, strict=True))
-    taught = [Pair(pair.source, text) for pair, text in zip(pairs, said, strict=True) if text.strip()]
+    same = sum(text == normal(pair.target) for pair, text in zip(pairs, outputs, strict=True))
+    taught = [Pair(pair.source, text) for pair, text in zip(pairs, outputs, strict=True) if text.strip()]
     prefix.parent.mkdir(parents=True, exist_ok=True)
     for place, several in ((prefix, [*pairs, *taught]), (beside(prefix), corpus(translator.bundle, "val"))):
         for side, language in zip(("source", "target"), languages(translator.bundle), strict=True):

@@ -3,7 +3,7 @@
     python benchmarks/packing.py run --task reverse --reader "no packing, no mask" --seeds 0 1 2 --results runs/packing
     python benchmarks/packing.py draw --results runs/packing --out docs/results
 
-Our models cannot be told to read padding, so the careless ones are written here, as tutorials write them. All have the
+Our models have no option to read padding, so the careless ones are written here, as tutorials write them. All have the
 tutorial's sizes and see the same batches of 64 shuffled pairs, padded to the longest of the batch. Each is then given
 the same unseen sentences three times: alone, padded to the longest length of training, and padded to twice that, as
 beside a long neighbour. What a sentence is translated to must not depend on its neighbours.

@@ -1,4 +1,4 @@
-"""Words to phones: CMUdict, and SIGMORPHON 2020's 15 languages with one model that a tag tells the language.
+"""Words to phones: CMUdict, and SIGMORPHON 2020's 15 languages with one model that reads the language from a tag.
 
     export REGARD_DATA=../shared/data
     python benchmarks/pronunciation.py join runs/joined        the 15 languages as one corpus, its recipe beside it
@@ -112,8 +112,8 @@ def score_sigmorphon(translator: Translator, given: argparse.Namespace) -> dict[
     each = {}
     for language in languages():
         pairs = language_pairs(language, given.split)[: given.limit]
-        asked = [Pair(spelled(language, pair.source), pair.target) for pair in pairs]
-        each[language] = rates(translator, EvaluationData.of(asked), given.beam)
+        spelled_pairs = [Pair(spelled(language, pair.source), pair.target) for pair in pairs]
+        each[language] = rates(translator, EvaluationData.of(spelled_pairs), given.beam)
     means = {rate: round(statistics.fmean(one[rate] for one in each.values()), 2) for rate in ("wer", "per")}
     return {**means, "languages": each}
 
@@ -126,11 +126,11 @@ def score_cmudict(translator: Translator, given: argparse.Namespace) -> dict[str
 
 def rates(translator: Translator, words: EvaluationData, beam: int) -> dict[str, Any]:
     written = translator.bundle.target.written
-    said = [one.text for one in translator.translate([pair.source for pair in words.pairs], beam=beam)]
+    outputs = [one.text for one in translator.translate([pair.source for pair in words.pairs], beam=beam)]
     listed = [(pair.target, *more) for pair, more in zip(words.pairs, words.more, strict=True)]
     wanted = [[written(one) for one in each] for each in listed]
-    wrong = 1 - exact_match(said, wanted)
-    return {"wer": round(100 * wrong, 2), "per": round(100 * wer(said, wanted), 2), "words": len(said)}
+    wrong = 1 - exact_match(outputs, wanted)
+    return {"wer": round(100 * wrong, 2), "per": round(100 * wer(outputs, wanted), 2), "words": len(outputs)}
 
 
 TASKS: dict[str, Callable[[Translator, argparse.Namespace], dict[str, Any]]] = {

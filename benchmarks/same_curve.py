@@ -66,10 +66,10 @@ def main() -> None:
 def run(folder: Path, plain: bool, device: str, steps: int, changes: list[str]) -> dict[str, Any]:
     """The loss of every step, and how long all took."""
     small = [] if device == "cuda" else SMALL
-    said = [*SCHEDULE, *small, f"train.steps={steps}", f"train.device={device}", *changes]
+    overrides = [*SCHEDULE, *small, f"train.steps={steps}", f"train.device={device}", *changes]
     os.environ["REGARD_PLAIN"] = str(int(plain))
     try:
-        found = train(RECIPE, folder, overrides=said, overwrite=True)
+        found = train(RECIPE, folder, overrides=overrides, overwrite=True)
     finally:
         del os.environ["REGARD_PLAIN"]
     entries = [entry for entry in read_journal(folder / "journal.jsonl") if entry["event"] == "step"]

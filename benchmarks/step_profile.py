@@ -46,7 +46,7 @@ class Kernel(NamedTuple):
 
     @property
     def short(self) -> str:
-        """Without namespaces and template arguments, but for what tells one elementwise kernel from another."""
+        """Without namespaces and template arguments, but for what distinguishes elementwise kernels."""
         name = re.sub(r"^void |at::native::|\(anonymous namespace\)::|cub::\w+::", "", self.name)
         inner = re.search(r"\w+Functor\w*|\w+_kernel_cuda\w*|\w+_kernel_impl\w*", name.partition("<")[2])
         return " ".join([re.split(r"[<(]", name)[0], *([inner[0]] if inner else [])])[:60]

@@ -63,7 +63,7 @@ def cut(typeface: Typeface, noto: Path, out: Path) -> Path:
     (source,) = noto.rglob(typeface.source)
     font = TTFont(source, fontNumber=typeface.number, recalcTimestamp=False)
     options = subset.Options(hinting=False, notdef_outline=True, name_IDs=list(KEPT_NAMES), name_languages=[ENGLISH])
-    if "CFF " in font:  # the defaults keep vertical and proportional forms of kana, which nothing here asks for
+    if "CFF " in font:  # the defaults keep vertical and proportional forms of kana, which nothing here uses
         options.layout_features = ["ccmp", "kern", "liga", "locl", "mark", "mkmk", "ljmo", "vjmo", "tjmo"]
     options.drop_tables = [*options.drop_tables, "vhea", "vmtx", "VORG", "BASE"]
     lacking = typeface.characters - font.getBestCmap().keys()

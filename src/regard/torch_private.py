@@ -1,6 +1,6 @@
 """The private torch APIs that regard uses, each with the torch versions it was checked on. Nothing else may use one.
 
-A house test searches the package for private names outside this file. When torch changes, this is the file to read.
+A test (`tests/house/test_house.py`) searches the other files for private names. When torch changes, read this file.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -191,6 +191,23 @@ def test_only_training_world_imports_torch_distributed() -> None:
     assert knowing == ["training/world.py"]
 
 
+def test_private_torch_apis_are_used_in_one_file_only() -> None:
+    """A new version of torch may change them; `torch_private.py` says which versions each was checked on."""
+    of_modules = {"_parameters", "_modules", "_forward_hooks", "_forward_pre_hooks", "_backward_hooks"}
+    found = set()
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = []
+            if isinstance(node, ast.Attribute) and not node.attr.startswith("__"):
+                names = [ast.unparse(node)]
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "torch":
+                names = [f"{node.module}.{one.name}" for one in node.names]
+            for name in names:
+                if re.match(r"torch\b.*\._", name) or name.rpartition(".")[2] in of_modules:
+                    found.add(path.relative_to(PACKAGE).as_posix())
+    assert found == {"torch_private.py"}
+
+
 def test_prose_is_not_wider_than_code() -> None:
     pages = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
     wide = [

@@ -280,7 +280,7 @@ def scene_gradients_travel_once_for_each_step(root: Path) -> None:
 def scene_what_is_wrong_is_said_by_one_worker_and_nothing_is_written(root: Path) -> None:
     def other_data(rank: int) -> int:
         recipe = tiny(data={"seed": rank}, train={"learning_rate": 0.1 + rank})
-        text = "it has other recipe, vocabularies, training pairs, development pairs than worker 0: give every machine"
+        text = "not the same as on worker 0: recipe, vocabularies, training pairs, development pairs; give every"
         return caught(InputError if rank == 1 else FailedElsewhere, text if rank == 1 else "", recipe, root / "run")
 
     assert start(2, other_data) == [3, 3]

@@ -12,7 +12,7 @@ Keys of --set:
     posterior=1               posterior alignment: p(link given the target word), with attention^X
                               as prior; tune: --tune chooses X
     evidence=state            or word: the posterior without the target words written before
-    symmetrise=union          intersection, grow-diag, grow-diag-final-and, product (default)
+    symmetrise=union          or intersection, grow-diag, grow-diag-final-and, product (default)
     dev_source, dev_target, dev_gold=FILE   other development data to tune on
     gold_base=1               index of the first word in gold files: Pharaoh 0, NAACL 1
     flip_gold=true            gold links are written target-source

@@ -62,7 +62,7 @@ def bench(
     if threads is None:
         threads = torch.get_num_threads() if os.environ.get("OMP_NUM_THREADS") else 1
     elif threads > (cores := os.cpu_count() or threads):
-        raise InputError(f"--threads {threads}: this machine has {cores} cores; name no more")
+        raise InputError(f"--threads {threads}: this machine has {cores} cores: give at most that many")
     if picture is not None:
         check_picture(picture)
     check_outputs({"--picture": picture, "--json": json_}, parents=parents)

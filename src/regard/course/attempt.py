@@ -1,4 +1,4 @@
-"""A learner's file as the grader sees it: loaded from text, every way it can be unready put into words."""
+"""Loads a learner's file from its text; raises `Unready` with a message for the learner if it cannot be graded."""
 
 import ast
 import builtins
@@ -31,7 +31,7 @@ def too_large(name: str, size: int) -> str:
 
 @contextmanager
 def default_dtype_of(arguments: Any) -> Iterator[None]:
-    """Where float64 tensors come in, torch.zeros(n) makes float64, so that a learner's own tensors fit."""
+    """While the block runs, torch's default dtype is float64 if an argument is, so that `torch.zeros(n)` fits it."""
     torch = sys.modules.get("torch")
     if torch is None or not _holds_double(arguments):
         yield
@@ -51,7 +51,7 @@ def _holds_double(value: Any) -> bool:
 
 
 class Unready(Exception):
-    """The file cannot be graded yet; `kind` says how bad that is, `details` where."""
+    """The file cannot be graded yet; `kind` is the status of the verdict, `details` the lines concerned."""
 
     def __init__(
         self, kind: str, headline: str, details: tuple[str, ...] = (), place: tuple[int, int] = (0, 0)
@@ -86,7 +86,7 @@ class Attempt:
             raise AttributeError(f"the exercise has no function {name}; it has {', '.join(self.functions)}") from None
 
     def answering_like(self, templates: Mapping[str, Any]) -> "Attempt":
-        """The same functions; an answer that is right in another type than the template's comes in its type."""
+        """The same functions, whose answers are converted to the type of the template."""
 
         def converted(function: Callable[..., Any], template: Any) -> Callable[..., Any]:
             def called(*given: Any, **named: Any) -> Any:
@@ -103,7 +103,7 @@ class Attempt:
     def beside(self, name: str, *given: Any) -> Any:
         """Call `module:function` with this attempt and `given` where the learner's functions run.
 
-        For what must happen there, such as a training: whatever comes back is judged here.
+        For work that must run in that process, such as a training; the grader checks what it returns.
         """
         if self.remote is not None:
             return self.remote.call(name, given, {}, 0, beside=True)
@@ -174,7 +174,7 @@ def where(error: BaseException, path: Path | None) -> tuple[str, ...]:
 
 
 def read_source(path: Path) -> str:
-    """The text of a learner's file; every way in which it is none put into words."""
+    """The text of a learner's file; raises `Unready` with the reason if it cannot be read."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
@@ -220,7 +220,7 @@ def _what(error: BaseException, doing: str) -> str:
 
 
 def _message(error: BaseException) -> str:
-    """The first line of what an error says, cut; an error of the learner's own may not even be able to say it."""
+    """The first line of an error's message, shortened; empty if the learner's own exception class cannot give one."""
     try:
         lines = str(error).strip().splitlines()
     except Exception:
@@ -229,7 +229,7 @@ def _message(error: BaseException) -> str:
 
 
 def stumbled(error: BaseException) -> str:
-    """What to say when not the learner's code but a check has raised."""
+    """The message for an exception of a check instead of the learner's code."""
     return (
         f"The checks themselves could not go on ({type(error).__name__}: {_message(error)}). Does your function return "
         f"what the starter's signature says?"

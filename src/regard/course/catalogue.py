@@ -1,4 +1,4 @@
-"""Which exercises there are: read from the folders, without importing an exercise (some of them need torch)."""
+"""The list of exercises, read from their folders without importing them (some of them need torch)."""
 
 import re
 import sys
@@ -16,7 +16,7 @@ from regard.text.input_error import InputError
 HOME = Path(__file__).parent / "exercises"
 TIERS = ("nudge", "concept", "shape of the code")
 FILES = ("about.toml", "README.md", "exercise.py.txt", "hint.md", "solution.py", "check.py")
-"""What every exercise's folder must have."""
+"""The files that every exercise's folder must have."""
 KEYS: dict[str, type | tuple[type, ...]] = {
     "title": str,
     "needs": str,
@@ -28,7 +28,7 @@ KEYS: dict[str, type | tuple[type, ...]] = {
 
 @dataclass(frozen=True)
 class Entry:
-    """One exercise of the course: its texts and where its checks live."""
+    """One exercise of the course: its texts and the location of its checks."""
 
     number: int
     name: str
@@ -59,7 +59,7 @@ class Entry:
 
     @property
     def readme(self) -> str:
-        """The learner's page, with the page of the story that tells more."""
+        """The learner's page, with a link to its page of the story."""
         text = (self.home / "README.md").read_text(encoding="utf-8")
         if not self.story:
             return text
@@ -105,7 +105,7 @@ class _Course:
 
 
 def use_course(directory: Path) -> None:
-    """From now on the exercises are those of a teacher's folder, whose code this process imports."""
+    """Replace the exercises by those of a teacher's folder, whose code this process then imports."""
     home = directory.resolve()
     _entries.cache_clear()
     if not home.is_dir():

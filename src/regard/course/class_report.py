@@ -1,4 +1,4 @@
-"""What a teacher takes home from --grade: a table as CSV, a feedback file for each learner, and files worth a look."""
+"""The report of --grade: a table as CSV, a feedback file for each learner, and files that a teacher should read."""
 
 import ast
 import builtins
@@ -21,7 +21,7 @@ from regard.text.input_error import InputError
 
 ALIKE = 0.97
 LEAST_LETTERS = 120
-"""Shorter answers are alike by themselves: there are not many ways to write a softmax."""
+"""Shorter answers are not compared: there are few ways to write a softmax."""
 OUTSIDE = re.compile(r"regard\.course|(/|~/|\.\./?)[\w.~/-]*$")
 """A string that names a module of the course, or a path out of the exercise's folder."""
 OWN_EXERCISE = re.compile(r"e\d\d_\w+(\.|$)")
@@ -36,7 +36,7 @@ SUSPECT_MODULES = (
     *("shutil", "signal", "socket", "subprocess", "tempfile"),
     "regard.course",
 )
-"""What a file needs to reach out of its own functions; no exercise needs any of them."""
+"""Names with which a file can leave its own functions; no exercise needs any of them."""
 
 
 def own_lines(entry: Entry, text: str) -> str:
@@ -119,7 +119,7 @@ def write_report(graded: list[Graded], directory: Path) -> list[Path]:
     if directory.exists() and not directory.is_dir():
         raise InputError(f"{directory} is a file; --report wants a folder for grades.csv and the feedback files")
     directory.mkdir(parents=True, exist_ok=True)
-    said = remarks(graded)
+    remarked = remarks(graded)
     table = directory / "grades.csv"
     file = io.StringIO(newline="")
     writer = csv.writer(file)
@@ -129,7 +129,7 @@ def write_report(graded: list[Graded], directory: Path) -> list[Path]:
         progress = load_progress(one.folder)
         statuses = [one.verdicts[entry.name].status if entry.name in one.verdicts else "" for entry in entries()]
         tries, hints = sum(progress.attempts.values()), sum(progress.hints.values())
-        row = [one.learner, one.credit, one.most, *statuses, tries, hints, "; ".join(said.get(one.learner, []))]
+        row = [one.learner, one.credit, one.most, *statuses, tries, hints, "; ".join(remarked.get(one.learner, []))]
         writer.writerow([_harmless(value) for value in row])
     write_whole(table, file.getvalue().encode(errors="replace"))  # names and messages may hold lone surrogates
     return [table, *(_feedback(one, directory) for one in graded)]

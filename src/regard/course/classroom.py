@@ -108,7 +108,7 @@ def grade_class(
                 with grader:
                     verdict = grader.grade(path, waiting=waiting)
                 if _package() != package:
-                    verdict = Verdict("stopped", f"{name}'s file changed the files of regard itself. Install it anew.")
+                    verdict = Verdict("stopped", f"{name}'s file changed the files of regard itself. Install it again.")
             verdicts[name][entry.name] = verdict
             tell(name, entry, verdict)
     finally:
@@ -145,12 +145,12 @@ def table_lines(graded: list[Graded]) -> list[str]:
 
 
 def _troubles(one: Graded) -> Iterator[str]:
-    """What the mark `!` was, and what a file left running although it passed."""
+    """The reason for each mark `!`, and the processes that a passing file left running."""
     for entry in one.entries:
         verdict = one.verdicts[entry.name]
         if verdict.status in ("broken", "stopped") or (verdict.passed and verdict.notes):
-            said = verdict.headline if not verdict.passed else verdict.notes[0]
-            line = visible(f"{one.learner.strip()}, {entry.number}: {said}")
+            reason = verdict.headline if not verdict.passed else verdict.notes[0]
+            line = visible(f"{one.learner.strip()}, {entry.number}: {reason}")
             yield "  " + textwrap.shorten(line, 160, placeholder=" …")
 
 
@@ -191,7 +191,7 @@ def _course_folders(folder: Path, depth: int) -> Iterator[Path]:
 
 
 def _folders_in(folder: Path) -> list[Path]:
-    """Sorted, without hidden ones; none where we may not look."""
+    """Sorted, without hidden ones; none if the directory cannot be read."""
     try:
         return sorted(path for path in folder.iterdir() if os.path.isdir(path) and not path.name.startswith("."))
     except OSError:

@@ -1,4 +1,4 @@
-"""What a learner's process may not do: limits, other processes, the answers, writing outside its folder (Linux)."""
+"""Restricts a learner's process: limits, no access to other processes or the answers, no writing outside its folder."""
 
 import ctypes
 import os
@@ -22,7 +22,7 @@ WRITING = 0b1111111110010
 """WRITE_FILE and the rights to remove and make entries of every kind."""
 WRITE_FILE, READ_FILE, REFER, TRUNCATE = 1 << 1, 1 << 2, 1 << 13, 1 << 14
 DEVICES = tuple(Path("/dev") / name for name in ("null", "zero", "full", "random", "urandom", "tty"))
-"""What a file may write to beside its folders; not the rest of /dev, where /dev/shm keeps files."""
+"""Devices that a file may write to besides its folders; not the rest of /dev, where /dev/shm keeps files."""
 SCOPE_SIGNALS = 2
 HIDDEN = ("check", "solution", "alternatives", "mistakes", "slips")
 """Files of an exercise that a learner's file may not read or import."""
@@ -83,7 +83,7 @@ def _all_but_answers(exercises: Path) -> Iterator[Path]:
 
 
 def _caches() -> Iterable[Path]:
-    """Where matplotlib and torch keep what they compute once."""
+    """The cache folders of matplotlib and torch."""
     for variable, usual in (("XDG_CACHE_HOME", "~/.cache"), ("XDG_CONFIG_HOME", "~/.config"), ("MPLCONFIGDIR", "")):
         place = os.environ.get(variable) or os.path.expanduser(usual)
         if place:

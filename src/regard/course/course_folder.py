@@ -72,7 +72,7 @@ def open_folder(wanted: Path | None) -> CourseFolder:
 
 
 def _around() -> Path | None:
-    """The course folder around the current folder, if there is one."""
+    """The course folder that contains the current folder, if there is one."""
     here = Path.cwd()
     for place in (here, *here.parents):
         if any((place / entry.name / "exercise.py").is_file() for entry in entries()):

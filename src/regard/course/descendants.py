@@ -12,7 +12,7 @@ from pathlib import Path
 PR_SET_CHILD_SUBREAPER = 36
 PR_GET_CHILD_SUBREAPER = 37
 MARK = "REGARD_COURSE_RUN"
-"""An environment variable that a grading process hands down to whatever it starts."""
+"""An environment variable that all processes which a grading process starts inherit."""
 
 
 @contextmanager
@@ -31,7 +31,7 @@ def adopting() -> Iterator[set[int]]:
 
 
 def family_of(pid: int) -> set[int]:
-    """A process and its descendants, as far as /proc tells; on other systems only itself."""
+    """A process and its descendants, as /proc lists them; on other systems only itself."""
     found, queue = {pid}, [pid]
     while queue:
         for child in _children(queue.pop()):
@@ -52,7 +52,7 @@ def resident_bytes(pids: Iterable[int]) -> int:
 
 
 def marked(mark: str) -> set[int]:
-    """Processes that carry the mark of a run, wherever they hang in the tree."""
+    """Processes with the mark of a run in their environment, anywhere in the process tree."""
     wanted = f"{MARK}={mark}".encode()
     found: set[int] = set()
     proc = Path("/proc")
@@ -102,7 +102,7 @@ def _adopted(group: int, ours: Collection[int] | None) -> set[int]:
 
 
 def _running(pid: int) -> bool:
-    """Whether it does anything yet: a zombie does not."""
+    """Whether the process still runs: a zombie does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
     except OSError:

@@ -1,4 +1,4 @@
-"""What a wrong answer is: a named mistake or two, or else what its answers have in common, and what its error means."""
+"""Diagnoses a wrong attempt: one or two named mistakes, else properties of its answers and advice on its error."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What an exception means for the one who wrote the line: shapes that do not fit, an index too far, a missing name."""
+"""Explains an exception to the author of the line: shapes that do not fit, an index too far, a missing name."""
 
 import re
 
@@ -7,7 +7,7 @@ from regard.course.python_errors import PYTHON_ERRORS
 
 
 def advice_for(error: BaseException) -> str:
-    """A sentence or two; empty for errors that speak for themselves."""
+    """A sentence or two; empty if the error's own message is enough."""
     try:
         message = str(error)
     except Exception:

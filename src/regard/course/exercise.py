@@ -1,4 +1,4 @@
-"""What the author of an exercise declares: families of inputs, laws, named mistakes and alternatives."""
+"""The declarations of an exercise's author: families of inputs, laws, named mistakes and alternatives."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -65,7 +65,7 @@ class Law:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A wrong implementation that people really write, and what to say to them.
+    """A wrong implementation that learners really write, and the message for them.
 
     `variants` are ways to write it: each replaces some of the exercise's functions. The diagnosis runs them on the
     inputs of the families and compares answers; `recognise` takes its place where answers cannot tell.
@@ -90,11 +90,11 @@ class Exercise:
     laws: tuple[Law, ...] = ()
     mistakes: tuple[Mistake, ...] = ()
     alternatives: tuple[Functions, ...] = ()
-    """Other correct ways to write it: the self-check holds that they pass."""
+    """Other correct ways to write it; the self-check requires that they pass."""
     praise: str = ""
     """One sentence printed on success: what the learner's code can do now."""
     solution: str = ""
-    """The text of solution.py: gives the axes their names and is what slips are edits of."""
+    """The text of solution.py: names the axes, and slips.toml edits it."""
 
     @property
     def functions(self) -> tuple[str, ...]:

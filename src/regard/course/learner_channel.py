@@ -35,7 +35,7 @@ POLL_SECONDS = 0.05
 
 
 class Stopped(BaseException):
-    """The learner's process passed a limit or ended; `reason` says which. No check catches it by mistake."""
+    """The learner's process exceeded a limit or ended; `reason` says which. No check catches it by mistake."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -215,7 +215,7 @@ class LearnerChannel:
         return text
 
     def printed(self) -> str:
-        """What the file printed, cut."""
+        """The output of the file, shortened."""
         text = self.output.decode("utf-8", errors="replace")
         return text if len(text) <= KEPT_OUTPUT else text[:KEPT_OUTPUT] + "\n…"
 

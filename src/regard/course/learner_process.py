@@ -60,8 +60,8 @@ class Server:
                 raise MemoryError(f"the answer has {len(answer) / 1e6:.0f} MB")
             return answer
         except Unready as error:
-            told = {"kind": error.kind, "headline": error.headline, "details": error.details, "place": error.place}
-            return Writer(objects=False).message({"unready": told})
+            reason = {"kind": error.kind, "headline": error.headline, "details": error.details, "place": error.place}
+            return Writer(objects=False).message({"unready": reason})
         except BaseException as error:  # also SystemExit: the learner's file does not end the grading
             return Writer(objects=False).message({"error": self._described(error)})
 

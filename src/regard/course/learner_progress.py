@@ -1,4 +1,4 @@
-"""What a learner has done so far: a small JSON file that a kill leaves either old or new, never half."""
+"""A learner's progress: a small JSON file, written atomically."""
 
 import hashlib
 import json
@@ -20,7 +20,7 @@ from regard.text.input_error import InputError
 NAME = ".progress.json"
 VERSION = 1
 DAMAGED = (ValueError, TypeError, KeyError, AttributeError)
-"""What reading a damaged file raises."""
+"""The exceptions that a damaged file raises."""
 
 
 @dataclass
@@ -50,7 +50,7 @@ class Progress:
             self.passed.setdefault(entry.name, datetime.now(UTC).isoformat(timespec="seconds"))
 
     def current_entry(self) -> Entry:
-        """Where the learner is: the exercise last worked on, else the first that has not passed."""
+        """The exercise that the learner worked on last, else the first that has not passed."""
         for entry in entries():
             if entry.name == self.current:
                 return entry

@@ -1,4 +1,4 @@
-"""What a call gave: its parts as plain arrays, the error it raised, the argument it spoiled; and how two differ."""
+"""The result of a call: its parts as plain arrays, its error, an argument that it changed; how two results differ."""
 
 import copy
 import warnings
@@ -137,7 +137,7 @@ def first_difference(
 
 
 def same(one: Outcome, other: Outcome, tolerance: float | None = None, exact_dtype: bool = False) -> bool:
-    """Whether two calls behaved alike: the same error with the same message, or equal values (NaN equals NaN)."""
+    """Whether two calls had the same result: the same error and message, or equal values (NaN equals NaN)."""
     if one.error is not None or other.error is not None:
         return one.error is not None and other.error is not None and _said(one.error) == _said(other.error)
     mine, want = one.as_compared_with(other), other.leaves

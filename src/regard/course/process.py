@@ -1,4 +1,4 @@
-"""Grade a file whose code runs in a process of its own, with limits: whatever the file does, a verdict comes back."""
+"""Grade a file whose code runs in a process of its own, with limits: there is a verdict whatever the file does."""
 
 import re
 import signal
@@ -47,11 +47,11 @@ class Grader:
     def grade(
         self, path: Path, interrupted: Callable[[], bool] = lambda: False, waiting: Waiting = ignore_progress
     ) -> Verdict:
-        """The verdict on a file; never raises for what the file does. `interrupted` is asked often: True stops it.
+        """The verdict on a file; never raises for what the file does. `interrupted` is polled: True stops it.
 
         `waiting` receives the progress of slow checks.
         """
-        began = self.channel.started = time.monotonic()  # a spare may have waited long; that was not loading
+        began = self.channel.started = time.monotonic()  # waiting for a save is not loading
         self.channel.interrupted = interrupted
         early: list[Verdict] = []
 
@@ -118,14 +118,14 @@ class Grader:
             used = self.channel.resident_bytes()
             line = self._current_line(path)
             headline = f"Your code was still running after {self.entry.seconds:g} s, so I stopped it. An endless loop?"
-            if stop.reason == "memory" or used > MOST_RESIDENT_BYTES / 2:  # a busy machine is slow to hand it out
+            if stop.reason == "memory" or used > MOST_RESIDENT_BYTES / 2:  # a busy machine allocates slowly
                 limit = f"{used / 1e9:.1f} GB of memory (the limit is {MOST_RESIDENT_BYTES / 1e9:g} GB)"
                 headline = (
                     f"Your code used {limit}, so I stopped it. Does a list or an array grow without end, or is one far "
                     "larger than the inputs?"
                 )
             return Verdict("stopped", headline, (f"it was at {line}",) if line else ())
-        said = {
+        headlines = {
             "interrupted": "Stopped before there was a verdict.",
             "all time": f"Your file was still at work after {MOST_SECONDS:g} s, so I stopped it.",
             "output": "Your file printed more than a megabyte, so I stopped it. Take the print() out.",
@@ -133,8 +133,8 @@ class Grader:
             "loading": f"Loading {self.entry.needs} took more than {LOADING_SECONDS:g} s: this machine is very busy, "
             f"or the installation is broken. `regard doctor` looks into it.",
         }
-        if stop.reason in said:
-            return Verdict("stopped", said[stop.reason])
+        if stop.reason in headlines:
+            return Verdict("stopped", headlines[stop.reason])
         if not self.channel.ready:
             return Verdict(
                 "stopped", "The grader itself could not start: this is not about your file.", (self.channel.printed(),)

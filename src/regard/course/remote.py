@@ -22,7 +22,7 @@ class Remote:
         self.channel = channel
 
     def ask(self, what: str, **more: Any) -> tuple[Reader, list[Any]]:
-        """One request; an error of the learner's code is raised here. Gives the tensors that want a gradient, too."""
+        """One request; raises an error of the learner's code. Also returns the tensors that require a gradient."""
         writer = Writer(objects=True)
         message = writer.message({"do": what, **more})
         graph = list(writer.graph)
@@ -54,7 +54,7 @@ class Remote:
         return answer
 
     def _in_the_graph(self, answer: Any, outputs: list[Any], inputs: list[Any], call: int) -> Any:
-        """The answer as a function of the inputs: backward() asks the learner's process for the gradients."""
+        """The answer as a function of the inputs: backward() requests the gradients from the learner's process."""
         from torch.autograd import Function
 
         remote = self
@@ -97,7 +97,7 @@ class Remote:
 
 
 class Checked:
-    """Whatever does not have the form of an answer is corrupt."""
+    """While the block reads an answer, an error about its form is raised as `Corrupt`."""
 
     def __enter__(self) -> None: ...
 

@@ -1,4 +1,4 @@
-"""The course checks itself: starters fail kindly, solutions pass, each mistake gets its own message."""
+"""The self-check of a course: starters fail with a message, solutions pass, each mistake gets its own message."""
 
 import re
 from collections.abc import Iterator

@@ -108,8 +108,8 @@ class Session:
     def reset(self, entry: Entry) -> str:
         """The starter again; a sentence about what happened to the old file."""
         kept = reset(self.folder, entry)
-        said = f"{self.folder.file(entry)} is the starter again"
-        return f"{said}; your version is kept as {kept.name}" if kept else said
+        done = f"{self.folder.file(entry)} is the starter again"
+        return f"{done}; your version is kept as {kept.name}" if kept else done
 
     def close(self) -> None:
         if self.spare is not None:

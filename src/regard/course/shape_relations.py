@@ -44,7 +44,7 @@ def _fits(order: tuple[int, ...], mine: tuple[Leaf, ...], want: tuple[Leaf, ...]
 
 
 def too_many_results(trials: list[Trial]) -> str | None:
-    """One of the returned results is all that was asked for, or a list wraps it."""
+    """Only one of the returned results is wanted, or a list wraps it."""
     wrong = [one for one in trials if one.wrong and one.yours.error is None]
     for trial in wrong:
         want, mine = trial.wanted.leaves, trial.yours.leaves

@@ -1,4 +1,4 @@
-"""One input, and what the learner and the reference made of it: what every diagnosis looks at."""
+"""One input with the results of the learner and of the reference: the data of every diagnosis."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -21,12 +21,12 @@ class Verdict:
     details: tuple[str, ...] = ()
     """Lines: the input, yours, wanted."""
     kind: str = ""
-    """In what the answer differs: type, shape, dtype, value, changed, error, law."""
+    """The kind of difference: type, shape, dtype, value, changed, error, law."""
     check: str = ""
     """The family or law that failed."""
     mistake: str | None = None
     advice: str = ""
-    """What the recognised mistake is, in a sentence or two."""
+    """The message of the recognised mistake, a sentence or two."""
     checks: int = 0
     """How many assertions ran."""
     counts: dict[str, int] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class Verdict:
     half: bool = False
     """The file cannot be parsed: it may be half-saved or half-typed."""
     printed: str = ""
-    """What the learner's file printed, cut."""
+    """The output of the learner's file, shortened."""
     notes: tuple[str, ...] = ()
     line: int = 0
     """In the learner's file, from 1 as in editors: the line that raised, else the function's; 0 if unknown."""

@@ -125,7 +125,7 @@ def plain(lines: Iterable[str], encoding: str | None) -> str:
 
 
 def visible(text: str) -> str:
-    """Without what would move the cursor, change colours or ring: a learner's file may print and raise anything."""
+    """Text without control characters: a learner's file may print those that move the cursor or change colours."""
     return UNSEEN.sub("", ESCAPES.sub("", text.expandtabs(4).replace("\n", " ")))
 
 

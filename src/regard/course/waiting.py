@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 
 Waiting = Callable[[str, int, int], None]
-"""What is being done, how much of it is done, and how much there is."""
+"""The name of the work, the amount that is done, and the total."""
 
 
 def ignore_progress(what: str, done: int, total: int) -> None:
@@ -13,11 +13,11 @@ def ignore_progress(what: str, done: int, total: int) -> None:
 
 LISTENER: ContextVar[Waiting] = ContextVar("LISTENER", default=ignore_progress)
 REMARKS: ContextVar[tuple[str, ...]] = ContextVar("REMARKS", default=())
-"""Sentences for the learner that a check found on its way."""
+"""Sentences for the learner that checks have added."""
 
 
 def remark(sentence: str) -> None:
-    """A sentence that goes with the verdict, whatever it is."""
+    """Add a sentence to the verdict, whatever that is."""
     REMARKS.set((*REMARKS.get(), sentence))
 
 

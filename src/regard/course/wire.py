@@ -1,4 +1,4 @@
-"""What crosses between the grader and a learner's process: JSON and raw arrays, never pickles.
+"""Messages between the grader and a learner's process: JSON and raw arrays, never pickles.
 
 A message is a line with the length of its JSON, the JSON, then the bytes of its arrays one after the other. Plain
 values, lists, tuples, sets, dicts, arrays and tensors cross in both directions. Towards the learner also functions, by
@@ -19,7 +19,7 @@ import numpy as np
 from numpy import ndarray
 
 MOST_BYTES = 2**27
-"""Of one message: no answer of an exercise comes near."""
+"""Largest size of one message, far above that of any answer of an exercise."""
 PLAIN_KINDS = "biufcU"
 RECURRENT = ("input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional")
 CELL = ("input_size", "hidden_size", "bias")
@@ -46,7 +46,7 @@ class Writer:
         """Whether dataclasses and modules are described, so that the other side can build them."""
         self.buffers: list[bytes] = []
         self.graph: list[Any] = []
-        """Tensors that want a gradient, in the order in which they occur."""
+        """Tensors that require a gradient, in the order in which they occur."""
 
     def message(self, value: Mapping[str, Any], nodes: Mapping[str, Any] | None = None) -> bytes:
         """`nodes` are parts that were turned into nodes before."""
@@ -129,7 +129,7 @@ class Reader:
     def __init__(self, text: bytes, objects: bool) -> None:
         self.objects = objects
         self.graph: list[Any] = []
-        """Tensors that want a gradient, in the order in which they occur."""
+        """Tensors that require a gradient, in the order in which they occur."""
         self.buffers: list[bytes] = []
         try:
             message = json.loads(text)
@@ -213,7 +213,7 @@ class Reader:
 
 
 def _found(name: str) -> Any:
-    """What `module:name` stands for."""
+    """The object that `module:name` names."""
     module, _, inside = name.partition(":")
     return getattr(import_module(module), inside)
 

@@ -15,7 +15,7 @@ from regard.text.special import EOS, UNK
 from regard.text.tokenizer import Tokenizer
 
 COPY_ATTENTION = 0.5
-"""The least attention at which a known output word is replaced by the unknown source word that it looks at."""
+"""Least attention of a known output word to an unknown source word at which it is replaced by that word."""
 
 
 def blank_translation(source_text: SourceText) -> Translation:

@@ -28,7 +28,7 @@ class OnnxSearch:
         self._vocabulary = 0
 
     def fits(self, limits: Tensor, beam: int, options: Options) -> bool:
-        """Whether this graph finds what the search on the host would find."""
+        """Whether this graph gives the same result as the search on the host."""
         if not 0 < len(limits) <= FEW or int(limits.min()) < 1 or options.coverage or options.no_repeat_ngram:
             return False
         if int(limits.max()) * len(limits) * beam > ROWS:

@@ -9,8 +9,8 @@ less weight. For a model trained to align at the next step, which has read the w
 is that step's attention: α_{t+1,j}.
 
 The words written before make many words likely in any context, especially function words. Evidence `word` therefore
-leaves the state and the last word out: p(y_t | context = h_j), the output layer as a dictionary. It needs one output
-layer for each source word, not one for each pair of words.
+leaves the state and the last word out: p(y_t | context = h_j), the output layer as a dictionary. The output layer then
+runs once for each source word, not once for each pair of words.
 """
 
 from collections.abc import Iterator
@@ -60,7 +60,7 @@ def undefined_for(model: Any) -> str:
 
 
 def check_posterior(model: Any, posterior: Posterior) -> None:
-    """Raise for models whose context is not a mean of annotations, and for settings that do not fit the model."""
+    """Raise for models whose context is not a weighted mean of annotations, and for invalid settings."""
     prior = posterior.prior
     if kind := undefined_for(model):
         raise InputError(

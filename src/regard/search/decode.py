@@ -23,7 +23,7 @@ from regard.search.stepper import SearchingStepper, Stepper
 from regard.search.strategy import Ended, Greedy, Live, Strategy, check_choice
 
 Limits = Int[Tensor, "sentence"]
-"""The most tokens of each sentence, EOS included, on the device of the model."""
+"""Largest number of tokens of each sentence, EOS included, on the device of the model."""
 UNSEEN = 1e-3
 """Lower bound of the attention that a position received: its logarithm must be finite."""
 

@@ -99,7 +99,7 @@ def best(
     """The `count` highest of each row, on the host: values falling, equal ones by rising id.
 
     `topk` chooses freely between equal values, so one more than wanted is fetched: a row whose last wanted value
-    equals the first unwanted one is sorted in full. Reading the values is the one device synchronisation of a step.
+    equals the first unwanted one is sorted in full. Copying the result to the host is a device sync in every step.
     """
     vocabulary = scores.shape[1]
     count = min(count, vocabulary)

@@ -184,7 +184,7 @@ def error_response(refusal: Refusal) -> Response:
 
 def failure() -> Refusal:
     """The answer for an internal error."""
-    return Refusal(500, "failed", "the server made a mistake", hint="its log has the traceback; please report it")
+    return Refusal(500, "failed", "internal error of the server", hint="its log has the traceback; please report it")
 
 
 def _hostname(host: str) -> str:

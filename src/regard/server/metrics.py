@@ -57,7 +57,7 @@ class Metrics:
             self._rejected[reason] += 1
 
     def decoded(self, batch: int, pieces: int) -> None:
-        """One request of a batch of so many, and the target pieces that it got."""
+        """Count one request, the size of the batch it was decoded in, and the target pieces of its answer."""
         with self._lock:
             self._batches.observe(float(batch))
             self._pieces += pieces

@@ -33,7 +33,7 @@ def first_pairs(bundle: Bundle, split: Split, most: int, *, files: bool) -> list
     except InputError as error:
         reason = str(error).partition(": there is no folder ")[0].partition(": nothing like it in ")[0]
         base = raw.get("data", {}).get("base")
-        short = reason.replace(f"{base}{os.sep}", "") if base else reason  # the folder of an installation says nothing
+        short = reason.replace(f"{base}{os.sep}", "") if base else reason  # a client cannot use the server's paths
         raise unsupported(
             f"the {split} data of this model is not on this machine: {short}",
             hint="the demo models generate their data; a model that is trained on this machine finds its own",

@@ -12,7 +12,7 @@ LOOK = 0.5
 
 
 async def close_slow(connections: Callable[[], Iterable[Any]], seconds: float) -> None:
-    """Abort those that keep the server waiting longer than `seconds`; they are uvicorn's, which has no such limit."""
+    """Abort uvicorn's connections that keep the server waiting longer than `seconds`; uvicorn has no such limit."""
     since: dict[tuple[Any, Hashable], float] = {}
     while True:
         await asyncio.sleep(LOOK)
@@ -25,7 +25,7 @@ async def close_slow(connections: Callable[[], Iterable[Any]], seconds: float) -
 
 
 def _waits_for(connection: Any) -> Hashable:
-    """The part of a request that is missing, or the bytes that the client has not read; None while it is our turn."""
+    """The part of a request that is missing, or the bytes that the client has not read; None while it answers."""
     unread: int = connection.transport.get_write_buffer_size()
     if unread:
         return unread

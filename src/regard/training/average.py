@@ -72,7 +72,7 @@ def _read(path: Path, shapes: dict[str, tuple[int, ...]]) -> dict[str, Tensor]:
     try:
         return read_tensors(path, shapes)
     except (OSError, ValueError) as error:
-        raise InputError(f"{path} cannot be averaged: {error}; remove it, and --resume") from error
+        raise InputError(f"{path} cannot be averaged: {error}; remove it, and continue with --resume") from error
 
 
 def _is_whole(path: Path, warn: Callable[[str], None]) -> bool:

@@ -85,7 +85,7 @@ def check_same(job: TrainingJob) -> None:
         different = [what for what in mine if mine[what] != first[what]]
         if different:
             raise InputError(
-                f"it has other {', '.join(different)} than worker 0: give every machine the same files and the same "
+                f"not the same as on worker 0: {', '.join(different)}; give every machine the same files and the same "
                 "version of regard"
             )
 

@@ -14,6 +14,7 @@ from regard.registry import replaceable
 class BahdanauAttention(nn.Module):
     """`e_ts = v · tanh(W_s s_t + W_h h_s)`: Bahdanau, Cho and Bengio 2014, section 3.1 and appendix A.1.2.
 
+    s_t is the query: Bahdanau's decoder calls it with its previous state, s_{t-1} in the paper (models/rnn/decoder.py).
     The paper writes W_a for W_s, U_a for W_h and v_a for v, and has no bias; `bias=True` adds b inside the tanh.
     Values are the states themselves, so the context is as wide as a state.
     """

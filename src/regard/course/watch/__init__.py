@@ -1,4 +1,4 @@
-"""Watch mode: the current exercise on the screen, graded anew at every save."""
+"""Watch mode: the current exercise on the screen, graded at every save."""
 
 from regard.course.watch.watch_loop import watch
 

@@ -1,4 +1,4 @@
-"""Single keys from a terminal, or the first letters of lines from a pipe; the terminal is put back as it was."""
+"""Single keys from a terminal, whose mode is restored at the end, or the first letters of lines from a pipe."""
 
 import os
 import re
@@ -11,17 +11,17 @@ from types import FrameType, TracebackType
 from typing import Any, TextIO
 
 ESCAPES = re.compile(r"\x1b(\[[0-9;]*[A-Za-z~]|O.|.)?")
-"""Arrows, function keys and the like: no business of ours."""
+"""Escape sequences of arrow and function keys, which are ignored."""
 END = "q"
-"""What the end of the input means."""
+"""The key that the end of the input stands for."""
 
 
 REDRAW = "\x0c"
-"""Ctrl-L, as everywhere."""
+"""Ctrl-L redraws the screen."""
 
 
 class Keys:
-    """A context: inside it keys come one by one, without Enter and without echo, if the input is a terminal."""
+    """A context manager: while it is active, a terminal passes each key at once, without Enter and echo."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         stream = stream or sys.stdin  # which is None where there is no input at all
@@ -56,7 +56,7 @@ class Keys:
         return END if self.ended else None
 
     def quits(self) -> bool:
-        """Whether the learner has asked to quit while we were busy; other keys stay for later."""
+        """Whether the key q was pressed during other work; other keys stay in the queue."""
         if self.terminal and not self.ended:
             self._listen(0)
         return self.terminal and (END in self.waiting or self.ended)
@@ -83,6 +83,6 @@ class Keys:
             self.waiting += ESCAPES.sub("", text).replace("\x04", END).replace("\r", "\n")
 
     def _go_on(self, number: int, frame: FrameType | None) -> None:
-        """After Ctrl-Z and `fg` the shell has set the terminal its own way, and written on it."""
+        """After Ctrl-Z and `fg`: set the terminal's mode, which the shell has changed, and redraw."""
         self.waiting += REDRAW
         tty.setcbreak(self.descriptor)

@@ -1,4 +1,4 @@
-"""Notice saves by looking at the files now and then: works on every file system, over every network."""
+"""Detects saved files by polling, which works on every file system, also over a network."""
 
 import time
 from pathlib import Path
@@ -8,18 +8,18 @@ from regard.course.course_folder import CourseFolder
 
 Signature = tuple[int, int, int] | None
 SETTLE_SECONDS = 0.04
-"""An editor may empty a file and then write it: a save is over when the file has looked the same twice."""
+"""An editor may empty a file before it writes it: a save is complete when two polls find the same state."""
 
 
 class Files:
-    """The exercises of a folder and how each looked last time."""
+    """The exercises of a folder and the last seen state of each file."""
 
     def __init__(self, folder: CourseFolder) -> None:
         self.folder = folder
         self.seen = {entry: signature(folder.file(entry)) for entry in entries()}
 
     def changed(self) -> Entry | None:
-        """An exercise that was saved since the last call, once its file has come to rest."""
+        """An exercise that was saved since the last call, once its file no longer changes."""
         for entry, before in self.seen.items():
             now = signature(self.folder.file(entry))
             if now != before:
@@ -28,16 +28,16 @@ class Files:
         return None
 
     def look(self, entry: Entry) -> Signature:
-        """How the file looks now."""
+        """The present state of the file."""
         return signature(self.folder.file(entry))
 
     def forget(self, entry: Entry) -> None:
-        """Take the file as it is for seen: we changed it ourselves."""
+        """Treat the file's present state as seen: the course itself wrote it."""
         self.seen[entry] = signature(self.folder.file(entry))
 
 
 def signature(path: Path) -> Signature:
-    """What changes when a file is saved; None while there is no file (some editors rename)."""
+    """A value that changes when a file is saved; None while there is no file (some editors rename)."""
     try:
         status = path.stat()
     except OSError:

@@ -42,7 +42,7 @@ def watch(session: Session, keys: Keys, screen: Screen) -> None:
 
 
 class Watcher:
-    """What is on the screen, and what each key does to it."""
+    """The content of the screen, and the effect of each key."""
 
     def __init__(self, session: Session, keys: Keys, screen: Screen) -> None:
         self.session, self.keys, self.screen = session, keys, screen
@@ -56,7 +56,7 @@ class Watcher:
         self.room = 0
         """How many lines of it were shown last."""
         self.digits = ""
-        self.asked = ""
+        self.question = ""
         self.stale = False
         self.quitting = False
 
@@ -83,7 +83,7 @@ class Watcher:
         self.grade()
 
     def grade(self) -> None:
-        """Show that it goes on, grade, show the verdict; a key q or another save interrupts."""
+        """Show progress, grade, show the verdict; the key q or another save interrupts."""
         self.below, self.text, self.top = [], False, 0
         self.grade_once()
         while not self.quitting and (saved := self.files.changed()) is not None:
@@ -106,7 +106,7 @@ class Watcher:
             self.screen.draw([*self.title(self.session.current), "", "  " + bar(what, done, total, self.screen.width)])
 
     def interrupted(self) -> bool:
-        """Whether the learner has quit, or saved anew, while the grader was at work."""
+        """Whether the learner quit, or saved again, during the grading."""
         self.quitting = self.quitting or self.keys.quits()
         entry = self.session.current
         return self.quitting or self.files.seen[entry] != self.files.look(entry)
@@ -121,7 +121,7 @@ class Watcher:
             lines += [*verdict_lines(entry, self.verdict, paint, width), ""]
         for note in self.session.notes:
             lines.append(paint(f"note: {note}", "yellow"))
-        if self.below:  # what was asked for comes first: it must not hide below the first page
+        if self.below:  # a requested text comes first: it must not be below the first page
             lines = [*self.title(entry), "", *self.below, "", *lines[len(self.title(entry)) + 1 :]]
         below = [progress_line(self.session.progress, paint, width), self.offers()]
         if self.screen.height is not None and len(lines) + len(below) >= self.screen.height:
@@ -166,7 +166,7 @@ class Watcher:
 
     def press(self, key: str) -> None:
         """One key."""
-        if self.asked:
+        if self.question:
             self.answer(key)
         elif key.isdigit():
             self.digits += key
@@ -178,12 +178,12 @@ class Watcher:
             ACTIONS[key](self)
 
     def answer(self, key: str) -> None:
-        asked, self.asked = self.asked, ""
-        if asked == "reset" and key == "y":
-            said = self.session.reset(self.session.current)
+        question, self.question = self.question, ""
+        if question == "reset" and key == "y":
+            done = self.session.reset(self.session.current)
             self.files.forget(self.session.current)
             self.grade()
-            self.show([said])
+            self.show([done])
         else:
             self.show([])
 
@@ -244,7 +244,7 @@ class Watcher:
         self.show(markdown_lines(text, self.screen.paint, self.screen.width))
 
     def reset(self) -> None:
-        self.asked = "reset"
+        self.question = "reset"
         self.below = ["Put the starter back? Your version is kept beside it. Press y, or any other key to go on."]
         self.draw()
 

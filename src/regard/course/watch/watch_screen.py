@@ -1,4 +1,4 @@
-"""Where watch mode draws: a terminal that is cleared for each picture, or plain lines one after the other."""
+"""The output of watch mode: a terminal that is cleared for each picture, or plain lines one after the other."""
 
 import os
 import re
@@ -14,7 +14,7 @@ CLEAR = "\x1b[H\x1b[2J"
 
 
 class Screen:
-    """Knows what the output can do: colour, clearing, how wide it is now."""
+    """The properties of the output: colour, clearing, its present width."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self.stream = sys.stdout if stream is None else stream
@@ -23,14 +23,14 @@ class Screen:
 
     @property
     def width(self) -> int:
-        """Asked anew for each picture: terminals are resized."""
+        """Read again for each picture, because terminals are resized."""
         if not self.stream.isatty():
             return 100
         return max(20, shutil.get_terminal_size().columns)
 
     @property
     def height(self) -> int | None:
-        """None where a picture has no end: pages can be as long as they like."""
+        """None if the output is not a terminal: a page may have any length."""
         return shutil.get_terminal_size().lines if self.terminal else None
 
     def draw(self, lines: Iterable[str]) -> None:

@@ -25,7 +25,7 @@ from regard.torch_private import recording_active
 SMALL = 2**25
 """Up to this batch × target × source × width plain torch trains faster on a GPU: 64 × 32 × 32 × 512.
 
-Measured in docs/results.md. Its temporary tensors then take 64 MiB each in half precision.
+Measured in docs/log.md. Its temporary tensors then take 64 MiB each in half precision.
 """
 REPLAYED = 2**22
 """The same limit while a CUDA graph is captured: a replay has no launch overhead."""

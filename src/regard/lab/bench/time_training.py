@@ -67,7 +67,7 @@ def measure_training(work: Work, device: torch.device, *, repeats: int = 5, comp
     memory = {name: extra_memory(run, device) for name, run in systems.items()}
     times = take_turns(systems, repeats, device)
     limits = {dtype: products_alone(work.products, dtype, device) for dtype in (torch.float32, half)}
-    shares = {  # JoeyNMT's products are others
+    shares = {  # JoeyNMT has other matrix products
         name: None if "JoeyNMT" in name else limits[half if name.endswith("bf16") else torch.float32]
         for name in systems
     }

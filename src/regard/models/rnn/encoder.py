@@ -45,7 +45,7 @@ class RecurrentEncoder(nn.Module):
         )
 
     def forward(self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, " batch"]) -> Encoded:
-        """The states of every sentence; the final state of a blank one is zero."""
+        """The states of every sentence; the final state of an empty one is zero."""
         encoded = encode(self, self.dropout(self.embedding(source)), lengths)
         return replace(encoded, states=self.state_dropout(encoded.states))
 
@@ -61,7 +61,7 @@ def encode(
     longest = embedded.size(1)
     if longest == 0:
         embedded = functional.pad(embedded, (0, 0, 0, 1))
-    # Packing needs a word in every row; the final state of a blank row is replaced by zeros below.
+    # Packing needs a word in every row; the final state of an empty row is replaced by zeros below.
     packed = pack_padded_sequence(embedded, lengths.cpu().clamp(min=1), batch_first=True, enforce_sorted=False)
     outputs, final = encoder.recurrence(packed)
     states, _ = pad_packed_sequence(outputs, batch_first=True, total_length=max(longest, 1))
