@@ -41,6 +41,12 @@ def test_bad_rows_are_reported_and_the_others_translated(worker: Worker) -> None
     assert found["error"][5] == "", "a blank text is translated by a blank"
 
 
+def test_rows_longer_than_the_model_reads_are_marked(worker: Worker) -> None:
+    found = worker({"text": [TEXTS[1], f"{TEXTS[1]} and " * 200, None]})
+    assert found["cut"].tolist() == [False, True, False]
+    assert found["warning"][1].startswith("too long")
+
+
 def test_lists_and_objects_are_bad_rows_and_no_column_is_converted(worker: Worker) -> None:
     batch = {"text": [TEXTS[1], ["a"], {"b": [1]}], "other": [1, [2, 3], None]}
     found = worker(batch)

@@ -138,6 +138,9 @@ def test_a_very_long_text_is_cut_with_a_warning(translator: Translator) -> None:
     spoken = SpokenText.of("letters " * LETTERS, translator.bundle.source)
     assert len("".join(spoken.words)) <= LETTERS
     assert spoken.warnings == ("too long: only the first 142 of 1,000 words were read",)
+    hello = translator.translate("hello")
+    assert spoken.join([hello] * len(spoken.words), 1, drawn=False).source_cut
+    assert not hello.source_cut
     assert "too long: only the first 12 of 1,000 pieces were read" in translator.translate("a" * 1000).warnings
 
 

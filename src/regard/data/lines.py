@@ -40,6 +40,14 @@ class Readable(Protocol):
     def readline(self, size: int = -1, /) -> bytes: ...
 
 
+class MissingFile(InputError):
+    """No file has the name `path`."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"no file {path}: {reason}")
+        self.path = path
+
+
 def find_file(path: Path) -> Path:
     """The file, or the same name with .gz, .xz or .zst; otherwise the error names the nearest file that exists."""
     endings = COMPRESSED if path.name else ()  # . and / have no name
@@ -52,9 +60,9 @@ def find_file(path: Path) -> Path:
         raise InputError(f"{path} is a device or a pipe, expected a file that can be read twice")
     folder = path.parent
     if not folder.is_dir():
-        raise InputError(f"no file {path}: there is no folder {folder}")
+        raise MissingFile(path, f"there is no folder {folder}")
     names = sorted(entry.name for entry in folder.iterdir())
-    raise InputError(f"no file {path}: {suggest(path.name, names, otherwise=f'nothing like it in {folder}')}")
+    raise MissingFile(path, suggest(path.name, names, otherwise=f"nothing like it in {folder}"))
 
 
 def read_lines(path: Path) -> Iterator[str]:

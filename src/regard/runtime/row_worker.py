@@ -13,7 +13,7 @@ from regard.runtime.translation import Translation
 from regard.runtime.translator import load
 from regard.text.input_error import InputError
 
-WRITTEN = ("translation", "score", "alignment", "warning", "error")
+WRITTEN = ("translation", "score", "alignment", "cut", "warning", "error")
 """The columns that a worker adds."""
 
 
@@ -24,7 +24,8 @@ class Worker:
         worker = regard.runtime.Worker("en-fr")
         worker({"text": np.array(["Good morning.", None], dtype=object)})["translation"]     # ['Bonjour.', '']
 
-    Rows keep their order and are decoded sorted by length. `alignment` holds word links as `0-0 1-2`, counted from 0.
+    Rows keep their order and are decoded sorted by length. `alignment` holds word links as `0-0 1-2`, counted from 0;
+    `cut` is True where a text is longer than the model reads.
     """
 
     def __init__(
@@ -49,9 +50,9 @@ class Worker:
         rows = list(batch[self.column])
         errors = [complain(row) for row in rows]
         found = self._translate([row for row, error in zip(rows, errors, strict=True) if error is None])
-        done = [self._row(next(found)) if error is None else ("", np.nan, "", "", error) for error in errors]
-        kinds = (object, np.float64, object, object, object)
-        added = {
+        done = [self._row(next(found)) if error is None else ("", np.nan, "", False, "", error) for error in errors]
+        kinds = (object, np.float64, object, np.bool_, object, object)
+        added: dict[str, Any] = {
             name: np.array([one[index] for one in done], dtype=kind)
             for index, (name, kind) in enumerate(zip(WRITTEN, kinds, strict=True))
         }
@@ -71,11 +72,11 @@ class Worker:
             return str(error)
         return found
 
-    def _row(self, found: Translation | str) -> tuple[str, float, str, str, str]:
+    def _row(self, found: Translation | str) -> tuple[str, float, str, bool, str, str]:
         if isinstance(found, str):
-            return "", np.nan, "", "", found
+            return "", np.nan, "", False, "", found
         links = " ".join(f"{source}-{target}" for source, target in sorted(found.alignment))
-        return found.text, found.score, links, "; ".join(found.warnings), ""
+        return found.text, found.score, links, found.source_cut, "; ".join(found.warnings), ""
 
 
 def complain(row: object) -> str | None:

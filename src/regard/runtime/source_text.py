@@ -14,8 +14,6 @@ from regard.text.special import PAD, SPECIAL, UNK
 from regard.text.tokenizer import Tokenizer
 
 BLANK = "blank: nothing to translate"
-TOO_LONG = "too long: only the first"
-"""Begins the warning about a text of which the model reads only the beginning."""
 NAMED = 5
 """Unknown pieces that a warning names; the rest is counted."""
 GPU_MULTIPLE = 8
@@ -47,7 +45,7 @@ def read_source(text: str, tokenizer: Tokenizer, *, eos: bool, longest: int) -> 
     cut = pieces > longest
     if cut:
         encoding = _cut(encoding, [*range(longest), *([pieces] if eos else [])])
-        warnings.append(f"{TOO_LONG} {longest:,} of {pieces:,} pieces were read")
+        warnings.append(f"too long: only the first {longest:,} of {pieces:,} pieces were read")
     if unknown := unknown_pieces(encoding):
         warnings.append(f"unknown to this model: {unknown}{_numbers(tokenizer)}")
     return SourceText(encoding, tuple(warnings), cut)

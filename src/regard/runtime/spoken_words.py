@@ -15,7 +15,7 @@ import numpy as np
 
 from regard.bounds import cut
 from regard.bundle.store import Bundle
-from regard.runtime.source_text import BLANK, TOO_LONG, SourceText, name_pieces, read_source
+from regard.runtime.source_text import BLANK, SourceText, name_pieces, read_source
 from regard.runtime.translation import Translation
 from regard.search import SearchConfig
 from regard.text.input_error import InputError
@@ -71,6 +71,8 @@ class SpokenText:
 
     words: tuple[str, ...]
     warnings: tuple[str, ...]
+    cut: bool
+    """Whether the text has more words than are read."""
 
     @classmethod
     def of(cls, text: str, tokenizer: Tokenizer) -> "SpokenText":
@@ -89,13 +91,14 @@ class SpokenText:
                 left_out[one] = None
         words = [word for word in "".join(letters).split() if any(map(str.isalnum, word))]
         read = max(1, bisect_right([*accumulate(map(len, words))], LETTERS))
-        warnings = [f"{TOO_LONG} {read:,} of {len(words):,} words were read"] if read < len(words) else []
+        cut = read < len(words)
+        warnings = [f"too long: only the first {read:,} of {len(words):,} words were read"] if cut else []
         if left_out:
             remedy = "; write numbers in words" if any(map(str.isdecimal, left_out)) else ""
             warnings.append(f"unknown to this model and left out: {name_pieces([*left_out])}{remedy}")
         elif not words:
             warnings.append(BLANK)
-        return cls(tuple(words[:read]) or ("",), tuple(warnings))
+        return cls(tuple(words[:read]) or ("",), tuple(warnings), cut)
 
     def targets(self, target: str) -> list[str]:
         """The given pronunciation of each word."""
@@ -127,7 +130,15 @@ class SpokenText:
             joined = [reduce(_after, combination) for combination in zip(*lists, strict=True)]
         else:
             joined = reduce(lambda left, right: _best(left, right, most), lists)
-        first, *others = (replace(one, alternatives=(), warnings=self.all_warnings(one.warnings)) for one in joined)
+        first, *others = (
+            replace(
+                one,
+                alternatives=(),
+                warnings=self.all_warnings(one.warnings),
+                source_cut=one.source_cut or self.cut,
+            )
+            for one in joined
+        )
         return replace(first, alternatives=tuple(others))
 
     def all_warnings(self, others: Sequence[str]) -> tuple[str, ...]:

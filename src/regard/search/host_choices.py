@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from regard.search.search_options import Options
-from regard.search.strategy import Ended, not_a_number, nothing_possible
+from regard.search.strategy import Ended, NothingPossible, not_a_number
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class HostChoices:
 def follow(choices: HostChoices, nbest: int, options: Options) -> list[list[Ended]]:
     """The hypotheses of each sentence that ended, ranked as `beam_search` ranks them."""
     for number, sentence in np.argwhere(choices.wrong).tolist():
-        complaint = not_a_number if choices.wrong[number, sentence] == 1 else nothing_possible
+        complaint = not_a_number if choices.wrong[number, sentence] == 1 else NothingPossible
         raise complaint(number, sentence)
     _, sentences, beam = choices.token.shape
     found: list[list[tuple[bool, float, int, int]]] = [[] for _ in range(sentences)]

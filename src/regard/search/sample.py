@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from regard.search.scoring import best
 from regard.search.strategy import Candidates, Ended, Live
 
 
@@ -25,7 +26,8 @@ class Sampler:
         if self.top_k is None and self.top_p is None:
             return torch.softmax(heated, dim=-1)
         if self.top_k is not None:
-            ordered, ids = heated.topk(min(self.top_k, heated.size(-1)), dim=-1)
+            ordered, ids = (torch.as_tensor(part, device=scores.device) for part in best(heated, self.top_k))
+            ordered = ordered.to(heated.dtype)
         else:
             ordered, ids = heated.sort(dim=-1, descending=True, stable=True)
         probabilities = torch.softmax(ordered, dim=-1)

@@ -120,7 +120,7 @@ def check_choice(choice: Candidates, live: Live, ended: Sequence[Sequence[Ended]
     going[live.sentence[choice.parent]] = True
     for sentence in live.sentence[~going[live.sentence]].tolist():
         if not ended[sentence]:
-            raise nothing_possible(step, sentence)
+            raise NothingPossible(step, sentence)
 
 
 def not_a_number(step: int, sentence: int) -> ValueError:
@@ -130,8 +130,11 @@ def not_a_number(step: int, sentence: int) -> ValueError:
     )
 
 
-def nothing_possible(step: int, sentence: int) -> ValueError:
-    return ValueError(
-        f"no token is possible at step {step} (0-based) of sentence {sentence}: all that the model allows is "
-        "forbidden, or it gives the forced token probability 0"
-    )
+class NothingPossible(ValueError):
+    """Prefixes, forced tokens and forbidden tokens leave a sentence without any continuation."""
+
+    def __init__(self, step: int, sentence: int) -> None:
+        super().__init__(
+            f"no token is possible at step {step} (0-based) of sentence {sentence}: all that the model allows is "
+            "forbidden, or it gives the forced token probability 0"
+        )

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from regard.bounds import MOST, cut
+from regard.search.strategy import NothingPossible
 from regard.server.schema.base import ErrorBody, ErrorDetail
 from regard.suggest import suggest
 from regard.text.input_error import InputError
@@ -112,10 +113,6 @@ def from_exception(error: BaseException) -> Refusal | None:
     """The refusal for an exception that a wrong request caused; None for an error of the server."""
     if isinstance(error, Refusal):
         return error
-    if isinstance(error, InputError | ValidationError):
-        message = str(error)
-        field = message.partition(":")[0]
-        return Refusal(422, "invalid", message, field=field if field.replace(".", "").isidentifier() else None)
-    if isinstance(error, ValueError) and "no token is possible" in str(error):
+    if isinstance(error, InputError | ValidationError | NothingPossible):
         return Refusal(422, "invalid", str(error))
     return None

@@ -4,6 +4,7 @@ import os
 from itertools import islice
 
 from regard.bundle.store import Bundle
+from regard.data.lines import MissingFile
 from regard.data.pair import Pair
 from regard.data.splits import load_split, open_split
 from regard.data.synthetic import Split
@@ -31,7 +32,7 @@ def first_pairs(bundle: Bundle, split: Split, most: int, *, files: bool) -> list
             raise unsupported("regard serve reads no data files", hint="regard studio does")
         return list(islice(open_split(data, split).pairs(), most))
     except InputError as error:
-        reason = str(error).partition(": there is no folder ")[0].partition(": nothing like it in ")[0]
+        reason = f"no file {error.path}" if isinstance(error, MissingFile) else str(error)
         base = raw.get("data", {}).get("base")
         short = reason.replace(f"{base}{os.sep}", "") if base else reason  # a client cannot use the server's paths
         raise unsupported(

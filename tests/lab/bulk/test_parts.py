@@ -28,6 +28,7 @@ def fake(chunk: RowChunk, column: str) -> dict[str, np.ndarray]:
         "translation": np.array(["" if why else text.upper() for text, why in zip(texts, bad, strict=True)], object),
         "score": np.array([np.nan if why else -1.0 for why in bad]),
         "alignment": np.array(["0-0"] * len(texts), object),
+        "cut": np.zeros(len(texts), bool),
         "warning": np.array([""] * len(texts), object),
         "error": np.array(bad, object),
     }
@@ -70,7 +71,7 @@ def test_json_lines_keep_their_fields_and_bad_rows_are_listed(tmp_path: Path) ->
         for line in part.read_text(encoding="utf-8").splitlines()
     ]
     assert found[4] == rows[4] | {
-        "translation": "LINE 4", "score": -1.0, "alignment": "0-0", "warning": "", "error": "",
+        "translation": "LINE 4", "score": -1.0, "alignment": "0-0", "cut": False, "warning": "", "error": "",
     }  # fmt: skip
     assert (found[5]["line"], found[5]["score"], found[5]["error"]) == ("no json", None, "no text")
     listed = [

@@ -23,7 +23,6 @@ from regard.data.parquet_batches import open_parquet, read_batches, texts_of
 from regard.files import whole_file
 from regard.reading_files import open_regular, parse_object
 from regard.runtime.row_worker import WRITTEN
-from regard.runtime.source_text import TOO_LONG
 from regard.text.input_error import InputError
 
 ROWS = 20_000
@@ -213,9 +212,9 @@ def write_part(part: Part, translated: Iterator[tuple[RowChunk, Mapping[str, Any
                 )
             write(chunk, added)
             values = chunk.lines or added["text"]
-            for index, (error, warning) in enumerate(zip(added["error"], added["warning"], strict=True)):
-                if error or TOO_LONG in warning:
-                    reason = {"error": error} if error else {"warning": warning}
+            for index, (error, cut) in enumerate(zip(added["error"], added["cut"], strict=True)):
+                if error or cut:
+                    reason = {"error": error} if error else {"warning": added["warning"][index]}
                     about = {"file": part.file, "row": part.first + rows + index + 1, **reason}
                     complaints.append(json.dumps({**about, "value": excerpt(values[index])}, ensure_ascii=False))
             rows += len(added["error"])
@@ -240,7 +239,8 @@ def _write_lines(part: Part, file: Any, chunk: RowChunk, added: Mapping[str, Any
     for index, (line, translation) in enumerate(zip(chunk.lines, added["translation"], strict=True)):
         written = " ".join(translation.splitlines())
         if part.kind == "jsonl":
-            more = {name: added[name][index] for name in WRITTEN} | {"score": _number(added["score"][index])}
+            more = {name: added[name][index] for name in WRITTEN}
+            more |= {"score": _number(more["score"]), "cut": bool(more["cut"])}
             record = parse_object(line)
             begin = line if record is not None else json.dumps({"line": line}, ensure_ascii=False)
             # the fields stay as they were written: Python has no such numbers as 1.10 or 1e400
@@ -262,8 +262,9 @@ def _parquet_writer(stack: ExitStack, part: Part, file: Any) -> Callable[[RowChu
     from pyarrow import parquet
 
     schema = parquet.read_schema(part.file)
+    kinds = {"score": pyarrow.float64(), "cut": pyarrow.bool_()}
     for name in WRITTEN:
-        schema = schema.append(pyarrow.field(name, pyarrow.float64() if name == "score" else pyarrow.string()))
+        schema = schema.append(pyarrow.field(name, kinds.get(name, pyarrow.string())))
     table = stack.enter_context(parquet.ParquetWriter(file, schema))
 
     def write(chunk: RowChunk, added: Mapping[str, Any]) -> None:
