@@ -8,7 +8,7 @@ from jaxtyping import Int64
 
 from regard.data.batch import Batch
 from regard.data.dataset import EncodedPairs, Sequences
-from regard.data.guidance import Guide
+from regard.data.guidance import Guidance, PieceLinks
 from regard.text.input_error import InputError
 from regard.text.special import BOS, EOS, PAD
 
@@ -35,7 +35,7 @@ class EpochBatcher:
     source_eos: bool = True
     bucket: bool = True
     shuffle: bool = True
-    guide: Guide | None = None
+    guide: Guidance[PieceLinks] | None = None
     multiple: int = 1
 
     def __post_init__(self) -> None:
@@ -116,13 +116,14 @@ class EpochBatcher:
         """These items as one batch."""
         source, source_lengths = _pad(self.data.source, items, False, self.source_eos, self.multiple)
         target, target_lengths = _pad(self.data.target, items, True, True, self.multiple)
+        size = target.shape[1] - 1, source.shape[1]
         return Batch(
             torch.from_numpy(source),
             torch.from_numpy(source_lengths),
             torch.from_numpy(target),
             torch.from_numpy(target_lengths - 1),
             torch.from_numpy(items.astype(np.int64)),
-            None if self.guide is None else self.guide.of(items, target.shape[1] - 1, source.shape[1]),
+            None if self.guide is None else self.guide.map(lambda links: links.dense(items, *size)),
         )
 
     def largest_batch(self) -> Batch:

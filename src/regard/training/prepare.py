@@ -8,7 +8,7 @@ from functools import cached_property
 from regard.bundle.store import Bundle
 from regard.data.batching import EpochBatcher
 from regard.data.dataset import EncodedPairs, Limits, encode_pairs
-from regard.data.guidance import Guide, encode_links, known_links, read_links
+from regard.data.guidance import Guidance, PieceLinks, encode_links, known_links, read_links
 from regard.data.pair import Pair
 from regard.data.pipeline import Watch, encode_corpus, open_training, train_tokenizers
 from regard.data.splits import Corpus, StoredSplit, load_split
@@ -146,7 +146,7 @@ def _drops_merges(recipe: Recipe) -> bool:
     return bool(recipe.text.source.dropout or recipe.text.target.dropout)
 
 
-def _batcher(encoded: EncodedPairs, recipe: Recipe, guide: Guide | None) -> EpochBatcher:
+def _batcher(encoded: EncodedPairs, recipe: Recipe, guide: Guidance[PieceLinks] | None) -> EpochBatcher:
     config = recipe.train
     return EpochBatcher(
         encoded,
@@ -162,7 +162,7 @@ def _batcher(encoded: EncodedPairs, recipe: Recipe, guide: Guide | None) -> Epoc
 
 def _build_guide(
     recipe: Recipe, train: Corpus | StoredSplit, encoded: EncodedPairs, source: Tokenizer, target: Tokenizer
-) -> Guide | None:
+) -> Guidance[PieceLinks] | None:
     """The targets of guided alignment and coverage; None if the recipe uses neither."""
     config, model = recipe.train.guide, recipe.model
     if not config.weight and not recipe.train.coverage:
@@ -186,4 +186,4 @@ def _build_guide(
         pairs = train.pairs if isinstance(train, Corpus) else train.pairs()
         known = known_links(pairs) if config.links is None else read_links(config.links, pairs)
         links = encode_links(known, encoded, source, target, spaces=config.words == "spaces", shift=config.shift)
-    return Guide(links, config.weight, layer, config.head, recipe.train.coverage)
+    return Guidance(links, config.weight, layer, config.head, recipe.train.coverage)
