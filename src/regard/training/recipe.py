@@ -6,10 +6,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from regard.bounds import MOST, cut, excerpt
-from regard.data.tables import FILE_KINDS, PATH_KINDS, DataConfig
+from regard.data.tables import FILE_KINDS, PATH_KINDS, DataConfig, Table
 from regard.data.text_config import TextConfig
 from regard.models.model_config import RecurrentConfig, TransformerConfig
 from regard.models.presets import preset
@@ -27,10 +27,8 @@ class RecipeError(InputError):
     """An invalid recipe; the message names the key and, if possible, the nearest valid one."""
 
 
-class Recipe(BaseModel):
+class Recipe(Table):
     """The complete configuration of a run."""
-
-    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True, extra="forbid")
 
     description: str = ""
     """One line for the list of `regard train`."""
