@@ -15,7 +15,7 @@ from typing import Any
 from regard.bounds import MOST
 from regard.bundle.bundle_folder import explaining, write_whole
 from regard.files import sync
-from regard.reading_files import parse_json, read_regular
+from regard.reading_files import parse_object, read_regular
 from regard.text.input_error import InputError
 from regard.training.train_config import Metric
 
@@ -157,16 +157,8 @@ class Journal:
 
 def read_journal(path: Path) -> list[dict[str, Any]]:
     """The events of a run, oldest first; a half-written line is skipped. null: not a finite number."""
-    entries = []
-    if path.exists():
-        for line in _read(path).split(b"\n"):
-            try:
-                entry = parse_json(line)
-            except ValueError:
-                continue
-            if isinstance(entry, dict) and "event" in entry:
-                entries.append(entry)
-    return entries
+    entries = map(parse_object, _read(path).split(b"\n")) if path.exists() else ()
+    return [entry for entry in entries if entry is not None and "event" in entry]
 
 
 def cut_short(folder: Path) -> str:
