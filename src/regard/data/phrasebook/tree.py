@@ -7,12 +7,9 @@ a French or Hindi word links to the English word of the same (node, role).
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
-from regard.data.phrasebook.lexicon import FrenchNoun, HindiNoun, Kind, Verb, english
-
-Determiner = Literal["the", "a", "my", "your", "this", "two", "three", "many", "none"]
-Tense = Literal["present", "past", "going", "want", "can", "command"]
+from regard.data.phrasebook.lexicon import Agreement, Determiner, FrenchNoun, HindiNoun, Kind, Tense, Verb, english
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,28 +125,10 @@ class Sentence:
         return zip((None, *self.connectors), self.clauses, strict=True)
 
 
-class Agreement(NamedTuple):
-    """What verbs, participles and adjectives agree with."""
-
-    person: int
-    plural: bool
-    feminine: bool
-
-
-PERSONS: dict[str, Agreement] = {
-    "i": Agreement(1, False, False),
-    "you": Agreement(2, False, False),
-    "he": Agreement(3, False, False),
-    "she": Agreement(3, False, True),
-    "they": Agreement(3, True, False),
-}
-"""Person, plural, feminine of the subject pronouns; `i` and `you` are masculine, `they` is masculine or mixed."""
-
-
 def agreement(phrase: NounPhrase, nouns: Mapping[str, FrenchNoun | HindiNoun] = MappingProxyType({})) -> Agreement:
     """Person, number and gender of a phrase; the gender of a noun is that of `nouns`, where the language has one."""
     if isinstance(phrase, Pronoun):
-        return PERSONS[phrase.lemma]
+        return english().persons[phrase.lemma]
     if isinstance(phrase, Nominal):
         return Agreement(3, phrase.plural, phrase.noun in nouns and nouns[phrase.noun].gender == "f")
     if isinstance(phrase, Coordination):

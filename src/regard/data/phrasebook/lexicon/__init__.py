@@ -14,6 +14,9 @@ Kind = Literal[
 """The meaning of a noun."""
 Gender = Literal["m", "f"]
 Goal = Literal["seat", "receiver", "destination", "arrival", "country"]
+Determiner = Literal["the", "a", "my", "your", "this", "two", "three", "many", "none"]
+Tense = Literal["present", "past", "going", "want", "can", "command"]
+Use = Literal["subject", "object", "definite", "place"]
 MISSING = "-"
 """A form that a language lacks: no sentence with it is generated."""
 MASS_KINDS = ("food", "drink")
@@ -61,6 +64,14 @@ class Verb:
         return verb + (1 if one_word else 2)
 
 
+class Agreement(NamedTuple):
+    """What verbs, participles and adjectives agree with."""
+
+    person: int
+    plural: bool
+    feminine: bool
+
+
 @dataclass(frozen=True)
 class English:
     owned: frozenset[str]
@@ -77,6 +88,10 @@ class English:
     before: dict[Kind, tuple[str, ...]]
     before_noun: dict[str, tuple[str, ...]]
     after: dict[Kind, tuple[str, ...]]
+    persons: dict[str, Agreement]
+    singular: dict[Use, tuple[Determiner, ...]]
+    plural: dict[Use, tuple[Determiner, ...]]
+    times: dict[Tense, tuple[str, ...]]
 
 
 class FrenchNoun(NamedTuple):
