@@ -34,7 +34,7 @@ _SMALL = 4 * CHUNK
 """Pairs up to which worker processes do not pay off."""
 
 
-def _no_progress(what: str, done: int) -> None:
+def no_progress(what: str, done: int) -> None:
     pass
 
 
@@ -46,11 +46,11 @@ def open_training(config: DataConfig) -> Corpus | StoredSplit:
 
 
 def train_tokenizers(
-    corpus: Corpus | StoredSplit, text: TextConfig, watch: Watch = _no_progress
+    corpus: Corpus | StoredSplit, text: TextConfig, watch: Watch = no_progress
 ) -> tuple[Tokenizer, Tokenizer]:
     """One tokenizer for each side, or one for both if the recipe sets `joint`."""
     if isinstance(corpus, Corpus):
-        return _train(corpus.pairs, text, _no_progress)
+        return _train(corpus.pairs, text, no_progress)
 
     def build(folder: Path) -> None:
         found = _train(corpus.pairs(), text, watch)
@@ -69,7 +69,7 @@ def encode_corpus(
     target: Tokenizer,
     limits: Limits,
     seed: str | None = None,
-    watch: Watch = _no_progress,
+    watch: Watch = no_progress,
 ) -> tuple[EncodedPairs, tuple[str, ...]]:
     """The ids of the training pairs, and notes for the user; a seed enables BPE dropout.
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable
+from copy import deepcopy
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -107,7 +108,7 @@ def parse_recipe(
     raw: dict[str, Any], name: str = "recipe", overrides: Iterable[str] = (), base: Path | None = None
 ) -> Recipe:
     """Check a recipe given as a dictionary; data paths are relative to `base`."""
-    tables = {key: dict(value) if isinstance(value, dict) else value for key, value in raw.items()}
+    tables = deepcopy(raw)
     for override in sorted(overrides, key=lambda one: one.partition("=")[0].strip() != "data.kind"):  # data.kind first
         _override(tables, override)
     data = tables.get("data")
@@ -181,11 +182,9 @@ def _override(tables: dict[str, Any], override: str) -> None:
         tables["data"] = {}
     table = tables
     for part in parts[:-1]:
-        inner = table.get(part, {})
-        if not isinstance(inner, dict):
+        table = table.setdefault(part, {})
+        if not isinstance(table, dict):
             raise RecipeError(f"--set {cut(override)}: {cut(part)} is a value, not a table")
-        table[part] = dict(inner)
-        table = table[part]
     table[parts[-1]] = parsed
 
 
@@ -203,5 +202,4 @@ def _find_links(tables: dict[str, Any], base: Path) -> None:
     train = tables.get("train")
     guide = train.get("guide") if isinstance(train, dict) else None
     if isinstance(guide, dict) and isinstance(guide.get("links"), str):
-        links = str(base.resolve() / guide["links"])
-        tables["train"] = {**tables["train"], "guide": {**guide, "links": links}}
+        guide["links"] = str(base.resolve() / guide["links"])
