@@ -80,19 +80,13 @@ class EpochBatcher:
         order = random.permutation(len(self.data)) if self.shuffle else np.arange(len(self.data))
         source, target = self._columns()
         if self.bucket:
-            order = order[np.lexsort((self._turning(source, target)[order], source[order]))]
+            # The targets rise. Padded to multiples, they fall for every second source length: neighbours are alike.
+            falls = (self.multiple > 1) & (source // self.multiple % 2 == 1)
+            order = order[np.lexsort((np.where(falls, -target, target)[order], source[order]))]
         batches = np.split(order, self._cuts(source[order], target[order]))
         if self.shuffle:
             batches = [batches[place] for place in random.permutation(len(batches))]
         return batches
-
-    def _turning(self, source: Indices, target: Indices) -> Indices:
-        """Sort key of the targets: rising. With `multiple` above 1 every second source length has them falling, so that
-        neighbours are alike.
-        """
-        falls = (source // self.multiple) % 2 == 1 if self.multiple > 1 else np.zeros(len(source), dtype=bool)
-        turning: Indices = np.where(falls, -target, target)
-        return turning
 
     def _cuts(self, source: Indices, target: Indices) -> list[int]:
         """Where a new batch begins."""

@@ -158,7 +158,8 @@ class Tokenizer:
             way = int(random.random() * WAYS)
             found = ways[way]
             if found is None:
-                found = ways[way] = subwords.cut_in(way, word, self.config.dropout)
+                segments = subwords.with_dropout(word, self.config.dropout, Random(f"{way} {word}"))
+                found = ways[way] = [number for number, _ in segments]
             ids += found
         return ids
 

@@ -21,11 +21,6 @@ def build_optimizer(model: nn.Module, config: TrainConfig) -> Optimizer:
     return kind(parameters, betas=config.betas, eps=config.epsilon or 1e-8, fused=fused, **shared)
 
 
-def set_learning_rate(optimizer: Optimizer, rate: float) -> None:
-    for group in optimizer.param_groups:
-        group["lr"] = rate
-
-
 def learning_rate(config: TrainConfig, step: int, total: int, plateau: int = 0) -> float:
     """The rate for optimizer step `step` (from 1); `plateau` counts how often validation stopped improving.
 

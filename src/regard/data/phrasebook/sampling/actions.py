@@ -6,7 +6,7 @@ from typing import Final
 from regard.data.phrasebook import tree
 from regard.data.phrasebook.lexicon import Tense, Verb, english
 from regard.data.phrasebook.sampling import nouns
-from regard.data.phrasebook.sampling.draw import Draw
+from regard.data.phrasebook.sampling.draw import LONGEST_PHRASE, Draw
 
 COSTS: Final[dict[Tense, int]] = {"present": 0, "past": 0, "going": 3, "want": 2, "can": 1, "command": 0}
 """Words that a tense adds to the verb."""
@@ -78,7 +78,7 @@ def action(
 
 def _verb(draw: Draw, doer: str, tense: Tense, limit: int, previous: tuple[tree.VerbPhrase, ...]) -> Verb:
     """A verb that fits; a repeated one only if four draws in a row find no other."""
-    able = draw.stock.verbs_for(doer, limit)
+    able = draw.stock.verbs[doer, min(limit, LONGEST_PHRASE)]
     if tense not in ("present", "past"):
         able = tuple(verb for verb in able if not verb.simple_tenses_only)
     verb = draw.pick(able)
