@@ -16,24 +16,19 @@ _SHARED = ("kind", "vocabulary", "minimum_count", "normalise", "words", "dropout
 class TextConfig(Table):
     """The table [text]: keys for both sides; [text.source] and [text.target] change them for one."""
 
-    kind: Kind | None = None
-    """Kind of pieces on both sides."""
+    kind: Kind | None = Field(default=None, description="kind of pieces on both sides")
     vocabulary: int | None = Field(default=None, le=MOST["vocabulary"])
     """Largest number of pieces on each side, the four special ones included."""
     minimum_count: int | None = Field(default=None, le=MOST["count"])
     """Rarer words or characters are unknown."""
-    normalise: Normaliser | None = None
-    """How text is normalised on both sides."""
-    words: Splitting | None = None
-    """Where words end: at marks and spaces, or at spaces only."""
-    dropout: float | None = None
-    """Share of BPE merges left out in training."""
+    normalise: Normaliser | None = Field(default=None, description="how text is normalised on both sides")
+    words: Splitting | None = Field(default=None, description="where words end: at marks and spaces, or at spaces only")
+    dropout: float | None = Field(default=None, description="share of BPE merges left out in training")
     source: TokenizerConfig = TokenizerConfig()
     """Keys that differ on the source side."""
     target: TokenizerConfig = TokenizerConfig()
     """Keys that differ on the target side."""
-    joint: bool = False
-    """One vocabulary for both sides."""
+    joint: bool = Field(default=False, description="one vocabulary for both sides")
     source_eos: bool = True
     """Whether the source ends with EOS, which attention can point to for words without a source."""
     longest_source: int | None = Field(default=None, ge=1, le=MOST["longest"])
