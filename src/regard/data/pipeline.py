@@ -19,8 +19,7 @@ from regard.data.cache import cached_folder
 from regard.data.dataset import CHUNK, EncodedPairs, Limits, cut, encode_chunks, encode_pairs, map_pairs, write_pairs
 from regard.data.pair import Pair
 from regard.data.splits import Corpus, StoredSplit, load_split, open_split
-from regard.data.tables import DataConfig, PhrasebookData, SyntheticData
-from regard.data.text_config import TextConfig
+from regard.data.tables import DataConfig, PhrasebookData, SyntheticData, TextConfig
 from regard.data.worker_pool import WorkerPool, worker_count
 from regard.reading_files import read_json
 from regard.text.tokenizer import Tokenizer

@@ -157,8 +157,15 @@ class Journal:
 
 def read_journal(path: Path) -> list[dict[str, Any]]:
     """The events of a run, oldest first; a half-written line is skipped. null: not a finite number."""
-    entries = map(parse_object, _read(path).split(b"\n")) if path.exists() else ()
-    return [entry for entry in entries if entry is not None and "event" in entry]
+    if not path.exists():
+        return []
+    try:
+        lines = read_regular(path, MOST["journal"]).split(b"\n")
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except ValueError as error:
+        raise InputError(f"{path} is not a journal: {error}") from error
+    return [entry for entry in map(parse_object, lines) if entry is not None and "event" in entry]
 
 
 def cut_short(folder: Path) -> str:
@@ -172,15 +179,6 @@ def cut_short(folder: Path) -> str:
             how = "stopped early" if "early" in reasons else "was interrupted" if reasons else "has not ended"
             return f"{how}, at step {step:,} of {total:,}"
     return ""
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return read_regular(path, MOST["journal"])
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-    except ValueError as error:
-        raise InputError(f"{path} is not a journal: {error}") from error
 
 
 def _line(entry: dict[str, Any]) -> str:

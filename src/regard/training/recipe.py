@@ -10,8 +10,7 @@ from typing import Any
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from regard.bounds import MOST, cut, excerpt
-from regard.data.tables import FILE_KINDS, PATH_KINDS, DataConfig, Table
-from regard.data.text_config import TextConfig
+from regard.data.tables import FILE_KINDS, PATH_KINDS, DataConfig, Table, TextConfig
 from regard.models.model_config import RecurrentConfig, TransformerConfig
 from regard.models.presets import preset
 from regard.reading_files import parse_toml, read_regular
