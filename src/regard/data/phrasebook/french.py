@@ -5,7 +5,7 @@ from typing import Final
 from regard.data.phrasebook import tree
 from regard.data.phrasebook.lexicon import Agreement
 from regard.data.phrasebook.lexicon import french as lexicon
-from regard.data.phrasebook.line import Line
+from regard.data.phrasebook.tree import Line
 
 HEARER: Final = Agreement(2, False, False)
 VOWELS: Final = tuple("aeiouhéèêàâîôœ")

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 from regard.data.phrasebook import tree
 from regard.data.phrasebook.lexicon import HindiAdjective
 from regard.data.phrasebook.lexicon import hindi as lexicon
-from regard.data.phrasebook.line import Line
+from regard.data.phrasebook.tree import Line
 
 DEMONSTRATIVES: Final = {"this": ("यह", "ये", "इस", "इन"), "the": ("वह", "वे", "उस", "उन")}
 """Direct singular and plural, oblique singular and plural."""

@@ -2,7 +2,7 @@
 
 import tomllib
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib.resources import files
 from typing import Literal, NamedTuple, TypeVar
 
@@ -209,24 +209,15 @@ class Hindi:
     connectors: dict[str, str]
 
 
-@cache
-def english() -> English:
-    return _read("english", English)
-
-
-@cache
-def french() -> French:
-    return _read("french", French)
-
-
-@cache
-def hindi() -> Hindi:
-    return _read("hindi", Hindi)
-
-
 Lexicon = TypeVar("Lexicon")
 
 
-def _read(name: str, shape: type[Lexicon]) -> Lexicon:
-    text = (files("regard") / "data" / "phrasebook" / "lexicon" / f"{name}.toml").read_text(encoding="utf-8")
+def _read(shape: type[Lexicon]) -> Lexicon:
+    name = f"{shape.__name__.lower()}.toml"
+    text = (files("regard") / "data" / "phrasebook" / "lexicon" / name).read_text(encoding="utf-8")
     return TypeAdapter(shape).validate_python(tomllib.loads(text))
+
+
+english = cache(partial(_read, English))
+french = cache(partial(_read, French))
+hindi = cache(partial(_read, Hindi))
