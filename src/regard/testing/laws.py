@@ -194,11 +194,9 @@ def gradient(subject: Subject) -> None:
     whole = _Whole(subject)
 
     def answer(query: Tensor, states: Tensor, *values: Tensor) -> tuple[Tensor, ...]:
-        if parameters:
-            named = {f"module.{name}": value for name, value in zip(parameters, values, strict=True)}
-            found: tuple[Tensor, ...] = functional_call(whole, named, (query, states, real))
-            return found
-        return whole.forward(query, states, real)
+        named = {f"module.{name}": value for name, value in zip(parameters, values, strict=True)}
+        found: tuple[Tensor, ...] = functional_call(whole, named, (query, states, real))
+        return found
 
     inputs = (query, states, *(value.detach().clone().requires_grad_() for value in parameters.values()))
     if _is_right(answer, inputs):
