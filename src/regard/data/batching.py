@@ -129,10 +129,9 @@ class EpochBatcher:
         if self.bucket:
             worst = max(self.plan(), key=lambda items: len(items) * (source[items].max() + target[items].max()))
         else:
-            longest_first = np.argsort(-np.maximum(source, target), kind="stable")
-            longest = int(np.maximum(source, target).max())
-            rows = self.sentences if self.tokens is None else self.tokens // longest
-            worst = longest_first[:rows]
+            longest = np.maximum(source, target)
+            rows = self.sentences if self.tokens is None else self.tokens // int(longest.max())
+            worst = np.argsort(-longest, kind="stable")[:rows]
         return self.batch(worst)
 
     def efficiency(self) -> float:

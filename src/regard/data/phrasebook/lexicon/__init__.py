@@ -201,6 +201,7 @@ class Hindi:
     agents: dict[str, str]
     objects: dict[str, dict[str, str]]
     relatives: dict[str, tuple[str, str]]
+    demonstratives: dict[str, tuple[str, str, str, str]]
     names: dict[str, str]
     postpositions: dict[str, tuple[str, ...]]
     times: dict[str, tuple[str, ...]]
