@@ -47,6 +47,14 @@ def read_json(path: Path | str) -> Any:
     return parse_json(read_regular(path))
 
 
+def read_object(path: Path | str) -> dict[str, Any]:
+    """The object in a small JSON file; empty if there is none, or none that can be read."""
+    try:
+        return parse_object(read_regular(path)) or {}
+    except (OSError, ValueError):
+        return {}
+
+
 def parse_json(data: bytes | str, *, unique: bool = False) -> Any:
     """Parse JSON of bounded depth and number of values; `unique` raises for duplicate keys in an object."""
     text = data.decode("utf-8") if isinstance(data, bytes) else data

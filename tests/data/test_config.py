@@ -9,8 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 from regard.data.pair import Pair
 from regard.data.splits import load_split
 from regard.data.synthetic import synthetic
-from regard.data.tables import DataConfig
-from regard.data.text_config import TextConfig
+from regard.data.tables import DataConfig, TextConfig
 from regard.text.input_error import InputError
 from regard.text.near_duplicates import bare
 from regard.text.normalise import Normaliser

@@ -9,7 +9,7 @@ import torch
 from regard.alignment import Links
 from regard.data.batching import EpochBatcher
 from regard.data.dataset import Limits, encode_pairs
-from regard.data.guidance import Guide, encode_links, known_links, read_links
+from regard.data.guidance import Guidance, encode_links, known_links, read_links
 from regard.data.pair import Pair
 from regard.text.input_error import InputError
 from regard.text.tokenizer import Tokenizer
@@ -31,7 +31,7 @@ def test_every_piece_of_a_word_is_linked_and_the_batch_is_padded(kind: Kind) -> 
     source, target = tokenizer("source", kind), tokenizer("target", kind)
     encoded = encode_pairs(PAIRS, source, target, Limits(source=20))  # the second pair is too long for characters
     links = encode_links(known_links(PAIRS), encoded, source, target)
-    batcher = EpochBatcher(encoded, sentences=4, bucket=False, shuffle=False, guide=Guide(links, 0.5))
+    batcher = EpochBatcher(encoded, sentences=4, bucket=False, shuffle=False, guide=Guidance(links, 0.5))
     batch = batcher.batch(np.arange(len(encoded)))
     assert batch.guidance is not None
     dense = batch.guidance.links
@@ -54,7 +54,7 @@ def test_every_piece_of_a_word_is_linked_and_the_batch_is_padded(kind: Kind) -> 
 def test_guidance_moves_and_is_cut_with_its_batch() -> None:
     source, target = tokenizer("source"), tokenizer("target")
     encoded = encode_pairs(PAIRS, source, target)
-    guide = Guide(encode_links(known_links(PAIRS), encoded, source, target), 0.5)
+    guide = Guidance(encode_links(known_links(PAIRS), encoded, source, target), 0.5)
     batch = EpochBatcher(encoded, sentences=4, bucket=False, shuffle=False, guide=guide).batch(np.arange(3))
     assert batch.guidance is not None
     assert batch.guidance.links is not None
@@ -84,7 +84,9 @@ def test_the_step_after_a_word_can_be_guided() -> None:
     encoded = encode_pairs(PAIRS, source, target)
     plain, after = (encode_links(known_links(PAIRS), encoded, source, target, shift=shift) for shift in (0, 1))
     assert (after.targets - 1).tolist() == plain.targets.tolist()
-    batch = EpochBatcher(encoded, sentences=4, bucket=False, shuffle=False, guide=Guide(after, 1.0)).batch(np.arange(3))
+    batch = EpochBatcher(encoded, sentences=4, bucket=False, shuffle=False, guide=Guidance(after, 1.0)).batch(
+        np.arange(3)
+    )
     assert batch.guidance is not None
     assert batch.guidance.links is not None
     assert batch.guidance.links[0, 3, 0]  # the last word is taught where EOS is written

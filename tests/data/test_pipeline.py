@@ -14,8 +14,7 @@ from regard.data.batching import EpochBatcher
 from regard.data.dataset import EncodedPairs, Limits
 from regard.data.pipeline import encode_corpus, open_training, train_tokenizers
 from regard.data.splits import Corpus, StoredSplit, load_split, open_split
-from regard.data.tables import ParallelData, RecordData, TsvData
-from regard.data.text_config import TextConfig
+from regard.data.tables import ParallelData, RecordData, TextConfig, TsvData
 from regard.text.input_error import InputError
 from regard.text.tokenizer import Tokenizer
 from regard.text.words import word_spans

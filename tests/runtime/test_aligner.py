@@ -8,8 +8,7 @@ import torch
 
 import regard
 from regard.alignment import LinkRule
-from regard.runtime.aligner import Aligner
-from regard.runtime.linked import linked_words
+from regard.runtime.aligner import Aligner, linked_words
 from regard.text.encoding import PieceWords
 from regard.text.input_error import InputError
 from regard.text.special import EOS

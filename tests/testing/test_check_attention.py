@@ -182,7 +182,7 @@ BREAKERS: dict[str, Callable[[], nn.Module]] = {
 
 
 def test_every_law_has_a_breaker_and_the_unbroken_wrapper_passes() -> None:
-    assert set(BREAKERS) == {law.name for law in LAWS}
+    assert set(BREAKERS) == {law.__name__ for law in LAWS}
     check_attention(Wrapped()).raise_if_broken()
 
 
@@ -227,7 +227,7 @@ def test_an_exception_of_the_module_is_a_finding() -> None:
         raise RuntimeError("out of coffee\nsecond line")
 
     report = check_attention(Wrapped(before=fail))
-    assert set(report.broken) == {law.name for law in LAWS}
+    assert set(report.broken) == {law.__name__ for law in LAWS}
     assert "RuntimeError: out of coffee" in str(report)
     assert "second line" not in str(report)
 

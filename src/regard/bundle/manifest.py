@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 import regard
 from regard.bounds import MOST, cut, excerpt
 from regard.models.model_config import ModelConfig
-from regard.reading_files import open_regular, parse_json, read_json, read_regular
+from regard.reading_files import open_regular, parse_json, read_object, read_regular
 from regard.text.input_error import InputError
 
 FORMAT = "regard-bundle"
@@ -125,11 +125,7 @@ def read_manifest_as(path: Path, kind: type[M]) -> M:
 
 def has_format(folder: Path, format: str) -> bool:
     """Whether the folder has a manifest of this format; False if the manifest is damaged."""
-    try:
-        content = read_json(folder / NAME)
-    except (OSError, ValueError):
-        return False
-    return isinstance(content, dict) and content.get("format") == format
+    return bool(read_object(folder / NAME).get("format") == format)
 
 
 def _check_seal(path: Path, data: bytes, raw: dict[str, Any]) -> None:

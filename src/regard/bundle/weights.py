@@ -27,7 +27,10 @@ def read_tensors(path: Path, wanted: Mapping[str, Shape] | None = None, most: in
         header = _read_header(file)
         if wanted is not None:
             _check_shapes(header, wanted)
-        _check_data(file, sum(map(math.prod, (wanted or header).values())) if most is None else most)
+        numbers = sum(map(math.prod, (wanted or header).values())) if most is None else most
+        size = os.fstat(file.fileno()).st_size
+        if size > 8 + MOST["header"] + _WIDEST * numbers:
+            raise ValueError(f"has {size:,} bytes, more than {numbers:,} numbers take")
     try:
         return dict(load_file(path))
     except SafetensorError as error:
@@ -74,13 +77,6 @@ def _check_shapes(given: Mapping[str, Shape], wanted: Mapping[str, Shape]) -> No
         f"holds another model than its manifest describes: {cut(first)} is {_written(given.get(first))} and should "
         f"be {_written(wanted.get(first))}{rest}"
     )
-
-
-def _check_data(file: BinaryIO, numbers: int) -> None:
-    """Raise if the data has more bytes than `numbers` numbers take."""
-    size = os.fstat(file.fileno()).st_size
-    if size > 8 + MOST["header"] + _WIDEST * numbers:
-        raise ValueError(f"has {size:,} bytes, more than {numbers:,} numbers take")
 
 
 def refuse_holes(path: Path) -> None:

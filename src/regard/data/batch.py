@@ -30,7 +30,7 @@ class Batch:
     """Decoder steps of each row: its target's ids and EOS."""
     indices: Int[Tensor, "batch"]
     """Which items of the data these rows are."""
-    guidance: Guidance | None = None
+    guidance: Guidance[Tensor] | None = None
     """The links that attention is trained to follow, for guided training."""
 
     @property

@@ -8,7 +8,7 @@ from jaxtyping import Int64
 
 from regard.data.batch import Batch
 from regard.data.dataset import EncodedPairs, Sequences
-from regard.data.guidance import Guide
+from regard.data.guidance import Guidance, PieceLinks
 from regard.text.input_error import InputError
 from regard.text.special import BOS, EOS, PAD
 
@@ -35,7 +35,7 @@ class EpochBatcher:
     source_eos: bool = True
     bucket: bool = True
     shuffle: bool = True
-    guide: Guide | None = None
+    guide: Guidance[PieceLinks] | None = None
     multiple: int = 1
 
     def __post_init__(self) -> None:
@@ -80,19 +80,13 @@ class EpochBatcher:
         order = random.permutation(len(self.data)) if self.shuffle else np.arange(len(self.data))
         source, target = self._columns()
         if self.bucket:
-            order = order[np.lexsort((self._turning(source, target)[order], source[order]))]
+            # The targets rise. Padded to multiples, they fall for every second source length: neighbours are alike.
+            falls = (self.multiple > 1) & (source // self.multiple % 2 == 1)
+            order = order[np.lexsort((np.where(falls, -target, target)[order], source[order]))]
         batches = np.split(order, self._cuts(source[order], target[order]))
         if self.shuffle:
             batches = [batches[place] for place in random.permutation(len(batches))]
         return batches
-
-    def _turning(self, source: Indices, target: Indices) -> Indices:
-        """Sort key of the targets: rising. With `multiple` above 1 every second source length has them falling, so that
-        neighbours are alike.
-        """
-        falls = (source // self.multiple) % 2 == 1 if self.multiple > 1 else np.zeros(len(source), dtype=bool)
-        turning: Indices = np.where(falls, -target, target)
-        return turning
 
     def _cuts(self, source: Indices, target: Indices) -> list[int]:
         """Where a new batch begins."""
@@ -116,13 +110,14 @@ class EpochBatcher:
         """These items as one batch."""
         source, source_lengths = _pad(self.data.source, items, False, self.source_eos, self.multiple)
         target, target_lengths = _pad(self.data.target, items, True, True, self.multiple)
+        size = target.shape[1] - 1, source.shape[1]
         return Batch(
             torch.from_numpy(source),
             torch.from_numpy(source_lengths),
             torch.from_numpy(target),
             torch.from_numpy(target_lengths - 1),
             torch.from_numpy(items.astype(np.int64)),
-            None if self.guide is None else self.guide.of(items, target.shape[1] - 1, source.shape[1]),
+            None if self.guide is None else self.guide.map(lambda links: links.dense(items, *size)),
         )
 
     def largest_batch(self) -> Batch:
@@ -134,10 +129,9 @@ class EpochBatcher:
         if self.bucket:
             worst = max(self.plan(), key=lambda items: len(items) * (source[items].max() + target[items].max()))
         else:
-            longest_first = np.argsort(-np.maximum(source, target), kind="stable")
-            longest = int(np.maximum(source, target).max())
-            rows = self.sentences if self.tokens is None else self.tokens // longest
-            worst = longest_first[:rows]
+            longest = np.maximum(source, target)
+            rows = self.sentences if self.tokens is None else self.tokens // int(longest.max())
+            worst = np.argsort(-longest, kind="stable")[:rows]
         return self.batch(worst)
 
     def efficiency(self) -> float:

@@ -47,18 +47,16 @@ def read_csv(
 
 def _csv_fields(path: Path, delimiter: str) -> Fields:
     rows = csv.reader((f"{line}\n" for line in read_lines(path)), delimiter=delimiter, strict=True)
-    while True:
-        first = rows.line_num + 1
-        try:
-            row = next(rows, None)
-        except csv.Error as problem:
-            raise InputError(
-                f"{path}, line {first}: not CSV ({problem}): quotes inside a quoted value are doubled, and each quoted "
-                "value is closed"
-            ) from None
-        if row is None:
-            return
-        yield first, row
+    first = 1
+    try:
+        for row in rows:
+            yield first, row
+            first = rows.line_num + 1
+    except csv.Error as problem:
+        raise InputError(
+            f"{path}, line {first}: not CSV ({problem}): quotes inside a quoted value are doubled, and each quoted "
+            "value is closed"
+        ) from None
 
 
 def _pairs(

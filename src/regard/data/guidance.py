@@ -2,8 +2,9 @@
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Generic, TypeVar
 
 import numpy as np
 import torch
@@ -18,23 +19,27 @@ from regard.text.input_error import InputError
 from regard.text.tokenizer import Tokenizer
 from regard.text.words import word_spans
 
+Linked = TypeVar("Linked")
+Changed = TypeVar("Changed")
+
 
 @dataclass(frozen=True)
-class Guidance:
-    """Guidance of one batch: `links[b, t, s]` where decoder step t should attend to source piece s.
+class Guidance(Generic[Linked]):
+    """The links that attention should follow: those of a corpus, or of a batch padded to [batch, target, source].
 
     `weight` is the weight of the link loss for one head of one layer, `coverage` that of attending to every source
-    piece once in total.
+    piece once in total. A batch's `links[b, t, s]` is True where decoder step t should attend to source piece s.
     """
 
-    links: Bool[Tensor, "batch target source"] | None
-    weight: float
-    layer: int
-    head: int
-    coverage: float
+    links: Linked | None
+    weight: float = 0.0
+    layer: int = 0
+    head: int = 0
+    coverage: float = 0.0
 
-    def map(self, change: Callable[[Tensor], Tensor]) -> "Guidance":
-        return self if self.links is None else replace(self, links=change(self.links))
+    def map(self, change: Callable[[Linked], Changed]) -> "Guidance[Changed]":
+        links = None if self.links is None else change(self.links)
+        return Guidance(links, self.weight, self.layer, self.head, self.coverage)
 
 
 @dataclass(frozen=True)
@@ -54,22 +59,6 @@ class PieceLinks:
         links = np.zeros((len(items), target, source), dtype=bool)
         links[rows, self.targets[places], self.sources[places]] = True
         return torch.from_numpy(links)
-
-
-@dataclass(frozen=True)
-class Guide:
-    """The guidance of a whole corpus."""
-
-    links: PieceLinks | None
-    weight: float = 0.0
-    layer: int = 0
-    head: int = 0
-    coverage: float = 0.0
-
-    def of(self, items: Int64[np.ndarray, "rows"], target: int, source: int) -> Guidance:
-        """The guidance of these items, padded to `target` decoder steps and `source` positions."""
-        links = None if self.links is None else self.links.dense(items, target, source)
-        return Guidance(links, self.weight, self.layer, self.head, self.coverage)
 
 
 def read_links(path: Path, pairs: Iterable[Pair]) -> Iterator[tuple[Pair, Links]]:

@@ -19,8 +19,7 @@ from regard.data.cache import cached_folder
 from regard.data.dataset import CHUNK, EncodedPairs, Limits, cut, encode_chunks, encode_pairs, map_pairs, write_pairs
 from regard.data.pair import Pair
 from regard.data.splits import Corpus, StoredSplit, load_split, open_split
-from regard.data.tables import DataConfig, PhrasebookData, SyntheticData
-from regard.data.text_config import TextConfig
+from regard.data.tables import DataConfig, PhrasebookData, SyntheticData, TextConfig
 from regard.data.worker_pool import WorkerPool, worker_count
 from regard.reading_files import read_json
 from regard.text.tokenizer import Tokenizer
@@ -34,7 +33,7 @@ _SMALL = 4 * CHUNK
 """Pairs up to which worker processes do not pay off."""
 
 
-def _no_progress(what: str, done: int) -> None:
+def no_progress(what: str, done: int) -> None:
     pass
 
 
@@ -46,11 +45,11 @@ def open_training(config: DataConfig) -> Corpus | StoredSplit:
 
 
 def train_tokenizers(
-    corpus: Corpus | StoredSplit, text: TextConfig, watch: Watch = _no_progress
+    corpus: Corpus | StoredSplit, text: TextConfig, watch: Watch = no_progress
 ) -> tuple[Tokenizer, Tokenizer]:
     """One tokenizer for each side, or one for both if the recipe sets `joint`."""
     if isinstance(corpus, Corpus):
-        return _train(corpus.pairs, text, _no_progress)
+        return _train(corpus.pairs, text, no_progress)
 
     def build(folder: Path) -> None:
         found = _train(corpus.pairs(), text, watch)
@@ -69,7 +68,7 @@ def encode_corpus(
     target: Tokenizer,
     limits: Limits,
     seed: str | None = None,
-    watch: Watch = _no_progress,
+    watch: Watch = no_progress,
 ) -> tuple[EncodedPairs, tuple[str, ...]]:
     """The ids of the training pairs, and notes for the user; a seed enables BPE dropout.
 

@@ -1,12 +1,18 @@
-"""The recipe table [data]: which corpus, and which of its pairs; `kind` decides which of these tables it is."""
+"""The recipe tables [data], which corpus and which of its pairs, and [text], how text becomes pieces.
+
+`kind` decides which of the data tables [data] is.
+"""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from regard.bounds import MOST
 from regard.data.synthetic import Task
+from regard.text.normalise import Normaliser
+from regard.text.tokenizer_config import Kind, TokenizerConfig
+from regard.text.words import Splitting
 
 
 class Table(BaseModel):
@@ -18,18 +24,12 @@ class Table(BaseModel):
 class _Generated(Table):
     """Generated pairs: the number of each split, of `shortest` to `longest` source words."""
 
-    train: int = Field(default=10_000, ge=1, le=MOST["generated"])
-    """Training pairs."""
-    dev: int = Field(default=500, ge=1, le=MOST["generated"])
-    """Development pairs."""
-    test: int = Field(default=1_000, ge=1, le=MOST["generated"])
-    """Test pairs."""
-    shortest: int = Field(default=3, ge=1, le=MOST["longest"])
-    """Smallest number of source words of a pair."""
-    longest: int = Field(default=20, ge=1, le=MOST["longest"])
-    """Largest number of source words of a pair."""
-    seed: int = Field(default=0, ge=-MOST["seed"], le=MOST["seed"])
-    """Seed of the generated pairs."""
+    train: int = Field(default=10_000, ge=1, le=MOST["generated"], description="training pairs")
+    dev: int = Field(default=500, ge=1, le=MOST["generated"], description="development pairs")
+    test: int = Field(default=1_000, ge=1, le=MOST["generated"], description="test pairs")
+    shortest: int = Field(default=3, ge=1, le=MOST["longest"], description="smallest number of source words of a pair")
+    longest: int = Field(default=20, ge=1, le=MOST["longest"], description="largest number of source words of a pair")
+    seed: int = Field(default=0, ge=-MOST["seed"], le=MOST["seed"], description="seed of the generated pairs")
 
     @model_validator(mode="after")
     def _ordered(self) -> "_Generated":
@@ -42,8 +42,7 @@ class PhrasebookData(_Generated):
     """Sentences of the built-in bilingual grammar, with gold links."""
 
     kind: Literal["phrasebook"]
-    pair: Literal["en-fr", "fr-en", "en-hi"] = "en-fr"
-    """Source and target language."""
+    pair: Literal["en-fr", "fr-en", "en-hi"] = Field(default="en-fr", description="source and target language")
 
 
 class SyntheticData(_Generated):
@@ -86,19 +85,15 @@ ColumnName = Annotated[str, Field(min_length=1)]
 class _OneFile(_Files):
     """A file for each split."""
 
-    train: Path
-    """File of training pairs."""
-    dev: Path | None = None
-    """File of development pairs (default: held out of train)."""
-    test: Path | None = None
-    """File of test pairs (default: held out of train)."""
+    train: Path = Field(description="file of training pairs")
+    dev: Path | None = Field(default=None, description="file of development pairs (default: held out of train)")
+    test: Path | None = Field(default=None, description="file of test pairs (default: held out of train)")
 
 
 class _Columns(_OneFile):
     """Tables with a pair in each line."""
 
-    header: bool = False
-    """Whether the first line names the columns."""
+    header: bool = Field(default=False, description="whether the first line names the columns")
     columns: tuple[Column, Column] | tuple[ColumnName, ColumnName] | None = None
     """Source and target where lines have more columns: counted from 1, or names of the header."""
 
@@ -119,8 +114,7 @@ class CsvData(_Columns):
     """Files of comma-separated values, with double quotes around values that hold commas, quotes or line breaks."""
 
     kind: Literal["csv"]
-    header: bool = True
-    """Whether the first line names the columns."""
+    header: bool = Field(default=True, description="whether the first line names the columns")
     delimiter: str = Field(default=",", min_length=1, max_length=1)
     """The character between two values; ";" in many European exports."""
 
@@ -134,12 +128,9 @@ class CsvData(_Columns):
 class ParallelFiles(Table):
     """The files of one split, each by its own path."""
 
-    source: Path
-    """File of source lines."""
-    target: Path
-    """File of target lines."""
-    links: Path | None = None
-    """File of word links, Pharaoh."""
+    source: Path = Field(description="file of source lines")
+    target: Path = Field(description="file of target lines")
+    links: Path | None = Field(default=None, description="file of word links, Pharaoh")
 
 
 class ParallelData(_Files):
@@ -150,18 +141,14 @@ class ParallelData(_Files):
     """
 
     kind: Literal["parallel"]
-    train: ParallelFiles | Path
-    """Prefix or table of the training files."""
+    train: ParallelFiles | Path = Field(description="prefix or table of the training files")
     dev: ParallelFiles | Path | None = None
     """Prefix or table of the development files (default: held out of train)."""
     test: ParallelFiles | Path | None = None
     """Prefix or table of the test files (default: held out of train)."""
-    source: str | None = None
-    """Ending of source files."""
-    target: str | None = None
-    """Ending of target files."""
-    links: str | None = None
-    """Ending of files of word links."""
+    source: str | None = Field(default=None, description="ending of source files")
+    target: str | None = Field(default=None, description="ending of target files")
+    links: str | None = Field(default=None, description="ending of files of word links")
     links_turned: bool = False
     """The links count target word first: they were made for the other direction."""
 
@@ -179,52 +166,36 @@ class RecordData(_OneFile):
     """Files of records, as JSON lines or Parquet; `source` and `target` name fields, `translation.en` a nested one."""
 
     kind: Literal["jsonl", "parquet"]
-    source: str = "source"
-    """Field of the source text."""
-    target: str = "target"
-    """Field of the target text."""
+    source: str = Field(default="source", description="field of the source text")
+    target: str = Field(default="target", description="field of the target text")
 
 
 class HuggingFaceData(_Files):
     """A dataset of the Hugging Face hub, or a folder that holds one; splits by their names there."""
 
     kind: Literal["huggingface"]
-    name: str
-    """Name on the hub, or a folder."""
-    subset: str | None = None
-    """Configuration of the dataset."""
-    revision: str | None = None
-    """Version of the dataset."""
-    train: str = "train"
-    """Split to train on."""
-    dev: str | None = None
-    """Split to validate on (default: held out of train)."""
-    test: str | None = None
-    """Split to test on (default: held out of train)."""
-    source: str = "source"
-    """Field of the source text."""
-    target: str = "target"
-    """Field of the target text."""
+    name: str = Field(description="name on the hub, or a folder")
+    subset: str | None = Field(default=None, description="configuration of the dataset")
+    revision: str | None = Field(default=None, description="version of the dataset")
+    train: str = Field(default="train", description="split to train on")
+    dev: str | None = Field(default=None, description="split to validate on (default: held out of train)")
+    test: str | None = Field(default=None, description="split to test on (default: held out of train)")
+    source: str = Field(default="source", description="field of the source text")
+    target: str = Field(default="target", description="field of the target text")
 
 
 class CatalogueData(_Stored):
     """A corpus that `regard data list` names; splits by their names there (default: those of the catalogue)."""
 
     kind: Literal["catalogue"]
-    name: str
-    """Name in `regard data list`."""
-    source: str
-    """Source side, as in en."""
-    target: str
-    """Target side, as in fr."""
+    name: str = Field(description="name in `regard data list`")
+    source: str = Field(description="source side, as in en")
+    target: str = Field(description="target side, as in fr")
     part: str | None = None
     """Which part of a corpus that has several, e.g. a language of g2p-sigmorphon2020."""
-    train: str | None = None
-    """Split to train on."""
-    dev: str | None = None
-    """Split to validate on."""
-    test: str | None = None
-    """Split to test on."""
+    train: str | None = Field(default=None, description="split to train on")
+    dev: str | None = Field(default=None, description="split to validate on")
+    test: str | None = Field(default=None, description="split to test on")
     more: tuple[str, ...] = ()
     """Other corpora with the same sides, whose training text is added."""
 
@@ -237,3 +208,64 @@ FILE_KINDS = ("tsv", "csv", "parallel", "jsonl", "parquet", "huggingface")
 """Kinds whose paths are relative to the recipe."""
 PATH_KINDS = ("tsv", "csv", "parallel", "jsonl", "parquet")
 """Kinds whose splits are paths."""
+
+_SHARED = ("kind", "vocabulary", "minimum_count", "normalise", "words", "dropout")
+
+
+class TextConfig(Table):
+    """The table [text]: keys for both sides; [text.source] and [text.target] change them for one."""
+
+    kind: Kind | None = Field(default=None, description="kind of pieces on both sides")
+    vocabulary: int | None = Field(default=None, le=MOST["vocabulary"])
+    """Largest number of pieces on each side, the four special ones included."""
+    minimum_count: int | None = Field(default=None, le=MOST["count"])
+    """Rarer words or characters are unknown."""
+    normalise: Normaliser | None = Field(default=None, description="how text is normalised on both sides")
+    words: Splitting | None = Field(default=None, description="where words end: at marks and spaces, or at spaces only")
+    dropout: float | None = Field(default=None, description="share of BPE merges left out in training")
+    source: TokenizerConfig = TokenizerConfig()
+    """Keys that differ on the source side."""
+    target: TokenizerConfig = TokenizerConfig()
+    """Keys that differ on the target side."""
+    joint: bool = Field(default=False, description="one vocabulary for both sides")
+    source_eos: bool = True
+    """Whether the source ends with EOS, which attention can point to for words without a source."""
+    longest_source: int | None = Field(default=None, ge=1, le=MOST["longest"])
+    """Largest number of source pieces, EOS not counted; longer pairs are left out of training."""
+    longest_target: int | None = Field(default=None, ge=1, le=MOST["longest"])
+    """Largest number of target pieces, BOS and EOS not counted; longer pairs are left out of training."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _spread(cls, given: Any) -> Any:
+        """Copy the keys for both sides to each side."""
+        if not isinstance(given, dict):
+            return given
+        shared = {key: given[key] for key in _SHARED if given.get(key) is not None}
+        return {
+            **given,
+            "source": _changed(shared, given.get("source")),
+            "target": _changed(shared, given.get("target")),
+        }
+
+    @model_validator(mode="after")
+    def _one_for_both(self) -> "TextConfig":
+        if self.joint and self.source != self.target:
+            different = [key for key in _SHARED if getattr(self.source, key) != getattr(self.target, key)]
+            raise ValueError(
+                f"joint = true needs one choice for both sides; source and target differ in {different[0]}"
+            )
+        return self
+
+
+def _changed(shared: dict[str, Any], side: Any) -> Any:
+    if side is None:
+        return shared
+    if isinstance(side, TokenizerConfig):
+        side = side.model_dump(exclude_unset=True)
+    if not isinstance(side, dict):
+        return side
+    merged = {**shared, **side}
+    if isinstance(shared.get("normalise"), dict) and isinstance(side.get("normalise"), dict):
+        merged["normalise"] = {**shared["normalise"], **side["normalise"]}
+    return merged

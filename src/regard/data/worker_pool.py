@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from queue import SimpleQueue
-from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 from regard.child import environment, python
@@ -41,9 +40,7 @@ class WorkerPool(Generic[Answer]):
             self._threads.submit(self._prepare, worker)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         self._threads.shutdown(wait=error is None, cancel_futures=True)
         for worker in self._workers:
             if error is not None:

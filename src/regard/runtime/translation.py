@@ -123,7 +123,8 @@ class Translation:
         """Plain data. Links and `piece_words` count words from 0; attention is [layer, head, target, source piece]."""
         attention = None
         if self.attention is not None:
-            attention = {"shape": list(self.attention.shape), "unit": "piece", "data": _rounded(self.attention)}
+            rounded = self.attention.astype(np.float64).round(6)  # short JSON: float32 would be 0.10000000149
+            attention = {"shape": list(self.attention.shape), "unit": "piece", "data": rounded.tolist()}
         return {
             "source": _side(self.source, self.source_words, self.source_pieces, self.source_word_of),
             "target": _side(self.text, self.target_words, self.target_pieces, self.target_word_of),
@@ -184,11 +185,6 @@ class Translation:
             shift=self.shift,
         )
         return np.asarray(looks.words[0, 0])
-
-
-def _rounded(attention: Float[np.ndarray, "layer head target source"]) -> Any:
-    """Rounded to six digits, to keep JSON short: float32 would be written as 0.10000000149."""
-    return attention.astype(np.float64).round(6).tolist()
 
 
 def _side(

@@ -2,6 +2,7 @@
 
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, cast
 
 import torch
@@ -109,14 +110,15 @@ def check_attention(
 
 
 def _try(law: Law, subject: Subject) -> LawFinding:
+    finding = partial(LawFinding, law.__name__, law.__doc__ or "")
     try:
-        deviation = law.trial(subject)
+        deviation = law(subject)
     except Skip as reason:
-        return LawFinding(law.name, law.meaning, "skipped", note=str(reason))
+        return finding("skipped", note=str(reason))
     except Exception as error:  # whatever a user's module raises is a finding
         note = f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else 'no message'}"
-        return LawFinding(law.name, law.meaning, "BROKEN", note=note)
+        return finding("BROKEN", note=note)
     if deviation is None or deviation <= subject.tolerance:
-        return LawFinding(law.name, law.meaning, "held", deviation)
+        return finding("held", deviation)
     note = f"the largest allowed deviation is {subject.tolerance:.0e}"
-    return LawFinding(law.name, law.meaning, "BROKEN", deviation, note)
+    return finding("BROKEN", deviation, note)

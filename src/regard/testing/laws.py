@@ -1,27 +1,21 @@
 """The laws themselves: each returns the largest deviation it saw (None: nothing to measure) or raises Skip."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.func import functional_call
 
 from regard.attention.masking import masked_softmax
 from regard.attention.protocol import Attended
-from regard.testing.gradients import gradients_are_finite, gradients_are_right
 from regard.testing.subject import BATCH, SOURCE, TARGET, Skip, Subject, apart, gap
 
-
-@dataclass(frozen=True)
-class Law:
-    """A name, the sentence that the report prints, and the trial."""
-
-    name: str
-    meaning: str
-    trial: Callable[[Subject], float | None]
+Law = Callable[[Subject], float | None]
+"""Its name and its docstring are what the report prints."""
 
 
 def shapes(subject: Subject) -> None:
+    """context is [batch, target, value], weights are [batch, head, target, source]"""
     seen = subject.see(subject.query(), subject.states(), subject.real())
     wanted = (BATCH, TARGET, subject.module.value_width)
     if seen.context.shape != wanted:
@@ -38,6 +32,7 @@ def shapes(subject: Subject) -> None:
 
 
 def mask(subject: Subject) -> float:
+    """padded positions get weight 0, and their values do not matter, not even NaN"""
     query, states, real = subject.query(), subject.states(), subject.real()
     clean = subject.see(query, states, real)
     worst = (
@@ -50,6 +45,7 @@ def mask(subject: Subject) -> float:
 
 
 def padding(subject: Subject) -> float:
+    """more padding never changes the answer"""
     query, states, real = subject.query(), subject.states(), subject.real()
     more = 3
     longer = torch.cat([states, subject.draw(BATCH, more, subject.state_width, salt=3)], dim=1)
@@ -60,6 +56,7 @@ def padding(subject: Subject) -> float:
 
 
 def batch(subject: Subject) -> float:
+    """a sentence gets the same answer in a batch as alone"""
     query, states, real = subject.query(), subject.states(), subject.real()
     together = subject.see(query, states, real)
     alone = [subject.see(query[i : i + 1], states[i : i + 1], real[i : i + 1]) for i in range(BATCH)]
@@ -67,6 +64,7 @@ def batch(subject: Subject) -> float:
 
 
 def permutation(subject: Subject) -> float:
+    """permuting the memory permutes the weights and keeps the context"""
     query, states, real = subject.query(), subject.states(), subject.real()
     seen = subject.see(query, states, real)
     subject.weights_of(seen)
@@ -78,6 +76,7 @@ def permutation(subject: Subject) -> float:
 
 
 def steps(subject: Subject) -> float:
+    """step by step equals all steps at once"""
     query, memory = subject.query(), subject.module.prepare(subject.states(), subject.real())
     whole = subject.module(query, memory, 0)
     each, memories = [], [memory]
@@ -90,7 +89,8 @@ def steps(subject: Subject) -> float:
 
 
 def memory(subject: Subject) -> float:
-    """Another sentence prepared in between must not matter: state travels in the Memory, not on the module."""
+    """the answer depends on the memory that is passed, not on the sentence prepared last"""
+    # Another sentence prepared in between must not matter: state travels in the Memory, not on the module.
     query, real = subject.query(), subject.real()
     kept = subject.module.prepare(subject.states(), real)
     before = subject.module(query, kept, 0)
@@ -99,6 +99,7 @@ def memory(subject: Subject) -> float:
 
 
 def distribution(subject: Subject) -> float:
+    """weights are not negative and a row sums to 1 (at most 1 where a Gaussian fades it)"""
     weights = subject.weights_of(subject.see(subject.query(), subject.states(), subject.real()))
     excess = weights.sum(dim=-1) - 1
     worst = gap(weights.clamp(max=0), torch.zeros_like(weights))
@@ -108,6 +109,7 @@ def distribution(subject: Subject) -> float:
 
 
 def empty(subject: Subject) -> float:
+    """a sentence without any real position gets weights of zero, never NaN"""
     query, states, real = subject.query(), subject.states(), subject.real()
     real[1] = False
     seen = subject.see(query, states, real)
@@ -120,7 +122,8 @@ def empty(subject: Subject) -> float:
 
 
 def mixture(subject: Subject) -> float:
-    """Contexts mix as their weights do: half of each weight matrix gives the mean of the two contexts."""
+    """the context is a mixture of values: weights half and half give the mean context"""
+    # Contexts mix as their weights do: half of each weight matrix gives the mean of the two contexts.
     query, states, real = subject.query(), subject.states(), subject.real()
     shape = subject.weights_of(subject.see(query, states, real)).shape
     first, second = (masked_softmax(subject.draw(*shape, salt=salt), real[:, None, None, :]) for salt in (6, 7))
@@ -129,6 +132,7 @@ def mixture(subject: Subject) -> float:
 
 
 def given(subject: Subject) -> float:
+    """weights that are given are used and reported"""
     query, states, real = subject.query(), subject.states(), subject.real()
     seen = subject.see(query, states, real)
     own = subject.weights_of(seen)
@@ -141,6 +145,7 @@ def given(subject: Subject) -> float:
 
 
 def select(subject: Subject) -> float:
+    """memory.select(rows) reorders and repeats sentences"""
     query, prepared = subject.query(), subject.module.prepare(subject.states(), subject.real())
     rows = torch.tensor([2, 0, 0, 1], device=query.device)
     whole = subject.module(query, prepared, 0)
@@ -149,6 +154,7 @@ def select(subject: Subject) -> float:
 
 
 def trace(subject: Subject) -> float:
+    """the trace's scores, mask and Gaussian make the reported weights"""
     query, states, real = subject.query(), subject.states(), subject.real()
     seen = subject.see(query, states, real, trace=True)
     if seen.trace is None:
@@ -158,6 +164,49 @@ def trace(subject: Subject) -> float:
         weights = weights * seen.trace.gaussian
     plain = subject.see(query, states, real)
     return max(gap(weights, subject.weights_of(seen)), gap(seen.trace.query, query), apart(seen, plain))
+
+
+def finite(subject: Subject) -> None:
+    """gradients are finite, with padding, an empty sentence and very large queries"""
+    real = subject.real()
+    real[1] = False
+    for size in (1.0, 1e4):
+        query = (subject.query() * size).requires_grad_()
+        states = subject.states().requires_grad_()
+        seen = subject.see(query, states, real)
+        parameters = _parameters(subject)
+        wanted = [query, states, *parameters.values()]
+        total = seen.context.sum() if seen.weights is None else seen.context.sum() + (seen.weights**2).sum()
+        names = ["query", "states", *parameters]
+        for name, found in zip(names, torch.autograd.grad(total, wanted, allow_unused=True), strict=True):
+            if found is not None and not found.isfinite().all():
+                raise ValueError(f"the gradient of {name} is not finite with queries of size {size:g}")
+
+
+def gradient(subject: Subject) -> None:
+    """gradients of query, states and parameters equal finite differences"""
+    if subject.dtype != torch.float64:
+        raise Skip(f"finite differences need float64, the check runs in {subject.dtype}")
+    query = subject.query()[1:, :2].clone().requires_grad_()
+    states = subject.states()[1:].clone().requires_grad_()
+    real = subject.real()[1:]
+    parameters = _parameters(subject)
+    whole = _Whole(subject)
+
+    def answer(query: Tensor, states: Tensor, *values: Tensor) -> tuple[Tensor, ...]:
+        named = {f"module.{name}": value for name, value in zip(parameters, values, strict=True)}
+        found: tuple[Tensor, ...] = functional_call(whole, named, (query, states, real))
+        return found
+
+    inputs = (query, states, *(value.detach().clone().requires_grad_() for value in parameters.values()))
+    if _is_right(answer, inputs):
+        return
+    names = ("query", "states", *parameters)
+    alone = (tuple(one if one is chosen else one.detach() for one in inputs) for chosen in inputs)
+    wrong = [name for name, values in zip(names, alone, strict=True) if not _is_right(answer, values)]
+    raise ValueError(
+        f"the gradient of {' and of '.join(wrong) or 'some combination of inputs'} differs from finite differences"
+    )
 
 
 def _normalised(subject: Subject) -> bool:
@@ -176,24 +225,30 @@ def _join(parts: list[Attended], dim: int, weights_dim: int) -> Attended:
     )
 
 
-LAWS = (
-    Law("shapes", "context is [batch, target, value], weights are [batch, head, target, source]", shapes),
-    Law("mask", "padded positions get weight 0, and their values do not matter, not even NaN", mask),
-    Law("padding", "more padding never changes the answer", padding),
-    Law("batch", "a sentence gets the same answer in a batch as alone", batch),
-    Law("permutation", "permuting the memory permutes the weights and keeps the context", permutation),
-    Law("steps", "step by step equals all steps at once", steps),
-    Law("memory", "the answer depends on the memory that is passed, not on the sentence prepared last", memory),
-    Law(
-        "distribution",
-        "weights are not negative and a row sums to 1 (at most 1 where a Gaussian fades it)",
-        distribution,
-    ),
-    Law("empty", "a sentence without any real position gets weights of zero, never NaN", empty),
-    Law("mixture", "the context is a mixture of values: weights half and half give the mean context", mixture),
-    Law("given", "weights that are given are used and reported", given),
-    Law("select", "memory.select(rows) reorders and repeats sentences", select),
-    Law("trace", "the trace's scores, mask and Gaussian make the reported weights", trace),
-    Law("finite", "gradients are finite, with padding, an empty sentence and very large queries", gradients_are_finite),
-    Law("gradient", "gradients of query, states and parameters equal finite differences", gradients_are_right),
-)
+def _is_right(answer: Callable[..., tuple[Tensor, ...]], inputs: tuple[Tensor, ...]) -> bool:
+    """Whether the gradients of the inputs that require one agree with finite differences."""
+    return torch.autograd.gradcheck(answer, inputs, eps=1e-6, atol=1e-6, rtol=1e-4, raise_exception=False)
+
+
+class _Whole(nn.Module):
+    """`prepare` and call as one module, which `functional_call` needs."""
+
+    def __init__(self, subject: Subject) -> None:
+        super().__init__()
+        self.module = subject.module
+
+    def forward(self, query: Tensor, states: Tensor, real: Tensor) -> tuple[Tensor, ...]:
+        seen = self.module(query, self.module.prepare(states, real), 1)
+        return (seen.context,) if seen.weights is None else (seen.context, seen.weights)
+
+
+def _parameters(subject: Subject) -> dict[str, Tensor]:
+    if not isinstance(subject.module, nn.Module):
+        return {}
+    return {name: value for name, value in subject.module.named_parameters() if value.requires_grad}
+
+
+LAWS: tuple[Law, ...] = (
+    shapes, mask, padding, batch, permutation, steps, memory, distribution, empty, mixture, given, select, trace,
+    finite, gradient,
+)  # fmt: skip

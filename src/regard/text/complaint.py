@@ -43,10 +43,6 @@ class _Place:
     def written(self) -> str:
         return ".".join(self.keys)
 
-    @property
-    def valid(self) -> list[str]:
-        return sorted({key for model in self.models for key in model.model_fields})
-
 
 def complain(error: ValidationError, model: type[BaseModel], extra: dict[str, tuple[str, ...]] | None = None) -> str:
     """The most helpful of the errors; `extra` lists valid keys of a table besides those of its model."""
@@ -56,7 +52,8 @@ def complain(error: ValidationError, model: type[BaseModel], extra: dict[str, tu
     if kind == "extra_forbidden":
         place = _find(model, first["loc"][:-1])
         key = str(first["loc"][-1])
-        valid = [*place.valid, *(extra or {}).get(place.written, ())]
+        known = sorted({field for table in place.models for field in table.model_fields})
+        valid = [*known, *(extra or {}).get(place.written, ())]
         return f"unknown key {cut('.'.join([*place.keys, key]))}: {suggest(key, valid, 'keys')}"
     place = _find(model, first["loc"])
     if kind == "missing":

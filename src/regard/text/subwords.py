@@ -37,10 +37,6 @@ class Subwords:
             found.append((token.id if token.id > EOS else UNK, len(raw[first:last].decode())))
         return tuple(found)
 
-    def cut_in(self, way: int, word: str, dropout: float) -> list[int]:
-        """The ids of segmentation number `way` under BPE dropout; deterministic, so it can be cached."""
-        return [number for number, _ in self.with_dropout(word, dropout, Random(f"{way} {word}"))]
-
     def with_dropout(self, word: str, dropout: float, random: Random) -> Segments:
         """BPE-dropout (Provilkov et al. 2020): at each step a possible merge is skipped with this probability."""
         if len(word) > LONG:

@@ -54,10 +54,12 @@ class Tokenizer:
     def __init__(self, config: TokenizerConfig, library: tokenizers.Tokenizer, data: bytes | None = None) -> None:
         """`data` is the file that it was read from."""
         self.config = config
-        self._data = to_bytes(config, library) if data is None else data
+        self.data = to_bytes(config, library) if data is None else data
+        """The bytes that `save` writes."""
         vocabulary: dict[str, int] = library.get_vocab(with_added_tokens=False)
-        self._pieces = sorted(vocabulary, key=vocabulary.__getitem__)
-        if tuple(self._pieces[: len(SPECIAL)]) != SPECIAL or vocabulary[self._pieces[-1]] + 1 != len(vocabulary):
+        self.pieces = tuple(sorted(vocabulary, key=vocabulary.__getitem__))
+        """Every piece, by id."""
+        if self.pieces[: len(SPECIAL)] != SPECIAL or vocabulary[self.pieces[-1]] + 1 != len(vocabulary):
             raise InputError(f"a vocabulary must begin with {' '.join(SPECIAL)} and number its pieces without gaps")
         self._listed = {piece: number for piece, number in vocabulary.items() if number > EOS}
         self._seen: dict[str, tuple[list[int], list[int], int]] = {}
@@ -92,20 +94,15 @@ class Tokenizer:
         """The same vocabulary for targets: a forced prefix is no whole sentence."""
         if not self.config.normalise.complete:
             return self
-        content = json.loads(self._data)
+        content = json.loads(self.data)
         content["config"]["normalise"]["complete"] = False
         return Tokenizer.from_data(json.dumps(content).encode())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Tokenizer.from_data, (self._data,)
+        return Tokenizer.from_data, (self.data,)
 
     def __len__(self) -> int:
-        return len(self._pieces)
-
-    @property
-    def pieces(self) -> tuple[str, ...]:
-        """Every piece, by id."""
-        return tuple(self._pieces)
+        return len(self.pieces)
 
     def encode(self, text: str, eos: bool = False) -> Encoding:
         """The pieces of a text, each with its characters and its word."""
@@ -161,7 +158,8 @@ class Tokenizer:
             way = int(random.random() * WAYS)
             found = ways[way]
             if found is None:
-                found = ways[way] = subwords.cut_in(way, word, self.config.dropout)
+                segments = subwords.with_dropout(word, self.config.dropout, Random(f"{way} {word}"))
+                found = ways[way] = [number for number, _ in segments]
             ids += found
         return ids
 
@@ -238,25 +236,20 @@ class Tokenizer:
         if len(unknowns) != len(ids):
             raise ValueError(f"{len(unknowns)} replacements for {len(ids)} pieces: give one (or None) for each piece")
         pieces = [
-            (replacement or UNKNOWN) if number == UNK else self._pieces[number]
+            (replacement or UNKNOWN) if number == UNK else self.pieces[number]
             for number, replacement in zip(ids, unknowns, strict=True)
         ]
         decode = decode_words if self.config.kind == "word" else decode_written
         return decode(ids, pieces, self.config.unit)
 
     @property
-    def data(self) -> bytes:
-        """The bytes that `save` writes."""
-        return self._data
-
-    @property
     def fingerprint(self) -> str:
         """SHA-256 of the bytes that `save` writes."""
-        return hashlib.sha256(self._data).hexdigest()
+        return hashlib.sha256(self.data).hexdigest()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """One JSON file, written whole or not at all."""
-        write_whole(path, self._data)
+        write_whole(path, self.data)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Tokenizer":

@@ -52,22 +52,14 @@ def dry_run(job: TrainingJob, known_threads: int | None) -> DryRun:
         attempt()
         unused = any(parameter.grad is None for parameter in job.model.parameters() if parameter.requires_grad)
         threads = known_threads or _pick_threads(job, attempt)
-        seconds = _time(job, attempt, threads)
-        job.model.zero_grad(set_to_none=True)
-    return DryRun(threads, tuple(warnings), unused, seconds)
-
-
-def _time(job: TrainingJob, attempt: Callable[[], object], threads: int) -> float:
-    before = torch.get_num_threads()
-    torch.set_num_threads(threads)
-    try:
+        torch.set_num_threads(threads)
         start = time.perf_counter()
         attempt()
         if job.device.type == "cuda":
             torch.cuda.synchronize(job.device)
-        return time.perf_counter() - start
-    finally:
-        torch.set_num_threads(before)
+        seconds = time.perf_counter() - start
+        job.model.zero_grad(set_to_none=True)
+    return DryRun(threads, tuple(warnings), unused, seconds)
 
 
 def _pick_threads(job: TrainingJob, attempt: Callable[[], object]) -> int:

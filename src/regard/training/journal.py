@@ -15,7 +15,7 @@ from typing import Any
 from regard.bounds import MOST
 from regard.bundle.bundle_folder import explaining, write_whole
 from regard.files import sync
-from regard.reading_files import parse_json, read_regular
+from regard.reading_files import parse_object, read_regular
 from regard.text.input_error import InputError
 from regard.training.train_config import Metric
 
@@ -157,16 +157,15 @@ class Journal:
 
 def read_journal(path: Path) -> list[dict[str, Any]]:
     """The events of a run, oldest first; a half-written line is skipped. null: not a finite number."""
-    entries = []
-    if path.exists():
-        for line in _read(path).split(b"\n"):
-            try:
-                entry = parse_json(line)
-            except ValueError:
-                continue
-            if isinstance(entry, dict) and "event" in entry:
-                entries.append(entry)
-    return entries
+    if not path.exists():
+        return []
+    try:
+        lines = read_regular(path, MOST["journal"]).split(b"\n")
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except ValueError as error:
+        raise InputError(f"{path} is not a journal: {error}") from error
+    return [entry for entry in map(parse_object, lines) if entry is not None and "event" in entry]
 
 
 def cut_short(folder: Path) -> str:
@@ -180,15 +179,6 @@ def cut_short(folder: Path) -> str:
             how = "stopped early" if "early" in reasons else "was interrupted" if reasons else "has not ended"
             return f"{how}, at step {step:,} of {total:,}"
     return ""
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return read_regular(path, MOST["journal"])
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-    except ValueError as error:
-        raise InputError(f"{path} is not a journal: {error}") from error
 
 
 def _line(entry: dict[str, Any]) -> str:

@@ -94,7 +94,7 @@ def r_drop_cross_entropy(
 
 
 def attention_loss(
-    weights: Float[Tensor, "batch layer head target source"], batch: Batch, guidance: Guidance
+    weights: Float[Tensor, "batch layer head target source"], batch: Batch, guidance: Guidance[Tensor]
 ) -> Float[Tensor, ""]:
     """A SUM like the other losses: guided alignment (Chen et al. 2016, eq. 8) and coverage (Xu et al. 2015, eq. 14).
 

@@ -1,6 +1,7 @@
 """Optimizer, learning-rate schedule and teacher-forcing schedule of a recipe."""
 
 import math
+from typing import Any
 
 import torch
 from torch import nn
@@ -12,28 +13,12 @@ from regard.training.train_config import TrainConfig
 def build_optimizer(model: nn.Module, config: TrainConfig) -> Optimizer:
     """Adam, AdamW or Adadelta over all parameters; Adam fused where the device has a fused kernel."""
     parameters = list(model.parameters())
+    shared: dict[str, Any] = {"lr": config.learning_rate, "weight_decay": config.weight_decay}
     if config.optimizer == "adadelta":
-        return torch.optim.Adadelta(
-            parameters,
-            lr=config.learning_rate,
-            rho=config.rho,
-            eps=config.epsilon or 1e-6,
-            weight_decay=config.weight_decay,
-        )
+        return torch.optim.Adadelta(parameters, rho=config.rho, eps=config.epsilon or 1e-6, **shared)
     kind = torch.optim.Adam if config.optimizer == "adam" else torch.optim.AdamW
-    return kind(
-        parameters,
-        lr=config.learning_rate,
-        betas=config.betas,
-        eps=config.epsilon or 1e-8,
-        weight_decay=config.weight_decay,
-        fused=parameters[0].device.type in ("cpu", "cuda"),
-    )
-
-
-def set_learning_rate(optimizer: Optimizer, rate: float) -> None:
-    for group in optimizer.param_groups:
-        group["lr"] = rate
+    fused = parameters[0].device.type in ("cpu", "cuda")
+    return kind(parameters, betas=config.betas, eps=config.epsilon or 1e-8, fused=fused, **shared)
 
 
 def learning_rate(config: TrainConfig, step: int, total: int, plateau: int = 0) -> float:

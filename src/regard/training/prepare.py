@@ -8,9 +8,9 @@ from functools import cached_property
 from regard.bundle.store import Bundle
 from regard.data.batching import EpochBatcher
 from regard.data.dataset import EncodedPairs, Limits, encode_pairs
-from regard.data.guidance import Guide, encode_links, known_links, read_links
+from regard.data.guidance import Guidance, PieceLinks, encode_links, known_links, read_links
 from regard.data.pair import Pair
-from regard.data.pipeline import Watch, encode_corpus, open_training, train_tokenizers
+from regard.data.pipeline import Watch, encode_corpus, no_progress, open_training, train_tokenizers
 from regard.data.splits import Corpus, StoredSplit, load_split
 from regard.models.model_config import RecurrentConfig
 from regard.text.input_error import InputError
@@ -43,7 +43,7 @@ class Prepared:
         """The training batches of an epoch; with BPE dropout, each epoch has its own."""
         if epoch == 0 or not _drops_merges(self.recipe):
             return self.batcher
-        encoded, _ = _encode(self.recipe, self.train, self.source, self.target, epoch)
+        encoded, _ = _encode(self.recipe, self.train, self.source, self.target, epoch, no_progress)
         return _batcher(encoded, self.recipe, self.batcher.guide)
 
     @cached_property
@@ -66,13 +66,12 @@ def _digest(parts: Iterable[bytes | memoryview]) -> str:
     return digest.hexdigest()
 
 
-def prepare(recipe: Recipe, known: Bundle | None = None, watch: Watch | None = None) -> Prepared:
+def prepare(recipe: Recipe, known: Bundle | None = None, watch: Watch = no_progress) -> Prepared:
     """Read and encode the data; a run that resumes or fine-tunes takes its tokenizers from the bundle `known`."""
     train, dev = open_training(recipe.data), load_split(recipe.data, "dev")
-    given = {} if watch is None else {"watch": watch}
-    source, target = (known.source, known.target) if known else train_tokenizers(train, recipe.text, **given)
+    source, target = (known.source, known.target) if known else train_tokenizers(train, recipe.text, watch)
     _check_shared(recipe, source, target, known)
-    encoded, notes = _encode(recipe, train, source, target, epoch=0, **given)
+    encoded, notes = _encode(recipe, train, source, target, 0, watch)
     text = recipe.text
     chosen = dev.pairs[: recipe.train.validate_sentences]
     dev_encoded = encode_pairs(chosen, source, target, Limits(text.longest_source, text.longest_target, "truncate"))
@@ -127,7 +126,7 @@ def _check_positions(pairs: EncodedPairs, recipe: Recipe) -> None:
 
 
 def _encode(
-    recipe: Recipe, train: Corpus | StoredSplit, source: Tokenizer, target: Tokenizer, epoch: int, **given: Watch
+    recipe: Recipe, train: Corpus | StoredSplit, source: Tokenizer, target: Tokenizer, epoch: int, watch: Watch
 ) -> tuple[EncodedPairs, tuple[str, ...]]:
     text, config = recipe.text, recipe.train
     longest_source, longest_target = text.longest_source, text.longest_target
@@ -138,7 +137,7 @@ def _encode(
         fits = [bound - 1 for bound in (config.batch_tokens, recipe.model.most_pieces) if bound is not None]
         longest_source = min((*fits, *([longest_source] if longest_source else [])), default=None)
         longest_target = min((*fits, *([longest_target] if longest_target else [])), default=None)
-    encoded, notes = encode_corpus(train, source, target, Limits(longest_source, longest_target), seed, **given)
+    encoded, notes = encode_corpus(train, source, target, Limits(longest_source, longest_target), seed, watch)
     return hide_words(encoded, source, target, config.hide_words, config.seed), notes
 
 
@@ -146,7 +145,7 @@ def _drops_merges(recipe: Recipe) -> bool:
     return bool(recipe.text.source.dropout or recipe.text.target.dropout)
 
 
-def _batcher(encoded: EncodedPairs, recipe: Recipe, guide: Guide | None) -> EpochBatcher:
+def _batcher(encoded: EncodedPairs, recipe: Recipe, guide: Guidance[PieceLinks] | None) -> EpochBatcher:
     config = recipe.train
     return EpochBatcher(
         encoded,
@@ -162,7 +161,7 @@ def _batcher(encoded: EncodedPairs, recipe: Recipe, guide: Guide | None) -> Epoc
 
 def _build_guide(
     recipe: Recipe, train: Corpus | StoredSplit, encoded: EncodedPairs, source: Tokenizer, target: Tokenizer
-) -> Guide | None:
+) -> Guidance[PieceLinks] | None:
     """The targets of guided alignment and coverage; None if the recipe uses neither."""
     config, model = recipe.train.guide, recipe.model
     if not config.weight and not recipe.train.coverage:
@@ -186,4 +185,4 @@ def _build_guide(
         pairs = train.pairs if isinstance(train, Corpus) else train.pairs()
         known = known_links(pairs) if config.links is None else read_links(config.links, pairs)
         links = encode_links(known, encoded, source, target, spaces=config.words == "spaces", shift=config.shift)
-    return Guide(links, config.weight, layer, config.head, recipe.train.coverage)
+    return Guidance(links, config.weight, layer, config.head, recipe.train.coverage)

@@ -2,15 +2,15 @@
 
 import os
 from collections.abc import Iterable
+from copy import deepcopy
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from regard.bounds import MOST, cut, excerpt
-from regard.data.tables import FILE_KINDS, PATH_KINDS, DataConfig
-from regard.data.text_config import TextConfig
+from regard.data.tables import FILE_KINDS, PATH_KINDS, DataConfig, Table, TextConfig
 from regard.models.model_config import RecurrentConfig, TransformerConfig
 from regard.models.presets import preset
 from regard.reading_files import parse_toml, read_regular
@@ -27,10 +27,8 @@ class RecipeError(InputError):
     """An invalid recipe; the message names the key and, if possible, the nearest valid one."""
 
 
-class Recipe(BaseModel):
+class Recipe(Table):
     """The complete configuration of a run."""
-
-    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True, extra="forbid")
 
     description: str = ""
     """One line for the list of `regard train`."""
@@ -109,7 +107,7 @@ def parse_recipe(
     raw: dict[str, Any], name: str = "recipe", overrides: Iterable[str] = (), base: Path | None = None
 ) -> Recipe:
     """Check a recipe given as a dictionary; data paths are relative to `base`."""
-    tables = {key: dict(value) if isinstance(value, dict) else value for key, value in raw.items()}
+    tables = deepcopy(raw)
     for override in sorted(overrides, key=lambda one: one.partition("=")[0].strip() != "data.kind"):  # data.kind first
         _override(tables, override)
     data = tables.get("data")
@@ -183,11 +181,9 @@ def _override(tables: dict[str, Any], override: str) -> None:
         tables["data"] = {}
     table = tables
     for part in parts[:-1]:
-        inner = table.get(part, {})
-        if not isinstance(inner, dict):
+        table = table.setdefault(part, {})
+        if not isinstance(table, dict):
             raise RecipeError(f"--set {cut(override)}: {cut(part)} is a value, not a table")
-        table[part] = dict(inner)
-        table = table[part]
     table[parts[-1]] = parsed
 
 
@@ -205,5 +201,4 @@ def _find_links(tables: dict[str, Any], base: Path) -> None:
     train = tables.get("train")
     guide = train.get("guide") if isinstance(train, dict) else None
     if isinstance(guide, dict) and isinstance(guide.get("links"), str):
-        links = str(base.resolve() / guide["links"])
-        tables["train"] = {**tables["train"], "guide": {**guide, "links": links}}
+        guide["links"] = str(base.resolve() / guide["links"])

@@ -17,7 +17,7 @@ from regard.bundle.manifest import NAME as MANIFEST
 from regard.bundle.store import identity
 from regard.files import hold, recover
 from regard.models.model_config import RecurrentConfig
-from regard.reading_files import read_json
+from regard.reading_files import read_json, read_object
 from regard.text.input_error import InputError
 from regard.training.journal import NAME as JOURNAL
 from regard.training.journal import read_journal
@@ -145,11 +145,7 @@ def _is_empty(folder: Path) -> bool:
 
 def is_run(folder: Path) -> bool:
     """Whether regard wrote its recipe: another program's recipe.json has other tables."""
-    try:
-        written = read_json(folder / RECIPE)
-    except (OSError, ValueError):
-        return False
-    return isinstance(written, dict) and {"data", "text", "model", "train", "search"} <= written.keys()
+    return {"data", "text", "model", "train", "search"} <= read_object(folder / RECIPE).keys()
 
 
 def read_run_recipe(folder: Path) -> Recipe:

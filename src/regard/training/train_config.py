@@ -3,9 +3,10 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from regard.bounds import MOST
+from regard.data.tables import Table
 
 Steps = Annotated[int, Field(ge=1, le=MOST["steps"])]
 Epochs = Annotated[int, Field(ge=1, le=MOST["epochs"])]
@@ -16,10 +17,8 @@ Positive = Annotated[float, Field(gt=0)]
 Metric = Literal["exact_match", "bleu", "chrf", "loss"]
 
 
-class GuideConfig(BaseModel):
+class GuideConfig(Table):
     """[train.guide]: guided alignment, a loss that trains attention on given word links (Chen et al. 2016)."""
-
-    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True, extra="forbid", allow_inf_nan=False)
 
     weight: Weight = Field(0.0, description="weight of guided alignment; 0 is off")
     links: Path | None = None
@@ -31,10 +30,8 @@ class GuideConfig(BaseModel):
     shift: Literal[0, 1] = Field(0, description="0 guides the step that produces a word, 1 the next, which has read it")
 
 
-class TrainConfig(BaseModel):
+class TrainConfig(Table):
     """The defaults of [train]; only epsilon's depends on the optimizer (see `build_optimizer`)."""
-
-    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True, extra="forbid", allow_inf_nan=False)
 
     epochs: Epochs | None = Field(None, description="passes over the training pairs")
     steps: Steps | None = Field(None, description="optimizer steps; ends the run even inside an epoch")

@@ -15,7 +15,7 @@ from regard.training.average import keep_weights, try_average
 from regard.training.checkpoint import save_checkpoint, save_first_best
 from regard.training.job import Progress, TrainingJob
 from regard.training.journal import Stepped, Validated
-from regard.training.optimizer import learning_rate, set_learning_rate, teacher_forcing
+from regard.training.optimizer import learning_rate, teacher_forcing
 from regard.training.optimizer_step import MicroBatch, StepOutcome
 from regard.training.validate import validate
 from regard.training.world import World
@@ -48,7 +48,8 @@ def run_loop(job: TrainingJob, progress: Progress) -> Progress:
     for plan in _plan_steps(job, progress):
         step = progress.step + 1
         rate = learning_rate(config, step, job.total, progress.plateau)
-        set_learning_rate(job.step.optimizer, rate)
+        for group in job.step.optimizer.param_groups:
+            group["lr"] = rate
         job.world.seed_step(config.seed, step)
         start = time.perf_counter()
         outcome = job.step(plan.micro_batches, plan.tokens, partial(job.warn, step))

@@ -82,9 +82,8 @@ def _numbers(rest: str, width: int, where: str) -> Float32[np.ndarray, "width"]:
 
 def _wanted(tokenizer: Tokenizer) -> dict[str, int]:
     """The words whose vectors are looked up; pieces inside a word have none."""
-    subwords = tokenizer.config.kind in ("bpe", "unigram")
     pieces = {piece: number for number, piece in enumerate(tokenizer.pieces) if number > EOS}
-    if not subwords:
+    if tokenizer.config.kind not in ("bpe", "unigram"):
         return pieces
     return {piece[len(MARK) :]: number for piece, number in pieces.items() if piece.startswith(MARK) and piece != MARK}
 

@@ -4,21 +4,21 @@ The source text alone decides the split.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
 
+from regard.alignment.links import Links
 from regard.data.pair import Pair
 from regard.data.phrasebook import english, french, hindi
 from regard.data.phrasebook.lexicon import MISSING
 from regard.data.phrasebook.lexicon import french as french_lexicon
 from regard.data.phrasebook.lexicon import hindi as hindi_lexicon
-from regard.data.phrasebook.line import Line, join, links_between
 from regard.data.phrasebook.sampling.draw import Draw, Stock, build_stock
 from regard.data.phrasebook.sampling.sentences import sentence
 from regard.data.phrasebook.showcase import trees
-from regard.data.phrasebook.tree import Sentence
+from regard.data.phrasebook.tree import Line, Sentence
 
 PAIRS: Final = ("en-fr", "fr-en", "en-hi")
 Split = Literal["train", "dev", "test"]
@@ -145,3 +145,18 @@ def _attempt(draw: Draw, spoken: Language, split: str, shortest: int, longest: i
         return None
     theirs = theirs or spoken.render(tree)
     return None if theirs is None else _linked(spoken, ours, theirs)
+
+
+def links_between(english: Line, foreign: Line) -> Links:
+    """(English word, foreign word); a key that the English sentence has no word for gives no link."""
+    places = {key: place for place, (sure, others) in enumerate(english.keys) for key in (sure, *others)}
+    rows = list(enumerate(foreign.keys))
+    return Links.of(
+        ((places[sure], position) for position, (sure, _) in rows if sure in places),
+        ((places[key], position) for position, (_, possible) in rows for key in possible if key in places),
+    )
+
+
+def join(words: Sequence[str]) -> str:
+    """The words as text: no space after an elided word or before a comma."""
+    return " ".join(words).replace("' ", "'").replace(" ,", ",")

@@ -4,7 +4,7 @@ from typing import Final
 
 from regard.data.phrasebook import tree
 from regard.data.phrasebook.lexicon import english as lexicon
-from regard.data.phrasebook.line import Line
+from regard.data.phrasebook.tree import Line
 
 VOWELS: Final = "aeiou"
 FIRST: Final = 0

@@ -3,10 +3,11 @@
 from typing import Final
 
 from regard.data.phrasebook import tree
+from regard.data.phrasebook.lexicon import Agreement
 from regard.data.phrasebook.lexicon import french as lexicon
-from regard.data.phrasebook.line import Line
+from regard.data.phrasebook.tree import Line
 
-HEARER: Final = tree.Agreement(2, False, False)
+HEARER: Final = Agreement(2, False, False)
 VOWELS: Final = tuple("aeiouhéèêàâîôœ")
 """First letters that elide the word before; every h of our French words is mute."""
 ELIDED: Final = frozenset(["le", "la", "de", "ne", "que", "je", "me", "te"])
@@ -32,7 +33,7 @@ def render(sentence: tree.Sentence) -> Line:
     return _elide_and_contract(line)
 
 
-def _agreement(phrase: tree.NounPhrase) -> tree.Agreement:
+def _agreement(phrase: tree.NounPhrase) -> Agreement:
     return tree.agreement(phrase, lexicon().nouns)
 
 
@@ -110,7 +111,7 @@ def _determiner(line: Line, phrase: tree.Nominal, feminine: bool, vowel: bool, d
         line.add(plural_form if plural else feminine_form if feminine and not vowel else masculine_form, key)
 
 
-def _verb_phrase(line: Line, phrase: tree.VerbPhrase, subject: tree.Agreement) -> None:
+def _verb_phrase(line: Line, phrase: tree.VerbPhrase, subject: Agreement) -> None:
     _verb(line, phrase, subject)
     if phrase.object is not None and not isinstance(phrase.object, tree.Pronoun):
         preposition = lexicon().verb_prepositions.get(phrase.verb.lemma)
@@ -127,7 +128,7 @@ def _verb_phrase(line: Line, phrase: tree.VerbPhrase, subject: tree.Agreement) -
             _noun_phrase(line, modifier.phrase)
 
 
-def _verb(line: Line, phrase: tree.VerbPhrase, subject: tree.Agreement) -> None:
+def _verb(line: Line, phrase: tree.VerbPhrase, subject: Agreement) -> None:
     """[ne] [clitic] finite [pas] [adverb] [clitic] rest: the clitic precedes the verb that it belongs to."""
     negation, auxiliary = (phrase, "not"), (phrase, "do")
     pronoun = phrase.object if isinstance(phrase.object, tree.Pronoun) else None
@@ -151,7 +152,7 @@ def _verb(line: Line, phrase: tree.VerbPhrase, subject: tree.Agreement) -> None:
         line.add(rest, (phrase, "verb"), (phrase, "to"), (phrase, "particle"))
 
 
-def _finite(line: Line, phrase: tree.VerbPhrase, subject: tree.Agreement, pronoun: tree.Pronoun | None) -> str:
+def _finite(line: Line, phrase: tree.VerbPhrase, subject: Agreement, pronoun: tree.Pronoun | None) -> str:
     """Add the finite verb; return what follows it: participle, infinitive or adjective."""
     tense, lemma = phrase.tense, phrase.verb.lemma
     form = 3 if subject.plural else subject.person - 1  # je, tu, il, ils

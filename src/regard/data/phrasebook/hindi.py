@@ -14,7 +14,7 @@ from regard.data.phrasebook.hindi_nouns import (
 )
 from regard.data.phrasebook.lexicon import MISSING, Conjugation, HindiVerb
 from regard.data.phrasebook.lexicon import hindi as lexicon
-from regard.data.phrasebook.line import Line
+from regard.data.phrasebook.tree import Line
 
 MASCULINE: Final = Agreement(3, False, False)
 

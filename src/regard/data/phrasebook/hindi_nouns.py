@@ -5,10 +5,7 @@ from typing import Final, NamedTuple
 from regard.data.phrasebook import tree
 from regard.data.phrasebook.lexicon import HindiAdjective
 from regard.data.phrasebook.lexicon import hindi as lexicon
-from regard.data.phrasebook.line import Line
-
-DEMONSTRATIVES: Final = {"this": ("यह", "ये", "इस", "इन"), "the": ("वह", "वे", "उस", "उन")}
-"""Direct singular and plural, oblique singular and plural."""
+from regard.data.phrasebook.tree import Line
 
 
 class Agreement(NamedTuple):
@@ -92,8 +89,8 @@ def _nominal(line: Line, phrase: tree.Nominal, oblique: bool, owner: str | None)
     noun_keys: list[tree.Key] = []
     if determiner == "the" and phrase.relative is None:
         noun_keys.append(key)  # `the` has a word of its own only before a relative clause: वह आदमी जो, उस आदमी ने जो
-    elif determiner in DEMONSTRATIVES:
-        word = DEMONSTRATIVES[determiner][2 * oblique + phrase.plural]
+    elif determiner in lexicon().demonstratives:
+        word = lexicon().demonstratives[determiner][2 * oblique + phrase.plural]
         line.add(word, key, *([(phrase.relative, "marker")] if determiner == "the" and phrase.relative else []))
     elif determiner in lexicon().numbers:
         line.add(lexicon().numbers[determiner], key)

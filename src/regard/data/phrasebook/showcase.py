@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from regard.data.phrasebook import tree
-from regard.data.phrasebook.lexicon import english, french
+from regard.data.phrasebook.lexicon import Tense, english, french
 from regard.data.phrasebook.tree import Name, Nominal, PrepositionalPhrase, Pronoun, ProperNoun
 
 
@@ -65,7 +65,7 @@ def _sentence(subject: tree.NounPhrase | None, *actions: tree.VerbPhrase) -> tre
     return tree.Sentence((tree.Clause(subject, actions),))
 
 
-def _act(lemma: str, tense: tree.Tense = "present", **others: Any) -> tree.VerbPhrase:
+def _act(lemma: str, tense: Tense = "present", **others: Any) -> tree.VerbPhrase:
     verb = next(verb for verb in english().verbs if verb.lemma == lemma)
     return tree.VerbPhrase(verb, tense, **others)
 

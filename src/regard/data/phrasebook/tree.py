@@ -1,18 +1,15 @@
 """Syntax trees that all languages of the phrasebook share: one frozen node for each phrase.
 
 Nodes compare by identity, so that the two `the` of one sentence differ: a (node, role) identifies one English word, and
-a French or Hindi word links to the English word of the same (node, role).
+a French or Hindi word links to the English word of the same (node, role). A `Line` holds the words of one language.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
-from regard.data.phrasebook.lexicon import FrenchNoun, HindiNoun, Kind, Verb, english
-
-Determiner = Literal["the", "a", "my", "your", "this", "two", "three", "many", "none"]
-Tense = Literal["present", "past", "going", "want", "can", "command"]
+from regard.data.phrasebook.lexicon import Agreement, Determiner, FrenchNoun, HindiNoun, Kind, Tense, Verb, english
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,28 +125,10 @@ class Sentence:
         return zip((None, *self.connectors), self.clauses, strict=True)
 
 
-class Agreement(NamedTuple):
-    """What verbs, participles and adjectives agree with."""
-
-    person: int
-    plural: bool
-    feminine: bool
-
-
-PERSONS: dict[str, Agreement] = {
-    "i": Agreement(1, False, False),
-    "you": Agreement(2, False, False),
-    "he": Agreement(3, False, False),
-    "she": Agreement(3, False, True),
-    "they": Agreement(3, True, False),
-}
-"""Person, plural, feminine of the subject pronouns; `i` and `you` are masculine, `they` is masculine or mixed."""
-
-
 def agreement(phrase: NounPhrase, nouns: Mapping[str, FrenchNoun | HindiNoun] = MappingProxyType({})) -> Agreement:
     """Person, number and gender of a phrase; the gender of a noun is that of `nouns`, where the language has one."""
     if isinstance(phrase, Pronoun):
-        return PERSONS[phrase.lemma]
+        return english().persons[phrase.lemma]
     if isinstance(phrase, Nominal):
         return Agreement(3, phrase.plural, phrase.noun in nouns and nouns[phrase.noun].gender == "f")
     if isinstance(phrase, Coordination):
@@ -160,3 +139,24 @@ def agreement(phrase: NounPhrase, nouns: Mapping[str, FrenchNoun | HindiNoun] = 
 Node: TypeAlias = NounPhrase | VerbPhrase | RelativeClause | Modifier | Clause
 Key = tuple[Node, str]
 """(node, role): one English word of the sentence."""
+
+
+class Line:
+    """Words, each with its keys: (node, role) of the tree.
+
+    The first key of a French or Hindi word is the English word that it translates (a sure link), the others are those
+    that it depends on (possible links). For an English word the order does not matter: all keys stand for it.
+    """
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+        self.keys: list[tuple[Key | None, tuple[Key, ...]]] = []
+
+    def add(self, word: str, sure: Key | None, *possible: Key) -> None:
+        self.words.append(word)
+        self.keys.append((sure, possible))
+
+    def add_time(self, words: Sequence[str], adverb: TimeAdverb) -> None:
+        """`tomorrow`, or the two words of `every day`."""
+        for word, role in zip(words, ("every", "time")[-len(words) :], strict=True):
+            self.add(word, (adverb, role))

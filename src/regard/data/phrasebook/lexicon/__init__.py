@@ -2,7 +2,7 @@
 
 import tomllib
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib.resources import files
 from typing import Literal, NamedTuple, TypeVar
 
@@ -14,6 +14,9 @@ Kind = Literal[
 """The meaning of a noun."""
 Gender = Literal["m", "f"]
 Goal = Literal["seat", "receiver", "destination", "arrival", "country"]
+Determiner = Literal["the", "a", "my", "your", "this", "two", "three", "many", "none"]
+Tense = Literal["present", "past", "going", "want", "can", "command"]
+Use = Literal["subject", "object", "definite", "place"]
 MISSING = "-"
 """A form that a language lacks: no sentence with it is generated."""
 MASS_KINDS = ("food", "drink")
@@ -61,6 +64,14 @@ class Verb:
         return verb + (1 if one_word else 2)
 
 
+class Agreement(NamedTuple):
+    """What verbs, participles and adjectives agree with."""
+
+    person: int
+    plural: bool
+    feminine: bool
+
+
 @dataclass(frozen=True)
 class English:
     owned: frozenset[str]
@@ -77,6 +88,10 @@ class English:
     before: dict[Kind, tuple[str, ...]]
     before_noun: dict[str, tuple[str, ...]]
     after: dict[Kind, tuple[str, ...]]
+    persons: dict[str, Agreement]
+    singular: dict[Use, tuple[Determiner, ...]]
+    plural: dict[Use, tuple[Determiner, ...]]
+    times: dict[Tense, tuple[str, ...]]
 
 
 class FrenchNoun(NamedTuple):
@@ -186,6 +201,7 @@ class Hindi:
     agents: dict[str, str]
     objects: dict[str, dict[str, str]]
     relatives: dict[str, tuple[str, str]]
+    demonstratives: dict[str, tuple[str, str, str, str]]
     names: dict[str, str]
     postpositions: dict[str, tuple[str, ...]]
     times: dict[str, tuple[str, ...]]
@@ -194,24 +210,15 @@ class Hindi:
     connectors: dict[str, str]
 
 
-@cache
-def english() -> English:
-    return _read("english", English)
-
-
-@cache
-def french() -> French:
-    return _read("french", French)
-
-
-@cache
-def hindi() -> Hindi:
-    return _read("hindi", Hindi)
-
-
 Lexicon = TypeVar("Lexicon")
 
 
-def _read(name: str, shape: type[Lexicon]) -> Lexicon:
-    text = (files("regard") / "data" / "phrasebook" / "lexicon" / f"{name}.toml").read_text(encoding="utf-8")
+def _read(shape: type[Lexicon]) -> Lexicon:
+    name = f"{shape.__name__.lower()}.toml"
+    text = (files("regard") / "data" / "phrasebook" / "lexicon" / name).read_text(encoding="utf-8")
     return TypeAdapter(shape).validate_python(tomllib.loads(text))
+
+
+english = cache(partial(_read, English))
+french = cache(partial(_read, French))
+hindi = cache(partial(_read, Hindi))

@@ -4,14 +4,14 @@ from dataclasses import replace
 from typing import Final
 
 from regard.data.phrasebook import tree
-from regard.data.phrasebook.lexicon import Verb, english
+from regard.data.phrasebook.lexicon import Tense, Verb, english
 from regard.data.phrasebook.sampling import nouns
-from regard.data.phrasebook.sampling.draw import Draw
+from regard.data.phrasebook.sampling.draw import LONGEST_PHRASE, Draw
 
-COSTS: Final[dict[tree.Tense, int]] = {"present": 0, "past": 0, "going": 3, "want": 2, "can": 1, "command": 0}
+COSTS: Final[dict[Tense, int]] = {"present": 0, "past": 0, "going": 3, "want": 2, "can": 1, "command": 0}
 """Words that a tense adds to the verb."""
-SIMPLE_TENSES: Final[tuple[tree.Tense, ...]] = ("present", "present", "present", "past", "past", "past")
-TENSES: Final[tuple[tree.Tense, ...]] = (*SIMPLE_TENSES, "going", "want", "can")
+SIMPLE_TENSES: Final[tuple[Tense, ...]] = ("present", "present", "present", "past", "past", "past")
+TENSES: Final[tuple[Tense, ...]] = (*SIMPLE_TENSES, "going", "want", "can")
 SUBJECTS: Final = ("i", "i", "you", "you", "you", "he", "he", "she", "she", "they")
 
 
@@ -24,7 +24,7 @@ def doer_of(subject: tree.NounPhrase | None) -> str:
     return subject.kind if isinstance(subject, tree.Nominal) else "person"
 
 
-def pick_tense(draw: Draw, limit: int) -> tree.Tense:
+def pick_tense(draw: Draw, limit: int) -> Tense:
     """A tense that leaves at least two of `limit` words for verb and object."""
     chosen = draw.pick(TENSES)
     return chosen if COSTS[chosen] + 2 <= limit else draw.pick(SIMPLE_TENSES)
@@ -33,7 +33,7 @@ def pick_tense(draw: Draw, limit: int) -> tree.Tense:
 def action(
     draw: Draw,
     subject: tree.NounPhrase | None,
-    tense: tree.Tense,
+    tense: Tense,
     limit: int,
     in_relative: bool = False,
     previous: tuple[tree.VerbPhrase, ...] = (),
@@ -76,9 +76,9 @@ def action(
     return tree.VerbPhrase(verb, tense, negated, adverb, target, destination, None, modifiers)
 
 
-def _verb(draw: Draw, doer: str, tense: tree.Tense, limit: int, previous: tuple[tree.VerbPhrase, ...]) -> Verb:
+def _verb(draw: Draw, doer: str, tense: Tense, limit: int, previous: tuple[tree.VerbPhrase, ...]) -> Verb:
     """A verb that fits; a repeated one only if four draws in a row find no other."""
-    able = draw.stock.verbs_for(doer, limit)
+    able = draw.stock.verbs[doer, min(limit, LONGEST_PHRASE)]
     if tense not in ("present", "past"):
         able = tuple(verb for verb in able if not verb.simple_tenses_only)
     verb = draw.pick(able)
@@ -93,7 +93,7 @@ def _has_two_adjectives(phrase: tree.NounPhrase) -> bool:
     return isinstance(phrase, tree.Nominal) and phrase.before is not None and phrase.after is not None
 
 
-def quality(draw: Draw, subject: tree.NounPhrase | None, tense: tree.Tense, limit: int) -> tree.VerbPhrase:
+def quality(draw: Draw, subject: tree.NounPhrase | None, tense: Tense, limit: int) -> tree.VerbPhrase:
     """`is [not] happy`: `be` with an adjective that suits the subject and does not contradict one it has."""
     negated = limit >= 3 and draw.chance(0.2)
     draw.budget -= 2 + negated
@@ -108,7 +108,7 @@ def quality(draw: Draw, subject: tree.NounPhrase | None, tense: tree.Tense, limi
 
 
 def _modifiers(
-    draw: Draw, verb: Verb, subject: tree.NounPhrase | None, tense: tree.Tense | None, limit: int
+    draw: Draw, verb: Verb, subject: tree.NounPhrase | None, tense: Tense | None, limit: int
 ) -> tuple[tree.Modifier, ...]:
     """Company, place and time, in this order, while words are left; no time without a tense."""
     end = draw.budget - limit

@@ -33,10 +33,6 @@ class Stock:
     ambiguous: Collection[str]
     """Verbs whose French object pronoun hides whether it is `him` or `her`."""
 
-    def verbs_for(self, doer: str, words: int) -> tuple[Verb, ...]:
-        """The verbs for `doer` whose phrase fits into so many words."""
-        return self.verbs[doer, min(words, LONGEST_PHRASE)]
-
 
 def build_stock(
     words: French | Hindi,

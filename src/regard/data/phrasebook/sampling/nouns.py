@@ -3,34 +3,13 @@
 from typing import Final, Literal
 
 from regard.data.phrasebook import tree
-from regard.data.phrasebook.lexicon import MASS_KINDS, Kind, Verb, english
+from regard.data.phrasebook.lexicon import MASS_KINDS, Determiner, Kind, Tense, Use, Verb, english
 from regard.data.phrasebook.sampling.draw import Draw
 
-Use = Literal["subject", "object", "definite", "place"]
 NEARBY: Final[tuple[Kind, ...]] = ("place", "place", "area")
 ABROAD: Final[tuple[Literal["country", "city"], ...]] = ("country", "country", "city")
-SINGULAR: Final[dict[Use, tuple[tree.Determiner, ...]]] = {
-    "subject": ("the", "the", "the", "the", "a", "my", "your", "this"),
-    "object": ("the", "the", "the", "the", "a", "a", "a", "my", "your", "this"),
-    "definite": ("the", "the", "the", "my", "your", "this"),
-    "place": ("the", "the", "the", "the", "a", "my", "this"),
-}
-PLURAL: Final[dict[Use, tuple[tree.Determiner, ...]]] = {
-    "subject": ("the", "the", "the", "my", "your", "this", "two", "three", "many"),
-    "object": ("the", "the", "none", "none", "my", "your", "this", "two", "three", "many"),
-    "definite": ("the", "the", "the", "my", "your", "this"),
-    "place": ("the",),
-}
 OBJECTS: Final = ("me", "you", "him", "her", "them")
 UNAMBIGUOUS_OBJECTS: Final = ("me", "you", "them")
-TIMES: Final[dict[tree.Tense, tuple[str, ...]]] = {
-    "present": ("now", "every day", "month"),
-    "past": ("yesterday", "month"),
-    "going": ("tomorrow", "month"),
-    "want": ("tomorrow", "month"),
-    "can": ("tomorrow", "month"),
-    "command": ("now", "every day", "tomorrow"),
-}
 
 
 def nominal(draw: Draw, kind: Kind, use: Use, limit: int) -> tree.Nominal:
@@ -38,11 +17,11 @@ def nominal(draw: Draw, kind: Kind, use: Use, limit: int) -> tree.Nominal:
     noun = draw.pick(draw.stock.nouns[kind])
     mass = kind in MASS_KINDS
     plural = not mass and use != "place" and noun not in draw.stock.singular_only and draw.chance(0.4)
-    determiner: tree.Determiner
+    determiner: Determiner
     if mass:
         determiner = "none" if use == "object" and draw.chance(0.5) else "the"
     else:
-        determiner = draw.pick((PLURAL if plural else SINGULAR)[use])
+        determiner = draw.pick((english().plural if plural else english().singular)[use])
         if determiner in ("my", "your") and noun not in english().owned:
             determiner = "the"
     used = 1 if determiner == "none" else 2
@@ -86,9 +65,7 @@ def proper_noun(draw: Draw, kind: Literal["country", "city", "month"], limit: in
     return tree.ProperNoun(lemma, kind)
 
 
-def direct_object(
-    draw: Draw, verb: Verb, tense: tree.Tense, subject: tree.NounPhrase | None, limit: int
-) -> tree.NounPhrase:
+def direct_object(draw: Draw, verb: Verb, tense: Tense, subject: tree.NounPhrase | None, limit: int) -> tree.NounPhrase:
     """The object of a verb, in at most `limit` words (1 or more)."""
     if verb.pronouns and tense != "command" and (limit < 2 or draw.chance(0.3)):
         ambiguous = verb.lemma in draw.stock.ambiguous and tense != "past"
@@ -158,9 +135,9 @@ def goal(draw: Draw, verb: Verb, subject: tree.NounPhrase | None, limit: int) ->
     return _nearby(draw, "at" if arrival else "to", "place", limit)
 
 
-def time(draw: Draw, tense: tree.Tense) -> tree.Modifier:
+def time(draw: Draw, tense: Tense) -> tree.Modifier:
     """A time that fits the tense, in one or two words."""
-    lemma = draw.pick(TIMES[tense])
+    lemma = draw.pick(english().times[tense])
     if lemma == "month":
         draw.budget -= 1
         return tree.PrepositionalPhrase("in", proper_noun(draw, "month"))
