@@ -218,6 +218,8 @@ def main() -> None:
     options.add_argument("--entry", action="append", default=[], help="only this entry (repeatable)")
     options.add_argument("--json", type=Path)
     given = options.parse_args()
+    if given.turns < 2:
+        options.error("--turns: quartiles need 2 turns or more")
     device = torch.device(given.device)
     torch.set_num_threads(given.threads)
     torch.set_float32_matmul_precision("high")

@@ -31,6 +31,10 @@ QUICK = ("bench", "--work", "tutorial", "--repeats", 1)
             ["--picture", "nowhere/x.png"],
             "--picture: there is no folder nowhere to write x.png into; --parents creates it",
         ),
+        (
+            ["--without", "encode_paded"],
+            "--without encode_paded: no accelerated implementation has this name; did you mean 'encode_padded'?",
+        ),
         (["--picture", "x.txt"], "x.txt ends in .txt; expected .png, .svg or .pdf"),
     ],
 )
@@ -90,12 +94,14 @@ def test_a_folder_without_write_permission_is_refused_even_for_an_existing_file(
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_figures_that_cannot_be_written_are_printed(command: Command) -> None:
-    outcome = command(*QUICK, "--json", "/dev/full")
+    outcome = command(*QUICK, "--without", "encode_padded", "--json", "/dev/full")
     assert outcome.code == 1
     assert outcome.err == "regard: cannot write /dev/full: the disk is full: free some space, or name another folder\n"
     table, _, record = outcome.out.partition("\n{\n")
+    assert table.splitlines()[0].endswith(", without encode_padded")
     assert "ours, bf16" in table
-    assert json.loads("{" + record)["training"][0]["work"]["name"] == "tutorial"
+    figures = json.loads("{" + record)
+    assert (figures["training"][0]["work"]["name"], figures["without"]) == ("tutorial", ["encode_padded"])
 
 
 def test_a_later_failure_loses_neither_new_nor_old_figures(

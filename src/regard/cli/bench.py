@@ -20,6 +20,7 @@ import typer
 from regard.bounds import MOST
 from regard.cli.escape import warn
 from regard.cli.options import Parents, flag, number, output_file, value
+from regard.suggest import suggest
 from regard.text.input_error import InputError
 
 if TYPE_CHECKING:
@@ -54,9 +55,10 @@ def bench(
     wanted = work or (["paper"] if gpu else ["tutorial", "multi30k"])
     if unknown := [name for name in wanted if name not in WORKS]:
         raise InputError(f"no work '{unknown[0]}' to measure: valid choices are {', '.join(WORKS)}")
-    if unknown := sorted(set(without or ()) - entry_names()):
-        names = ", ".join(sorted(entry_names()))
-        raise InputError(f"--without {unknown[0]}: no accelerated implementation has this name; there are {names}")
+    off = sorted(set(without or ()))
+    if unknown := [name for name in off if name not in entry_names()]:
+        names = suggest(unknown[0], sorted(entry_names()), "names")
+        raise InputError(f"--without {unknown[0]}: no accelerated implementation has this name; {names}")
     if gpu and not torch.cuda.is_available():
         raise InputError("--gpu: torch sees no CUDA device here; leave --gpu out, or see `regard doctor`")
     if threads is None:
@@ -69,9 +71,9 @@ def bench(
     torch.set_num_threads(threads)
     torch.set_float32_matmul_precision("high")
     device = torch.device("cuda" if gpu else "cpu")
-    record: dict[str, Any] = {**describe_machine(device), "training": [], "growth": []}
-    typer.echo(f"{record['machine']}, {record['date']}")
-    with keep_record(record, json_), switched_off(*(without or ())):
+    record: dict[str, Any] = {**describe_machine(device), "without": off, "training": [], "growth": []}
+    typer.echo(f"{record['machine']}, {record['date']}{', without ' * bool(off)}{', '.join(off)}")
+    with keep_record(record, json_), switched_off(*off):
         for name in wanted:
             found = measure_training(WORKS[name], device, repeats=repeats, compiled=compiled)
             record["training"].append(asdict(found))
