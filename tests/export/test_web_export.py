@@ -13,10 +13,11 @@ pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
 import regard.export.web_page as web_page
+from page_scripts import from_script
 from regard.bundle.store import load_bundle, save_int8
 from regard.cli.main import run
 from regard.export.graph_weights import Weights
-from regard.export.web_model import as_script, from_script, pack_model, rounded, store
+from regard.export.web_model import as_script, pack_model, rounded, store
 from regard.export.web_page import PageModel, export_web
 from regard.export.write_folder import build_graphs, export_onnx
 from regard.text.input_error import InputError

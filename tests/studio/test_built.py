@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from page_scripts import from_script
+
 ROOT = Path(__file__).parents[2]
 STUDIO = ROOT / "studio"
 PAGE = ROOT / "src" / "regard" / "server" / "page"
@@ -72,8 +74,6 @@ def test_the_pages_name_no_foreign_address() -> None:
 @pytest.mark.long
 @pytest.mark.skipif(shutil.which("npm") is None, reason="no npm on this machine; install Node 20")
 def test_building_again_gives_the_same_page(tmp_path: Path) -> None:
-    from regard.export.web_model import from_script
-
     copy, out, other = tmp_path / "studio", tmp_path / "page", tmp_path / "browser"
     shutil.copytree(STUDIO, copy, ignore=shutil.ignore_patterns("node_modules"))
     run = {"cwd": copy, "check": True, "capture_output": True, "timeout": 600}

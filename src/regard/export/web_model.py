@@ -108,15 +108,6 @@ def as_script(data: bytes) -> bytes:
     return b'regardFile("' + re.sub(rb'[\\"\n\r]', lambda found: _ESCAPED[found[0]], packed) + b'")\n'
 
 
-def from_script(script: bytes) -> bytes:
-    """The data of `as_script`."""
-    found = re.fullmatch(rb'regardFile\("(.*)"\)\n', script, re.DOTALL)
-    if found is None:
-        raise ValueError('this is no file of a page: regardFile("…") was expected')
-    turned = {written: raw for raw, written in _ESCAPED.items()}
-    return gzip.decompress(re.sub(rb'\\[\\"nr]', lambda one: turned[one[0]], found[1]))
-
-
 def _compact(tokenizer: bytes) -> bytes:
     return _json({key: value for key, value in json.loads(tokenizer).items() if key in ("config", "tokenizer")})
 
