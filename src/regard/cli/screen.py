@@ -14,6 +14,7 @@ from regard.evaluation import LengthScores
 from regard.lab.against import OtherSystem, verdict
 from regard.lab.evaluate_model import Measured, length_name
 from regard.plot import terminal_heatmap, walk
+from regard.plot.terminal import dealt
 from regard.runtime.translation import Translation
 
 SHOWN = 10
@@ -139,18 +140,11 @@ def fold_table(rows: Sequence[Sequence[str]], width: int) -> list[str]:
         return plain_table(rows)
     name = min(max(len(row[0]) for row in rows), width // 2)
     room = max(width - name - 2, 1)
-    blocks: list[list[int]] = []
-    left = 0
-    for column in range(1, len(rows[0])):
-        wide = min(max(len(row[column]) for row in rows), room)
-        if not blocks or wide + 2 > left:
-            blocks.append([])
-            left = width - name
-        blocks[-1].append(column)
-        left -= wide + 2
+    widths = [min(max(map(len, column)), room) for column in list(zip(*rows, strict=True))[1:]]
     lines: list[str] = []
-    for block in blocks:
-        wrapped = [row for whole in rows for row in _wrap_row([whole[0], *(whole[one] for one in block)], name, room)]
+    for block in dealt(widths, room, gap=2):
+        some = ([row[0], *(row[1 + one] for one in block)] for row in rows)
+        wrapped = [line for row in some for line in _wrap_row(row, name, room)]
         lines += [*([""] if lines else []), *plain_table(wrapped)]
     return lines
 
