@@ -63,11 +63,9 @@ def compare(
     plan = make_plan(_comparison(recipe, axes, set_ or [], options), recipe[0], trust or ())
     folder = out or Path("runs") / f"compare-{'-'.join(Path(one).stem for one in recipe)}"
     slots = open_folder(plan, folder, resume=resume)
-    for variant in plan.variants:
-        if variant.skipped:
-            warn(f"left out: {variant.name}: {variant.skipped}")
-    first = plan.possible[0].recipe
-    count = jobs or default_jobs(first.train.device if first is not None else "auto")
+    for name, reason in plan.skipped.items():
+        warn(f"left out: {name}: {reason}")
+    count = jobs or default_jobs(plan.variants[0].recipe.train.device)
     with claimed(folder):
         failed, stopped = _run(plan, slots, count, folder)
     for line, names in warned(slots).items():

@@ -39,7 +39,6 @@ from regard.training.run_folder import hold_folder
 def finish(plan: Plan, slots: list[Slot]) -> None:
     """Do every run in this process."""
     for slot in slots:
-        assert slot.variant.recipe is not None
         recipe = slot.variant.recipe.model_dump(mode="json")
         recipe["train"]["seed"] = slot.seed
         slot.folder.mkdir(parents=True)
@@ -165,7 +164,6 @@ def test_warnings_of_runs_are_printed_once(
     slots = open_folder(plan, tmp_path / "out", resume=False)
     assert warned(slots) == {}
     for slot in slots[:2]:
-        assert slot.variant.recipe is not None
         tables = slot.variant.recipe.model_dump(mode="json")
         tables["model"] |= {"score": "warning_score:Score"}
         slot.folder.mkdir(parents=True)
@@ -183,7 +181,6 @@ def test_notes_of_runs_about_their_data_are_printed(
 ) -> None:
     (tmp_path / "pairs.tsv").write_text("".join(f"{n} 3 4\t4 3 {n}\n" for n in range(60)), encoding="utf-8")
     slot = open_folder(make_plan(comparison), tmp_path / "out", resume=False)[0]
-    assert slot.variant.recipe is not None
     tables = slot.variant.recipe.model_dump(mode="json")
     tables["data"] = {"kind": "tsv", "train": "pairs.tsv", "base": str(tmp_path)}
     slot.folder.mkdir(parents=True)
@@ -235,7 +232,6 @@ def test_folders_of_other_comparisons_are_refused(comparison: Comparison, tmp_pa
 def test_a_recipe_that_was_edited_since_is_refused(comparison: Comparison, recipe: Path, tmp_path: Path) -> None:
     plan = make_plan(comparison)
     first, *_ = open_folder(plan, tmp_path / "out", resume=False)
-    assert first.variant.recipe is not None
     begun = first.variant.recipe.model_dump(mode="json")
     begun["train"] |= {"seed": first.seed, "threads": 1}
     first.folder.mkdir(parents=True)

@@ -14,7 +14,7 @@ import torch
 from regard.bundle.bundle_folder import write_whole
 from regard.lab.compare.plan import Plan
 from regard.lab.compare.results import Row, Spread, gather, to_json
-from regard.lab.compare.run_plan import Slot
+from regard.lab.compare.run_plan import Slot, together
 from regard.lab.compare.significance import ABOUT, Pairing, pair_up
 from regard.lab.evaluation_page import length_charts
 from regard.lab.machine import describe_machine
@@ -108,7 +108,7 @@ def comparison_page(plan: Plan, rows: Sequence[Row], machine: dict[str, str], pa
     comparison = plan.comparison
     done = [row for row in rows if row.runs]
     seeds = "One seed" if comparison.seeds == 1 else f"Mean over {comparison.seeds} seeds ± standard deviation"
-    count, total = sum(len(row.runs) for row in rows), comparison.seeds * len(plan.possible)
+    count, total = sum(len(row.runs) for row in rows), comparison.seeds * len(plan.variants)
     unfinished = f"Unfinished: {count} of {total} runs. " if count < total else ""
     about = f"{unfinished}{seeds}; {_budgets(plan)}."
     notes = "".join(f'<p class="soft">{escape(note)}</p>' for note in _notes(done))
@@ -150,19 +150,16 @@ def _chances(pairs: Sequence[Pairing]) -> list[str]:
 
 def _notes(rows: Sequence[Row]) -> list[str]:
     """Notes of the evaluations, e.g. about sources that were cut."""
-    notes: dict[str, list[str]] = {}
-    for row in rows:
-        for note in dict.fromkeys(note for run in row.runs for note in run["evaluation"].get("notes", ())):
-            notes.setdefault(note, []).append(row.label)
-    return [f"{', '.join(names)}: {note}" for note, names in notes.items()]
+    given = {
+        row.label: dict.fromkeys(one for run in row.runs for one in run["evaluation"].get("notes", ())) for row in rows
+    }
+    by_note = together((label, note) for label, notes in given.items() for note in notes)
+    return [f"{', '.join(names)}: {note}" for note, names in by_note.items()]
 
 
 def _budgets(plan: Plan) -> str:
     """The training budget, or the budgets of the variants where they differ."""
-    given: dict[str, list[str]] = {}
-    for one in plan.possible:
-        assert one.recipe is not None
-        given.setdefault(_budget(one.recipe), []).append(one.name)
+    given = together((one.name, _budget(one.recipe)) for one in plan.variants)
     if len(given) == 1:
         return f"the budget is the same for all: {next(iter(given))}"
     return "the budgets differ: " + "; ".join(f"{', '.join(names)}: {budget}" for budget, names in given.items())

@@ -76,8 +76,7 @@ def open_folder(plan: Plan, folder: Path, *, resume: bool) -> list[Slot]:
     The data of a new comparison is checked before anything is written.
     """
     if not _begun(folder, plan.comparison, resume=resume):
-        recipes = [variant.recipe for variant in plan.possible if variant.recipe is not None]
-        for data in {recipe.data.model_dump_json(): recipe.data for recipe in recipes}.values():
+        for data in {one.recipe.data.model_dump_json(): one.recipe.data for one in plan.variants}.values():
             check_readable(data)
         _check_test_sets(plan)
         with claimed(folder):
@@ -86,7 +85,7 @@ def open_folder(plan: Plan, folder: Path, *, resume: bool) -> list[Slot]:
     slots = [
         Slot(variant, seed, folder / "variants" / variant.slug / f"seed-{seed}")
         for seed in range(plan.comparison.seeds)  # one seed of everything first: an early report compares fairly
-        for variant in plan.possible
+        for variant in plan.variants
     ]
     for slot in slots if resume else ():
         _refuse_changes(slot, folder)
@@ -95,14 +94,13 @@ def open_folder(plan: Plan, folder: Path, *, resume: bool) -> list[Slot]:
 
 def _check_test_sets(plan: Plan) -> None:
     """Raise for variants whose scores would be measured on different test sentences."""
-    first, *others = plan.possible
-    assert first.recipe is not None
-    same = first.recipe.data
+    first, *others = plan.variants
     for one in others:
-        assert one.recipe is not None
-        if one.recipe.data == same:
+        if one.recipe.data == first.recipe.data:
             continue
-        ours, theirs = (load_split(data, "test").pairs[: plan.comparison.sentences] for data in (same, one.recipe.data))
+        ours, theirs = (
+            load_split(each.recipe.data, "test").pairs[: plan.comparison.sentences] for each in (first, one)
+        )
         if ours != theirs:
             raise InputError(
                 f"{first.name} and {one.name} have different test sets, so their scores would not compare: give both "
@@ -136,7 +134,7 @@ def _begun(folder: Path, comparison: Comparison, *, resume: bool) -> bool:
 
 def _refuse_changes(slot: Slot, folder: Path) -> None:
     """Raise if a recipe changed since the comparison started: the finished runs would not be comparable."""
-    if not (slot.folder / TASK).exists() or slot.variant.recipe is None:
+    if not (slot.folder / TASK).exists():
         return
     before = parse_recipe(Task.read(slot.folder).recipe, str(slot.folder / TASK)).model_dump(mode="json")
     now = slot.variant.recipe.model_dump(mode="json")
@@ -205,9 +203,8 @@ def _start(plan: Plan, slot: Slot, *, alone: bool) -> "subprocess.Popen[bytes]":
     """Start the process of one run; parallel runs get one thread each, unless OMP_NUM_THREADS is set."""
     one_thread = not alone and not os.environ.get("OMP_NUM_THREADS")
     if not (slot.folder / TASK).exists():  # a resumed run keeps its task and its threads
-        assert slot.variant.recipe is not None
         recipe = slot.variant.recipe.model_dump(mode="json")
-        recipe["train"] |= {"seed": slot.seed}
+        recipe["train"]["seed"] = slot.seed
         if recipe["train"]["threads"] is None and one_thread:
             recipe["train"]["threads"] = 1
         slot.folder.mkdir(parents=True, exist_ok=True)
