@@ -1,7 +1,6 @@
 """Word alignment: links from attention, symmetrisation, Pharaoh and NAACL formats, Alignment Error Rate; NumPy only."""
 
-from regard.alignment.entropy import attention_entropy
-from regard.alignment.extract import combine_heads, word_links
+from regard.alignment.extract import attention_entropy, combine_heads, word_links
 from regard.alignment.formats import (
     check_links,
     format_naacl,

@@ -84,11 +84,8 @@ def _products(
 def _candidates(rule: LinkRule) -> list[LinkRule]:
     """The rule itself first, then the same heads and shift with every other method and threshold."""
     plain = replace(rule, method="argmax", threshold=None, null=False)
-    others = [
-        plain,
-        replace(plain, null=True),
-        *(replace(plain, threshold=threshold) for threshold in ARGMAX_THRESHOLDS),
-    ]
+    others = [plain, replace(plain, null=True)]
+    others += [replace(plain, threshold=threshold) for threshold in ARGMAX_THRESHOLDS]
     others += [replace(plain, method="threshold", threshold=threshold) for threshold in THRESHOLDS]
     return list(dict.fromkeys([rule, *others]))
 
