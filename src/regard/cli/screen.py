@@ -11,6 +11,7 @@ from rich.console import Console
 
 from regard.cli.escape import escaped, terminal_console, warn
 from regard.evaluation import LengthScores
+from regard.evaluation.evaluate_texts import figures
 from regard.lab.against import OtherSystem, verdict
 from regard.lab.evaluate_model import Measured, length_name
 from regard.plot import terminal_heatmap, walk
@@ -81,20 +82,12 @@ def show_walk(screen: Console, translation: Translation) -> None:
 def show_measured(screen: Console, heading: str, measured: Measured, longer: Measured | None = None) -> None:
     """Scores of a test set, then by source length."""
     scores, signatures = measured.evaluation, measured.evaluation.signatures
-    figures = {
-        "exact match": (scores.exact_match, ".1%", ""),
-        "alignment error rate": (scores.aer, ".3f", ""),
-        "BLEU": (scores.bleu, ".2f", f"   {signatures['bleu']}"),
-        "chrF": (scores.chrf, ".2f", f"   {signatures['chrf']}"),
-        "TER": (scores.ter, ".2f", f"   {signatures.get('ter')}"),
-        "phone error rate": (scores.per, ".2%", ""),
-        "word error rate": (scores.wer if longer is None else None, ".2%", ""),
-        "entropy of attention": (scores.entropy if longer is None else None, ".3f", f" nats a {measured.target_unit}"),
-    }
+    more = {name: f"   {signatures.get(name.lower())}" for name in ("BLEU", "chrF", "TER")}
+    more["entropy of attention"] = f" nats a {measured.target_unit}"
     screen.print(heading)
-    for name, (value, form, more) in figures.items():
-        if value is not None:
-            screen.print(f"  {name:<22}{value:{form}}{more}")
+    for name, text in figures(scores).items():
+        if longer is None or name not in ("word error rate", "entropy of attention"):
+            screen.print(f"  {name:<22}{text}{more.get(name, '')}")
     if measured.protocol.name != "model":
         screen.print(f"  {'counted':<22}{measured.protocol.name}: {measured.protocol.about}")
     for note in measured.notes:
