@@ -285,4 +285,4 @@ def test_item_13_links_entropy_maps_and_lengths_of_a_character_model_count_chara
     aligned = align(ParallelText.of(pairs), Direction(Aligner(model.bundle)), entropy=True)
     assert {target for _, target in aligned.links[0]} == set(range(6))
     assert aligned.entropy is not None
-    assert aligned.entropy.count == 6
+    assert aligned.entropy.counts.total() == 6

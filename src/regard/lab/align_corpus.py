@@ -1,6 +1,6 @@
 """Word alignment with one model or with two in opposite directions: extract links, symmetrise, score."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, get_args
@@ -37,24 +37,21 @@ Progress = Callable[[int], None]
 class Entropy:
     """Entropy of attention in nats: the mean over target words, and for each word."""
 
-    total: float = 0.0
-    count: int = 0
-    words: dict[str, list[float]] = field(default_factory=lambda: defaultdict(lambda: [0.0, 0.0]))
+    totals: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    counts: Counter[str] = field(default_factory=Counter)
 
     def add(self, words: Sequence[str], values: Sequence[float]) -> None:
+        self.counts.update(words)
         for word, value in zip(words, values, strict=True):
-            self.total += value
-            self.count += 1
-            self.words[word][0] += value
-            self.words[word][1] += 1
+            self.totals[word] += value
 
     @property
     def mean(self) -> float:
-        return self.total / max(self.count, 1)
+        return sum(self.totals.values()) / max(self.counts.total(), 1)
 
     def ranked(self, least: int = 5) -> list[tuple[str, int, float]]:
         """(word, count, mean entropy), lowest entropy first, of the words that occur at least `least` times."""
-        rows = [(word, int(count), total / count) for word, (total, count) in self.words.items() if count >= least]
+        rows = [(word, count, self.totals[word] / count) for word, count in self.counts.items() if count >= least]
         return sorted(rows, key=lambda row: (row[2], row[0]))
 
     def json(self) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Final, Literal, get_args
 
@@ -211,20 +211,6 @@ class AlignSettings(BaseModel):
         if self.backward is None and (self.forward_joined or self.backward_joined):
             raise ValueError("forward_joined and backward_joined need two directions: backward is missing")
         return self
-
-    @classmethod
-    def of(
-        cls,
-        rules: tuple[LinkRule | None, ...],
-        symmetrise: str | None,
-        posterior: Posterior | None,
-        development: float | None,
-    ) -> "AlignSettings":
-        """Settings from the rules forward, backward, forward joined, backward joined."""
-        names = ("forward", "backward", "forward_joined", "backward_joined")
-        content: dict[str, object] = {name: rule and asdict(rule) for name, rule in zip(names, rules, strict=True)}
-        content |= {"symmetrise": symmetrise, "posterior": posterior and asdict(posterior), "development": development}
-        return cls.model_validate(content)
 
     def save(self, path: Path) -> None:
         """Write the file atomically, without the keys that are None."""

@@ -23,7 +23,7 @@ from regard.data.splits import load_split
 from regard.lab.against import sentence_statistics
 from regard.lab.align_corpus import Direction, default_rule, gold_in_words
 from regard.lab.evaluate_model import Measured, Scoring, has_attention, measure
-from regard.lab.parallel import ParallelText
+from regard.lab.parallel import ParallelText, gold_links
 from regard.lab.tuning import tune_with_gold
 from regard.reading_files import read_json
 from regard.runtime.aligner import Aligner
@@ -138,8 +138,8 @@ def _tune(translator: Translator, pairs: Sequence[Pair]) -> tuple[LinkRule | Non
     """The best link rule for this model, and its error rate at each shift; None without gold links."""
     if not has_attention(translator.bundle):
         return None, None
-    gold = [pair.links for pair in pairs if pair.links is not None]
-    if not pairs or len(gold) < len(pairs):
+    gold = gold_links(pairs)
+    if gold is None:
         return default_rule(translator.bundle), None
     direction, text = Direction(Aligner(translator.bundle, characters=False)), ParallelText.of(pairs)
     (best,) = tune_with_gold(direction, None, text, gold_in_words(direction.aligner, text, gold)[0])
