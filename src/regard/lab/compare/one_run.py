@@ -108,12 +108,10 @@ def work(folder: Path, task: Task, trust: Collection[str] = ()) -> int:
     done = train(recipe, run, resume=(run / "recipe.json").exists(), trust=trust)
     if done.reason == "interrupted":
         return INTERRUPTED
-    for note in _started(read_journal(run / NAME)).get("notes", ()):
+    started = _started(read_journal(run / NAME))
+    for note in started.get("notes", ()):
         _log(f"{WARNING}{note}")
-    device = recipe.train.device
-    if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-    translator = load(run, device, trust=trust)
+    translator = load(run, started["device"], trust=trust)
     pairs = load_split(recipe.data, "test").pairs[: task.sentences]
     rule, tuned = _tune(translator, load_split(recipe.data, "dev").pairs[:TUNING])
     measured = measure(translator, pairs, rule=rule, scoring=Scoring(task.protocol))
