@@ -14,6 +14,7 @@ The folder gets report.html, report.json, report.csv, report.tex and the charts 
 
 import shlex
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -123,26 +124,26 @@ def _run(plan: "Plan", slots: "list[Slot]", jobs: int, folder: Path) -> tuple[di
     from regard.cli.screen import progress
     from regard.cli.training_display import Clock
     from regard.lab.compare.comparison_page import write_report
-    from regard.lab.compare.run_plan import PlanState, Stopped, run_plan
+    from regard.lab.compare.run_plan import Stopped, run_plan
 
     shown: set[str] = set()
     clock = Clock()
     reported = sum(slot.result() is not None for slot in slots)
     with progress(f"{len(slots)} runs, {jobs} at a time, %", 100) as bar:
 
-        def show(state: PlanState) -> None:
+        def show(done: int, running: Collection[str], steps: float) -> None:
             nonlocal reported
-            bar(round(100 * state.steps))
-            if state.done > reported:
-                reported = state.done
+            bar(round(100 * steps))
+            if done > reported:
+                reported = done
                 write_report(plan, slots, {}, jobs, folder)
-            left = clock.left(state.steps)
-            for name in state.running:
+            left = clock.left(steps)
+            for name in running:
                 if name not in shown:
                     shown.add(name)
-                    warn(f"training {name} ({state.done} of {state.total} done{left})")
+                    warn(f"training {name} ({done} of {len(slots)} done{left})")
             if not sys.stderr.isatty() and clock.due():
-                warn(f"{state.steps:.0%} of all steps{left}")
+                warn(f"{steps:.0%} of all steps{left}")
 
         try:
             return run_plan(plan, slots, jobs, show), ""

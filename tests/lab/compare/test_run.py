@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import warnings
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,6 @@ from regard.lab.compare.plan import Comparison, Plan, VariantGrid, make_plan
 from regard.lab.compare.results import Row, Spread, gather
 from regard.lab.compare.run_plan import (
     LOG,
-    PlanState,
     Slot,
     Stopped,
     _start,
@@ -88,13 +88,13 @@ def test_parallel_processes_and_one_that_fails(recipe: Path, tmp_path: Path) -> 
     # A folder with other files makes the run in it fail, and only that run.
     (slots[1].folder / "run").mkdir(parents=True)
     (slots[1].folder / "run" / "precious").write_text("mine", encoding="utf-8")
-    states: list[PlanState] = []
-    failed = run_plan(plan, slots, jobs=2, show=states.append)
+    states: list[tuple[int, Collection[str], float]] = []
+    failed = run_plan(plan, slots, jobs=2, show=lambda *state: states.append(state))
     assert list(failed) == ["general, seed 0"]
     assert "holds files that are not a run" in failed["general, seed 0"]
     assert slots[0].result() is not None
-    assert states[0].running == ("additive, seed 0", "general, seed 0")
-    assert (states[-1].done, states[-1].total, states[-1].steps) == (2, 2, 1.0)
+    assert states[0][1] == ("additive, seed 0", "general, seed 0")
+    assert states[-1] == (2, (), 1.0)
     rows = gather(plan, slots, failed)
     page = comparison_page(plan, rows, {})
     assert "Not run" in page
@@ -113,8 +113,8 @@ def test_a_run_finished_by_another_process_is_not_a_failure(recipe: Path, tmp_pa
     (slot,) = slots = open_folder(plan, tmp_path / "out", resume=False)
     (slot.folder / "run").mkdir(parents=True)
 
-    def finish_meanwhile(state: PlanState) -> None:
-        if slot.name in state.running and "another process" in "".join(slot.log()):
+    def finish_meanwhile(done: int, running: Collection[str], steps: float) -> None:
+        if slot.name in running and "another process" in "".join(slot.log()):
             (slot.folder / RESULT).write_text("{}", encoding="utf-8")
 
     with hold_folder(slot.folder / "run", "ours"):  # of a comparison that was killed, say, whose run goes on
@@ -304,7 +304,7 @@ def test_item_11_a_run_that_ends_while_it_is_interrupted_counts_as_done(
         slot.folder.mkdir(parents=True)
         return launch([sys.executable, "-c", ending, slot.folder, RESULT])
 
-    def interrupt(state: PlanState) -> None:
+    def interrupt(done: int, running: Collection[str], steps: float) -> None:
         if (slots[0].folder / "ready").exists():
             signal.raise_signal(signal.SIGINT)
 

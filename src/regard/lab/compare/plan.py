@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from regard.attention.build import SCORES
 from regard.bounds import MOST
 from regard.lab.scoring_protocol import find_protocol
-from regard.models.model_config import RecurrentConfig, TransformerConfig
+from regard.models.model_config import RecurrentConfig
 from regard.models.presets import preset
 from regard.suggest import suggest
 from regard.text.complaint import complain
@@ -227,7 +227,6 @@ def _recurrent(base: Recipe) -> RecurrentConfig:
     """The model that the grid varies: the recipe's or, if that is a Transformer, Bahdanau's of similar size."""
     if isinstance(base.model, RecurrentConfig):
         return base.model
-    assert isinstance(base.model, TransformerConfig)
     size = "tiny" if base.model.width <= 128 else "small" if base.model.width <= 256 else "base"
     found = preset("bahdanau", size)
     assert isinstance(found, RecurrentConfig)

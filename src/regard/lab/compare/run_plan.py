@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,15 +55,8 @@ class Slot:
         return found
 
 
-@dataclass(frozen=True)
-class PlanState:
-    """The progress of a comparison."""
-
-    done: int
-    total: int
-    running: tuple[str, ...]
-    steps: float
-    """Share of all optimizer steps that are done."""
+Show = Callable[[int, Collection[str], float], None]
+"""Called with the number of finished runs, the names of those that run, and the share of all optimizer steps done."""
 
 
 class Stopped(RuntimeError):
@@ -167,7 +160,7 @@ def together(messages: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 
 
 def run_plan(
-    plan: Plan, slots: list[Slot], jobs: int, show: Callable[[PlanState], None] = lambda state: None
+    plan: Plan, slots: list[Slot], jobs: int, show: Show = lambda done, running, steps: None
 ) -> dict[str, str]:
     """Train and evaluate every run without a result; returns the reasons of failed runs, by name."""
     waiting = [slot for slot in slots if slot.result() is None]
@@ -178,7 +171,7 @@ def run_plan(
             while waiting and len(running) < jobs:
                 slot = waiting.pop(0)
                 running[slot.name] = (slot, _start(plan, slot, alone=jobs == 1))
-            show(_state(slots, running, failed))
+            show(*_state(slots, running, failed))
             time.sleep(PAUSE)
             for name, (slot, process) in list(running.items()):
                 code = process.poll()
@@ -194,7 +187,7 @@ def run_plan(
                 _stop([process for _, process in running.values()])
                 left = sum(slot.result() is None for slot in slots)  # a run may have ended meanwhile
                 raise Stopped(f"interrupted; {left} of {len(slots)} runs are not done")
-    show(_state(slots, running, failed))
+    show(*_state(slots, running, failed))
     # In the plan's order, not in the order of completion; another process may have finished some meanwhile.
     return {slot.name: failed[slot.name] for slot in slots if slot.name in failed and slot.result() is None}
 
@@ -239,13 +232,13 @@ def why_failed(slot: Slot, code: int) -> str:
     return reason
 
 
-def _state(slots: list[Slot], running: "dict[str, Any]", failed: dict[str, str]) -> PlanState:
+def _state(slots: list[Slot], running: "dict[str, Any]", failed: dict[str, str]) -> tuple[int, tuple[str, ...], float]:
+    """The arguments of a `Show`."""
     shares = [
         _share(slot) if slot.name in running else float(slot.name in failed or slot.result() is not None)
         for slot in slots
     ]
-    done = sum(share == 1.0 for share in shares)
-    return PlanState(done, len(slots), tuple(running), sum(shares) / max(len(shares), 1))
+    return sum(share == 1.0 for share in shares), tuple(running), sum(shares) / max(len(shares), 1)
 
 
 def _share(slot: Slot) -> float:
