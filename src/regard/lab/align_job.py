@@ -88,10 +88,7 @@ class AlignOutcome:
             "chosen": self.aligned.chosen,
             "rules": {name: asdict(one.rule) for name, one in directions.items() if one is not None},
             "paired_rules": {name: asdict(one.joined) for name, one in directions.items() if one and one.joined},
-            "tuned": {
-                name: {"aer": one.aer, "by_shift": {str(k): v for k, v in one.by_shift().items()}}
-                for name, one in alone.items()
-            },
+            "tuned": {name: {"aer": one.aer, "by_shift": one.by_shift()} for name, one in alone.items()},
             "posterior": None if self.posterior is None else asdict(self.posterior),
             "development": self.development,
             "scores": None if self.scores is None else {name: asdict(one) for name, one in self.scores.items()},
