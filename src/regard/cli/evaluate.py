@@ -117,7 +117,6 @@ def evaluate(
 
 def _check(systems: list[Path], against: Path | None, for_models: Mapping[str, object], gold_read: bool) -> None:
     """Raise for options that do not apply to the given systems."""
-
     if for_models["links"] is None and gold_read:
         raise InputError("--gold-base and --flip-gold apply to --links: name that file too")
     texts = [one for one in systems if one.is_file()]

@@ -49,7 +49,6 @@ def _descriptor(stream: Any) -> int | None:
 
 def count_lines(path: Path) -> int | None:
     """The number of lines of a file, which checks its encoding; None for a stream, which can be read only once."""
-
     return None if is_stream(path) else sum(1 for _ in read_lines(path))
 
 

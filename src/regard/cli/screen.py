@@ -120,11 +120,8 @@ def plain_table(rows: Sequence[Sequence[str]]) -> list[str]:
     """Lines of columns, figures to the right, long texts to the left."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     sides = ["<", *(("<" if width > TEXT else ">") for width in widths[1:])]
-    return ["  ".join(map(_aligned, row, sides, widths)).rstrip() for row in rows]
-
-
-def _aligned(text: str, side: str, width: int) -> str:
-    return f"{text:{side}{width}}"
+    forms = [f"{side}{width}" for side, width in zip(sides, widths, strict=True)]
+    return ["  ".join(map(format, row, forms)).rstrip() for row in rows]
 
 
 def fold_table(rows: Sequence[Sequence[str]], width: int) -> list[str]:
