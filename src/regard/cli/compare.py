@@ -55,8 +55,9 @@ def compare(
     from regard.lab.compare.comparison_page import table_rows, write_report
     from regard.lab.compare.export_files import export
     from regard.lab.compare.plan import make_plan
+    from regard.lab.compare.results import gather
     from regard.lab.compare.run_plan import LOG, claimed, open_folder, together, warned
-    from regard.lab.compare.significance import ABOUT
+    from regard.lab.compare.significance import ABOUT, pair_up
     from regard.lab.machine import default_jobs
 
     axes = {"score": score, "window": window, "placement": placement, "cell": cell, "also": also}
@@ -74,15 +75,17 @@ def compare(
     logs = {slot.name: slot.folder / LOG for slot in slots}
     for reason, names in together(failed.items()).items():
         warn(f"failed: {_first(names)}: {reason} ({logs[names[0]]})")
-    report = write_report(plan, slots, failed, count, folder, paired=True)
-    if report is not None:
+    rows = gather(plan, slots, failed)
+    if any(row.runs for row in rows):
+        pairs = pair_up(rows)
+        content = write_report(plan, rows, count, folder, pairs)
         if as_json:
-            print_json(report.content)
+            print_json(content)
         else:
-            show_table(table_rows(report.rows, report.pairs))
-        if report.pairs:
-            warn(f"p: BLEU against {report.rows[0].name}; {ABOUT}")
-        files = [folder / "report.html", folder / "report.json", *export(report.rows, report.pairs, folder)]
+            show_table(table_rows(rows, pairs))
+        if pairs:
+            warn(f"p: BLEU against {rows[0].name}; {ABOUT}")
+        files = [folder / "report.html", folder / "report.json", *export(rows, pairs, folder)]
         warn(f"written: {', '.join(map(str, files))}")
     if stopped:
         given = {name: [str(one)] for name, one in options.items() if one is not None}
@@ -124,6 +127,7 @@ def _run(plan: "Plan", slots: "list[Slot]", jobs: int, folder: Path) -> tuple[di
     from regard.cli.screen import progress
     from regard.cli.training_display import Clock
     from regard.lab.compare.comparison_page import write_report
+    from regard.lab.compare.results import gather
     from regard.lab.compare.run_plan import Stopped, run_plan
 
     shown: set[str] = set()
@@ -136,7 +140,9 @@ def _run(plan: "Plan", slots: "list[Slot]", jobs: int, folder: Path) -> tuple[di
             bar(round(100 * steps))
             if done > reported:
                 reported = done
-                write_report(plan, slots, {}, jobs, folder)
+                rows = gather(plan, slots, {})
+                if any(row.runs for row in rows):
+                    write_report(plan, rows, jobs, folder)
             left = clock.left(steps)
             for name in running:
                 if name not in shown:

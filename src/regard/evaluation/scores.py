@@ -80,7 +80,6 @@ def bleu_statistics(
 
 
 def bleu_from(total: Float[np.ndarray, "statistic"]) -> float:
-    """Corpus BLEU of summed statistics."""
     return _score(bleu_metric("none", False), total)
 
 
@@ -92,7 +91,6 @@ def chrf_statistics(
 
 
 def chrf_from(total: Float[np.ndarray, "statistic"]) -> float:
-    """Corpus chrF of summed statistics."""
     return _score(chrf_metric(), total)
 
 
@@ -141,7 +139,6 @@ def bleu_metric(tokenize: str, lowercase: bool) -> Any:
 
 
 def chrf_metric(lowercase: bool = False, word_order: int = 0) -> Any:
-    """sacrebleu's chrF."""
     from sacrebleu.metrics.chrf import CHRF
 
     return CHRF(lowercase=lowercase, word_order=word_order)

@@ -107,8 +107,6 @@ class AlignOptions(BaseModel):
 
 @dataclass(frozen=True)
 class AlignRequest:
-    """The request of `regard align`."""
-
     bundle: Path
     options: AlignOptions = field(default_factory=lambda: AlignOptions())
     reverse: Path | None = None

@@ -51,10 +51,8 @@ def test_a_comparison_from_plan_to_page(comparison: Comparison, tmp_path: Path) 
     assert [slot.seed for slot in slots] == [0, 0, 0, 1, 1, 1]
     finish(plan, slots)
     assert run_plan(plan, slots, jobs=1) == {}  # nothing is left to do
-    assert write_report(plan, slots[:0], {}, 2, tmp_path / "out") is None
-    report = write_report(plan, slots, {}, 2, tmp_path / "out")
-    assert report is not None
-    rows, found = report.rows, report.content
+    rows = gather(plan, slots, {})
+    found = write_report(plan, rows, 2, tmp_path / "out")
     assert found["machine"]["machine"].endswith("2 runs side by side")
     assert json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8")) == found
     additive, _, vanilla = found["variants"]

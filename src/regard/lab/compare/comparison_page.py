@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from statistics import fmean
@@ -13,9 +12,9 @@ import torch
 
 from regard.bundle.bundle_folder import write_whole
 from regard.lab.compare.plan import Plan
-from regard.lab.compare.results import Row, Spread, gather, to_json
-from regard.lab.compare.run_plan import Slot, together
-from regard.lab.compare.significance import ABOUT, Pairing, pair_up
+from regard.lab.compare.results import Row, Spread, to_json
+from regard.lab.compare.run_plan import together
+from regard.lab.compare.significance import ABOUT, Pairing
 from regard.lab.evaluation_page import length_charts
 from regard.lab.machine import describe_machine
 from regard.plot import (
@@ -77,30 +76,17 @@ def p_values(rows: Sequence[Row], pairs: Sequence[Pairing]) -> dict[str, float]:
     return {one.second: one.comparisons["bleu"].p_value for one in pairs if one.first == rows[0].label}
 
 
-@dataclass(frozen=True)
-class WrittenReport:
-    """The written report: the rows, the content of report.json, and the pairs of variants."""
-
-    rows: list[Row]
-    content: dict[str, Any]
-    pairs: list[Pairing]
-
-
 def write_report(
-    plan: Plan, slots: Sequence[Slot], failed: dict[str, str], jobs: int, folder: Path, *, paired: bool = False
-) -> WrittenReport | None:
-    """Write report.html and report.json; None if no run has finished. `paired` adds significance: it takes seconds."""
-    rows = gather(plan, slots, failed)
-    if not any(row.runs for row in rows):
-        return None
+    plan: Plan, rows: Sequence[Row], jobs: int, folder: Path, pairs: Sequence[Pairing] = ()
+) -> dict[str, Any]:
+    """Write report.html and report.json; returns the content of the latter."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     machine = describe_machine(device, "one run at a time" if jobs == 1 else f"{jobs} runs side by side")
-    pairs = pair_up(rows) if paired else []
     significance = {"about": ABOUT, "pairs": [one.json() for one in pairs]}
     content = {**to_json(plan, rows, machine), "significance": significance}
     write_whole(folder / "report.json", json.dumps(content, ensure_ascii=False, indent=2) + "\n")
     write_whole(folder / "report.html", comparison_page(plan, rows, machine, pairs))
-    return WrittenReport(rows, content, pairs)
+    return content
 
 
 def comparison_page(plan: Plan, rows: Sequence[Row], machine: dict[str, str], pairs: Sequence[Pairing] = ()) -> str:
@@ -173,7 +159,6 @@ def _budget(recipe: Recipe) -> str:
 
 
 def charts(rows: Sequence[Row]) -> list[LengthQuality]:
-    """Quality by source length."""
     done = {row.label: row.by_length() for row in rows if row.runs}
     return length_charts(done, ("BLEU", "alignment error rate"))
 

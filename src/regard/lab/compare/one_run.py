@@ -108,7 +108,8 @@ def work(folder: Path, task: Task, trust: Collection[str] = ()) -> int:
     done = train(recipe, run, resume=(run / "recipe.json").exists(), trust=trust)
     if done.reason == "interrupted":
         return INTERRUPTED
-    started = _started(read_journal(run / NAME))
+    journal = read_journal(run / NAME)
+    started = [entry for entry in journal if entry["event"] == "started"][-1]  # the last start, if it was resumed
     for note in started.get("notes", ()):
         _log(f"{WARNING}{note}")
     translator = load(run, started["device"], trust=trust)
@@ -118,7 +119,7 @@ def work(folder: Path, task: Task, trust: Collection[str] = ()) -> int:
     result = {
         "variant": task.variant,
         "seed": task.seed,
-        **_figures(run),
+        **_figures(journal, started),
         "parameters": translator.bundle.model.parameters_count,
         "memory": _memory(),
         "evaluation": measured.json(),
@@ -145,12 +146,10 @@ def _tune(translator: Translator, pairs: Sequence[Pair]) -> tuple[LinkRule | Non
     return found.rule, {str(shift): aer for shift, aer in found.by_shift().items()}
 
 
-def _figures(run: Path) -> dict[str, Any]:
-    """Speed, time and the learning curve, from the journal."""
-    entries = read_journal(run / NAME)
-    steps = [entry for entry in entries if entry["event"] == "step"]
-    checks = [entry for entry in entries if entry["event"] == "validated"]
-    started = _started(entries)
+def _figures(journal: Sequence[dict[str, Any]], started: dict[str, Any]) -> dict[str, Any]:
+    """Speed, time and the learning curve."""
+    steps = [entry for entry in journal if entry["event"] == "step"]
+    checks = [entry for entry in journal if entry["event"] == "validated"]
     return {
         "device": started["device"],
         "steps": steps[-1]["step"],
@@ -163,10 +162,6 @@ def _figures(run: Path) -> dict[str, Any]:
             for one in checks
         ],
     }
-
-
-def _started(entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    return next(entry for entry in entries if entry["event"] == "started")
 
 
 def _memory() -> int:

@@ -65,7 +65,6 @@ class Row:
         return f"{self.name} ({self.state})" if self.state else self.name
 
     def by_length(self) -> list[list[LengthScores]]:
-        """The scores by length of each run."""
         return [[LengthScores(**scores) for scores in run["evaluation"]["by_length"]] for run in self.runs]
 
     def curve(self) -> list[tuple[int, float]]:

@@ -141,7 +141,6 @@ def _refuse_changes(slot: Slot, folder: Path) -> None:
 
 
 def claimed(folder: Path) -> AbstractContextManager[None]:
-    """The lock of a comparison's folder."""
     return hold_folder(folder, f"another process runs the comparison in {folder}")
 
 
