@@ -92,11 +92,13 @@ class TrainingDisplay:
         for note in event.notes:
             self._line(f"note: {note}")
         threads = "1 thread" if event.threads == 1 else f"{event.threads} threads"
-        workers = f"{event.workers} workers, each with " if event.workers > 1 else ""
+        workers, device = "", event.device
+        if event.workers > 1:  # every worker has a device of its own
+            workers, device = f"{event.workers} workers, each with ", device.partition(":")[0]
         self._line(
             f"{event.train_pairs:,} training pairs, {event.dev_pairs:,} development pairs; vocabulary "
             f"{event.source_vocabulary:,} → {event.target_vocabulary:,}; {event.parameters:,} parameters; "
-            f"{workers}{_kind(event)}, {event.precision}, {threads}; {event.padding:.0%} padding"
+            f"{workers}{device}, {event.precision}, {threads}; {event.padding:.0%} padding"
         )
         if event.first_step > 1:
             self._line(f"resumed at step {event.first_step:,} of {event.total_steps:,}")
@@ -169,11 +171,6 @@ class Clock:
         due = now - self.reported >= self.seconds
         self.reported = now if due else self.reported
         return due
-
-
-def _kind(event: Started) -> str:
-    """The device; without its number if every worker has its own."""
-    return event.device if event.workers == 1 else event.device.partition(":")[0]
 
 
 def show_score(metric: str, score: float) -> str:

@@ -243,8 +243,8 @@ def _forced_links(
     """Links extracted while the model is forced to write the references that have gold links."""
     known = [i for i, links in enumerate(gold) if links is not None]
     direction = Direction(Aligner(translator.bundle, characters=False), rule or default_rule(translator.bundle))
-    found = direction.links(ParallelText.of([pairs[i] for i in known]))
-    links = dict(zip(known, found.alone, strict=True))
+    (found,), _, _ = direction.links(ParallelText.of([pairs[i] for i in known]))
+    links = dict(zip(known, found, strict=True))
     return [links.get(i, frozenset()) for i in range(len(pairs))]
 
 

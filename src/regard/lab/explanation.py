@@ -48,12 +48,10 @@ class Mechanism:
 
 @dataclass(frozen=True)
 class Explanation:
-    """A mechanism, its equation and every number of one step; `worked` is None without attention."""
+    """A mechanism and every number of one step; `worked` is None without attention."""
 
     name: str
-    title: str
-    equation: str
-    paper: str
+    mechanism: Mechanism
     query: Float[ndarray, " query"]
     worked: Worked | None
     context: Float[ndarray, " value"]
@@ -109,4 +107,4 @@ def explain(mechanism: str) -> Explanation:
         worked = found.work(view)
         context = worked.context[0]
         note = found.note if view.center is None else found.note.format(center=float(view.center[0]))
-    return Explanation(name, found.title, found.equation, found.paper, QUERY[0], worked, context, note)
+    return Explanation(name, found, QUERY[0], worked, context, note)

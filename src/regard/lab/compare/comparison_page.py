@@ -40,8 +40,6 @@ COLUMNS: dict[str, tuple[str, Callable[[float], str]]] = {
     "memory": ("memory, MB", lambda value: f"{value / 1e6:,.0f}"),
     "seconds": ("training, s", lambda value: f"{value:,.0f}"),
 }
-EXACT = ("parameters",)
-"""Figures that do not depend on the seed."""
 
 
 def cell(figure: str, spread: Spread | None, runs: int) -> str:
@@ -50,7 +48,7 @@ def cell(figure: str, spread: Spread | None, runs: int) -> str:
         return "–"
     _, form = COLUMNS[figure]
     some = f" ({spread.seeds} of {runs} seeds)" if spread.seeds < runs else ""
-    if figure in EXACT or spread.seeds < 2:
+    if figure == "parameters" or spread.seeds < 2:  # which do not depend on the seed
         return form(spread.mean) + some
     return f"{form(spread.mean)} ± {form(spread.deviation)}{some}"
 
