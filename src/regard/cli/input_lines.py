@@ -4,7 +4,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,19 +22,10 @@ def read_batches(path: Path | None) -> Iterator[list[str]]:
     if path is not None and not is_stream(path):
         yield from chunks(read_lines(path))
         return
-    with _open_stream(path) as stream:
+    with nullcontext(sys.stdin.buffer) if path is None else path.open("rb") as stream:
         name = "standard input" if path is None else str(path)
         file = _descriptor(stream)
         yield from chunks(decode_lines(stream, name)) if file is None else ArrivingLines(file, name).batches(CHUNK)
-
-
-@contextmanager
-def _open_stream(path: Path | None) -> Iterator[Any]:
-    if path is None:
-        yield sys.stdin.buffer
-    else:
-        with path.open("rb") as stream:
-            yield stream
 
 
 def _descriptor(stream: Any) -> int | None:

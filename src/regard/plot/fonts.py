@@ -87,7 +87,8 @@ def choose_fonts(texts: Iterable[str], fonts: Sequence[FontFile] | None = None) 
     available = installed_fonts() if fonts is None else tuple(fonts)
     wanted = {character for text in texts for character in text if _has_ink(character)}
     families = [BASE_FAMILY]
-    wanted -= _glyphs_of(BASE_FAMILY, available)
+    base = next(font for font in (*available, *installed_fonts()) if font.family == BASE_FAMILY)
+    wanted -= _glyphs(base.path, base.face)
     missing: set[str] = set()
     looked_again = fonts is not None
     while wanted:
@@ -163,11 +164,6 @@ def _best_font(script: str, wanted: set[str], fonts: Sequence[FontFile]) -> tupl
         if covered == wanted:
             break
     return best, covered
-
-
-def _glyphs_of(family: str, fonts: Sequence[FontFile]) -> set[str]:
-    faces = [font for font in fonts if font.family == family] or [f for f in installed_fonts() if f.family == family]
-    return set().union(*(_glyphs(face.path, face.face) for face in faces[:1]))
 
 
 @cache
