@@ -87,8 +87,8 @@ def evaluate(
     for_models = {"beam": beam, "length-penalty": length_penalty, "longest-source": longest_source, "links": links}
     _check(systems, against, for_models, gold_base is not None or flip_gold)
     gold = None if links is None else GoldFile(links, gold_base, flip_gold)
-    evaluated = find_evaluation_data(bundle, data, split, source, target, gold, trust or ())
-    evaluated = evaluated.with_references(reference or ())
+    found = find_evaluation_data(bundle, data, split, source, target, gold, trust or ())
+    evaluated = found.with_references(reference or ())
     evaluated = evaluated.grouped() if group else evaluated
     for note in evaluated.notes:
         warn(note)

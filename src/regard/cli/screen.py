@@ -68,14 +68,9 @@ def show_map(screen: Console, translation: Translation, *, words: bool = False) 
 
 def show_walk(screen: Console, translation: Translation) -> None:
     """Attention step by step, with the attended source words highlighted."""
+    attention, probabilities = translation.attention_map(), translation.probabilities
     ascii_only = screen.options.ascii_only
-    steps = walk(
-        translation.attention_map(),
-        width=screen.width,
-        probabilities=translation.probabilities,
-        ascii_only=ascii_only,
-    )
-    screen.print(steps)
+    screen.print(walk(attention, width=screen.width, probabilities=probabilities, ascii_only=ascii_only))
     screen.print()
 
 
@@ -133,16 +128,12 @@ def fold_table(rows: Sequence[Sequence[str]], width: int) -> list[str]:
     widths = [min(max(map(len, column)), room) for column in list(zip(*rows, strict=True))[1:]]
     lines: list[str] = []
     for block in dealt(widths, room, gap=2):
-        some = ([row[0], *(row[1 + one] for one in block)] for row in rows)
-        wrapped = [line for row in some for line in _wrap_row(row, name, room)]
+        wrapped: list[tuple[str, ...]] = []
+        for row in rows:  # becomes several lines, so that its cells fit
+            cells = [wrap(row[0], name), *(wrap(row[1 + one], room) for one in block)]
+            wrapped += zip_longest(*(cell or [""] for cell in cells), fillvalue="")
         lines += [*([""] if lines else []), *plain_table(wrapped)]
     return lines
-
-
-def _wrap_row(cells: Sequence[str], name: int, room: int) -> list[list[str]]:
-    """A row as several lines, so that the cells fit into the given widths."""
-    parts = [wrap(cell, name if place == 0 else room) or [""] for place, cell in enumerate(cells)]
-    return [list(line) for line in zip_longest(*parts, fillvalue="")]
 
 
 def show_table(rows: Sequence[Sequence[str]]) -> None:

@@ -69,7 +69,6 @@ class AlignOptions(BaseModel):
 
     @classmethod
     def parse(cls, pairs: Iterable[str]) -> "AlignOptions":
-        """Options from `KEY=VALUE` strings."""
         given = {}
         for pair in pairs:
             key, equals, value = pair.partition("=")
@@ -216,7 +215,6 @@ class AlignSettings(BaseModel):
 
     @classmethod
     def load(cls, path: Path) -> "AlignSettings":
-        """Read a file that `save` wrote."""
         find_file(path)  # raises for a missing file, with the nearest name
         try:
             content = read_json(path)

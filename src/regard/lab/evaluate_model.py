@@ -76,8 +76,6 @@ class Example:
 
 @dataclass(frozen=True)
 class Scoring:
-    """How translations are scored."""
-
     protocol: str | None = None
     """None: model for a model, raw for translations from elsewhere."""
     tokenize: str | None = None

@@ -29,11 +29,10 @@ def report_page(
         maps = [one.attention_map() for one in measured.examples[:EXAMPLES] if one.translation.source_words]
     systems = {name: [rows]}
     scores = _scores(measured, about)
+    notes = [*measured.notes, *([_LONGER] if longer is not None else [])]
     if against is not None:
         scores += _differences(against)
         systems[against.name] = [list(against.measured.evaluation.by_length)]
-    notes = [*measured.notes, *([_LONGER] if longer is not None else [])]
-    if against is not None:
         notes += [f"{against.name}: {note}" for note in against.measured.notes]
     return report_html(title=title, scores=scores, quality=length_charts(systems), attentions=maps, notes=notes)
 

@@ -34,8 +34,6 @@ _LANGUAGES = {"en": "English", "fr": "French", "hi": "Hindi"}
 
 @dataclass(frozen=True)
 class Demo:
-    """The result of the demo."""
-
     showcase: list[Example]
     measured: Measured
     longer: Measured

@@ -154,7 +154,6 @@ def check_overlap(train: Survey, held_out: Iterable[Pair], name: str) -> list[Fi
 
 
 def example(pair: Pair, place: str = "") -> str:
-    """A pair in one short line."""
     source, target = (text if len(text) <= 50 else text[:49] + "…" for text in (pair.source, pair.target))
     return f"{place}{': ' if place else ''}{source!r} → {target!r}"
 

@@ -96,7 +96,6 @@ def gather(plan: Plan, slots: Sequence[Slot], failed: dict[str, str]) -> list[Ro
 
 
 def to_json(plan: Plan, rows: Sequence[Row], machine: dict[str, str]) -> dict[str, Any]:
-    """The comparison as JSON: plan, machine and all results."""
     return {
         "comparison": plan.comparison.model_dump(mode="json"),
         "machine": machine,
