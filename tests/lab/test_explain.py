@@ -35,8 +35,8 @@ def test_the_text_shows_every_stage(name: str) -> None:
     explanation = explain(name)
     text = written(explanation)
     for part in (
-        *explanation.mechanism.equation.split(",  "),
-        explanation.mechanism.paper,
+        *explanation.equation.split(",  "),
+        explanation.paper,
         "score e",
         "mask",
         "weight α",
@@ -84,8 +84,8 @@ def test_item_18_pictures_keep_the_formula_whole(name: str) -> None:
     explanation = explain(name)
     figure = draw_explanation(explanation)
     title, *lines = figure.get_suptitle().splitlines()
-    assert title == explanation.mechanism.title
-    assert ",  ".join(lines).replace(",,", ",") == explanation.mechanism.equation
+    assert title == explanation.title
+    assert ",  ".join(lines).replace(",,", ",") == explanation.equation
     figure.draw_without_rendering()
     (heading,) = figure.texts
     assert heading.get_window_extent().x1 <= figure.bbox.x1, "the formula is cut at the edge"

@@ -48,10 +48,12 @@ class Mechanism:
 
 @dataclass(frozen=True)
 class Explanation:
-    """A mechanism and every number of one step; `worked` is None without attention."""
+    """A mechanism, its equation and every number of one step; `worked` is None without attention."""
 
     name: str
-    mechanism: Mechanism
+    title: str
+    equation: str
+    paper: str
     query: Float[ndarray, " query"]
     worked: Worked | None
     context: Float[ndarray, " value"]
@@ -107,4 +109,4 @@ def explain(mechanism: str) -> Explanation:
         worked = found.work(view)
         context = worked.context[0]
         note = found.note if view.center is None else found.note.format(center=float(view.center[0]))
-    return Explanation(name, found, QUERY[0], worked, context, note)
+    return Explanation(name, found.title, found.equation, found.paper, QUERY[0], worked, context, note)

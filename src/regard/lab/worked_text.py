@@ -22,8 +22,7 @@ WIDTH = 79
 
 def explanation_blocks(explanation: Explanation) -> list[str]:
     """The stages of a step, one text for each; `explain --walk` shows them one at a time."""
-    mechanism = explanation.mechanism
-    head = [mechanism.title, *_fitted(mechanism.equation), f"  {mechanism.paper}"]
+    head = [explanation.title, *_fitted(explanation.equation), f"  {explanation.paper}"]
     states = [
         "The encoder read four words; the fifth position is padding. Each h is a state:",
         *(f"  {word:<8} {_vector(state)}" for word, state in zip(WORDS, STATES, strict=True)),
@@ -57,8 +56,8 @@ def draw_explanation(explanation: Explanation) -> "Figure":
         seen = explanation.worked.mask[0]
         stages += [Bars(f"scores e{name}", WORDS, _shown(scores, seen)), *_gaussian(explanation.worked, weights)]
         stages.append(Bars(f"weights α{name}", WORDS, tuple(weights.tolist())))
-    clauses = explanation.mechanism.equation.split(",  ")
-    return bars(stages, title=explanation.mechanism.title, formula=[*(f"{one}," for one in clauses[:-1]), clauses[-1]])
+    clauses = explanation.equation.split(",  ")
+    return bars(stages, title=explanation.title, formula=[*(f"{one}," for one in clauses[:-1]), clauses[-1]])
 
 
 def _gaussian(worked: Worked, weights: Float[ndarray, " source"]) -> list[Bars]:
