@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from regard.lab.compare.comparison_page import table_rows
 from regard.lab.compare.plan import (
     AXES,
     DEFAULT,
@@ -15,6 +16,7 @@ from regard.lab.compare.plan import (
     names,
     plan_changes,
 )
+from regard.lab.compare.results import gather
 from regard.models.model_config import RecurrentConfig, TransformerConfig
 from regard.text.input_error import InputError
 from regard.training.recipe import load_recipe
@@ -58,6 +60,15 @@ def test_a_recipe_alone_has_a_default_comparison() -> None:
     found = load_comparison("reverse")
     assert (found.grid, found.seeds) == (DEFAULT, 3)
     assert len(make_plan(found).variants) == 8
+
+
+def test_the_first_variant_that_can_be_built_is_the_baseline(recipe: Path) -> None:
+    variants = {"impossible": {"model": {"heads": 3}}, "wide": {"model": {"decoder_units": 16}}}
+    plan = make_plan(Comparison(recipe=str(recipe), variants=variants))
+    first, skipped = gather(plan, [], {})
+    assert (first.name, first.changes) == ("wide", ())
+    assert (skipped.name, skipped.problem) == ("impossible", plan.skipped["impossible"])
+    assert table_rows([first, skipped])[0][-1] == "differs from wide in"
 
 
 def test_a_comparison_file(tmp_path: Path, recipe: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from processes import completed, default_signals, launch, wait_until
 from regard.lab.compare import run_plan as run_plan_module
@@ -32,6 +33,7 @@ from regard.lab.compare.run_plan import (
 )
 from regard.lab.machine import default_jobs
 from regard.text.input_error import InputError
+from regard.training import device as training_device
 from regard.training.recipe import load_recipe
 from regard.training.run_folder import hold_folder
 
@@ -43,6 +45,22 @@ def finish(plan: Plan, slots: list[Slot]) -> None:
         recipe["train"]["seed"] = slot.seed
         slot.folder.mkdir(parents=True)
         assert work(slot.folder, Task(slot.variant.name, slot.seed, recipe, 10, 2, "lowercase")) == 0
+
+
+def test_a_run_is_measured_on_the_cpu_where_its_gpu_does_not_work(
+    comparison: Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = make_plan(comparison.model_copy(update={"set": ("train.device=auto",)}))
+    slots = open_folder(plan, tmp_path / "out", resume=False)
+
+    def fail(device: torch.device) -> None:
+        raise RuntimeError("CUDA error: no kernel image is available for execution on the device")
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(training_device, "_try", fail)
+    with pytest.warns(training_device.DeviceWarning, match="the GPU cannot be used"):
+        finish(plan, slots[:1])
+    assert slots[0].result() is not None
 
 
 def test_a_comparison_from_plan_to_page(comparison: Comparison, tmp_path: Path) -> None:

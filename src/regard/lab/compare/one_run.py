@@ -30,9 +30,11 @@ from regard.runtime.aligner import Aligner
 from regard.runtime.translator import Translator, load
 from regard.text.controls import escape_controls
 from regard.text.input_error import InputError
+from regard.training.device import pick_device
 from regard.training.journal import NAME, read_journal
 from regard.training.recipe import parse_recipe
 from regard.training.run import train
+from regard.training.world import find_world
 
 TASK, RESULT = "task.json", "result.json"
 TUNING = 200
@@ -112,7 +114,7 @@ def work(folder: Path, task: Task, trust: Collection[str] = ()) -> int:
     started = [entry for entry in journal if entry["event"] == "started"][-1]  # the last start, if it was resumed
     for note in started.get("notes", ()):
         _log(f"{WARNING}{note}")
-    translator = load(run, started["device"], trust=trust)
+    translator = load(run, str(pick_device(recipe.train.device, find_world())), trust=trust)
     pairs = load_split(recipe.data, "test").pairs[: task.sentences]
     rule, tuned = _tune(translator, load_split(recipe.data, "dev").pairs[:TUNING])
     measured = measure(translator, pairs, rule=rule, scoring=Scoring(task.protocol))
