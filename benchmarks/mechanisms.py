@@ -59,7 +59,7 @@ def measure(comparison: Comparison, given: argparse.Namespace) -> None:
     """Every variant in turn; results are written after each."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     plan = make_plan(comparison)
-    recipes = {one.name: one.recipe for one in plan.variants if one.recipe is not None}
+    recipes = {one.name: one.recipe for one in plan.variants}
     data = prepare(next(iter(recipes.values())))
     lengths = sorted(data.batcher.plan(), key=lambda items: (int(data.batcher.decoder_steps(items).max()), -len(items)))
     full = [items for items in lengths if len(items) >= median(map(len, lengths))]

@@ -89,7 +89,7 @@ def test_the_recipe_provides_text_and_gold(run_folder: Path) -> None:
     assert outcome.scores["forward"].aer < 0.2
     data = outcome.json()
     assert data["rules"]["forward"]["shift"] == 0
-    assert data["tuned"]["forward"]["by_shift"]["1"] > data["tuned"]["forward"]["aer"]
+    assert data["tuned"]["forward"]["by_shift"][1] > data["tuned"]["forward"]["aer"]
     assert data["entropy"]["mean"] >= 0
     assert data["development"] == data["tuned"]["forward"]["aer"]
 

@@ -46,9 +46,9 @@ def test_a_loss_that_is_the_metric_is_printed_once() -> None:
 def test_a_log_gets_the_remaining_time_at_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(training_display, "LOG_SECONDS", 0.0)
     lines = show(START, STEP, CHECK, replace(STEP, step=11, loss=math.nan)).splitlines()
-    assert lines[2].startswith("step 1 of 20 · loss 2.000 · 1,234 tokens/s · ")
+    assert lines[2].startswith("step 1 of 20 · loss 2.000 · 1,234 tokens/s, about ")
     assert lines[2].endswith(" s left")
-    assert lines[4].startswith("step 11 of 20 · loss 2.000 · 1,234 tokens/s · exact match 87.5% · ")
+    assert lines[4].startswith("step 11 of 20 · loss 2.000 · 1,234 tokens/s · exact match 87.5%, about ")
 
 
 def test_preparing_is_counted_and_then_measured() -> None:

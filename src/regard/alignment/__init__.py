@@ -1,7 +1,6 @@
 """Word alignment: links from attention, symmetrisation, Pharaoh and NAACL formats, Alignment Error Rate; NumPy only."""
 
-from regard.alignment.entropy import attention_entropy
-from regard.alignment.extract import combine_heads, word_links
+from regard.alignment.extract import attention_entropy, combine_heads, word_links
 from regard.alignment.formats import (
     check_links,
     format_naacl,
@@ -10,13 +9,11 @@ from regard.alignment.formats import (
     parse_pharaoh,
     seem_one_based,
 )
-from regard.alignment.links import Link, Links
-from regard.alignment.packed import LinkLists
+from regard.alignment.links import Link, LinkLists, Links
 from regard.alignment.rule import LinkRule, WordAttention, format_heads, parse_heads
 from regard.alignment.score import AlignmentScore, score_alignment
 from regard.alignment.symmetrise import product, symmetrise
-from regard.alignment.tune import Tuned, agree, shifted_attention, tune
-from regard.alignment.tune_pair import tune_pair
+from regard.alignment.tune import Tuned, agree, shifted_attention, tune, tune_pair
 
 __all__ = [
     "AlignmentScore",

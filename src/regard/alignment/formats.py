@@ -53,8 +53,7 @@ def parse_naacl(
 
     A sentence without links has no line, so give `sentences` where the last ones may be empty.
     """
-    sure: dict[int, set[Link]] = {}
-    possible: dict[int, set[Link]] = {}
+    found: dict[int, tuple[list[Link], list[Link]]] = {}
     path = where
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -65,13 +64,11 @@ def parse_naacl(
             raise ValueError(f"{where}: sentence {sentence}, but there are only {sentences} sentences")
         if sentence > MOST["sentences"]:
             raise ValueError(f"{where}: sentence {sentence:,}, at most {MOST['sentences']:,} are read")
-        (sure if is_sure else possible).setdefault(sentence, set()).add(link)
-    count = max((*sure, *possible), default=0) if sentences is None else sentences
+        sure, possible = found.setdefault(sentence, ([], []))
+        (sure if is_sure else possible).append(link)
+    count = max(found, default=0) if sentences is None else sentences
     nothing = Links.of(())
-    return [
-        Links.of(sure.get(one, ()), possible.get(one, ())) if one in sure or one in possible else nothing
-        for one in range(1, count + 1)
-    ]
+    return [Links.of(*found[one]) if one in found else nothing for one in range(1, count + 1)]
 
 
 def format_naacl(sentence: int, links: Links, *, base: int = 1) -> str:

@@ -1,4 +1,7 @@
-"""Searches the heads, shift and threshold with the lowest alignment error rate on sentences with gold links."""
+"""Searches the heads, shift and threshold with the lowest alignment error rate on sentences with gold links.
+
+Two directions are then tuned together: thresholds that are best for each alone are rarely best after symmetrisation.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -6,14 +9,25 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool, Float
 
-from regard.alignment.links import Links
+from regard.alignment.extract import links_in
+from regard.alignment.links import Link, Links
 from regard.alignment.rule import Head, LinkRule, WordAttention
+from regard.alignment.score import score_alignment
+from regard.alignment.symmetrise import PRODUCT, WAYS, product, symmetrise
 
 SHIFTS = (-1, 0, 1)
 THRESHOLDS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 MOST_HEADS = 6
 GAIN = 5e-4
 """The improvement of the error rate that another head or a threshold must bring; less is noise."""
+
+PAIR_THRESHOLDS = (0.05, 0.1, 0.15, 0.2, 0.3)
+PAIR_ARGMAX_THRESHOLDS = (0.2, 0.5)
+"""Thresholds that two directions try together: with the method threshold, and with argmax."""
+PRODUCT_THRESHOLDS = (0.05, 0.075, 0.1, 0.125, 0.15, 0.175, 0.2, 0.225, 0.25, 0.275, 0.3, 0.35, 0.4, 0.5)
+"""Thresholds tried for the product of both directions' weights."""
+MOST = 200
+"""At most this many sentences are used, because every pair of rules is symmetrised with every method."""
 
 ShiftedAttention = Mapping[int, WordAttention]
 """One sentence's attention between words, for each shift."""
@@ -163,3 +177,79 @@ def _error(rule: LinkRule, sentences: Sequence[ShiftedAttention], masks: Sequenc
         hits += int((linked & sure).sum()) + int((linked & possible).sum())
         total += int(linked.sum()) + int(sure.sum())
     return 1 - hits / total if total else 0.0
+
+
+@dataclass(frozen=True)
+class TunedPair:
+    """A rule for each direction, how to symmetrise them, and the alignment error rate that this gives."""
+
+    forward: LinkRule
+    backward: LinkRule
+    method: str
+    aer: float
+
+
+def tune_pair(
+    forward: Sequence[ShiftedAttention],
+    backward: Sequence[ShiftedAttention],
+    gold: Sequence[Links],
+    rules: tuple[LinkRule, LinkRule],
+    methods: Sequence[str] = WAYS,
+) -> TunedPair:
+    """Search thresholds and the symmetrisation; heads and shifts are those of `rules`, tuned for each direction alone.
+
+    `backward` attends from target to source. Thresholds other than those of `rules` must improve AER by `GAIN`.
+    """
+    if not len(forward) == len(backward) == len(gold) or not gold:
+        raise ValueError(
+            f"{len(forward)} sentences forward, {len(backward)} backward, {len(gold)} gold: tuning needs the same ones"
+        )
+    forward, backward, gold = forward[:MOST], backward[:MOST], gold[:MOST]
+    ours = [(rule, _links(rule, forward, turned=False)) for rule in _candidates(rules[0])]
+    theirs = [(rule, _links(rule, backward, turned=True)) for rule in _candidates(rules[1])]
+    found = []
+    for one, left in ours:
+        for other, right in theirs:
+            for method in methods:
+                if method != PRODUCT:
+                    joined = [symmetrise(*both, method) for both in zip(left, right, strict=True)]
+                    found.append(TunedPair(one, other, method, score_alignment(joined, gold).aer))
+    if PRODUCT in methods:
+        found += _products(forward, backward, gold, rules)
+    best = min(found, key=lambda one: one.aer)
+    alone = min((one for one in found if (one.forward, one.backward) == rules), key=lambda one: one.aer, default=best)
+    return best if best.aer <= alone.aer - GAIN else alone
+
+
+def _products(
+    forward: Sequence[ShiftedAttention],
+    backward: Sequence[ShiftedAttention],
+    gold: Sequence[Links],
+    rules: tuple[LinkRule, LinkRule],
+) -> list[TunedPair]:
+    """One candidate for each threshold of the product; both rules get the threshold."""
+    ours, theirs = rules
+    pairs = [
+        (ours.matrix(one[ours.shift]), theirs.matrix(other[theirs.shift]))
+        for one, other in zip(forward, backward, strict=True)
+    ]
+    found = []
+    for threshold in PRODUCT_THRESHOLDS:
+        aer = score_alignment([links_in(product(*both, threshold)) for both in pairs], gold).aer
+        one, other = (replace(rule, method="threshold", threshold=threshold, null=False) for rule in rules)
+        found.append(TunedPair(one, other, PRODUCT, aer))
+    return found
+
+
+def _candidates(rule: LinkRule) -> list[LinkRule]:
+    """The rule itself first, then the same heads and shift with every other method and threshold."""
+    plain = replace(rule, method="argmax", threshold=None, null=False)
+    others = [plain, replace(plain, null=True)]
+    others += [replace(plain, threshold=threshold) for threshold in PAIR_ARGMAX_THRESHOLDS]
+    others += [replace(plain, method="threshold", threshold=threshold) for threshold in PAIR_THRESHOLDS]
+    return list(dict.fromkeys([rule, *others]))
+
+
+def _links(rule: LinkRule, sentences: Sequence[ShiftedAttention], *, turned: bool) -> list[frozenset[Link]]:
+    found = (rule.links(one[rule.shift]) for one in sentences)
+    return [frozenset((t, s) for s, t in links) if turned else links for links in found]

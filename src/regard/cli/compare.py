@@ -14,6 +14,7 @@ The folder gets report.html, report.json, report.csv, report.tex and the charts 
 
 import shlex
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -54,8 +55,9 @@ def compare(
     from regard.lab.compare.comparison_page import table_rows, write_report
     from regard.lab.compare.export_files import export
     from regard.lab.compare.plan import make_plan
+    from regard.lab.compare.results import gather
     from regard.lab.compare.run_plan import LOG, claimed, open_folder, together, warned
-    from regard.lab.compare.significance import ABOUT
+    from regard.lab.compare.significance import ABOUT, pair_up
     from regard.lab.machine import default_jobs
 
     axes = {"score": score, "window": window, "placement": placement, "cell": cell, "also": also}
@@ -63,11 +65,9 @@ def compare(
     plan = make_plan(_comparison(recipe, axes, set_ or [], options), recipe[0], trust or ())
     folder = out or Path("runs") / f"compare-{'-'.join(Path(one).stem for one in recipe)}"
     slots = open_folder(plan, folder, resume=resume)
-    for variant in plan.variants:
-        if variant.skipped:
-            warn(f"left out: {variant.name}: {variant.skipped}")
-    first = plan.possible[0].recipe
-    count = jobs or default_jobs(first.train.device if first is not None else "auto")
+    for name, reason in plan.skipped.items():
+        warn(f"left out: {name}: {reason}")
+    count = jobs or default_jobs(plan.variants[0].recipe.train.device)
     with claimed(folder):
         failed, stopped = _run(plan, slots, count, folder)
     for line, names in warned(slots).items():
@@ -75,15 +75,17 @@ def compare(
     logs = {slot.name: slot.folder / LOG for slot in slots}
     for reason, names in together(failed.items()).items():
         warn(f"failed: {_first(names)}: {reason} ({logs[names[0]]})")
-    report = write_report(plan, slots, failed, count, folder, paired=True)
-    if report is not None:
+    rows = gather(plan, slots, failed)
+    if any(row.runs for row in rows):
+        pairs = pair_up(rows)
+        content = write_report(plan, rows, count, folder, pairs)
         if as_json:
-            print_json(report.content)
+            print_json(content)
         else:
-            show_table(table_rows(report.rows, report.pairs))
-        if report.pairs:
-            warn(f"p: BLEU against {report.rows[0].name}; {ABOUT}")
-        files = [folder / "report.html", folder / "report.json", *export(report.rows, report.pairs, folder)]
+            show_table(table_rows(rows, pairs))
+        if pairs:
+            warn(f"p: BLEU against {rows[0].name}; {ABOUT}")
+        files = [folder / "report.html", folder / "report.json", *export(rows, pairs, folder)]
         warn(f"written: {', '.join(map(str, files))}")
     if stopped:
         given = {name: [str(one)] for name, one in options.items() if one is not None}
@@ -125,26 +127,29 @@ def _run(plan: "Plan", slots: "list[Slot]", jobs: int, folder: Path) -> tuple[di
     from regard.cli.screen import progress
     from regard.cli.training_display import Clock
     from regard.lab.compare.comparison_page import write_report
-    from regard.lab.compare.run_plan import PlanState, Stopped, run_plan
+    from regard.lab.compare.results import gather
+    from regard.lab.compare.run_plan import Stopped, run_plan
 
     shown: set[str] = set()
     clock = Clock()
     reported = sum(slot.result() is not None for slot in slots)
     with progress(f"{len(slots)} runs, {jobs} at a time, %", 100) as bar:
 
-        def show(state: PlanState) -> None:
+        def show(done: int, running: Collection[str], steps: float) -> None:
             nonlocal reported
-            bar(round(100 * state.steps))
-            if state.done > reported:
-                reported = state.done
-                write_report(plan, slots, {}, jobs, folder)
-            left = clock.left(state.steps)
-            for name in state.running:
+            bar(round(100 * steps))
+            if done > reported:
+                reported = done
+                rows = gather(plan, slots, {})
+                if any(row.runs for row in rows):
+                    write_report(plan, rows, jobs, folder)
+            left = clock.left(steps)
+            for name in running:
                 if name not in shown:
                     shown.add(name)
-                    warn(f"training {name} ({state.done} of {state.total} done{left})")
+                    warn(f"training {name} ({done} of {len(slots)} done{left})")
             if not sys.stderr.isatty() and clock.due():
-                warn(f"{state.steps:.0%} of all steps{left}")
+                warn(f"{steps:.0%} of all steps{left}")
 
         try:
             return run_plan(plan, slots, jobs, show), ""

@@ -73,10 +73,8 @@ def escaped() -> Iterator[None]:
 
 
 def print_json(content: object) -> None:
-    """Print to standard output."""
     typer.echo(json.dumps(content, ensure_ascii=False, indent=2))
 
 
 def warn(message: str) -> None:
-    """Print a line to standard error."""
     sys.stderr.write("regard: " + message.replace("\n", " ") + "\n")

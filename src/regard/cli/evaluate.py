@@ -77,7 +77,7 @@ def evaluate(
     from regard.cli.screen import console, show_against, show_measured
     from regard.lab.against import compare_systems
     from regard.lab.evaluate_model import Scoring, recipe_files
-    from regard.lab.evaluation_data import DataRequest
+    from regard.lab.evaluation_data import find_evaluation_data
     from regard.lab.evaluation_page import report_page
     from regard.lab.parallel import GoldFile
 
@@ -87,8 +87,9 @@ def evaluate(
     for_models = {"beam": beam, "length-penalty": length_penalty, "longest-source": longest_source, "links": links}
     _check(systems, against, for_models, gold_base is not None or flip_gold)
     gold = None if links is None else GoldFile(links, gold_base, flip_gold)
-    request = DataRequest(bundle, data, split, source, target, gold, reference or (), group, trust or ())
-    evaluated = request.read()
+    found = find_evaluation_data(bundle, data, split, source, target, gold, trust or ())
+    evaluated = found.with_references(reference or ())
+    evaluated = evaluated.grouped() if group else evaluated
     for note in evaluated.notes:
         warn(note)
     load = {"device": device, "longest_source": longest_source, "trust": trust or ()}
@@ -116,7 +117,6 @@ def evaluate(
 
 def _check(systems: list[Path], against: Path | None, for_models: Mapping[str, object], gold_read: bool) -> None:
     """Raise for options that do not apply to the given systems."""
-
     if for_models["links"] is None and gold_read:
         raise InputError("--gold-base and --flip-gold apply to --links: name that file too")
     texts = [one for one in systems if one.is_file()]

@@ -25,7 +25,7 @@ def explain(
 ) -> None:
     from regard.cli.output import check_outputs, check_picture, write_picture
     from regard.lab.explanation import explain as work
-    from regard.lab.worked_text import draw_explanation, explanation_blocks, list_mechanisms, write_explanation
+    from regard.lab.worked_text import draw_explanation, explanation_blocks, list_mechanisms
 
     if mechanism is None:
         if plot is not None or walk:
@@ -36,10 +36,11 @@ def explain(
     if plot is not None:
         check_picture(plot)
         check_outputs({"--plot": plot}, parents=parents)
+    blocks = explanation_blocks(explanation)
     if walk:
-        _walk(explanation_blocks(explanation))
+        _walk(blocks)
     else:
-        typer.echo(write_explanation(explanation))
+        typer.echo("\n\n".join(blocks))
     if plot is not None:
         write_picture(draw_explanation(explanation), plot)
         warn(f"drawn: {plot}")

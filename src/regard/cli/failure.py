@@ -14,7 +14,6 @@ MISNAMED = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAME
 
 def describe_failure(error: Exception, verb: str = "") -> tuple[str, int]:
     """The line to print and the exit code."""
-
     if hasattr(error, "format_message") and hasattr(error, "exit_code"):  # an error of the command-line parser
         message = str(error.format_message()).rstrip(".")
         return f"{message}; see: regard {verb} --help", 2
@@ -94,10 +93,5 @@ def _disk_failed(error: Exception) -> bool:
     cause = error.__cause__
     if isinstance(cause, OSError):
         return cause.errno not in MISNAMED
-    return _is_from(error, "regard.bundle.bundle_folder", "CannotWrite")  # safetensors has its own error
-
-
-def _is_from(error: Exception, module: str, name: str) -> bool:
-    """`isinstance` without an import: an error of `module` exists only if something imported it."""
-    kind = getattr(sys.modules.get(module), name, None)
-    return kind is not None and isinstance(error, kind)
+    raised_by = sys.modules.get("regard.bundle.bundle_folder")  # not imported here: it would load safetensors
+    return raised_by is not None and isinstance(error, raised_by.CannotWrite)

@@ -4,7 +4,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,19 +22,10 @@ def read_batches(path: Path | None) -> Iterator[list[str]]:
     if path is not None and not is_stream(path):
         yield from chunks(read_lines(path))
         return
-    with _open_stream(path) as stream:
+    with nullcontext(sys.stdin.buffer) if path is None else path.open("rb") as stream:
         name = "standard input" if path is None else str(path)
         file = _descriptor(stream)
         yield from chunks(decode_lines(stream, name)) if file is None else ArrivingLines(file, name).batches(CHUNK)
-
-
-@contextmanager
-def _open_stream(path: Path | None) -> Iterator[Any]:
-    if path is None:
-        yield sys.stdin.buffer
-    else:
-        with path.open("rb") as stream:
-            yield stream
 
 
 def _descriptor(stream: Any) -> int | None:
@@ -49,7 +40,6 @@ def _descriptor(stream: Any) -> int | None:
 
 def count_lines(path: Path) -> int | None:
     """The number of lines of a file, which checks its encoding; None for a stream, which can be read only once."""
-
     return None if is_stream(path) else sum(1 for _ in read_lines(path))
 
 

@@ -39,7 +39,6 @@ HELP = ("-h", "--help")
 
 
 def main() -> None:
-    """The entry point of the command `regard`."""
     _interrupt_on_signals()
     sys.exit(run(sys.argv[1:]))
 

@@ -23,7 +23,6 @@ def input_file(about: str, *names: str) -> Any:
 
 
 def flag(name: str, about: str) -> Any:
-    """An option without a value."""
     return typer.Option(name, help=about)
 
 

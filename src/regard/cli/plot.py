@@ -40,7 +40,7 @@ def plot(
         return
     from regard.bundle.bundle_folder import write_whole
     from regard.cli.screen import Warnings
-    from regard.plot import alignment_html, heatmaps
+    from regard.plot import alignment_html, heatmaps, picture
     from regard.runtime.translator import load
 
     if target is not None and len(texts) > 1:
@@ -51,16 +51,13 @@ def plot(
     drawn = [one for one in translations if one.source_words]
     if not drawn:
         raise InputError("nothing to draw: the given texts have no words")
-    page = path.suffix.lower() == ".html"
+    ending = path.suffix.lower().removeprefix(".")
     try:
         maps = [one.attention_map(words=words, layer=layer, head=head) for one in drawn]
-        figure = None if page else heatmaps(maps)
+        content = alignment_html(maps) if ending == "html" else picture(heatmaps(maps), ending)
     except ValueError as error:  # no attention, or no such layer or head
         raise InputError(str(error)) from error
-    if figure is None:
-        write_whole(path, alignment_html(maps))
-    else:
-        write_picture(figure, path)
+    write_whole(path, content)
     for one in drawn:
         warn(f"{one.source} → {one.text}")
     typer.echo(str(path))

@@ -11,9 +11,11 @@ from rich.console import Console
 
 from regard.cli.escape import escaped, terminal_console, warn
 from regard.evaluation import LengthScores
+from regard.evaluation.evaluate_texts import figures
 from regard.lab.against import OtherSystem, verdict
 from regard.lab.evaluate_model import Measured, length_name
 from regard.plot import terminal_heatmap, walk
+from regard.plot.terminal import dealt
 from regard.runtime.translation import Translation
 
 SHOWN = 10
@@ -66,34 +68,21 @@ def show_map(screen: Console, translation: Translation, *, words: bool = False) 
 
 def show_walk(screen: Console, translation: Translation) -> None:
     """Attention step by step, with the attended source words highlighted."""
+    attention, probabilities = translation.attention_map(), translation.probabilities
     ascii_only = screen.options.ascii_only
-    steps = walk(
-        translation.attention_map(),
-        width=screen.width,
-        probabilities=translation.probabilities,
-        ascii_only=ascii_only,
-    )
-    screen.print(steps)
+    screen.print(walk(attention, width=screen.width, probabilities=probabilities, ascii_only=ascii_only))
     screen.print()
 
 
 def show_measured(screen: Console, heading: str, measured: Measured, longer: Measured | None = None) -> None:
     """Scores of a test set, then by source length."""
     scores, signatures = measured.evaluation, measured.evaluation.signatures
-    figures = {
-        "exact match": (scores.exact_match, ".1%", ""),
-        "alignment error rate": (scores.aer, ".3f", ""),
-        "BLEU": (scores.bleu, ".2f", f"   {signatures['bleu']}"),
-        "chrF": (scores.chrf, ".2f", f"   {signatures['chrf']}"),
-        "TER": (scores.ter, ".2f", f"   {signatures.get('ter')}"),
-        "phone error rate": (scores.per, ".2%", ""),
-        "word error rate": (scores.wer if longer is None else None, ".2%", ""),
-        "entropy of attention": (scores.entropy if longer is None else None, ".3f", f" nats a {measured.target_unit}"),
-    }
+    more = {name: f"   {signatures.get(name.lower())}" for name in ("BLEU", "chrF", "TER")}
+    more["entropy of attention"] = f" nats a {measured.target_unit}"
     screen.print(heading)
-    for name, (value, form, more) in figures.items():
-        if value is not None:
-            screen.print(f"  {name:<22}{value:{form}}{more}")
+    for name, text in figures(scores).items():
+        if longer is None or name not in ("word error rate", "entropy of attention"):
+            screen.print(f"  {name:<22}{text}{more.get(name, '')}")
     if measured.protocol.name != "model":
         screen.print(f"  {'counted':<22}{measured.protocol.name}: {measured.protocol.about}")
     for note in measured.notes:
@@ -126,11 +115,8 @@ def plain_table(rows: Sequence[Sequence[str]]) -> list[str]:
     """Lines of columns, figures to the right, long texts to the left."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     sides = ["<", *(("<" if width > TEXT else ">") for width in widths[1:])]
-    return ["  ".join(map(_aligned, row, sides, widths)).rstrip() for row in rows]
-
-
-def _aligned(text: str, side: str, width: int) -> str:
-    return f"{text:{side}{width}}"
+    forms = [f"{side}{width}" for side, width in zip(sides, widths, strict=True)]
+    return ["  ".join(map(format, row, forms)).rstrip() for row in rows]
 
 
 def fold_table(rows: Sequence[Sequence[str]], width: int) -> list[str]:
@@ -139,26 +125,15 @@ def fold_table(rows: Sequence[Sequence[str]], width: int) -> list[str]:
         return plain_table(rows)
     name = min(max(len(row[0]) for row in rows), width // 2)
     room = max(width - name - 2, 1)
-    blocks: list[list[int]] = []
-    left = 0
-    for column in range(1, len(rows[0])):
-        wide = min(max(len(row[column]) for row in rows), room)
-        if not blocks or wide + 2 > left:
-            blocks.append([])
-            left = width - name
-        blocks[-1].append(column)
-        left -= wide + 2
+    widths = [min(max(map(len, column)), room) for column in list(zip(*rows, strict=True))[1:]]
     lines: list[str] = []
-    for block in blocks:
-        wrapped = [row for whole in rows for row in _wrap_row([whole[0], *(whole[one] for one in block)], name, room)]
+    for block in dealt(widths, room, gap=2):
+        wrapped: list[tuple[str, ...]] = []
+        for row in rows:  # becomes several lines, so that its cells fit
+            cells = [wrap(row[0], name), *(wrap(row[1 + one], room) for one in block)]
+            wrapped += zip_longest(*(cell or [""] for cell in cells), fillvalue="")
         lines += [*([""] if lines else []), *plain_table(wrapped)]
     return lines
-
-
-def _wrap_row(cells: Sequence[str], name: int, room: int) -> list[list[str]]:
-    """A row as several lines, so that the cells fit into the given widths."""
-    parts = [wrap(cell, name if place == 0 else room) or [""] for place, cell in enumerate(cells)]
-    return [list(line) for line in zip_longest(*parts, fillvalue="")]
 
 
 def show_table(rows: Sequence[Sequence[str]]) -> None:

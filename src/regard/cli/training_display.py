@@ -39,7 +39,7 @@ class TrainingDisplay:
         self.loss = self.speed = 0.0
         self.score = self.stage = ""
         self.pairs = self.all_pairs = 0
-        self.began = self.reported = time.monotonic()
+        self.clock = Clock(seconds=LOG_SECONDS)
 
     def __enter__(self) -> "TrainingDisplay":
         self.bar.start()
@@ -84,9 +84,7 @@ class TrainingDisplay:
             self.stage = event.what
         self.pairs = event.pairs
         self.bar.update(self.task, completed=event.pairs)
-        now = time.monotonic()
-        if not self.console.is_terminal and (begins or now - self.reported >= LOG_SECONDS):
-            self.reported = now
+        if (self.clock.due() or begins) and not self.console.is_terminal:
             of = f" of {self.all_pairs:,}" if self.all_pairs > event.pairs else ""
             self._line(f"preparing: {event.what}{f', {event.pairs:,}{of} pairs' if event.pairs else ''}")
 
@@ -94,11 +92,13 @@ class TrainingDisplay:
         for note in event.notes:
             self._line(f"note: {note}")
         threads = "1 thread" if event.threads == 1 else f"{event.threads} threads"
-        workers = f"{event.workers} workers, each with " if event.workers > 1 else ""
+        workers, device = "", event.device
+        if event.workers > 1:  # every worker has a device of its own
+            workers, device = f"{event.workers} workers, each with ", device.partition(":")[0]
         self._line(
             f"{event.train_pairs:,} training pairs, {event.dev_pairs:,} development pairs; vocabulary "
             f"{event.source_vocabulary:,} → {event.target_vocabulary:,}; {event.parameters:,} parameters; "
-            f"{workers}{_kind(event)}, {event.precision}, {threads}; {event.padding:.0%} padding"
+            f"{workers}{device}, {event.precision}, {threads}; {event.padding:.0%} padding"
         )
         if event.first_step > 1:
             self._line(f"resumed at step {event.first_step:,} of {event.total_steps:,}")
@@ -106,8 +106,9 @@ class TrainingDisplay:
             steps = event.total_steps - event.first_step + 1
             self._line(f"{steps:,} steps: about {show_time(event.estimate)} at most, validation not counted")
         self.first, self.total = event.first_step, event.total_steps
-        self.began = self.reported = time.monotonic()
         done = event.first_step - 1
+        self.clock = Clock(seconds=LOG_SECONDS)
+        self.clock.left(done / event.total_steps)
         self.bar.reset(self.task, description="training", total=event.total_steps, completed=done, figures="")
 
     def _stepped(self, event: Stepped) -> None:
@@ -117,11 +118,9 @@ class TrainingDisplay:
         self.speed = memory * self.speed + (1 - memory) * event.tokens_per_second
         figures = f"loss {self.loss:.3f} · {self.speed:,.0f} tokens/s{self.score}"
         self.bar.update(self.task, completed=event.step, figures=figures)
-        now = time.monotonic()
-        if not self.console.is_terminal and now - self.reported >= LOG_SECONDS:
-            self.reported = now
-            left = (now - self.began) / (event.step - self.first + 1) * (self.total - event.step)
-            self._line(f"step {event.step:,} of {self.total:,} · {figures} · {show_time(left)} left")
+        if self.clock.due() and not self.console.is_terminal:
+            left = self.clock.left(event.step / self.total)
+            self._line(f"step {event.step:,} of {self.total:,} · {figures}{left}")
 
     def _validated(self, event: Validated) -> None:
         shown = show_score(event.metric, event.score)
@@ -151,10 +150,10 @@ def with_snapshots(display: TrainingDisplay, folder: Path, trust: Collection[str
 
 
 class Clock:
-    """Estimates how long something takes from the share of it that is done."""
+    """Estimates how long something takes from the share of it that is done; a log gets a line every few `seconds`."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self.clock = clock
+    def __init__(self, clock: Callable[[], float] = time.monotonic, seconds: float = 4 * LOG_SECONDS) -> None:
+        self.clock, self.seconds = clock, seconds
         self.began = self.reported = clock()
         self.first: float | None = None
 
@@ -169,14 +168,9 @@ class Clock:
     def due(self) -> bool:
         """Whether it is time for another line in a log."""
         now = self.clock()
-        due = now - self.reported >= 4 * LOG_SECONDS
+        due = now - self.reported >= self.seconds
         self.reported = now if due else self.reported
         return due
-
-
-def _kind(event: Started) -> str:
-    """The device; without its number if every worker has its own."""
-    return event.device if event.workers == 1 else event.device.partition(":")[0]
 
 
 def show_score(metric: str, score: float) -> str:

@@ -181,7 +181,6 @@ def _check_files(
 
 def _in_place(read: Path | None, output: Path | None) -> Path:
     """The file that --in-place replaces."""
-
     if read is None:
         raise InputError("--in-place replaces the file of --input: name one")
     found = find_file(read)

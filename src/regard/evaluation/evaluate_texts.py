@@ -12,6 +12,17 @@ from regard.alignment import Link, Links, score_alignment
 from regard.evaluation.scores import References, bleu, chrf, exact_match, reference_lists, ter, wer
 
 DEFAULT_EDGES = (10, 20, 30, 40, 50, 60)
+FIGURES = {
+    "exact match": ("exact_match", ".1%"),
+    "alignment error rate": ("aer", ".3f"),
+    "BLEU": ("bleu", ".2f"),
+    "chrF": ("chrf", ".2f"),
+    "TER": ("ter", ".2f"),
+    "phone error rate": ("per", ".2%"),
+    "word error rate": ("wer", ".2%"),
+    "entropy of attention": ("entropy", ".3f"),
+}
+"""By the name that people read: the field of an Evaluation, and its format."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +72,12 @@ class Evaluation:
     known."""
     references: int = 1
     """Largest number of references of a sentence."""
+
+
+def figures(scores: Evaluation) -> dict[str, str]:
+    """Every figure of FIGURES that was measured, as text."""
+    measured = {name: (getattr(scores, field), form) for name, (field, form) in FIGURES.items()}
+    return {name: f"{value:{form}}" for name, (value, form) in measured.items() if value is not None}
 
 
 def evaluate(

@@ -49,13 +49,7 @@ def ter(hypotheses: Sequence[str], references: References, *, lowercase: bool = 
 
 def exact_match(hypotheses: Sequence[str], references: References) -> float:
     """The share of sentences, 0 to 1, that equal one of their references but for white space at the ends."""
-    lists = reference_lists(hypotheses, references)
-    return sum(is_match(*pair) for pair in zip(hypotheses, lists, strict=True)) / len(hypotheses)
-
-
-def is_match(hypothesis: str, references: Sequence[str]) -> bool:
-    """Whether a sentence equals one of its references but for white space at the ends."""
-    return hypothesis.strip() in {reference.strip() for reference in references}
+    return share(match_statistics(hypotheses, references).sum(axis=0))
 
 
 def wer(hypotheses: Sequence[str], references: References) -> float:
@@ -86,7 +80,6 @@ def bleu_statistics(
 
 
 def bleu_from(total: Float[np.ndarray, "statistic"]) -> float:
-    """Corpus BLEU of summed statistics."""
     return _score(bleu_metric("none", False), total)
 
 
@@ -98,14 +91,13 @@ def chrf_statistics(
 
 
 def chrf_from(total: Float[np.ndarray, "statistic"]) -> float:
-    """Corpus chrF of summed statistics."""
     return _score(chrf_metric(), total)
 
 
 def match_statistics(hypotheses: Sequence[str], references: References) -> Float[np.ndarray, "sentence statistic"]:
-    """1 where a sentence equals one of its references, then 1 for the sentence itself."""
-    lists = reference_lists(hypotheses, references)
-    return np.array([[is_match(*pair), 1] for pair in zip(hypotheses, lists, strict=True)], dtype=float)
+    """1 where a sentence equals one of its references but for white space at the ends, then 1 for the sentence."""
+    pairs = zip(hypotheses, reference_lists(hypotheses, references), strict=True)
+    return np.array([[text.strip() in {one.strip() for one in each}, 1] for text, each in pairs], dtype=float)
 
 
 def share(total: Float[np.ndarray, "statistic"]) -> float:
@@ -147,7 +139,6 @@ def bleu_metric(tokenize: str, lowercase: bool) -> Any:
 
 
 def chrf_metric(lowercase: bool = False, word_order: int = 0) -> Any:
-    """sacrebleu's chrF."""
     from sacrebleu.metrics.chrf import CHRF
 
     return CHRF(lowercase=lowercase, word_order=word_order)

@@ -72,7 +72,6 @@ def compare_systems(ours: Measured, theirs: Measured, name: str, *, samples: int
 
 
 def verdict(comparison: PairedComparison) -> str:
-    """The conclusion in words."""
     if comparison.p_value >= SIGNIFICANT:
         return "may be chance"
     return "better" if comparison.difference > 0 else "worse"

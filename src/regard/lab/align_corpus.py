@@ -1,6 +1,6 @@
 """Word alignment with one model or with two in opposite directions: extract links, symmetrise, score."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, get_args
@@ -37,24 +37,21 @@ Progress = Callable[[int], None]
 class Entropy:
     """Entropy of attention in nats: the mean over target words, and for each word."""
 
-    total: float = 0.0
-    count: int = 0
-    words: dict[str, list[float]] = field(default_factory=lambda: defaultdict(lambda: [0.0, 0.0]))
+    totals: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    counts: Counter[str] = field(default_factory=Counter)
 
     def add(self, words: Sequence[str], values: Sequence[float]) -> None:
+        self.counts.update(words)
         for word, value in zip(words, values, strict=True):
-            self.total += value
-            self.count += 1
-            self.words[word][0] += value
-            self.words[word][1] += 1
+            self.totals[word] += value
 
     @property
     def mean(self) -> float:
-        return self.total / max(self.count, 1)
+        return sum(self.totals.values()) / max(self.counts.total(), 1)
 
     def ranked(self, least: int = 5) -> list[tuple[str, int, float]]:
         """(word, count, mean entropy), lowest entropy first, of the words that occur at least `least` times."""
-        rows = [(word, int(count), total / count) for word, (total, count) in self.words.items() if count >= least]
+        rows = [(word, count, self.totals[word] / count) for word, count in self.counts.items() if count >= least]
         return sorted(rows, key=lambda row: (row[2], row[0]))
 
     def json(self) -> dict[str, Any]:
@@ -72,8 +69,9 @@ class Direction:
 
     def links(
         self, text: ParallelText, progress: Progress = lambda done: None, entropy: Entropy | None = None
-    ) -> "DirectionLinks":
-        """Links of every pair, none where a side is blank."""
+    ) -> tuple[list[LinkLists], set[int], int]:
+        """Links of every pair by `rule` and, if it differs, by `joined`; the pairs whose source was cut; the number of
+        skipped pairs. Pairs with a blank side have no links."""
         rules = [self.rule] if self.joined is None else [self.rule, self.joined]
         found = [LinkLists(len(text)) for _ in rules]
         cut, done = set[int](), 0
@@ -86,17 +84,7 @@ class Direction:
             for _, look in self.aligner.look(text.sources, text.targets):
                 looks = look.between_words(self.rule.shift)
                 entropy.add(look.target_words, attention_entropy(self.rule.matrix(looks)).tolist())
-        return DirectionLinks(found[0], found[-1], cut, len(text) - done)
-
-
-@dataclass(frozen=True)
-class DirectionLinks:
-    """Links of one direction, the links to symmetrise, the pairs whose source was cut, the number of skipped pairs."""
-
-    alone: LinkLists
-    joined: LinkLists
-    cut: set[int]
-    skipped: int
+        return found, cut, len(text) - done
 
 
 def default_rule(bundle: Bundle) -> LinkRule:
@@ -143,15 +131,15 @@ def align(
     measured = Entropy() if entropy else None
     ways, cut, skipped = dict[str, LinkLists](), set[int](), 0
     if backward is None or every or method != PRODUCT:
-        ours = forward.links(text, progress, measured)
-        ways["forward"], cut, skipped = ours.alone, ours.cut, ours.skipped
+        ours, cut, skipped = forward.links(text, progress, measured)
+        ways["forward"] = ours[0]
         if backward is not None:
-            theirs = backward.links(text.flipped(), lambda done: progress(len(text) + done))
-            cut, skipped = cut | theirs.cut, max(skipped, theirs.skipped)
-            ways["backward"], other = _flipped(theirs.alone), _flipped(theirs.joined)
+            theirs, short, missed = backward.links(text.flipped(), lambda done: progress(len(text) + done))
+            cut, skipped = cut | short, max(skipped, missed)
+            ways["backward"], other = _flipped(theirs[0]), _flipped(theirs[-1])
             for name in get_args(Method) if every else (method,):
                 if name != PRODUCT:
-                    ways[name] = LinkLists.of(symmetrise(*both, name) for both in zip(ours.joined, other, strict=True))
+                    ways[name] = LinkLists.of(symmetrise(*both, name) for both in zip(ours[-1], other, strict=True))
     if backward is not None and (every or method == PRODUCT):
         ways[PRODUCT], short, missed = _product(text, forward, backward, progress)
         cut, skipped = cut | short, max(skipped, missed)

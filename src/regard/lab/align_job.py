@@ -1,6 +1,5 @@
 """`regard align` as functions: check the request, load models, text and gold, tune, align, score."""
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,6 @@ from typing import Any
 from regard.alignment import AlignmentScore, LinkRule, Links, parse_heads
 from regard.alignment.symmetrise import WAYS
 from regard.bundle.store import Bundle
-from regard.data.pair import Pair
 from regard.lab.align_corpus import (
     DEFAULT,
     Aligned,
@@ -23,7 +21,7 @@ from regard.lab.align_corpus import (
 )
 from regard.lab.align_settings import AlignRequest, AlignSettings, Extraction
 from regard.lab.evaluate_model import recipe_pairs
-from regard.lab.parallel import GoldFile, ParallelText, read_parallel_text
+from regard.lab.parallel import GoldFile, ParallelText, gold_links, read_parallel_text
 from regard.lab.tuning import Tuning, tune_by_agreement, tune_with_gold
 from regard.plot import AttentionMap
 from regard.runtime.aligner import Aligner
@@ -72,10 +70,14 @@ class AlignOutcome:
     def settings(self) -> AlignSettings:
         """All that is needed to align other text in the same way."""
         forward, backward = self.job.forward, self.job.backward
-        if backward is None:
-            return AlignSettings.of((forward.rule, None, None, None), None, self.posterior, self.development)
-        rules = forward.rule, backward.rule, forward.joined, backward.joined
-        return AlignSettings.of(rules, self.aligned.chosen, self.posterior, self.development)
+        rules = {"forward": forward.rule, "forward_joined": forward.joined}
+        if backward is not None:
+            rules |= {"backward": backward.rule, "backward_joined": backward.joined}
+        return AlignSettings.model_validate(
+            {name: rule and asdict(rule) for name, rule in rules.items()}
+            | {"symmetrise": None if backward is None else self.aligned.chosen}
+            | {"posterior": self.posterior and asdict(self.posterior), "development": self.development}
+        )
 
     def json(self) -> dict[str, Any]:
         directions = {"forward": self.job.forward, "backward": self.job.backward}
@@ -86,10 +88,7 @@ class AlignOutcome:
             "chosen": self.aligned.chosen,
             "rules": {name: asdict(one.rule) for name, one in directions.items() if one is not None},
             "paired_rules": {name: asdict(one.joined) for name, one in directions.items() if one and one.joined},
-            "tuned": {
-                name: {"aer": one.aer, "by_shift": {str(k): v for k, v in one.by_shift().items()}}
-                for name, one in alone.items()
-            },
+            "tuned": {name: {"aer": one.aer, "by_shift": one.by_shift()} for name, one in alone.items()},
             "posterior": None if self.posterior is None else asdict(self.posterior),
             "development": self.development,
             "scores": None if self.scores is None else {name: asdict(one) for name, one in self.scores.items()},
@@ -212,13 +211,7 @@ def _read(request: AlignRequest, translator: Translator) -> tuple[ParallelText, 
         sources = read_parallel_text(request.source, request.source).sources
         return ParallelText(sources, [one.text for one in translator.translate(sources)]), None
     pairs = recipe_pairs(translator.bundle, "test" if request.split is None else request.split).pairs
-    return ParallelText.of(pairs), _links_of(pairs)
-
-
-def _links_of(pairs: Sequence[Pair]) -> list[Links] | None:
-    """The gold links, if every pair has them."""
-    links = [pair.links for pair in pairs if pair.links is not None]
-    return links if links and len(links) == len(pairs) else None
+    return ParallelText.of(pairs), gold_links(pairs)
 
 
 def _read_gold(
@@ -279,5 +272,5 @@ def _development(job: AlignJob) -> tuple[ParallelText, list[Links] | None, list[
         gold, notes = _read_gold(job.request, gold_path, text, aligner)
         return text, gold, notes
     pairs = recipe_pairs(aligner.bundle, "dev").pairs if aligner.bundle.manifest.recipe else []
-    text, known = ParallelText.of(pairs), _links_of(pairs)
+    text, known = ParallelText.of(pairs), gold_links(pairs)
     return text, None if known is None else gold_in_words(aligner, text, known)[0], []

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Final, Literal, get_args
 
@@ -69,7 +69,6 @@ class AlignOptions(BaseModel):
 
     @classmethod
     def parse(cls, pairs: Iterable[str]) -> "AlignOptions":
-        """Options from `KEY=VALUE` strings."""
         given = {}
         for pair in pairs:
             key, equals, value = pair.partition("=")
@@ -107,8 +106,6 @@ class AlignOptions(BaseModel):
 
 @dataclass(frozen=True)
 class AlignRequest:
-    """The request of `regard align`."""
-
     bundle: Path
     options: AlignOptions = field(default_factory=lambda: AlignOptions())
     reverse: Path | None = None
@@ -212,27 +209,12 @@ class AlignSettings(BaseModel):
             raise ValueError("forward_joined and backward_joined need two directions: backward is missing")
         return self
 
-    @classmethod
-    def of(
-        cls,
-        rules: tuple[LinkRule | None, ...],
-        symmetrise: str | None,
-        posterior: Posterior | None,
-        development: float | None,
-    ) -> "AlignSettings":
-        """Settings from the rules forward, backward, forward joined, backward joined."""
-        names = ("forward", "backward", "forward_joined", "backward_joined")
-        content: dict[str, object] = {name: rule and asdict(rule) for name, rule in zip(names, rules, strict=True)}
-        content |= {"symmetrise": symmetrise, "posterior": posterior and asdict(posterior), "development": development}
-        return cls.model_validate(content)
-
     def save(self, path: Path) -> None:
         """Write the file atomically, without the keys that are None."""
         write_whole(path, json.dumps(self.model_dump(exclude_none=True), indent=1) + "\n")
 
     @classmethod
     def load(cls, path: Path) -> "AlignSettings":
-        """Read a file that `save` wrote."""
         find_file(path)  # raises for a missing file, with the nearest name
         try:
             content = read_json(path)

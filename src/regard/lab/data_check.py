@@ -20,8 +20,10 @@ Advance = Callable[[int], None]
 _RECORDS = (".jsonl", ".parquet")
 
 
-def check_file(path: Path, advance: Advance | None = None) -> list[Finding]:
-    """A file of pairs, or one side of a parallel corpus."""
+def check_file(path: Path, other: Path | None = None, advance: Advance | None = None) -> list[Finding]:
+    """A file of pairs, one side of a parallel corpus, or both sides."""
+    if other is not None:
+        return _survey((path, other), advance)[1]
     if bare_suffix(path) in _RECORDS:
         source, target = guess_fields(path)
         note = f'source and target were taken from the fields "{source}" and "{target}"; name them in a recipe'
@@ -32,11 +34,6 @@ def check_file(path: Path, advance: Advance | None = None) -> list[Finding]:
     if "\t" not in first and check_table(path).readable:
         return _check_side(path)
     return _survey((path,), advance)[1]
-
-
-def check_parallel(source: Path, target: Path, advance: Advance | None = None) -> list[Finding]:
-    """Two files whose lines translate each other."""
-    return _survey((source, target), advance)[1]
 
 
 def _survey(paths: tuple[Path, ...], advance: Advance | None) -> tuple[Survey, list[Finding]]:
@@ -57,7 +54,7 @@ def check_corpus(entry: CatalogueEntry, advance: Advance | None = None) -> list[
     """A corpus of the catalogue, from its first side to each other one: training text, and overlaps of other splits."""
     folder = corpus_folder(entry)
     source, first, *others = entry.sides
-    targets = [first, *(one for one in others if folder is not None and _is_here(entry, folder, entry.train, one))]
+    targets = [first, *(one for one in others if _is_here(entry, folder, entry.train, one))]
     return [finding for target in targets for finding in _check_direction(entry, folder, (source, target), advance)]
 
 
@@ -76,18 +73,16 @@ def _check_direction(
     further = set(entry.splits()) - {entry.train, entry.dev, entry.test} if not entry.parts else set()
     for split in sorted(further):
         # tok/val is another edition of val
-        if "/" not in split and folder is not None and _is_here(entry, folder, split, target):
+        if "/" not in split and _is_here(entry, folder, split, target):
             pairs = load_split(table.model_copy(update={"test": split}), "test").pairs
             findings += check_overlap(train, pairs, split)
     return findings
 
 
-def _is_here(entry: CatalogueEntry, folder: Path, split: str, target: str) -> bool:
+def _is_here(entry: CatalogueEntry, folder: Path | None, split: str, target: str) -> bool:
     """Whether a copy has the files of a split; those of the published corpora need not be complete."""
-    return all(
-        is_here(folder / f"{split}.{ending}")
-        for ending in ((entry.sides[0], target) if entry.layout == "parallel" else ("tsv",))
-    )
+    endings = (entry.sides[0], target) if entry.layout == "parallel" else ("tsv",)
+    return folder is not None and all(is_here(folder / f"{split}.{ending}") for ending in endings)
 
 
 def check_folder(folder: Path, advance: Advance | None = None) -> list[Finding]:

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from regard.bounds import cut
-from regard.bundle.manifest import Manifest
 from regard.bundle.onnx_manifest import OnnxManifest
 from regard.bundle.store import Bundle
 from regard.models.model_config import RecurrentConfig, TransformerConfig
@@ -21,11 +20,14 @@ def describe(bundle: Bundle) -> list[tuple[str, str]]:
     size = sum(entry.bytes for entry in manifest.files.values())
     data = manifest.recipe.get("data")
     data = data if isinstance(data, Mapping) else {}
+    graphs = ""
+    if isinstance(manifest, OnnxManifest):
+        graphs = f"ONNX, opset {manifest.onnx.opset}, {'int8' if manifest.onnx.int8 else 'float32'}"
     lines = [
         ("bundle", f"{bundle.path} ({size / 1e6:.1f} MB, format version {manifest.version})"),
         ("about", str(manifest.recipe.get("description") or "")),
         ("model", describe_model(manifest.model)),
-        ("graphs", _describe_graphs(manifest)),
+        ("graphs", graphs),
         ("parameters", f"{bundle.model.parameters_count:,}"),
         ("source", _describe_tokenizer(bundle.source)),
         ("target", _describe_tokenizer(bundle.target)),
@@ -36,12 +38,6 @@ def describe(bundle: Bundle) -> list[tuple[str, str]]:
         ("made with", f"regard {manifest.regard}, torch {manifest.torch}"),
     ]
     return [(name, cut(value.replace("\n", " "), _LONGEST)) for name, value in lines if value]
-
-
-def _describe_graphs(manifest: Manifest) -> str:
-    if not isinstance(manifest, OnnxManifest):
-        return ""
-    return f"ONNX, opset {manifest.onnx.opset}, {'int8' if manifest.onnx.int8 else 'float32'}"
 
 
 def describe_model(config: RecurrentConfig | TransformerConfig) -> str:

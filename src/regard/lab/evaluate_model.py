@@ -76,16 +76,11 @@ class Example:
 
 @dataclass(frozen=True)
 class Scoring:
-    """How translations are scored."""
-
     protocol: str | None = None
     """None: model for a model, raw for translations from elsewhere."""
     tokenize: str | None = None
     phones: bool = False
     with_ter: bool = False
-
-    def find_protocol(self, default: str, target: Tokenizer | None = None) -> Protocol:
-        return find_protocol(self.protocol or default, target, self.tokenize)
 
     def evaluate(
         self, texts: list[str], references: list[tuple[str, ...]], protocol: Protocol, lengths: list[int], **more: Any
@@ -134,7 +129,7 @@ def measure(
     `more[i]` are further references of pair i; `rule` extracts links from attention.
     """
     scoring, bundle = scoring or Scoring(), translator.bundle
-    protocol = scoring.find_protocol("model", bundle.target)
+    protocol = find_protocol(scoring.protocol or "model", bundle.target, scoring.tokenize)
     translations: list[Translation] = []
     for first in range(0, len(pairs), CHUNK):
         translations += translator.translate([pair.source for pair in pairs[first : first + CHUNK]], **search)
@@ -179,7 +174,7 @@ def measure_texts(
     if len(texts) != len(pairs):
         raise InputError(f"{len(texts):,} translations for {len(pairs):,} pairs: there must be one for each")
     scoring = scoring or Scoring()
-    protocol = scoring.find_protocol("raw")
+    protocol = find_protocol(scoring.protocol or "raw", tokenize=scoring.tokenize)
     hypotheses = [protocol.hypothesis(text) for text in texts]
     references = [
         tuple(protocol.reference(one) for one in (pair.target, *others))
@@ -230,7 +225,6 @@ def recipe_files(path: Path) -> list[Path]:
 
 
 def length_name(scores: LengthScores) -> str:
-    """The lengths of a bin as text."""
     if scores.longest is None:
         return f"{scores.shortest}+"
     return f"{max(1, scores.shortest)}–{scores.longest}"
@@ -247,8 +241,8 @@ def _forced_links(
     """Links extracted while the model is forced to write the references that have gold links."""
     known = [i for i, links in enumerate(gold) if links is not None]
     direction = Direction(Aligner(translator.bundle, characters=False), rule or default_rule(translator.bundle))
-    found = direction.links(ParallelText.of([pairs[i] for i in known]))
-    links = dict(zip(known, found.alone, strict=True))
+    (found,), _, _ = direction.links(ParallelText.of([pairs[i] for i in known]))
+    links = dict(zip(known, found, strict=True))
     return [links.get(i, frozenset()) for i in range(len(pairs))]
 
 
@@ -270,7 +264,6 @@ def _cut_short(translations: Sequence[Translation], translator: Translator) -> l
 
 
 def _entropies(translation: Translation) -> list[float]:
-    """The entropy of each word of the translation."""
     looks = translation.word_attention
     return [] if looks is None or not looks.size else attention_entropy(looks).tolist()
 

@@ -66,43 +66,35 @@ class EvaluationData:
         return replace(self, more=more)
 
 
-@dataclass(frozen=True)
-class DataRequest:
-    """The data that `regard evaluate` was given for a system: a bundle, or a file of translations."""
-
-    system: Path
-    data: Path | None = None
-    split: str | None = None
-    source: Path | None = None
-    target: Path | None = None
-    links: GoldFile | None = None
-    references: Sequence[Path] = ()
-    group: bool = False
-    trust: Sequence[str] = ()
-
-    def read(self) -> EvaluationData:
-        if (self.source is None) != (self.target is None) or (self.links is not None and self.source is None):
-            raise InputError("give --source and --target together; --links needs both")
-        if self.data is not None and self.source is not None:
-            raise InputError(f"{self.data} and --source were both given: leave one of them out")
-        path = self.data or self.source
-        if path is not None and self.split is not None:
-            raise InputError(f"{path} and --split were both given: leave one of them out")
-        if path is not None:
-            found = read_evaluation_data(path, self.target, self.links)
-        elif self.system.is_file():
-            raise InputError(
-                f"{self.system} is a file of translations: name what it translates, with DATA or --source, --target"
-            )
-        else:
-            corpus = recipe_pairs(load_any(self.system, trust=self.trust), self.split or "test")
-            found = EvaluationData.of(corpus.pairs, corpus.notes)
-        if self.links is not None and not self.system.is_file():
-            bundle, remedy = load_any(self.system, trust=self.trust), "regard align --gold with --words spaces"
-            found = replace(found, notes=(*found.notes, *word_note(ParallelText.of(found.pairs), bundle, remedy)))
-        if self.references:
-            found = found.with_references(self.references)
-        return found.grouped() if self.group else found
+def find_evaluation_data(
+    system: Path,
+    data: Path | None,
+    split: str | None,
+    source: Path | None,
+    target: Path | None,
+    links: GoldFile | None,
+    trust: Sequence[str],
+) -> EvaluationData:
+    """What `regard evaluate` measures a system on; the system is a bundle or a file of translations."""
+    if (source is None) != (target is None) or (links is not None and source is None):
+        raise InputError("give --source and --target together; --links needs both")
+    if data is not None and source is not None:
+        raise InputError(f"{data} and --source were both given: leave one of them out")
+    path = data or source
+    if path is not None and split is not None:
+        raise InputError(f"{path} and --split were both given: leave one of them out")
+    if path is None and system.is_file():
+        raise InputError(
+            f"{system} is a file of translations: name what it translates, with DATA or --source, --target"
+        )
+    if path is None:
+        corpus = recipe_pairs(load_any(system, trust=trust), split or "test")
+        return EvaluationData.of(corpus.pairs, corpus.notes)
+    found = read_evaluation_data(path, target, links)
+    if links is None or system.is_file():
+        return found
+    bundle, remedy = load_any(system, trust=trust), "regard align --gold with --words spaces"
+    return replace(found, notes=(*found.notes, *word_note(ParallelText.of(found.pairs), bundle, remedy)))
 
 
 def read_evaluation_data(source: Path, target: Path | None = None, links: GoldFile | None = None) -> EvaluationData:

@@ -1,9 +1,10 @@
 """The HTML report of an evaluation: scores, quality by length, examples with heat-maps."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from regard.evaluation import LengthScores
+from regard.evaluation.evaluate_texts import FIGURES, figures
 from regard.lab.against import OtherSystem, verdict
 from regard.lab.evaluate_model import Measured, length_name
 from regard.plot import AttentionMap, LengthQuality, Score, System, report_html
@@ -28,42 +29,35 @@ def report_page(
         maps = [one.attention_map() for one in measured.examples[:EXAMPLES] if one.translation.source_words]
     systems = {name: [rows]}
     scores = _scores(measured, about)
+    notes = [*measured.notes, *([_LONGER] if longer is not None else [])]
     if against is not None:
         scores += _differences(against)
         systems[against.name] = [list(against.measured.evaluation.by_length)]
-    notes = [*measured.notes, *([_LONGER] if longer is not None else [])]
-    if against is not None:
         notes += [f"{against.name}: {note}" for note in against.measured.notes]
     return report_html(title=title, scores=scores, quality=length_charts(systems), attentions=maps, notes=notes)
 
 
 def _scores(measured: Measured, about: str) -> list[Score]:
-    evaluation = measured.evaluation
-    found = [Score("Exact match", f"{evaluation.exact_match:.1%}", "sentences translated word for word")]
-    if evaluation.aer is not None:
-        meaning = "share of wrong or missing word links, the reference forced: 0 is best"
-        found.append(Score("Alignment error rate", f"{evaluation.aer:.3f}", meaning))
-    found += [
-        Score("BLEU", f"{evaluation.bleu:.2f}", f"{evaluation.signatures['bleu']} · {measured.protocol.about}"),
-        Score("chrF", f"{evaluation.chrf:.2f}", evaluation.signatures["chrf"]),
-    ]
-    if evaluation.ter is not None:
-        found.append(Score("TER", f"{evaluation.ter:.2f}", f"{evaluation.signatures['ter']}: 0 is best"))
-    if evaluation.per is not None:
-        found.append(Score("Phone error rate", f"{evaluation.per:.2%}", "edits over reference phones: 0 is best"))
-    if evaluation.wer is not None:
-        meaning = "edits over reference words" if evaluation.per is None else "words with any wrong phone"
-        found.append(Score("Word error rate", f"{evaluation.wer:.2%}", f"{meaning}: 0 is best"))
-    if evaluation.entropy is not None:
-        meaning = "nats for each target word: 0 looks at one source word"
-        found.append(Score("Entropy of attention", f"{evaluation.entropy:.3f}", meaning))
+    evaluation, signatures = measured.evaluation, measured.evaluation.signatures
+    words = "edits over reference words" if evaluation.per is None else "words with any wrong phone"
+    meanings = {
+        "exact match": "sentences translated word for word",
+        "alignment error rate": "share of wrong or missing word links, the reference forced: 0 is best",
+        "BLEU": f"{signatures['bleu']} · {measured.protocol.about}",
+        "chrF": signatures["chrf"],
+        "TER": f"{signatures.get('ter')}: 0 is best",
+        "phone error rate": "edits over reference phones: 0 is best",
+        "word error rate": f"{words}: 0 is best",
+        "entropy of attention": "nats for each target word: 0 looks at one source word",
+    }
+    found = [Score(name, text, meanings[name]) for name, text in figures(evaluation).items()]
     several = f", up to {evaluation.references} references each" if evaluation.references > 1 else ""
-    return [*found, Score("Sentences", f"{evaluation.sentences:,}", about + several)]
+    return [*found, Score("sentences", f"{evaluation.sentences:,}", about + several)]
 
 
 def _differences(against: OtherSystem) -> list[Score]:
     """The differences from the other system, and whether they are significant."""
-    names = {"bleu": "BLEU", "chrf": "chrF", "exact_match": "Exact match"}
+    names = {"bleu": "BLEU", "chrf": "chrF", "exact_match": "exact match"}
     rows = []
     for metric, one in against.comparisons.items():
         digits = 3 if metric == "exact_match" else 2
@@ -75,15 +69,11 @@ def _differences(against: OtherSystem) -> list[Score]:
     return rows
 
 
-MEASURES: dict[str, Callable[[LengthScores], float | None]] = {
-    "exact match": lambda one: one.exact_match,
-    "BLEU": lambda one: one.bleu,
-    "alignment error rate": lambda one: one.aer,
-}
+MEASURES = ("exact match", "BLEU", "alignment error rate")
 
 
 def length_charts(
-    systems: Mapping[str, Sequence[Sequence[LengthScores]]], measures: Sequence[str] = tuple(MEASURES)
+    systems: Mapping[str, Sequence[Sequence[LengthScores]]], measures: Sequence[str] = MEASURES
 ) -> list[LengthQuality]:
     """Charts by source length with a line for each system: the mean of its runs, and a band from worst to best run."""
     bins = {
@@ -95,19 +85,16 @@ def length_charts(
     names, counts = tuple(length_name(bins[key]) for key in keys), tuple(bins[key].sentences for key in keys)
     charts = []
     for measure in measures:
-        lines = [line for name, runs in systems.items() if (line := _line(name, runs, keys, MEASURES[measure]))]
+        lines = [line for name, runs in systems.items() if (line := _line(name, runs, keys, FIGURES[measure][0]))]
         if lines:
             charts.append(LengthQuality(measure, names, counts, tuple(lines)))
     return charts
 
 
 def _line(
-    name: str,
-    runs: Sequence[Sequence[LengthScores]],
-    keys: Sequence[tuple[int, int | None]],
-    get: Callable[[LengthScores], float | None],
+    name: str, runs: Sequence[Sequence[LengthScores]], keys: Sequence[tuple[int, int | None]], score: str
 ) -> System | None:
-    known = [{(one.shortest, one.longest): get(one) for one in run if one.sentences} for run in runs]
+    known = [{(one.shortest, one.longest): getattr(one, score) for one in run if one.sentences} for run in runs]
     columns = [[value for run in known if (value := run.get(key)) is not None] for key in keys]
     if not any(columns):
         return None

@@ -16,7 +16,7 @@ from regard.data.pair import Pair
 from regard.data.pipeline import open_training, train_tokenizers
 from regard.data.splits import Corpus, StoredSplit, load_split
 from regard.data.tables import TsvData
-from regard.lab.data_check import Advance, check_corpus, check_file, check_folder, check_parallel
+from regard.lab.data_check import Advance, check_corpus, check_file, check_folder
 from regard.lab.describe import describe, describe_model
 from regard.lab.finding import Finding
 from regard.lab.survey import Survey, check_overlap
@@ -46,7 +46,7 @@ def examine(
         return _machine()
     try:
         if other is not None:
-            return check_parallel(path, other, advance)
+            return check_file(path, other, advance)
         if path.is_dir():
             return _bundle(path, trust) if _holds_run(path) else check_folder(path, advance)
         if str(path) in pretrained_names() and not path.exists():
@@ -57,7 +57,7 @@ def examine(
             return check_corpus(known[str(path)], advance) if corpus else _recipe(path, advance, trust)
         if not path.is_file():
             raise InputError(f"{path} is neither a file nor a folder: there is nothing to check")
-        return check_file(path, advance)
+        return check_file(path, advance=advance)
     except InputError as error:
         return [Finding("✗", str(error))]
 

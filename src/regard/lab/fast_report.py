@@ -1,27 +1,17 @@
 """`regard doctor --fast`: the implementation of each operation on this machine, found by running small models."""
 
-from dataclasses import dataclass
-
 import torch
-from torch import Tensor
 
 from regard.lab.finding import Finding
 from regard.models import ModelConfig, Seq2Seq, preset
 from regard.models.cross_entropy import linear_cross_entropy
 from regard.registry import Candidate, explained, plain_requested, prepare_for_decoding
+from regard.runtime.source_text import Padded, pad
 from regard.search import beam_search
 
 VOCABULARY = 2000
 MODELS = {"additive GRU": "bahdanau", "Luong, input feeding": "luong", "Transformer": "transformer"}
 """Names of the reported models, and their presets."""
-
-
-@dataclass(frozen=True)
-class Words:
-    """Two random sentences."""
-
-    source: Tensor
-    source_lengths: Tensor
 
 
 def fast_report() -> list[Finding]:
@@ -61,12 +51,13 @@ def _chosen(choices: list[Candidate]) -> str:
     return next((choice.entry for choice in choices if choice.refusal is None), "plain")
 
 
-def _prepared(config: ModelConfig, device: torch.device) -> tuple[Seq2Seq, Words]:
+def _prepared(config: ModelConfig, device: torch.device) -> tuple[Seq2Seq, Padded]:
+    """A model and two random sentences."""
     with torch.random.fork_rng():
         torch.manual_seed(0)
         model = Seq2Seq(config, VOCABULARY, VOCABULARY).to(device)
-        words = torch.randint(4, VOCABULARY, (2, 7)).to(device)
-    return model, Words(words, torch.tensor([7, 4], device=device))
+        words = [torch.randint(4, VOCABULARY, (length,)).tolist() for length in (7, 4)]
+    return model, pad(words, device)
 
 
 def _train(config: ModelConfig, device: torch.device) -> None:

@@ -52,6 +52,12 @@ def read_parallel_text(source: Path, target: Path | None = None) -> ParallelText
     return ParallelText([fields[0] for fields in rows], [fields[1] for fields in rows])
 
 
+def gold_links(pairs: Sequence[Pair]) -> list[Links] | None:
+    """The gold links, if every pair has them."""
+    links = [pair.links for pair in pairs if pair.links is not None]
+    return links if links and len(links) == len(pairs) else None
+
+
 @dataclass(frozen=True)
 class GoldFile:
     """A file of gold links in Pharaoh or NAACL format, which is detected."""

@@ -34,8 +34,6 @@ _LANGUAGES = {"en": "English", "fr": "French", "hi": "Hindi"}
 
 @dataclass(frozen=True)
 class Demo:
-    """The result of the demo."""
-
     showcase: list[Example]
     measured: Measured
     longer: Measured
@@ -98,9 +96,27 @@ def show_demo(
     ]
     reader = Translator(translator.bundle.that_reads(translator.bundle.most_source))
     longer = measure(reader, beyond, progress=lambda done: progress(SENTENCES + done))
-    demo = Demo(showcase, measured, longer)
-    _write(demo, pair, out, {"pair": pair, "seed": seed, "train_seconds": round(train_seconds, 1)})
-    return demo
+    scores = measured.json()
+    report = {
+        "pair": pair,
+        "seed": seed,
+        "train_seconds": round(train_seconds, 1),
+        **{name: scores[name] for name in ("exact_match", "aer", "bleu", "chrf", "sentences", "signatures")},
+        "by_length": scores["by_length"] + longer.json()["by_length"],
+        "showcase": [
+            {"source": one.translation.source, "text": one.translation.text, "right": one.right} for one in showcase
+        ],
+    }
+    write_whole(out / "report.json", json.dumps(report, ensure_ascii=False, indent=2) + "\n")
+    maps = [one.attention_map() for one in showcase]
+    unseen = "that the model never saw"
+    write_whole(
+        out / "report.html", report_page(f"regard demo, {pair}", measured, longer, maps, name="demo", about=unseen)
+    )
+    picture = out / "alignment.png"
+    with explaining(picture):
+        save(heatmaps([one.translation.attention_map() for one in showcase[:DRAWN]]), picture)
+    return Demo(showcase, measured, longer)
 
 
 def _refuse_other_runs(out: Path) -> None:
@@ -111,24 +127,3 @@ def _refuse_other_runs(out: Path) -> None:
         return
     if not isinstance(recipe, dict) or not str(recipe.get("description", "")).startswith(_MADE):
         raise InputError(f"{out} holds a run that `regard demo` did not make: name another folder with --out")
-
-
-def _write(demo: Demo, pair: str, out: Path, about: dict[str, object]) -> None:
-    scores = demo.measured.json()
-    report = {
-        **about,
-        **{name: scores[name] for name in ("exact_match", "aer", "bleu", "chrf", "sentences", "signatures")},
-        "by_length": scores["by_length"] + demo.longer.json()["by_length"],
-        "showcase": [
-            {"source": one.translation.source, "text": one.translation.text, "right": one.right}
-            for one in demo.showcase
-        ],
-    }
-    write_whole(out / "report.json", json.dumps(report, ensure_ascii=False, indent=2) + "\n")
-    maps = [one.attention_map() for one in demo.showcase]
-    unseen = "that the model never saw"
-    page = report_page(f"regard demo, {pair}", demo.measured, demo.longer, maps, name="demo", about=unseen)
-    write_whole(out / "report.html", page)
-    picture = out / "alignment.png"
-    with explaining(picture):
-        save(heatmaps([one.translation.attention_map() for one in demo.showcase[:DRAWN]]), picture)

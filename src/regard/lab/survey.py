@@ -6,8 +6,9 @@ Shifted lines of a parallel corpus are detected by the correlation of sentence l
 import hashlib
 import tomllib
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.resources import files
 from itertools import chain, islice, pairwise
 from typing import Final
@@ -41,12 +42,6 @@ ODDITIES: Final[dict[str, dict[str, str]]] = tomllib.loads(
 """By name: what the problem is, and its remedy."""
 
 
-@dataclass
-class _OddLines:
-    count: int = 0
-    examples: list[str] = field(default_factory=list)
-
-
 class Survey:
     """Statistics and problems of a split; each pair comes with its place, e.g. `line 7`."""
 
@@ -54,7 +49,8 @@ class Survey:
         self.source, self.target = Side("source"), Side("target")
         self.sources: set[int] = set()
         """Keys of the source texts, letters and digits alone."""
-        self._odd = {name: _OddLines() for name in ODDITIES}
+        self._examples: dict[str, list[str]] = {name: [] for name in ODDITIES}
+        self._counts: Counter[str] = Counter()
         self._pairs: set[int] = set()
         self._exact: set[int] = set()
         stream = iter(located)
@@ -79,11 +75,10 @@ class Survey:
     def _look(self, pair: Pair, place: str) -> None:
         source, target = self.source.look(pair.source), self.target.look(pair.target)
         for name in self._problems(pair, source, target):
-            odd = self._odd[name]
-            odd.count += 1
-            if len(odd.examples) < EXAMPLES:
+            self._counts[name] += 1
+            if self._counts[name] <= EXAMPLES:
                 spot = source.problems.get(name) or target.problems.get(name)
-                odd.examples.append(example(pair, place) + (f"  ({spot[:20]!r})" if spot else ""))
+                self._examples[name].append(example(pair, place) + (f"  ({spot[:20]!r})" if spot else ""))
 
     def _problems(self, pair: Pair, source: CheckedSentence, target: CheckedSentence) -> Iterator[str]:
         text, both = key(pair.source), key(f"{pair.source}\t{pair.target}")
@@ -117,15 +112,14 @@ class Survey:
     def findings(self) -> list[Finding]:
         """The sizes and the problems."""
         together = check_lengths(self.source.measured(self.spelled), self.target.measured(self.spelled))
-        return [*self.sizes(), *together, *(self._oddity(name) for name, odd in self._odd.items() if odd.count)]
+        return [*self.sizes(), *together, *(self._oddity(name) for name, some in self._examples.items() if some)]
 
     def _oddity(self, name: str) -> Finding:
         what, remedy = ODDITIES[name]["what"].format(LONG=LONG), ODDITIES[name]["remedy"]
-        odd = self._odd[name]
-        share = odd.count / len(self)
-        mild = name in ("several", "unseen") or (share < RARE and odd.count > 0 and len(self) > 1 / RARE)
-        counted = f"{what}: {odd.count:,} ({share:.1%})" if share >= RARE else f"{what}: {odd.count:,}"
-        return Finding("·" if mild else "!", counted, tuple(odd.examples), remedy)
+        count, share = self._counts[name], self._counts[name] / len(self)
+        mild = name in ("several", "unseen") or (share < RARE and len(self) > 1 / RARE)
+        counted = f"{what}: {count:,} ({share:.1%})" if share >= RARE else f"{what}: {count:,}"
+        return Finding("·" if mild else "!", counted, tuple(self._examples[name]), remedy)
 
 
 def _visible(text: str) -> bool:
@@ -160,7 +154,6 @@ def check_overlap(train: Survey, held_out: Iterable[Pair], name: str) -> list[Fi
 
 
 def example(pair: Pair, place: str = "") -> str:
-    """A pair in one short line."""
     source, target = (text if len(text) <= 50 else text[:49] + "…" for text in (pair.source, pair.target))
     return f"{place}{': ' if place else ''}{source!r} → {target!r}"
 

@@ -4,7 +4,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from numpy import ndarray
 
 from regard.attention.worked import Worked
@@ -18,11 +18,6 @@ if TYPE_CHECKING:
 
 WIDTH = 79
 """Columns of the text, so that a terminal of 80 columns breaks no line."""
-
-
-def write_explanation(explanation: Explanation) -> str:
-    """The step, stage by stage."""
-    return "\n\n".join(explanation_blocks(explanation))
 
 
 def explanation_blocks(explanation: Explanation) -> list[str]:
@@ -59,9 +54,8 @@ def draw_explanation(explanation: Explanation) -> "Figure":
     for head, (scores, weights) in enumerate(_heads(explanation.worked), start=1):
         name = f", head {head}" if explanation.worked.scores.ndim == 3 else ""
         seen = explanation.worked.mask[0]
-        shown = tuple(float(score) if ok else None for score, ok in zip(scores, seen, strict=True))
-        stages += [Bars(f"scores e{name}", WORDS, shown), *_gaussian(explanation.worked, weights)]
-        stages.append(Bars(f"weights α{name}", WORDS, tuple(float(weight) for weight in weights)))
+        stages += [Bars(f"scores e{name}", WORDS, _shown(scores, seen)), *_gaussian(explanation.worked, weights)]
+        stages.append(Bars(f"weights α{name}", WORDS, tuple(weights.tolist())))
     clauses = explanation.equation.split(",  ")
     return bars(stages, title=explanation.title, formula=[*(f"{one}," for one in clauses[:-1]), clauses[-1]])
 
@@ -72,15 +66,19 @@ def _gaussian(worked: Worked, weights: Float[ndarray, " source"]) -> list[Bars]:
         return []
     center, sigma, seen = float(worked.center[0]), LOCAL_P_REACH / 2, worked.mask[0]
     fade = worked.gaussian[0]
-    softmax = tuple(float(share / by) if ok else 0.0 for share, by, ok in zip(weights, fade, seen, strict=True))
-    shown = tuple(float(by) if ok else None for by, ok in zip(fade, seen, strict=True))
+    softmax = np.divide(weights, fade, out=np.zeros_like(weights), where=seen)
     along = np.linspace(-0.5, len(WORDS) - 0.5, 101)
     heights = np.exp(-((along - center) ** 2) / (2 * sigma**2))
-    curve = tuple((float(place), float(height)) for place, height in zip(along, heights, strict=True))
+    curve = tuple(zip(along.tolist(), heights.tolist(), strict=True))
     return [
-        Bars("softmax(e)", WORDS, softmax),
-        Bars(f"times the Gaussian around p_t = {center:.2f}, σ = {sigma:g}", WORDS, shown, curve),
+        Bars("softmax(e)", WORDS, tuple(softmax.tolist())),
+        Bars(f"times the Gaussian around p_t = {center:.2f}, σ = {sigma:g}", WORDS, _shown(fade, seen), curve),
     ]
+
+
+def _shown(values: Float[ndarray, " source"], seen: Bool[ndarray, " source"]) -> tuple[float, ...]:
+    """The values for `Bars`, which marks infinite ones as masked."""
+    return tuple(np.where(seen, values, np.inf).tolist())
 
 
 def list_mechanisms() -> str:

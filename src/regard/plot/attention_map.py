@@ -175,7 +175,6 @@ def _checked(
 def _checked_stack(
     tensor: Float64[np.ndarray, "..."], source: tuple[Label, ...], target: tuple[Label, ...]
 ) -> Float64[np.ndarray, "layer head target source"]:
-    """The checked weights of every layer and head."""
     if tensor.ndim != 4 or not tensor.shape[0] * tensor.shape[1]:
         raise ValueError(f"the tensor is {tensor.shape}; expected [layer, head, target, source]")
     return np.array([[_checked(one, source, target) for one in layer] for layer in tensor])

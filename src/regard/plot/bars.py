@@ -71,23 +71,14 @@ def _draw_stage(axes: "matplotlib.axes.Axes", stage: Bars, families: list[str]) 
     numbers = [value if value is not None and isfinite(value) else None for value in stage.values]
     drawn = [0.0 if value is None else value for value in numbers]
     places = range(len(drawn))
-    axes.bar(places, drawn, color=SERIES_COLOURS[0], width=0.7)
+    shown = axes.bar(places, drawn, color=SERIES_COLOURS[0], width=0.7)
     if stage.curve:
         places_along, heights = zip(*stage.curve, strict=True)
         axes.plot(places_along, heights, color=SERIES_COLOURS[1], linewidth=1.5)
     axes.axhline(0, color=RULE, linewidth=0.8)
-    for place, value in zip(places, numbers, strict=True):
-        below = value is not None and value < 0
-        axes.annotate(
-            "masked" if value is None else f"{value:.2f}".replace("-", "−"),
-            (place, 0.0 if value is None else value),
-            xytext=(0, -3 if below else 3),
-            textcoords="offset points",
-            ha="center",
-            va="top" if below else "bottom",
-            fontsize=8.5,
-            color=SOFT_INK if value is None else INK,
-        )
+    texts = ["masked" if value is None else f"{value:.2f}".replace("-", "−") for value in numbers]
+    for label, value in zip(axes.bar_label(shown, texts, padding=3, fontsize=8.5), numbers, strict=True):
+        label.set_color(SOFT_INK if value is None else INK)
     axes.set_xticks(places, [visible(label) for label in stage.labels], family=families)
     axes.set_yticks([])
     axes.tick_params(length=0)

@@ -1,4 +1,4 @@
-"""Charts and tables of an HTML page: a figure's SVG in the page's colours and fonts, and plain tables."""
+"""Charts, tables and small heat-maps of an HTML page, in the page's colours and fonts."""
 
 import re
 import warnings
@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
+from regard.plot.attention_map import AttentionMap, shortened
 from regard.plot.curves import LengthQuality, Series, System, learning_curves, quality_by_length
 from regard.plot.figure import INK, RULE, SERIES_COLOURS, SOFT_INK, svg
 from regard.plot.fonts import MissingFontWarning
@@ -21,6 +22,11 @@ _PAGE_COLOURS = {
     **{colour: f"var(--series-{number})" for number, colour in enumerate(SERIES_COLOURS)},
 }
 """The page's CSS variable for each colour of a figure: colours follow the reader's light or dark theme."""
+_CELL = 15
+_LETTER = 6.4
+"""Width of a letter of the labels, about."""
+_LONGEST_LABEL = 12
+"""Letters of a label before it is cut."""
 
 
 def chart_html(quality: LengthQuality) -> str:
@@ -83,3 +89,37 @@ def _value(system: System, place: int) -> str:
     low, high = (edge[place] if edge else None for edge in (system.low, system.high))
     band = "" if low is None or high is None else f" ({low:.{digits}f} to {high:.{digits}f})"
     return f"{score:.{digits}f}{band}"
+
+
+def side_by_side_html(maps: Sequence[tuple[str, AttentionMap]]) -> str:
+    """One sentence read by several models, a small map for each; rows written, columns read, the darker the more."""
+    figures = "".join(
+        f"<figure><figcaption>{escape(name)}</figcaption>{_small_map(name, attention)}</figure>"
+        for name, attention in maps
+    )
+    return f'<div class="scroll" data-name="heat-maps side by side"><div class="maps">{figures}</div></div>'
+
+
+def _small_map(name: str, attention: AttentionMap) -> str:
+    if attention.weights is None:
+        return '<p class="soft">one fixed vector: no alignment exists</p>'
+    columns = [shortened(label.shown, _LONGEST_LABEL) for label in attention.source]
+    rows = [shortened(label.shown, _LONGEST_LABEL) for label in attention.target]
+    left, top = 8 + _LETTER * max(map(len, rows)), 8 + _LETTER * max(map(len, columns))
+    width, height = left + _CELL * len(columns) + 4, top + _CELL * len(rows) + 4
+    parts = []
+    for number, word in enumerate(columns):
+        x = left + _CELL * (number + 0.7)
+        parts.append(f'<text transform="translate({x:.1f} {top - 4:.1f}) rotate(-90)">{escape(word)}</text>')
+    for number, word in enumerate(rows):
+        y = top + _CELL * (number + 0.75)
+        parts.append(f'<text x="{left - 4:.1f}" y="{y:.1f}" text-anchor="end">{escape(word)}</text>')
+    for t, row in enumerate(attention.weights.tolist()):
+        for s, weight in enumerate(row):
+            place = f'x="{left + _CELL * s:.1f}" y="{top + _CELL * t:.1f}" width="{_CELL}" height="{_CELL}"'
+            parts.append(f'<rect class="cell" {place} fill-opacity="{weight:.3f}"/>')
+            if (s, t) in attention.sure:
+                parts.append(f'<rect class="gold" {place}/>')
+    label = escape(f"attention of {name}; rows written, columns read", quote=True)
+    size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
+    return f'<svg class="small-map" {size} role="img" aria-label="{label}">{"".join(parts)}</svg>'

@@ -231,12 +231,8 @@ class _Chart:
 
 def _running_mean(values: Sequence[float]) -> tuple[float, ...]:
     """The mean over about a fortieth of the run around each value, so that it does not lag; a gap stays a gap."""
-    half = max(1, len(values) // 80)
-    array = np.asarray(values)
-    finite = np.isfinite(array)
-    total = np.concatenate([[0.0], np.cumsum(np.where(finite, array, 0.0))])
-    count = np.concatenate([[0], np.cumsum(finite)])
-    first = np.maximum(np.arange(len(array)) - half, 0)
-    last = np.minimum(np.arange(len(array)) + half + 1, len(array))
-    means = (total[last] - total[first]) / np.maximum(count[last] - count[first], 1)
-    return tuple(float(mean) for mean in np.where(finite, means, nan))
+    window = np.ones(2 * max(1, len(values) // 80) + 1)
+    finite = np.isfinite(values)
+    total = np.convolve(np.where(finite, values, 0.0), window, mode="same")
+    count = np.convolve(finite, window, mode="same")
+    return tuple(np.where(finite, total / np.maximum(count, 1), nan).tolist())

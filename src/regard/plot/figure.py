@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from regard.files import write_whole
 from regard.plot.attention_map import Number, visible
-from regard.plot.embedded import FAMILY, font_faces
-from regard.plot.fonts import FontChoice, MissingFontWarning, choose_fonts
+from regard.plot.fonts import PAGE_FAMILY, FontChoice, MissingFontWarning, choose_fonts, font_faces
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -120,7 +119,7 @@ def _with_glyphs(text: str) -> str:
     """Embed the glyphs of our typefaces, so that Hindi shows where no Devanagari font is installed."""
     faces = font_faces(text)
     text = text.replace("</style>", f"\n{faces}</style>", 1)
-    return text.replace("font-family: ", f"font-family: {FAMILY}, ") if faces else text
+    return text.replace("font-family: ", f"font-family: {PAGE_FAMILY}, ") if faces else text
 
 
 def save(figure: "matplotlib.figure.Figure", path: str | Path) -> Path:

@@ -1,10 +1,16 @@
-"""Fonts that have the glyphs of the words to be drawn: our own first, then installed ones, else what to install."""
+"""Fonts that have the glyphs of the words to be drawn: our own first, then installed ones, else what to install.
 
+An HTML page embeds the glyphs of its own text, so that it looks right where no such font is installed.
+"""
+
+import base64
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
+from io import BytesIO
 from pathlib import Path
 
 TYPEFACES = Path(__file__).parent / "typefaces"
@@ -22,6 +28,17 @@ _PREFERRED = {
     "KATAKANA": ("Noto Sans CJK JP", "Hiragino Sans", "Yu Gothic"),
     "HANGUL": ("Noto Sans CJK KR", "Apple SD Gothic Neo", "Malgun Gothic"),
 }
+
+PAGE_FAMILY = "regard"
+"""The family that the page names first; a page without embedded fonts has no such family and takes the next."""
+_EMBEDDED = {
+    "devanagari.ttf": "\u0900-\u097f",
+    "kana.ttf": "\u3000-\u30ff\uff01-\uff1f",
+    "hangul.ttf": "\u1100-\u11c2\u3131-\u3163\uac00-\ud7a3",
+    "symbols.ttf": "\u2400-\u2421",
+}
+"""The characters for which a page embeds each typeface; the reader's own fonts draw all others."""
+_SHAPING = "\u200c\u200d\u25cc"  # joiner, non-joiner, and the circle under a vowel sign without its consonant
 
 
 class MissingFontWarning(UserWarning):
@@ -70,7 +87,8 @@ def choose_fonts(texts: Iterable[str], fonts: Sequence[FontFile] | None = None) 
     available = installed_fonts() if fonts is None else tuple(fonts)
     wanted = {character for text in texts for character in text if _has_ink(character)}
     families = [BASE_FAMILY]
-    wanted -= _glyphs_of(BASE_FAMILY, available)
+    base = next(font for font in (*available, *installed_fonts()) if font.family == BASE_FAMILY)
+    wanted -= _glyphs(base.path, base.face)
     missing: set[str] = set()
     looked_again = fonts is not None
     while wanted:
@@ -148,11 +166,6 @@ def _best_font(script: str, wanted: set[str], fonts: Sequence[FontFile]) -> tupl
     return best, covered
 
 
-def _glyphs_of(family: str, fonts: Sequence[FontFile]) -> set[str]:
-    faces = [font for font in fonts if font.family == family] or [f for f in installed_fonts() if f.family == family]
-    return set().union(*(_glyphs(face.path, face.face) for face in faces[:1]))
-
-
 @cache
 def _glyphs(path: str, face: int) -> frozenset[str]:
     """Every character of a font file, read by the same FreeType that draws it; none for a file it cannot read."""
@@ -180,3 +193,37 @@ def _font_to_install(script: str) -> tuple[str, str]:
     if script in _EAST_ASIAN:
         return "Noto Sans CJK", "fonts-noto-cjk"
     return ("Symbola", "fonts-symbola") if script == "SYMBOL" else (f"Noto Sans {script.title()}", "fonts-noto-core")
+
+
+def font_faces(text: str) -> str:
+    """CSS rules with every character of `text` that our typefaces have; empty for a text that needs none of them."""
+    return "".join(
+        _font_face(name, "".join(sorted({*found, *_SHAPING})))
+        for name, characters in _EMBEDDED.items()
+        if (found := re.findall(f"[{characters}]", text))
+    )
+
+
+@lru_cache(maxsize=64)
+def _font_face(name: str, characters: str) -> str:
+    """One rule: a subset with the conjuncts that `characters` can form, as WOFF; empty if the typeface has none."""
+    from fontTools.subset import Options, Subsetter
+    from fontTools.ttLib import TTFont
+
+    with TTFont(TYPEFACES / name, recalcTimestamp=False) as font:
+        present = sorted({ord(character) for character in characters} & font.getBestCmap().keys())
+        if not present:
+            return ""
+        # All features: our typefaces hold only those that shape a script.
+        subsetter = Subsetter(Options(layout_features=["*"], notdef_outline=True))
+        subsetter.populate(unicodes=present)
+        subsetter.subset(font)
+        font.flavor = "woff"
+        buffer = BytesIO()
+        font.save(buffer)
+    data = base64.b64encode(buffer.getvalue()).decode()
+    points = ",".join(f"U+{point:X}" for point in present)
+    return (
+        f'@font-face {{ font-family: "{PAGE_FAMILY}"; unicode-range: {points};'
+        f' src: url(data:font/woff;base64,{data}) format("woff"); }}\n'
+    )

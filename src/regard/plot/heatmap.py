@@ -42,7 +42,8 @@ def heatmaps(
         raise ValueError(f"columns is {columns}; expected 1 or more")
     for attention in attentions:
         attention.drawn()
-    families = fonts_for(text for attention in attentions for text in _texts(attention)).families
+    words = [label.shown for one in attentions for label in (*one.source, *one.target)]
+    families = fonts_for([*words, *(text for one in attentions for text in (one.title, one.caption))]).families
     with house_style():
         blocks = [block_for(attention, families, numbers) for attention in attentions]
         grid = grid_for(blocks, columns)
@@ -51,11 +52,6 @@ def heatmaps(
             _draw(figure, attention, block, grid, number, families)
         _colour_bar(figure, grid, blocks)
     return figure
-
-
-def _texts(attention: AttentionMap) -> list[str]:
-    words = [label.shown for label in (*attention.source, *attention.target)]
-    return [attention.title, attention.caption, *words]
 
 
 def _draw(

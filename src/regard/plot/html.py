@@ -14,7 +14,7 @@ from regard.plot.attention_map import NO_ATTENTION, AttentionMap, Label
 from regard.plot.chart import chart_html, table_html
 from regard.plot.curves import LengthQuality
 from regard.plot.document import document, language_tag
-from regard.plot.embedded import font_faces
+from regard.plot.fonts import font_faces
 
 BUILT = Path(__file__).parents[1] / "server" / "page"
 """The built studio: view.js and view.css draw the same maps without a server."""

@@ -30,13 +30,25 @@ def padded(text: str, width: int) -> str:
 
 def wrapped_cells(text: str, width: int) -> str:
     """Text on one logical line broken between words into lines of at most `width` columns."""
-    lines: list[str] = []
-    for part in visible(text, " ").split():
-        if lines and cells(lines[-1]) + 1 + cells(part) <= width:
-            lines[-1] += " " + part
-        else:
-            lines.append(shortened(part, width, cells))
-    return "\n".join(lines)
+    parts = [shortened(part, width, cells) for part in visible(text, " ").split()]
+    return "\n".join(" ".join(parts[one] for one in row) for row in dealt([cells(part) for part in parts], width, 1))
+
+
+def dealt(widths: Sequence[int], room: int, gap: int) -> list[list[int]]:
+    """The positions of `widths` in rows of at most `room` columns, `gap` between two; a wider one stands alone.
+
+    >>> dealt([3, 4, 9, 2], room=8, gap=1)
+    [[0, 1], [2], [3]]
+    """
+    rows: list[list[int]] = [[]]
+    used = 0
+    for position, width in enumerate(widths):
+        if rows[-1] and used + width > room:
+            rows.append([])
+            used = 0
+        rows[-1].append(position)
+        used += width + gap
+    return rows
 
 
 def bar(value: Number, width: int = 10, *, ascii_only: bool = False) -> str:
@@ -98,16 +110,8 @@ def _panels(attention: AttentionMap, room: int, marked: bool) -> list[list[Colum
     """Source words dealt out to panels no wider than `room`."""
     smallest = 6 if marked else 5
     longest = max(smallest, min(_LONGEST_WORD, room - 1))
-    panels: list[list[Column]] = [[]]
-    used = 0
-    for position, label in enumerate(attention.source):
-        column = max(smallest, min(cells(word(label)), longest))
-        if panels[-1] and used + column + 1 > room:
-            panels.append([])
-            used = 0
-        panels[-1].append((position, column))
-        used += column + 1
-    return panels
+    widths = [max(smallest, min(cells(word(label)), longest)) for label in attention.source]
+    return [[(position, widths[position]) for position in panel] for panel in dealt(widths, room - 1, gap=1)]
 
 
 def _append_panel(

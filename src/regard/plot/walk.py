@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from regard.plot.attention_map import NO_ATTENTION, AttentionMap, Label, Number, shortened
-from regard.plot.terminal import LIT, NARROWEST, bar, cells, padded, shade, word, wrapped_cells
+from regard.plot.terminal import LIT, NARROWEST, bar, cells, dealt, padded, shade, word, wrapped_cells
 
 if TYPE_CHECKING:
     import rich.text
@@ -75,15 +75,8 @@ def _lit_sentence(
     """The source in lines of at most `room` columns, each followed by a line with the weight of its words as shades."""
     from rich.text import Text
 
-    chunks: list[list[int]] = [[]]
-    used = 0
     texts = [shortened(word(label), min(_LONGEST_WORD, room), cells) for label in source]
-    for position, text in enumerate(texts):
-        if chunks[-1] and used + cells(text) > room:
-            chunks.append([])
-            used = 0
-        chunks[-1].append(position)
-        used += cells(text) + 2
+    chunks = dealt([cells(text) for text in texts], room, gap=2)
     lines: list[Text] = []
     for chunk in chunks:
         light = "  ".join(shade(row[position], ascii_only=ascii_only) * cells(texts[position]) for position in chunk)
@@ -114,12 +107,8 @@ def _strongest_words(
     rest = float(row.sum()) - float(row[order].sum())
     if rest >= 0.005:
         items.append(Text(f"others {rest:.0%}", style="dim"))
-    lines = [Text()]
-    for item in items:
-        if lines[-1] and lines[-1].cell_len + 3 + item.cell_len > room:
-            lines.append(Text())
-        lines[-1].append("   " if lines[-1] else "").append_text(item)
-    return lines
+    lines = dealt([item.cell_len for item in items], room, gap=3)
+    return [Text("   ").join(items[one] for one in line) for line in lines]
 
 
 def _light_style(weight: float) -> str:

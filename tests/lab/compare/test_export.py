@@ -10,7 +10,7 @@ from regard.evaluation import bleu_statistics, match_statistics
 from regard.lab.compare.comparison_page import write_report
 from regard.lab.compare.export_files import export, table_csv, table_latex
 from regard.lab.compare.plan import Comparison, VariantGrid, make_plan
-from regard.lab.compare.results import Result, Row, Spread
+from regard.lab.compare.results import Result, Row, Spread, gather
 from regard.lab.compare.run_plan import open_folder
 from regard.lab.compare.significance import pair_up
 
@@ -81,12 +81,13 @@ def test_item_17_a_comparison_exports_tables_and_figures(recipe: Path, tmp_path:
     slots = open_folder(plan, out, resume=False)
     for slot in slots:
         finished(slot)
-    report = write_report(plan, slots, {}, 1, out, paired=True)
-    assert report is not None
-    assert [one["first"] for one in report.content["significance"]["pairs"]] == ["additive"]
-    assert "statistics" not in report.content["variants"][0]["runs"][0]
+    rows = gather(plan, slots, {})
+    pairs = pair_up(rows)
+    content = write_report(plan, rows, 1, out, pairs)
+    assert [one["first"] for one in content["significance"]["pairs"]] == ["additive"]
+    assert "statistics" not in content["variants"][0]["runs"][0]
     assert "May the differences be chance?" in (out / "report.html").read_text(encoding="utf-8")
-    written = export(report.rows, report.pairs, out)
+    written = export(rows, pairs, out)
     assert {path.name for path in written} == {
         "report.csv", "report.tex", "bleu-by-length.svg", "bleu-by-length.pdf", "learning-curves.svg",
         "learning-curves.pdf", "alignment-error-rate-by-length.svg", "alignment-error-rate-by-length.pdf",

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from regard.lab.compare.comparison_page import table_rows
 from regard.lab.compare.plan import (
     AXES,
     DEFAULT,
@@ -15,8 +16,10 @@ from regard.lab.compare.plan import (
     names,
     plan_changes,
 )
+from regard.lab.compare.results import gather
 from regard.models.model_config import RecurrentConfig, TransformerConfig
 from regard.text.input_error import InputError
+from regard.training.recipe import load_recipe
 
 
 def test_every_combination_of_every_axis_is_a_recipe(recipe: Path) -> None:
@@ -28,19 +31,16 @@ def test_every_combination_of_every_axis_is_a_recipe(recipe: Path) -> None:
         expected *= len(values)
     assert len(plan.variants) == expected + 2
     # A Transformer's scores fit every window and placement; nothing is left out for want of trying.
-    assert not [one.skipped for one in plan.variants if one.skipped]
+    assert not plan.skipped
     for one in plan.variants[:-2]:
-        assert one.recipe is not None
         model = one.recipe.model
         assert isinstance(model, RecurrentConfig)
         score, window, placement, cell = one.name.split(" · ")
         assert (model.score, model.window, model.cell) == (score, window, cell)
         assert (model.placement, model.input_feeding) == (placement.removesuffix("-fed"), placement == "output-fed")
     transformer, vanilla = plan.variants[-2:]
-    assert vanilla.recipe is not None
     assert isinstance(vanilla.recipe.model, RecurrentConfig)
     assert vanilla.recipe.model.score == "none"
-    assert transformer.recipe is not None
     assert isinstance(transformer.recipe.model, TransformerConfig)
 
 
@@ -49,7 +49,6 @@ def test_an_axis_that_is_left_out_keeps_the_recipes_value(comparison: Comparison
     assert [one.name for one in plan.variants] == ["additive", "general", "vanilla"]
     assert [one.slug for one in plan.variants] == ["additive", "general", "vanilla"]
     for one in plan.variants:
-        assert one.recipe is not None
         assert (one.recipe.train.steps, one.recipe.train.batch_sentences) == (6, 8)
         assert isinstance(one.recipe.model, RecurrentConfig)
         assert one.recipe.model.decoder_units == 8
@@ -60,7 +59,16 @@ def test_an_axis_that_is_left_out_keeps_the_recipes_value(comparison: Comparison
 def test_a_recipe_alone_has_a_default_comparison() -> None:
     found = load_comparison("reverse")
     assert (found.grid, found.seeds) == (DEFAULT, 3)
-    assert len(make_plan(found).possible) == 8
+    assert len(make_plan(found).variants) == 8
+
+
+def test_the_first_variant_that_can_be_built_is_the_baseline(recipe: Path) -> None:
+    variants = {"impossible": {"model": {"heads": 3}}, "wide": {"model": {"decoder_units": 16}}}
+    plan = make_plan(Comparison(recipe=str(recipe), variants=variants))
+    first, skipped = gather(plan, [], {})
+    assert (first.name, first.changes) == ("wide", ())
+    assert (skipped.name, skipped.problem) == ("impossible", plan.skipped["impossible"])
+    assert table_rows([first, skipped])[0][-1] == "differs from wide in"
 
 
 def test_a_comparison_file(tmp_path: Path, recipe: Path) -> None:
@@ -72,15 +80,13 @@ def test_a_comparison_file(tmp_path: Path, recipe: Path) -> None:
         encoding="utf-8",
     )
     plan = make_plan(load_comparison(str(path)))
-    assert [one.name for one in plan.variants] == ["additive", "wide", "impossible", "small"]
-    wide, impossible, small = plan.variants[1:]
-    assert wide.recipe is not None
+    assert [one.name for one in plan.variants] == ["additive", "wide", "small"]
+    wide, small = plan.variants[1:]
     assert isinstance(wide.recipe.model, RecurrentConfig)
     assert (wide.recipe.model.decoder_units, wide.recipe.model.encoder_units) == (16, 6)
     assert wide.recipe.train.steps == 4
-    assert impossible.recipe is None
-    assert "heads = 3 needs score 'multi-head'" in impossible.skipped
-    assert small.recipe is not None
+    assert list(plan.skipped) == ["impossible"]
+    assert "heads = 3 needs score 'multi-head'" in plan.skipped["impossible"]
     assert isinstance(small.recipe.model, TransformerConfig)
 
 
@@ -120,4 +126,4 @@ def test_lists_with_commas_and_blanks() -> None:
 
 def test_folders_are_named_in_any_script_and_lie_inside() -> None:
     wanted = {"additive · output-fed": "additive-output-fed", "日本": "日本", "a_b": "a-b", "..": "variant"}
-    assert {name: Variant(name, None).slug for name in wanted} == wanted
+    assert {name: Variant(name, load_recipe("reverse")).slug for name in wanted} == wanted

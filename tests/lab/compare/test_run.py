@@ -6,11 +6,13 @@ import signal
 import subprocess
 import sys
 import warnings
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from processes import completed, default_signals, launch, wait_until
 from regard.lab.compare import run_plan as run_plan_module
@@ -20,7 +22,6 @@ from regard.lab.compare.plan import Comparison, Plan, VariantGrid, make_plan
 from regard.lab.compare.results import Row, Spread, gather
 from regard.lab.compare.run_plan import (
     LOG,
-    PlanState,
     Slot,
     Stopped,
     _start,
@@ -32,6 +33,7 @@ from regard.lab.compare.run_plan import (
 )
 from regard.lab.machine import default_jobs
 from regard.text.input_error import InputError
+from regard.training import device as training_device
 from regard.training.recipe import load_recipe
 from regard.training.run_folder import hold_folder
 
@@ -39,11 +41,26 @@ from regard.training.run_folder import hold_folder
 def finish(plan: Plan, slots: list[Slot]) -> None:
     """Do every run in this process."""
     for slot in slots:
-        assert slot.variant.recipe is not None
         recipe = slot.variant.recipe.model_dump(mode="json")
         recipe["train"]["seed"] = slot.seed
         slot.folder.mkdir(parents=True)
         assert work(slot.folder, Task(slot.variant.name, slot.seed, recipe, 10, 2, "lowercase")) == 0
+
+
+def test_a_run_is_measured_on_the_cpu_where_its_gpu_does_not_work(
+    comparison: Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = make_plan(comparison.model_copy(update={"set": ("train.device=auto",)}))
+    slots = open_folder(plan, tmp_path / "out", resume=False)
+
+    def fail(device: torch.device) -> None:
+        raise RuntimeError("CUDA error: no kernel image is available for execution on the device")
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(training_device, "_try", fail)
+    with pytest.warns(training_device.DeviceWarning, match="the GPU cannot be used"):
+        finish(plan, slots[:1])
+    assert slots[0].result() is not None
 
 
 def test_a_comparison_from_plan_to_page(comparison: Comparison, tmp_path: Path) -> None:
@@ -52,10 +69,8 @@ def test_a_comparison_from_plan_to_page(comparison: Comparison, tmp_path: Path) 
     assert [slot.seed for slot in slots] == [0, 0, 0, 1, 1, 1]
     finish(plan, slots)
     assert run_plan(plan, slots, jobs=1) == {}  # nothing is left to do
-    assert write_report(plan, slots[:0], {}, 2, tmp_path / "out") is None
-    report = write_report(plan, slots, {}, 2, tmp_path / "out")
-    assert report is not None
-    rows, found = report.rows, report.content
+    rows = gather(plan, slots, {})
+    found = write_report(plan, rows, 2, tmp_path / "out")
     assert found["machine"]["machine"].endswith("2 runs side by side")
     assert json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8")) == found
     additive, _, vanilla = found["variants"]
@@ -89,13 +104,13 @@ def test_parallel_processes_and_one_that_fails(recipe: Path, tmp_path: Path) -> 
     # A folder with other files makes the run in it fail, and only that run.
     (slots[1].folder / "run").mkdir(parents=True)
     (slots[1].folder / "run" / "precious").write_text("mine", encoding="utf-8")
-    states: list[PlanState] = []
-    failed = run_plan(plan, slots, jobs=2, show=states.append)
+    states: list[tuple[int, Collection[str], float]] = []
+    failed = run_plan(plan, slots, jobs=2, show=lambda *state: states.append(state))
     assert list(failed) == ["general, seed 0"]
     assert "holds files that are not a run" in failed["general, seed 0"]
     assert slots[0].result() is not None
-    assert states[0].running == ("additive, seed 0", "general, seed 0")
-    assert (states[-1].done, states[-1].total, states[-1].steps) == (2, 2, 1.0)
+    assert states[0][1] == ("additive, seed 0", "general, seed 0")
+    assert states[-1] == (2, (), 1.0)
     rows = gather(plan, slots, failed)
     page = comparison_page(plan, rows, {})
     assert "Not run" in page
@@ -114,8 +129,8 @@ def test_a_run_finished_by_another_process_is_not_a_failure(recipe: Path, tmp_pa
     (slot,) = slots = open_folder(plan, tmp_path / "out", resume=False)
     (slot.folder / "run").mkdir(parents=True)
 
-    def finish_meanwhile(state: PlanState) -> None:
-        if slot.name in state.running and "another process" in "".join(slot.log()):
+    def finish_meanwhile(done: int, running: Collection[str], steps: float) -> None:
+        if slot.name in running and "another process" in "".join(slot.log()):
             (slot.folder / RESULT).write_text("{}", encoding="utf-8")
 
     with hold_folder(slot.folder / "run", "ours"):  # of a comparison that was killed, say, whose run goes on
@@ -165,7 +180,6 @@ def test_warnings_of_runs_are_printed_once(
     slots = open_folder(plan, tmp_path / "out", resume=False)
     assert warned(slots) == {}
     for slot in slots[:2]:
-        assert slot.variant.recipe is not None
         tables = slot.variant.recipe.model_dump(mode="json")
         tables["model"] |= {"score": "warning_score:Score"}
         slot.folder.mkdir(parents=True)
@@ -183,7 +197,6 @@ def test_notes_of_runs_about_their_data_are_printed(
 ) -> None:
     (tmp_path / "pairs.tsv").write_text("".join(f"{n} 3 4\t4 3 {n}\n" for n in range(60)), encoding="utf-8")
     slot = open_folder(make_plan(comparison), tmp_path / "out", resume=False)[0]
-    assert slot.variant.recipe is not None
     tables = slot.variant.recipe.model_dump(mode="json")
     tables["data"] = {"kind": "tsv", "train": "pairs.tsv", "base": str(tmp_path)}
     slot.folder.mkdir(parents=True)
@@ -235,7 +248,6 @@ def test_folders_of_other_comparisons_are_refused(comparison: Comparison, tmp_pa
 def test_a_recipe_that_was_edited_since_is_refused(comparison: Comparison, recipe: Path, tmp_path: Path) -> None:
     plan = make_plan(comparison)
     first, *_ = open_folder(plan, tmp_path / "out", resume=False)
-    assert first.variant.recipe is not None
     begun = first.variant.recipe.model_dump(mode="json")
     begun["train"] |= {"seed": first.seed, "threads": 1}
     first.folder.mkdir(parents=True)
@@ -308,7 +320,7 @@ def test_item_11_a_run_that_ends_while_it_is_interrupted_counts_as_done(
         slot.folder.mkdir(parents=True)
         return launch([sys.executable, "-c", ending, slot.folder, RESULT])
 
-    def interrupt(state: PlanState) -> None:
+    def interrupt(done: int, running: Collection[str], steps: float) -> None:
         if (slots[0].folder / "ready").exists():
             signal.raise_signal(signal.SIGINT)
 

@@ -105,9 +105,5 @@ def rows(
 ) -> list[Timing]:
     """The table; ratios against its first row."""
     first = next(iter(times.values()))
-    table = []
-    for name, ms in times.items():
-        limit = limits[name]
-        share = None if limit is None else limit / ms
-        table.append(Timing(name, ms, tokens / ms * 1e3, first / ms, memory[name], share))
-    return table
+    shares = {name: None if limit is None else limit / times[name] for name, limit in limits.items()}
+    return [Timing(name, ms, tokens / ms * 1e3, first / ms, memory[name], shares[name]) for name, ms in times.items()]

@@ -103,7 +103,6 @@ def twins(textbook: Textbook, model: Seq2Seq) -> list[tuple[Tensor, Tensor]]:
 
 
 def ours_with(textbook: Textbook) -> Seq2Seq:
-    """Our model with the textbook's weights."""
     work = textbook.work
     model = Seq2Seq(work.config, work.vocabulary, work.vocabulary).to(textbook.output.weight)
     with torch.no_grad():

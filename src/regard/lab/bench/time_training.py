@@ -41,7 +41,9 @@ def measure_training(work: Work, device: torch.device, *, repeats: int = 5, comp
     textbook = Textbook(work).to(device)
     ours, batch = ours_with(textbook), work.batch().to(device)
     places = real_places(batch.target_out)
-    difference = _check(textbook, ours, batch, places)
+    with exact_float32():  # TF32 products are used for the timing only
+        losses = _step(textbook, textbook, batch, None), _our_step(ours, batch, places, None)
+        difference = _within("ours", disagreement(textbook, ours, losses), work)
     half = torch.bfloat16
     systems: dict[str, Run] = {
         "textbook loop": partial(_step, textbook, textbook, batch, None),
@@ -94,13 +96,6 @@ def _with_joeys_output(work: Work) -> Seq2Seq:
     """Our model with the output layer that JoeyNMT has: as many words, on an attentional vector as wide as a state."""
     config = RecurrentConfig.model_validate({**work.config.model_dump(), "readout": "attentional"})
     return Seq2Seq(config, work.vocabulary, work.vocabulary)
-
-
-def _check(textbook: Textbook, ours: Seq2Seq, batch: Batch, places: Tensor) -> float:
-    """Compare loss and gradients in exact float32; TF32 products are used for the timing only."""
-    with exact_float32():
-        losses = _step(textbook, textbook, batch, None), _our_step(ours, batch, places, None)
-        return _within("ours", disagreement(textbook, ours, losses), textbook.work)
 
 
 def _within(name: str, difference: float, work: Work) -> float:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from statistics import fmean
@@ -13,9 +12,9 @@ import torch
 
 from regard.bundle.bundle_folder import write_whole
 from regard.lab.compare.plan import Plan
-from regard.lab.compare.results import Row, Spread, gather, to_json
-from regard.lab.compare.run_plan import Slot
-from regard.lab.compare.significance import ABOUT, Pairing, pair_up
+from regard.lab.compare.results import Row, Spread, to_json
+from regard.lab.compare.run_plan import together
+from regard.lab.compare.significance import ABOUT, Pairing
 from regard.lab.evaluation_page import length_charts
 from regard.lab.machine import describe_machine
 from regard.plot import (
@@ -41,8 +40,6 @@ COLUMNS: dict[str, tuple[str, Callable[[float], str]]] = {
     "memory": ("memory, MB", lambda value: f"{value / 1e6:,.0f}"),
     "seconds": ("training, s", lambda value: f"{value:,.0f}"),
 }
-EXACT = ("parameters",)
-"""Figures that do not depend on the seed."""
 
 
 def cell(figure: str, spread: Spread | None, runs: int) -> str:
@@ -51,7 +48,7 @@ def cell(figure: str, spread: Spread | None, runs: int) -> str:
         return "–"
     _, form = COLUMNS[figure]
     some = f" ({spread.seeds} of {runs} seeds)" if spread.seeds < runs else ""
-    if figure in EXACT or spread.seeds < 2:
+    if figure == "parameters" or spread.seeds < 2:  # which do not depend on the seed
         return form(spread.mean) + some
     return f"{form(spread.mean)} ± {form(spread.deviation)}{some}"
 
@@ -77,30 +74,17 @@ def p_values(rows: Sequence[Row], pairs: Sequence[Pairing]) -> dict[str, float]:
     return {one.second: one.comparisons["bleu"].p_value for one in pairs if one.first == rows[0].label}
 
 
-@dataclass(frozen=True)
-class WrittenReport:
-    """The written report: the rows, the content of report.json, and the pairs of variants."""
-
-    rows: list[Row]
-    content: dict[str, Any]
-    pairs: list[Pairing]
-
-
 def write_report(
-    plan: Plan, slots: Sequence[Slot], failed: dict[str, str], jobs: int, folder: Path, *, paired: bool = False
-) -> WrittenReport | None:
-    """Write report.html and report.json; None if no run has finished. `paired` adds significance: it takes seconds."""
-    rows = gather(plan, slots, failed)
-    if not any(row.runs for row in rows):
-        return None
+    plan: Plan, rows: Sequence[Row], jobs: int, folder: Path, pairs: Sequence[Pairing] = ()
+) -> dict[str, Any]:
+    """Write report.html and report.json; returns the content of the latter."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     machine = describe_machine(device, "one run at a time" if jobs == 1 else f"{jobs} runs side by side")
-    pairs = pair_up(rows) if paired else []
     significance = {"about": ABOUT, "pairs": [one.json() for one in pairs]}
     content = {**to_json(plan, rows, machine), "significance": significance}
     write_whole(folder / "report.json", json.dumps(content, ensure_ascii=False, indent=2) + "\n")
     write_whole(folder / "report.html", comparison_page(plan, rows, machine, pairs))
-    return WrittenReport(rows, content, pairs)
+    return content
 
 
 def comparison_page(plan: Plan, rows: Sequence[Row], machine: dict[str, str], pairs: Sequence[Pairing] = ()) -> str:
@@ -108,7 +92,7 @@ def comparison_page(plan: Plan, rows: Sequence[Row], machine: dict[str, str], pa
     comparison = plan.comparison
     done = [row for row in rows if row.runs]
     seeds = "One seed" if comparison.seeds == 1 else f"Mean over {comparison.seeds} seeds ± standard deviation"
-    count, total = sum(len(row.runs) for row in rows), comparison.seeds * len(plan.possible)
+    count, total = sum(len(row.runs) for row in rows), comparison.seeds * len(plan.variants)
     unfinished = f"Unfinished: {count} of {total} runs. " if count < total else ""
     about = f"{unfinished}{seeds}; {_budgets(plan)}."
     notes = "".join(f'<p class="soft">{escape(note)}</p>' for note in _notes(done))
@@ -150,19 +134,16 @@ def _chances(pairs: Sequence[Pairing]) -> list[str]:
 
 def _notes(rows: Sequence[Row]) -> list[str]:
     """Notes of the evaluations, e.g. about sources that were cut."""
-    notes: dict[str, list[str]] = {}
-    for row in rows:
-        for note in dict.fromkeys(note for run in row.runs for note in run["evaluation"].get("notes", ())):
-            notes.setdefault(note, []).append(row.label)
-    return [f"{', '.join(names)}: {note}" for note, names in notes.items()]
+    given = {
+        row.label: dict.fromkeys(one for run in row.runs for one in run["evaluation"].get("notes", ())) for row in rows
+    }
+    by_note = together((label, note) for label, notes in given.items() for note in notes)
+    return [f"{', '.join(names)}: {note}" for note, names in by_note.items()]
 
 
 def _budgets(plan: Plan) -> str:
     """The training budget, or the budgets of the variants where they differ."""
-    given: dict[str, list[str]] = {}
-    for one in plan.possible:
-        assert one.recipe is not None
-        given.setdefault(_budget(one.recipe), []).append(one.name)
+    given = together((one.name, _budget(one.recipe)) for one in plan.variants)
     if len(given) == 1:
         return f"the budget is the same for all: {next(iter(given))}"
     return "the budgets differ: " + "; ".join(f"{', '.join(names)}: {budget}" for budget, names in given.items())
@@ -176,7 +157,6 @@ def _budget(recipe: Recipe) -> str:
 
 
 def charts(rows: Sequence[Row]) -> list[LengthQuality]:
-    """Quality by source length."""
     done = {row.label: row.by_length() for row in rows if row.runs}
     return length_charts(done, ("BLEU", "alignment error rate"))
 

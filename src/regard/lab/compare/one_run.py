@@ -23,16 +23,18 @@ from regard.data.splits import load_split
 from regard.lab.against import sentence_statistics
 from regard.lab.align_corpus import Direction, default_rule, gold_in_words
 from regard.lab.evaluate_model import Measured, Scoring, has_attention, measure
-from regard.lab.parallel import ParallelText
+from regard.lab.parallel import ParallelText, gold_links
 from regard.lab.tuning import tune_with_gold
 from regard.reading_files import read_json
 from regard.runtime.aligner import Aligner
 from regard.runtime.translator import Translator, load
 from regard.text.controls import escape_controls
 from regard.text.input_error import InputError
+from regard.training.device import pick_device
 from regard.training.journal import NAME, read_journal
 from regard.training.recipe import parse_recipe
 from regard.training.run import train
+from regard.training.world import find_world
 
 TASK, RESULT = "task.json", "result.json"
 TUNING = 200
@@ -108,19 +110,18 @@ def work(folder: Path, task: Task, trust: Collection[str] = ()) -> int:
     done = train(recipe, run, resume=(run / "recipe.json").exists(), trust=trust)
     if done.reason == "interrupted":
         return INTERRUPTED
-    for note in _started(read_journal(run / NAME)).get("notes", ()):
+    journal = read_journal(run / NAME)
+    started = [entry for entry in journal if entry["event"] == "started"][-1]  # the last start, if it was resumed
+    for note in started.get("notes", ()):
         _log(f"{WARNING}{note}")
-    device = recipe.train.device
-    if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-    translator = load(run, device, trust=trust)
+    translator = load(run, str(pick_device(recipe.train.device, find_world())), trust=trust)
     pairs = load_split(recipe.data, "test").pairs[: task.sentences]
     rule, tuned = _tune(translator, load_split(recipe.data, "dev").pairs[:TUNING])
     measured = measure(translator, pairs, rule=rule, scoring=Scoring(task.protocol))
     result = {
         "variant": task.variant,
         "seed": task.seed,
-        **_figures(run),
+        **_figures(journal, started),
         "parameters": translator.bundle.model.parameters_count,
         "memory": _memory(),
         "evaluation": measured.json(),
@@ -138,8 +139,8 @@ def _tune(translator: Translator, pairs: Sequence[Pair]) -> tuple[LinkRule | Non
     """The best link rule for this model, and its error rate at each shift; None without gold links."""
     if not has_attention(translator.bundle):
         return None, None
-    gold = [pair.links for pair in pairs if pair.links is not None]
-    if not pairs or len(gold) < len(pairs):
+    gold = gold_links(pairs)
+    if gold is None:
         return default_rule(translator.bundle), None
     direction, text = Direction(Aligner(translator.bundle, characters=False)), ParallelText.of(pairs)
     (best,) = tune_with_gold(direction, None, text, gold_in_words(direction.aligner, text, gold)[0])
@@ -147,12 +148,10 @@ def _tune(translator: Translator, pairs: Sequence[Pair]) -> tuple[LinkRule | Non
     return found.rule, {str(shift): aer for shift, aer in found.by_shift().items()}
 
 
-def _figures(run: Path) -> dict[str, Any]:
-    """Speed, time and the learning curve, from the journal."""
-    entries = read_journal(run / NAME)
-    steps = [entry for entry in entries if entry["event"] == "step"]
-    checks = [entry for entry in entries if entry["event"] == "validated"]
-    started = _started(entries)
+def _figures(journal: Sequence[dict[str, Any]], started: dict[str, Any]) -> dict[str, Any]:
+    """Speed, time and the learning curve."""
+    steps = [entry for entry in journal if entry["event"] == "step"]
+    checks = [entry for entry in journal if entry["event"] == "validated"]
     return {
         "device": started["device"],
         "steps": steps[-1]["step"],
@@ -165,10 +164,6 @@ def _figures(run: Path) -> dict[str, Any]:
             for one in checks
         ],
     }
-
-
-def _started(entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    return next(entry for entry in entries if entry["event"] == "started")
 
 
 def _memory() -> int:

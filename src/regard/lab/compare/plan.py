@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from regard.attention.build import SCORES
 from regard.bounds import MOST
 from regard.lab.scoring_protocol import find_protocol
-from regard.models.model_config import RecurrentConfig, TransformerConfig
+from regard.models.model_config import RecurrentConfig
 from regard.models.presets import preset
 from regard.suggest import suggest
 from regard.text.complaint import complain
@@ -20,6 +20,8 @@ from regard.text.input_error import InputError
 from regard.training.recipe import Recipe, find_recipe, load_recipe, parse_recipe, read_recipe
 from regard.training.run_folder import differences, own_classes
 
+Tables = dict[str, Any]
+"""Tables of a recipe that a variant changes."""
 EXTRAS = ("transformer", "vanilla")
 AXES: dict[str, tuple[str, ...]] = {
     "score": tuple(one for one in SCORES if one != "none"),
@@ -54,9 +56,7 @@ class Comparison(BaseModel):
     protocol: str = Field("model", description="how scores are counted, as `regard evaluate --protocol` does")
     shown: int = Field(3, ge=0, le=MOST["repeats"], description="sentences whose heat-maps are shown side by side")
     grid: VariantGrid = VariantGrid(also=())
-    variants: dict[str, dict[str, Any]] = Field(
-        default_factory=dict, description="further variants: tables of the recipe that differ"
-    )
+    variants: dict[str, Tables] = Field({}, description="further variants: tables of the recipe that differ")
 
 
 DEFAULT = VariantGrid(score=("additive", "dot", "general"), placement=("input", "output"), also=EXTRAS)
@@ -65,11 +65,10 @@ DEFAULT = VariantGrid(score=("additive", "dot", "general"), placement=("input", 
 
 @dataclass(frozen=True)
 class Variant:
-    """One model of the comparison; `skipped` is the reason why it cannot be built."""
+    """One model of the comparison."""
 
     name: str
-    recipe: Recipe | None
-    skipped: str = ""
+    recipe: Recipe
 
     @property
     def slug(self) -> str:
@@ -83,11 +82,9 @@ class Plan:
 
     comparison: Comparison
     variants: tuple[Variant, ...]
+    skipped: dict[str, str]
+    """Names of variants that cannot be built, each with the reason."""
     trust: tuple[str, ...] = ()
-
-    @property
-    def possible(self) -> list[Variant]:
-        return [one for one in self.variants if one.recipe is not None]
 
 
 def load_comparison(name: str) -> Comparison:
@@ -104,38 +101,41 @@ def load_comparison(name: str) -> Comparison:
         found = Comparison.model_validate(raw)
     except ValidationError as error:
         raise InputError(f"{path.name}: {complain(error, Comparison)}") from error
-    places = [str(path.parent / one) for one in (found.recipe, *found.recipes)]
-    first, *further = [
-        place if Path(place).is_file() else one
-        for place, one in zip(places, (found.recipe, *found.recipes), strict=True)
-    ]
+    given = (found.recipe, *found.recipes)
+    first, *further = [str(path.parent / one) if (path.parent / one).is_file() else one for one in given]
     return found.model_copy(update={"recipe": first, "recipes": tuple(further)})
 
 
 def make_plan(comparison: Comparison, file: str | None = None, trust: Collection[str] = ()) -> Plan:
-    """The variants, each as a complete recipe; one that cannot be built is kept with the reason.
+    """The variants, each as a complete recipe, and the reasons why others cannot be built.
 
     `file` is where the comparison was read from: the user's own files may name classes outside regard.
     """
     base, further = load_recipe(comparison.recipe, comparison.set), comparison.recipes
     _check(comparison.grid)
     find_protocol(comparison.protocol)
-    variants = [*_grid(base, comparison.grid), *_extras(base, comparison.grid), *_own(base, comparison.variants)]
+    variants, skipped = list[Variant](), dict[str, str]()
+    for name, tables in (*_grid(base, comparison.grid), *_extras(base, comparison.grid), *_own(comparison.variants)):
+        try:
+            variants.append(Variant(name, _changed_recipe(name, base, tables)))
+        except InputError as error:
+            skipped[name] = str(error)
     if further:
         named = _variant_names([comparison.recipe, *further])
         more = [Variant(named[one], load_recipe(one, comparison.set)) for one in further]
-        variants = [*(variants or [Variant(named[comparison.recipe], base)]), *more]
-    if not variants:
+        variants = [*(variants if variants or skipped else [Variant(named[comparison.recipe], base)]), *more]
+    if not variants and not skipped:
         variants = [Variant("the recipe as it is", base)]
     for name in {one.slug for one in variants}:
         same = [one.name for one in variants if one.slug == name]
         if len(same) > 1:
             raise InputError(f"two variants would share the folder {name}: {' and '.join(same)}; rename one")
-    if not any(one.recipe is not None for one in variants):
-        raise InputError(f"no variant can be built: {variants[0].name}: {variants[0].skipped}")
-    recipes = [one.recipe for one in variants if one.recipe is not None]
+    if not variants:
+        name, reason = next(iter(skipped.items()))
+        raise InputError(f"no variant can be built: {name}: {reason}")
     files = [comparison.recipe, *further, *([] if file is None else [file])]
-    return Plan(comparison, tuple(variants), own_classes(recipes, *files, trust=trust))
+    trusted = own_classes([one.recipe for one in variants], *files, trust=trust)
+    return Plan(comparison, tuple(variants), skipped, trusted)
 
 
 def compare_recipes(recipes: Sequence[str]) -> Comparison:
@@ -161,14 +161,15 @@ def _check(grid: VariantGrid) -> None:
                 raise InputError(f"{axis} '{value}': {suggest(value, valid)}")
 
 
-def _grid(base: Recipe, grid: VariantGrid) -> Iterator[Variant]:
+def _grid(base: Recipe, grid: VariantGrid) -> Iterator[tuple[str, Tables]]:
+    """Each combination of the grid: its name, and the tables of the recipe that it changes."""
     axes = {axis: getattr(grid, axis) for axis in AXES if getattr(grid, axis)}
     if not axes:
         return
     model = _recurrent(base)
     for chosen in product(*axes.values()):
         choice = dict(zip(axes, chosen, strict=True))
-        yield _variant(" · ".join(chosen), base, {"model": _changed(model, choice)})
+        yield " · ".join(chosen), {"model": _changed(model, choice)}
 
 
 def _changed(model: RecurrentConfig, choice: dict[str, str]) -> dict[str, Any]:
@@ -188,7 +189,7 @@ def _changed(model: RecurrentConfig, choice: dict[str, str]) -> dict[str, Any]:
     return keys
 
 
-def _extras(base: Recipe, grid: VariantGrid) -> Iterator[Variant]:
+def _extras(base: Recipe, grid: VariantGrid) -> Iterator[tuple[str, Tables]]:
     model = _recurrent(base)
     if "transformer" in grid.also:
         units = model.decoder_units
@@ -199,37 +200,33 @@ def _extras(base: Recipe, grid: VariantGrid) -> Iterator[Variant]:
         train["learning_rate"] = min(base.train.learning_rate, 2e-3)
         train["warmup"] = max(base.train.warmup, steps // 10)
         keys = preset("transformer", size).model_dump()
-        yield _variant("transformer", base, {"model": keys, "train": train})
+        yield "transformer", {"model": keys, "train": train}
     if "vanilla" in grid.also:
         keys = model.model_dump() | {"score": "none", "window": "global", "placement": "input", "input_feeding": False}
         aligned = base.train.guide.weight or base.train.coverage  # losses on attention, which this model lacks
         train = {"guide": {"weight": 0.0}, "coverage": 0.0} if aligned else {}
-        yield _variant("vanilla", base, {"model": keys, "train": train})
+        yield "vanilla", {"model": keys, "train": train}
 
 
-def _own(base: Recipe, variants: dict[str, dict[str, Any]]) -> Iterator[Variant]:
+def _own(variants: dict[str, Tables]) -> Iterator[tuple[str, Tables]]:
     for name, tables in variants.items():
         if not all(isinstance(table, dict) for table in tables.values()):
             raise InputError(f"variant '{name}': expected tables of a recipe, as in [variants.{name}.model]")
-        yield _variant(name, base, tables)
+        yield name, tables
 
 
-def _variant(name: str, base: Recipe, tables: dict[str, dict[str, Any]]) -> Variant:
+def _changed_recipe(name: str, base: Recipe, tables: Tables) -> Recipe:
     raw = base.model_dump(mode="json")
     for table, changes in tables.items():
         whole = table == "model" and ("architecture" in changes or "preset" in changes)
         raw[table] = changes if whole else {**raw.get(table, {}), **changes}
-    try:
-        return Variant(name, parse_recipe(raw, f"variant '{name}'"))
-    except InputError as error:
-        return Variant(name, None, str(error))
+    return parse_recipe(raw, f"variant '{name}'")
 
 
 def _recurrent(base: Recipe) -> RecurrentConfig:
     """The model that the grid varies: the recipe's or, if that is a Transformer, Bahdanau's of similar size."""
     if isinstance(base.model, RecurrentConfig):
         return base.model
-    assert isinstance(base.model, TransformerConfig)
     size = "tiny" if base.model.width <= 128 else "small" if base.model.width <= 256 else "base"
     found = preset("bahdanau", size)
     assert isinstance(found, RecurrentConfig)
@@ -238,7 +235,7 @@ def _recurrent(base: Recipe) -> RecurrentConfig:
 
 def plan_changes(plan: Plan) -> dict[str, list[str]]:
     """For each variant, the recipe keys that differ from the first variant's."""
-    recipes = {one.name: one.recipe.model_dump(mode="json") for one in plan.variants if one.recipe is not None}
+    recipes = {one.name: one.recipe.model_dump(mode="json") for one in plan.variants}
     first = next(iter(recipes.values()))
     return {name: differences(first, recipe, form="{key}: {old} → {new}") for name, recipe in recipes.items()}
 

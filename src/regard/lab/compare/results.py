@@ -65,7 +65,6 @@ class Row:
         return f"{self.name} ({self.state})" if self.state else self.name
 
     def by_length(self) -> list[list[LengthScores]]:
-        """The scores by length of each run."""
         return [[LengthScores(**scores) for scores in run["evaluation"]["by_length"]] for run in self.runs]
 
     def curve(self) -> list[tuple[int, float]]:
@@ -79,7 +78,7 @@ class Row:
 
 
 def gather(plan: Plan, slots: Sequence[Slot], failed: dict[str, str]) -> list[Row]:
-    """A row for each variant, in the order of the plan."""
+    """A row for each variant, in the order of the plan; then those that cannot be built."""
     changes = plan_changes(plan)
     rows = []
     for variant in plan.variants:
@@ -91,14 +90,12 @@ def gather(plan: Plan, slots: Sequence[Slot], failed: dict[str, str]) -> list[Ro
             values = [value for run in runs if (value := figure(run, name)) is not None]
             if values:
                 figures[name] = Spread.of(values)
-        problem = variant.skipped or "; ".join(dict.fromkeys(problems))
-        seeds = plan.comparison.seeds
-        rows.append(Row(variant.name, runs, figures, tuple(changes.get(variant.name, ())), problem, seeds))
-    return rows
+        problem = "; ".join(dict.fromkeys(problems))
+        rows.append(Row(variant.name, runs, figures, tuple(changes[variant.name]), problem, plan.comparison.seeds))
+    return rows + [Row(name, (), {}, (), reason, plan.comparison.seeds) for name, reason in plan.skipped.items()]
 
 
 def to_json(plan: Plan, rows: Sequence[Row], machine: dict[str, str]) -> dict[str, Any]:
-    """The comparison as JSON: plan, machine and all results."""
     return {
         "comparison": plan.comparison.model_dump(mode="json"),
         "machine": machine,

@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,15 +55,8 @@ class Slot:
         return found
 
 
-@dataclass(frozen=True)
-class PlanState:
-    """The progress of a comparison."""
-
-    done: int
-    total: int
-    running: tuple[str, ...]
-    steps: float
-    """Share of all optimizer steps that are done."""
+Show = Callable[[int, Collection[str], float], None]
+"""Called with the number of finished runs, the names of those that run, and the share of all optimizer steps done."""
 
 
 class Stopped(RuntimeError):
@@ -76,8 +69,7 @@ def open_folder(plan: Plan, folder: Path, *, resume: bool) -> list[Slot]:
     The data of a new comparison is checked before anything is written.
     """
     if not _begun(folder, plan.comparison, resume=resume):
-        recipes = [variant.recipe for variant in plan.possible if variant.recipe is not None]
-        for data in {recipe.data.model_dump_json(): recipe.data for recipe in recipes}.values():
+        for data in {one.recipe.data.model_dump_json(): one.recipe.data for one in plan.variants}.values():
             check_readable(data)
         _check_test_sets(plan)
         with claimed(folder):
@@ -86,7 +78,7 @@ def open_folder(plan: Plan, folder: Path, *, resume: bool) -> list[Slot]:
     slots = [
         Slot(variant, seed, folder / "variants" / variant.slug / f"seed-{seed}")
         for seed in range(plan.comparison.seeds)  # one seed of everything first: an early report compares fairly
-        for variant in plan.possible
+        for variant in plan.variants
     ]
     for slot in slots if resume else ():
         _refuse_changes(slot, folder)
@@ -95,14 +87,13 @@ def open_folder(plan: Plan, folder: Path, *, resume: bool) -> list[Slot]:
 
 def _check_test_sets(plan: Plan) -> None:
     """Raise for variants whose scores would be measured on different test sentences."""
-    first, *others = plan.possible
-    assert first.recipe is not None
-    same = first.recipe.data
+    first, *others = plan.variants
     for one in others:
-        assert one.recipe is not None
-        if one.recipe.data == same:
+        if one.recipe.data == first.recipe.data:
             continue
-        ours, theirs = (load_split(data, "test").pairs[: plan.comparison.sentences] for data in (same, one.recipe.data))
+        ours, theirs = (
+            load_split(each.recipe.data, "test").pairs[: plan.comparison.sentences] for each in (first, one)
+        )
         if ours != theirs:
             raise InputError(
                 f"{first.name} and {one.name} have different test sets, so their scores would not compare: give both "
@@ -136,7 +127,7 @@ def _begun(folder: Path, comparison: Comparison, *, resume: bool) -> bool:
 
 def _refuse_changes(slot: Slot, folder: Path) -> None:
     """Raise if a recipe changed since the comparison started: the finished runs would not be comparable."""
-    if not (slot.folder / TASK).exists() or slot.variant.recipe is None:
+    if not (slot.folder / TASK).exists():
         return
     before = parse_recipe(Task.read(slot.folder).recipe, str(slot.folder / TASK)).model_dump(mode="json")
     now = slot.variant.recipe.model_dump(mode="json")
@@ -150,7 +141,6 @@ def _refuse_changes(slot: Slot, folder: Path) -> None:
 
 
 def claimed(folder: Path) -> AbstractContextManager[None]:
-    """The lock of a comparison's folder."""
     return hold_folder(folder, f"another process runs the comparison in {folder}")
 
 
@@ -169,7 +159,7 @@ def together(messages: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 
 
 def run_plan(
-    plan: Plan, slots: list[Slot], jobs: int, show: Callable[[PlanState], None] = lambda state: None
+    plan: Plan, slots: list[Slot], jobs: int, show: Show = lambda done, running, steps: None
 ) -> dict[str, str]:
     """Train and evaluate every run without a result; returns the reasons of failed runs, by name."""
     waiting = [slot for slot in slots if slot.result() is None]
@@ -180,7 +170,7 @@ def run_plan(
             while waiting and len(running) < jobs:
                 slot = waiting.pop(0)
                 running[slot.name] = (slot, _start(plan, slot, alone=jobs == 1))
-            show(_state(slots, running, failed))
+            show(*_state(slots, running, failed))
             time.sleep(PAUSE)
             for name, (slot, process) in list(running.items()):
                 code = process.poll()
@@ -196,7 +186,7 @@ def run_plan(
                 _stop([process for _, process in running.values()])
                 left = sum(slot.result() is None for slot in slots)  # a run may have ended meanwhile
                 raise Stopped(f"interrupted; {left} of {len(slots)} runs are not done")
-    show(_state(slots, running, failed))
+    show(*_state(slots, running, failed))
     # In the plan's order, not in the order of completion; another process may have finished some meanwhile.
     return {slot.name: failed[slot.name] for slot in slots if slot.name in failed and slot.result() is None}
 
@@ -205,9 +195,8 @@ def _start(plan: Plan, slot: Slot, *, alone: bool) -> "subprocess.Popen[bytes]":
     """Start the process of one run; parallel runs get one thread each, unless OMP_NUM_THREADS is set."""
     one_thread = not alone and not os.environ.get("OMP_NUM_THREADS")
     if not (slot.folder / TASK).exists():  # a resumed run keeps its task and its threads
-        assert slot.variant.recipe is not None
         recipe = slot.variant.recipe.model_dump(mode="json")
-        recipe["train"] |= {"seed": slot.seed}
+        recipe["train"]["seed"] = slot.seed
         if recipe["train"]["threads"] is None and one_thread:
             recipe["train"]["threads"] = 1
         slot.folder.mkdir(parents=True, exist_ok=True)
@@ -242,13 +231,13 @@ def why_failed(slot: Slot, code: int) -> str:
     return reason
 
 
-def _state(slots: list[Slot], running: "dict[str, Any]", failed: dict[str, str]) -> PlanState:
+def _state(slots: list[Slot], running: "dict[str, Any]", failed: dict[str, str]) -> tuple[int, tuple[str, ...], float]:
+    """The arguments of a `Show`."""
     shares = [
         _share(slot) if slot.name in running else float(slot.name in failed or slot.result() is not None)
         for slot in slots
     ]
-    done = sum(share == 1.0 for share in shares)
-    return PlanState(done, len(slots), tuple(running), sum(shares) / max(len(shares), 1))
+    return sum(share == 1.0 for share in shares), tuple(running), sum(shares) / max(len(shares), 1)
 
 
 def _share(slot: Slot) -> float:
