@@ -22,7 +22,7 @@ from datetime import date
 from pathlib import Path
 
 from regard.data.batching import EpochBatcher
-from regard.data.dataset import Limits
+from regard.data.dataset import PieceLimits
 from regard.data.pipeline import encode_corpus, open_training, train_tokenizers
 from regard.data.worker_pool import worker_count
 from regard.training.recipe import Recipe, load_recipe
@@ -53,8 +53,8 @@ class Watcher(threading.Thread):
             self.most = max(self.most, memory("self", "VmRSS") + sum(memory(child, "VmRSS") for child in children))
 
 
-def limits(recipe: Recipe) -> Limits:
-    return Limits(recipe.text.longest_source, recipe.text.longest_target)
+def limits(recipe: Recipe) -> PieceLimits:
+    return PieceLimits(recipe.text.longest_source, recipe.text.longest_target)
 
 
 def prepare(recipe: Recipe) -> dict[str, object]:

@@ -5,7 +5,7 @@ from textwrap import dedent
 
 import pytest
 
-from regard.course.catalogue import Entry, find
+from regard.course.catalogue import CatalogueEntry, find
 
 SMALL = ("data.train=200", "data.dev=20", "data.longest=6", "train.steps=8", "train.validate_every=8")
 """For the translator of exercise 17: enough to be one."""
@@ -24,7 +24,7 @@ def small_translator(
 
 
 @pytest.fixture
-def softmax_entry() -> Entry:
+def softmax_entry() -> CatalogueEntry:
     return find("softmax")
 
 

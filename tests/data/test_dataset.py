@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from regard.data.dataset import Limits, encode_pairs
+from regard.data.dataset import PieceLimits, encode_pairs
 from regard.data.pair import Pair
 from regard.data.synthetic import synthetic
 from regard.text.input_error import InputError
@@ -34,14 +34,14 @@ def test_items_are_the_tokenizer_s_ids() -> None:
 
 
 def test_long_and_blank_pairs_are_left_out_and_reported() -> None:
-    encoded = encode_pairs(stream("a", "a b c", "", "\x00", "b"), WORDS, WORDS, Limits(source=2))
+    encoded = encode_pairs(stream("a", "a b c", "", "\x00", "b"), WORDS, WORDS, PieceLimits(source=2))
     assert encoded.numbers.tolist() == [0, 4]
     assert (encoded.blank, encoded.dropped, encoded.truncated) == (2, 1, 0)
     assert encoded.notes == ("2 pairs left out: a side is blank", "1 pair left out: longer than the limit")
 
 
 def test_long_pairs_are_truncated_on_request() -> None:
-    encoded = encode_pairs(stream("a b c", "a"), WORDS, WORDS, Limits(2, 3, "truncate"))
+    encoded = encode_pairs(stream("a b c", "a"), WORDS, WORDS, PieceLimits(2, 3, "truncate"))
     assert [encoded.source[item].tolist() for item in range(2)] == [[4, 5], [4]]
     assert [encoded.target[item].tolist() for item in range(2)] == [[4, 5, 6], [4, 8]]
     assert encoded.notes == ("1 pair cut to the limit",)
@@ -49,7 +49,7 @@ def test_long_pairs_are_truncated_on_request() -> None:
 
 def test_no_remaining_pair_raises() -> None:
     with pytest.raises(InputError, match=r"no pair is left to use: 1 with a blank side, 1 longer .* raise the limit"):
-        encode_pairs(stream("a b c", ""), WORDS, WORDS, Limits(source=1))
+        encode_pairs(stream("a b c", ""), WORDS, WORDS, PieceLimits(source=1))
     with pytest.raises(InputError, match="is the corpus empty"):
         encode_pairs(iter(()), WORDS, WORDS)
 

@@ -8,7 +8,7 @@ import torch
 
 from regard.alignment import Links
 from regard.data.batching import EpochBatcher
-from regard.data.dataset import Limits, encode_pairs
+from regard.data.dataset import PieceLimits, encode_pairs
 from regard.data.guidance import Guidance, encode_links, known_links, read_links
 from regard.data.pair import Pair
 from regard.text.input_error import InputError
@@ -29,7 +29,7 @@ def tokenizer(side: str, kind: Kind = "word") -> Tokenizer:
 @pytest.mark.parametrize("kind", ["word", "character"])
 def test_every_piece_of_a_word_is_linked_and_the_batch_is_padded(kind: Kind) -> None:
     source, target = tokenizer("source", kind), tokenizer("target", kind)
-    encoded = encode_pairs(PAIRS, source, target, Limits(source=20))  # the second pair is too long for characters
+    encoded = encode_pairs(PAIRS, source, target, PieceLimits(source=20))  # the second pair is too long for characters
     links = encode_links(known_links(PAIRS), encoded, source, target)
     batcher = EpochBatcher(encoded, sentences=4, bucket=False, shuffle=False, guide=Guidance(links, 0.5))
     batch = batcher.batch(np.arange(len(encoded)))

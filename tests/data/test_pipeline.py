@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bundle.conftest import small_files
 from regard.data import dataset, pipeline, splits
 from regard.data.batching import EpochBatcher
-from regard.data.dataset import EncodedPairs, Limits
+from regard.data.dataset import EncodedPairs, PieceLimits
 from regard.data.pipeline import encode_corpus, open_training, train_tokenizers
 from regard.data.splits import Corpus, StoredSplit, load_split, open_split
 from regard.data.tables import ParallelData, RecordData, TextConfig, TsvData
@@ -76,7 +76,7 @@ def test_stored_pairs_become_the_ids_of_pairs_in_memory(
     assert (source.fingerprint, target.fingerprint) == (source_again.fingerprint, target_again.fingerprint)
     assert (source is target) == text.joint
     seed = "3 1" if name == "dropout" else None
-    limits = Limits(source=12)
+    limits = PieceLimits(source=12)
     (mapped, notes), (held, held_notes) = (encode_corpus(one, source, target, limits, seed) for one in (stored, loaded))
     assert same(mapped, held)
     assert notes == held_notes == ("train.tsv: 7 lines left out, a side is blank (first: line 8)",)
@@ -89,7 +89,7 @@ def test_batches_from_the_cache_are_those_from_memory(corpus: Path) -> None:
     config = table(corpus)
     source, target = train_tokenizers(open_training(config), TEXTS["bpe"])
     stored, loaded = (
-        EpochBatcher(encode_corpus(one, source, target, Limits())[0], tokens=400, seed=5)
+        EpochBatcher(encode_corpus(one, source, target, PieceLimits())[0], tokens=400, seed=5)
         for one in (open_training(config), load_split(config, "train"))
     )
     for epoch in (0, 1):
@@ -99,7 +99,7 @@ def test_batches_from_the_cache_are_those_from_memory(corpus: Path) -> None:
                 assert torch.equal(getattr(one, name), getattr(other, name))
 
 
-def ready(config: TsvData, text: TextConfig = TEXTS["words"], limits: Limits = Limits()) -> list[str]:  # noqa: B008
+def ready(config: TsvData, text: TextConfig = TEXTS["words"], limits: PieceLimits = PieceLimits()) -> list[str]:  # noqa: B008
     """The steps that preparing a corpus ran."""
     done: list[str] = []
     stored = open_training(config)
@@ -115,7 +115,7 @@ def test_the_cache_key_is_the_content_not_the_path(corpus: Path, tmp_path: Path)
     moved = tmp_path / "elsewhere.tsv"
     moved.write_bytes(corpus.read_bytes())
     assert ready(table(moved)) == []
-    assert ready(table(moved), limits=Limits(target=9)) == ["encoding"]
+    assert ready(table(moved), limits=PieceLimits(target=9)) == ["encoding"]
     assert ready(table(moved), TEXTS["characters"]) == everything
     assert ready(table(moved, columns=(2, 1))) == everything
     assert ready(table(moved, limit=100)) == everything
@@ -128,13 +128,13 @@ def test_the_cache_key_is_the_content_not_the_path(corpus: Path, tmp_path: Path)
 def test_a_damaged_cache_is_rebuilt(corpus: Path, home: Path) -> None:
     stored = open_training(table(corpus))
     source, target = train_tokenizers(stored, TEXTS["words"])
-    before, _ = encode_corpus(stored, source, target, Limits())
+    before, _ = encode_corpus(stored, source, target, PieceLimits())
     (file,) = home.glob("pairs/*/source.ids")
     with file.open("r+b") as cut:
         cut.truncate(100)
-    after, notes = encode_corpus(stored, source, target, Limits())
+    after, notes = encode_corpus(stored, source, target, PieceLimits())
     assert "was damaged or incomplete: it was rebuilt" in notes[-1]
-    assert same(after, encode_corpus(load_split(table(corpus), "train"), source, target, Limits())[0])
+    assert same(after, encode_corpus(load_split(table(corpus), "train"), source, target, PieceLimits())[0])
     assert len(before) == len(after)
 
 
@@ -142,16 +142,16 @@ def test_a_disk_that_fills_while_caching(corpus: Path, home: Path) -> None:
     stored = open_training(table(corpus))
     source, target = train_tokenizers(stored, TEXTS["words"])
     with small_files(2_000), pytest.raises(InputError, match=r"cannot keep prepared data in .* no partial files"):
-        encode_corpus(stored, source, target, Limits())
+        encode_corpus(stored, source, target, PieceLimits())
     assert not [path for path in (home / "pairs").iterdir() if path.suffix != ".lock"]
-    assert len(encode_corpus(stored, source, target, Limits())[0]) == LINES - BLANK
+    assert len(encode_corpus(stored, source, target, PieceLimits())[0]) == LINES - BLANK
 
 
 def test_nothing_left_is_refused_and_not_kept(corpus: Path, home: Path) -> None:
     stored = open_training(table(corpus))
     source, target = train_tokenizers(stored, TEXTS["bpe"])
     with pytest.raises(InputError, match=r"no pair is left to use: 0 with a blank side, 693 longer .* raise the limit"):
-        encode_corpus(stored, source, target, Limits(target=1))
+        encode_corpus(stored, source, target, PieceLimits(target=1))
     assert not [path for path in (home / "pairs").iterdir() if path.suffix != ".lock"]
 
 
@@ -189,6 +189,6 @@ def test_records_are_a_corpus_like_any_other(tmp_path: Path) -> None:
     stored = open_training(config)
     source, target = train_tokenizers(stored, TEXTS["words"])
     assert len(source) == len(target) == 6
-    assert len(encode_corpus(stored, source, target, Limits())[0]) == 60
+    assert len(encode_corpus(stored, source, target, PieceLimits())[0]) == 60
     assert isinstance(load_split(config, "dev"), Corpus)
     assert isinstance(source, Tokenizer)

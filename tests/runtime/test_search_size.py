@@ -10,7 +10,7 @@ import regard
 from regard.bounds import MOST
 from regard.runtime.search_size import PIECES, ROWS, SearchSize
 from regard.runtime.source_text import SourceText, read_source
-from regard.runtime.traced import Sentence, Tracing, translate_traced
+from regard.runtime.traced import SentenceToTrace, Tracing, translate_traced
 from regard.search import SearchConfig
 from regard.text.input_error import InputError
 from runtime.bundles import untrained
@@ -42,7 +42,7 @@ def test_item_3_a_search_that_would_exhaust_the_memory_is_refused(
     with pytest.raises(InputError, match=message):
         translator.translate("the cat", **search)
     with pytest.raises(InputError, match=message):
-        translate_traced(translator, [Sentence("the cat")], search, Tracing())
+        translate_traced(translator, [SentenceToTrace("the cat")], search, Tracing())
 
 
 def test_item_3_attention_over_a_long_text_is_refused(tmp_path: Path) -> None:
@@ -83,5 +83,5 @@ def test_texts_that_do_not_fit_into_one_batch_give_the_same_translations(
     plain = [one.text for one in translator.translate(texts, beam=2)]
     monkeypatch.setitem(MOST, "weights", 1000)
     assert [one.text for one in translator.translate(texts, beam=2)] == plain
-    traced = translate_traced(translator, [Sentence(text) for text in texts], {"beam": 2}, Tracing())
+    traced = translate_traced(translator, [SentenceToTrace(text) for text in texts], {"beam": 2}, Tracing())
     assert [one.found[0].translation.text if one.found else "" for one in traced] == plain

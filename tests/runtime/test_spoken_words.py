@@ -7,7 +7,7 @@ import pytest
 
 import regard
 from regard.runtime.spoken_words import LETTERS, SpokenText, reads_one_word
-from regard.runtime.traced import Sentence, Tracing, translate_traced
+from regard.runtime.traced import SentenceToTrace, Tracing, translate_traced
 from regard.runtime.translator import Translator
 from regard.text.input_error import InputError
 from regard.text.tokenizer import Tokenizer
@@ -145,10 +145,10 @@ def test_a_very_long_text_is_cut_with_a_warning(translator: Translator) -> None:
 
 
 def test_what_shows_one_step_reads_one_word(translator: Translator) -> None:
-    (traced,) = translate_traced(translator, [Sentence("Caf\u00e9!")], {}, Tracing())
+    (traced,) = translate_traced(translator, [SentenceToTrace("Caf\u00e9!")], {}, Tracing())
     assert traced.source.encoding.text == "cafe"
     assert traced.found[0].translation.text == translator.translate("cafe").text
-    for call in (lambda: translate_traced(translator, [Sentence("a cat")], {}, Tracing()),
+    for call in (lambda: translate_traced(translator, [SentenceToTrace("a cat")], {}, Tracing()),
                  lambda: translator.inside("a cat")):  # fmt: skip
         with pytest.raises(InputError, match="'a cat' has 2 words, and this model reads one at a time: give one word"):
             call()

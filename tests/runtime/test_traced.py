@@ -10,7 +10,7 @@ import torch
 import regard
 from regard.runtime.recorder import Abandoned
 from regard.runtime.source_text import pad, read_source
-from regard.runtime.traced import Sentence, TracedTranslation, Tracing, drop_words, translate_traced
+from regard.runtime.traced import SentenceToTrace, TracedTranslation, Tracing, drop_words, translate_traced
 from regard.runtime.translator import Translator
 from regard.search import SearchTree
 from regard.text.input_error import InputError
@@ -45,7 +45,7 @@ def translator(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
 
 
 def _alone(translator: Translator, text: str, **search: Any) -> TracedTranslation:
-    return translate_traced(translator, [Sentence(text)], search, FULL)[0].found[0]
+    return translate_traced(translator, [SentenceToTrace(text)], search, FULL)[0].found[0]
 
 
 def test_a_trace_is_the_models_own_computation_to_the_bit(translator: Translator) -> None:
@@ -85,7 +85,7 @@ def test_a_context_is_the_weighted_sum_of_what_the_model_remembers() -> None:
 
 
 def test_a_batch_gives_the_tokens_of_each_alone_and_its_tensors_within_a_rounding(translator: Translator) -> None:
-    together = translate_traced(translator, [Sentence(text) for text in TEXTS], {}, FULL)
+    together = translate_traced(translator, [SentenceToTrace(text) for text in TEXTS], {}, FULL)
     for text, one in zip(TEXTS, together, strict=True):
         alone, here = _alone(translator, text), one.found[0]
         assert here.tokens == alone.tokens
@@ -106,7 +106,7 @@ def test_a_batch_gives_the_tokens_of_each_alone_and_its_tensors_within_a_roundin
 
 @pytest.mark.parametrize("beam", [1, 3])
 def test_the_records_of_a_beam_belong_to_the_hypothesis_that_won(translator: Translator, beam: int) -> None:
-    texts = translate_traced(translator, [Sentence(text) for text in TEXTS], {"beam": beam, "nbest": beam}, FULL)
+    texts = translate_traced(translator, [SentenceToTrace(text) for text in TEXTS], {"beam": beam, "nbest": beam}, FULL)
     for one in texts:
         for hypothesis in one.found:
             attention = hypothesis.translation.attention
@@ -122,7 +122,7 @@ def test_the_records_of_a_beam_belong_to_the_hypothesis_that_won(translator: Tra
 
 def test_the_same_decode_without_a_recorder(translator: Translator) -> None:
     plain = translator.translate(list(TEXTS), beam=2, nbest=2)
-    traced = translate_traced(translator, [Sentence(text) for text in TEXTS], {"beam": 2, "nbest": 2}, Tracing())
+    traced = translate_traced(translator, [SentenceToTrace(text) for text in TEXTS], {"beam": 2, "nbest": 2}, Tracing())
     for one, other in zip(plain, traced, strict=True):
         assert [one.text, *(each.text for each in one.alternatives)] == [each.translation.text for each in other.found]
         assert one.score == pytest.approx(other.found[0].translation.score, abs=1e-5)
@@ -130,7 +130,7 @@ def test_the_same_decode_without_a_recorder(translator: Translator) -> None:
 
 
 def test_a_forced_target_is_scored_as_by_the_translator(translator: Translator) -> None:
-    (found,) = translate_traced(translator, [Sentence(TEXTS[0], target="le chat noir")], {}, FULL)
+    (found,) = translate_traced(translator, [SentenceToTrace(TEXTS[0], target="le chat noir")], {}, FULL)
     wanted = translator.translate(TEXTS[0], target="le chat noir")
     assert found.found[0].translation.score == pytest.approx(wanted.score, abs=1e-5)
     assert found.found[0].given == len(found.found[0].tokens) == len(found.found[0].records)
@@ -139,7 +139,7 @@ def test_a_forced_target_is_scored_as_by_the_translator(translator: Translator) 
 def test_a_prefix_as_text_or_as_ids_begins_the_translation(translator: Translator) -> None:
     ids = translator.bundle.target.encode("le tapis").ids
     for prefix in ("le tapis", tuple(ids)):
-        (found,) = translate_traced(translator, [Sentence(TEXTS[0], prefix=prefix)], {"beam": 2}, FULL)
+        (found,) = translate_traced(translator, [SentenceToTrace(TEXTS[0], prefix=prefix)], {"beam": 2}, FULL)
         assert found.found[0].tokens[: len(ids)] == ids
         assert found.found[0].given == len(ids)
 
@@ -147,7 +147,7 @@ def test_a_prefix_as_text_or_as_ids_begins_the_translation(translator: Translato
 @pytest.mark.parametrize("ids", [(0,), (2,), (3, 6), (-1,), (10**6,)])
 def test_invalid_prefix_ids_are_refused(ids: tuple[int, ...]) -> None:
     with pytest.raises(InputError, match=r"prefix_ids: .* at position 0 is not valid"):
-        translate_traced(regard.load("demo-en-fr"), [Sentence("she sleeps", prefix=ids)], {}, Tracing())
+        translate_traced(regard.load("demo-en-fr"), [SentenceToTrace("she sleeps", prefix=ids)], {}, Tracing())
 
 
 def test_an_edited_row_affects_later_steps() -> None:
@@ -155,26 +155,26 @@ def test_an_edited_row_affects_later_steps() -> None:
     plain = _alone(translator, TEXTS[0])
     at_mat = [0.0] * 6 + [1.0, 0.0]
     edit = Tracing(top=5, trace=True, edit=(1, at_mat))
-    edited = translate_traced(translator, [Sentence(TEXTS[0])], {}, edit)[0].found[0]
+    edited = translate_traced(translator, [SentenceToTrace(TEXTS[0])], {}, edit)[0].found[0]
     assert plain.translation.text == "le chat noir était assis sur le tapis"
     assert edited.translation.text.startswith("le tapis noir")
     assert edited.records[1].layers[0].weights.tolist() == [at_mat]
     assert torch.equal(edited.records[0].layers[0].weights, plain.records[0].layers[0].weights)
     with pytest.raises(InputError, match=r"attention_edit.weights: 2 given, but the source has 8 pieces"):
-        translate_traced(translator, [Sentence(TEXTS[0])], {}, Tracing(edit=(1, [0.5, 0.5])))
+        translate_traced(translator, [SentenceToTrace(TEXTS[0])], {}, Tracing(edit=(1, [0.5, 0.5])))
 
 
 def test_a_tree_records_the_beam_search() -> None:
     tree = SearchTree()
     translator = regard.load("demo-en-fr")
-    (found,) = translate_traced(translator, [Sentence(TEXTS[0])], {"beam": 3, "nbest": 2}, Tracing(tree=tree))
+    (found,) = translate_traced(translator, [SentenceToTrace(TEXTS[0])], {"beam": 3, "nbest": 2}, Tracing(tree=tree))
     finished = [node.tokens for node in tree.nodes if node.fate == "finished"]
     assert {one.tokens for one in found.found} <= set(finished)
 
 
 def test_without_a_source_word_its_translation_is_less_probable() -> None:
     translator = regard.load("demo-en-fr")
-    (text,) = translate_traced(translator, [Sentence(TEXTS[0])], {}, Tracing())
+    (text,) = translate_traced(translator, [SentenceToTrace(TEXTS[0])], {}, Tracing())
     best = text.found[0]
     without = drop_words(translator, text.source, best.tokens)
     assert len(without) == 7
@@ -187,12 +187,14 @@ def test_without_a_source_word_its_translation_is_less_probable() -> None:
 def test_an_abandoned_search_ends_at_its_next_step() -> None:
     answers = iter([False, False, True])
     with pytest.raises(Abandoned):
-        translate_traced(regard.load("demo-en-fr"), [Sentence(TEXTS[0])], {}, Tracing(abandoned=lambda: next(answers)))
+        translate_traced(
+            regard.load("demo-en-fr"), [SentenceToTrace(TEXTS[0])], {}, Tracing(abandoned=lambda: next(answers))
+        )
 
 
 def test_blank_texts_have_no_translation_and_do_not_affect_others(random_model: Callable[..., Translator]) -> None:
     translator = random_model()
-    blank, other = translate_traced(translator, [Sentence("  "), Sentence(TEXTS[1])], {}, FULL)
+    blank, other = translate_traced(translator, [SentenceToTrace("  "), SentenceToTrace(TEXTS[1])], {}, FULL)
     assert blank.found == ()
     assert blank.source.blank
     assert other.found[0].tokens == _alone(translator, TEXTS[1]).tokens
@@ -205,6 +207,6 @@ def test_models_without_attention_and_onnx_have_no_layers(random_model: Callable
 
 
 def test_a_mixture_of_forced_and_free_is_refused() -> None:
-    sentences = [Sentence("she sleeps"), Sentence("she sleeps", target="elle dort")]
+    sentences = [SentenceToTrace("she sleeps"), SentenceToTrace("she sleeps", target="elle dort")]
     with pytest.raises(ValueError, match="decode them separately"):
         translate_traced(regard.load("demo-en-fr"), sentences, {}, Tracing())

@@ -35,7 +35,7 @@ Mask = Bool[np.ndarray, "_target _source"]
 
 
 @dataclass(frozen=True)
-class Trial:
+class RuleTrial:
     """One rule and its alignment error rate on the development sentences."""
 
     rule: LinkRule
@@ -48,7 +48,7 @@ class Tuned:
 
     rule: LinkRule
     aer: float
-    tried: tuple[Trial, ...]
+    tried: tuple[RuleTrial, ...]
 
     def by_shift(self) -> dict[int, float]:
         """The lowest error rate of any head or mean of heads at each shift, before thresholds."""
@@ -57,7 +57,7 @@ class Tuned:
         return {shift: min(one.aer for one in plain if one.rule.shift == shift) for shift in shifts}
 
 
-Attempt = Callable[[LinkRule], Trial]
+Attempt = Callable[[LinkRule], RuleTrial]
 
 
 def shifted_attention(
@@ -81,10 +81,10 @@ def tune(sentences: Sequence[ShiftedAttention], gold: Sequence[Links]) -> Tuned:
     if len(sentences) != len(gold) or not gold:
         raise ValueError(f"{len(sentences)} sentences for {len(gold)} gold alignments: tuning needs one for each")
     masks = [_masks(links, next(iter(one.values()))) for links, one in zip(gold, sentences, strict=True)]
-    tried: list[Trial] = []
+    tried: list[RuleTrial] = []
 
-    def attempt(rule: LinkRule) -> Trial:
-        tried.append(Trial(rule, _error(rule, sentences, masks)))
+    def attempt(rule: LinkRule) -> RuleTrial:
+        tried.append(RuleTrial(rule, _error(rule, sentences, masks)))
         return tried[-1]
 
     best = min((attempt(rule) for rule in _rules(sentences[0])), key=lambda one: one.aer)
@@ -140,7 +140,7 @@ def _choices(layers: int, heads: int) -> list[tuple[Head, ...]]:
     return [(), *means, *single]
 
 
-def _add_heads(best: Trial, shape: tuple[int, int], attempt: Attempt) -> Trial:
+def _add_heads(best: RuleTrial, shape: tuple[int, int], attempt: Attempt) -> RuleTrial:
     every_head = [(layer, head) for layer in range(shape[0]) for head in range(shape[1])]
     while best.rule.heads and len(best.rule.heads) < min(MOST_HEADS, len(every_head)):
         more = [replace(best.rule, heads=(*best.rule.heads, one)) for one in every_head if one not in best.rule.heads]
@@ -151,7 +151,7 @@ def _add_heads(best: Trial, shape: tuple[int, int], attempt: Attempt) -> Trial:
     return best
 
 
-def _add_thresholds(best: Trial, attempt: Attempt) -> Trial:
+def _add_thresholds(best: RuleTrial, attempt: Attempt) -> RuleTrial:
     plain = best.rule
     rules = [replace(plain, null=True)]
     rules += [replace(plain, threshold=threshold, null=null) for threshold in THRESHOLDS for null in (False, True)]

@@ -128,7 +128,7 @@ def _run(plan: "Plan", slots: "list[Slot]", jobs: int, folder: Path) -> tuple[di
     from regard.cli.training_display import Clock
     from regard.lab.compare.comparison_page import write_report
     from regard.lab.compare.results import gather
-    from regard.lab.compare.run_plan import Stopped, run_plan
+    from regard.lab.compare.run_plan import ComparisonStopped, run_plan
 
     shown: set[str] = set()
     clock = Clock()
@@ -153,5 +153,5 @@ def _run(plan: "Plan", slots: "list[Slot]", jobs: int, folder: Path) -> tuple[di
 
         try:
             return run_plan(plan, slots, jobs, show), ""
-        except Stopped as stop:
+        except ComparisonStopped as stop:
             return {}, str(stop)

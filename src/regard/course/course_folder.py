@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from regard.course.catalogue import Entry, entries
+from regard.course.catalogue import CatalogueEntry, entries
 from regard.files import write_whole
 from regard.text.input_error import InputError
 
@@ -43,7 +43,7 @@ class CourseFolder:
     created: bool
     notes: tuple[str, ...] = ()
 
-    def file(self, entry: Entry) -> Path:
+    def file(self, entry: CatalogueEntry) -> Path:
         return self.path / entry.name / "exercise.py"
 
 
@@ -92,7 +92,7 @@ def spare_place(make: bool = True) -> Path:
     return place
 
 
-def reset(folder: CourseFolder, entry: Entry) -> Path | None:
+def reset(folder: CourseFolder, entry: CatalogueEntry) -> Path | None:
     """Put the starter back; what was there is kept beside it under the name that is returned."""
     path = folder.file(entry)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
 
-from regard.course.catalogue import Entry, entries
+from regard.course.catalogue import CatalogueEntry, entries
 from regard.course.course_folder import spare_place
 from regard.course.verdict import Verdict
 from regard.files import locked, write_whole
@@ -24,7 +24,7 @@ DAMAGED = (ValueError, TypeError, KeyError, AttributeError)
 
 
 @dataclass
-class Progress:
+class LearnerProgress:
     """Read it with `load_progress`; `save` after each change."""
 
     place: Path
@@ -40,7 +40,7 @@ class Progress:
     _stored: str = ""
     """The file's text when it was last read or written: another session may have changed it since."""
 
-    def record(self, entry: Entry, verdict: Verdict) -> None:
+    def record(self, entry: CatalogueEntry, verdict: Verdict) -> None:
         """Count an attempt (an untouched starter is none); note the first success."""
         if verdict.status in ("unfinished", "missing"):
             return
@@ -49,7 +49,7 @@ class Progress:
         if verdict.passed:
             self.passed.setdefault(entry.name, datetime.now(UTC).isoformat(timespec="seconds"))
 
-    def current_entry(self) -> Entry:
+    def current_entry(self) -> CatalogueEntry:
         """The exercise that the learner worked on last, else the first that has not passed."""
         for entry in entries():
             if entry.name == self.current:
@@ -78,7 +78,7 @@ class Progress:
             if text == self._stored:
                 return
             theirs = _parsed(text, self.place)
-            before = _parsed(self._stored, self.place) if self._stored else Progress(self.place)
+            before = _parsed(self._stored, self.place) if self._stored else LearnerProgress(self.place)
         except (OSError, *DAMAGED):
             return  # gone or damaged meanwhile: this session's progress replaces it
         for name, when in theirs.passed.items():
@@ -115,27 +115,29 @@ def tier_for(verdict: Verdict) -> int:
     return 3 if verdict.kind in ("error", "type", "shape", "dtype") or verdict.status == "broken" else 2
 
 
-def load_progress(folder: Path) -> Progress:
+def load_progress(folder: Path) -> LearnerProgress:
     """The state of a course folder; a damaged file is set aside and reported."""
     place = folder / NAME
     elsewhere = _elsewhere(folder)
     if elsewhere.is_file() and (not place.is_file() or elsewhere.stat().st_mtime > place.stat().st_mtime):
         place = elsewhere
     if not place.is_file():
-        return Progress(place)
+        return LearnerProgress(place)
     try:
         progress = _parsed(read_regular(place).decode(), place)
     except DAMAGED:
         aside = place.with_name(place.name + ".damaged")
         with suppress(OSError):
             place.replace(aside)
-        return Progress(place, notes=(f"{place} was damaged, so progress starts anew (the old file: {aside.name}).",))
+        return LearnerProgress(
+            place, notes=(f"{place} was damaged, so progress starts anew (the old file: {aside.name}).",)
+        )
     if place == elsewhere:
         progress.notes = (f"your progress is kept in {elsewhere}: {folder} could not be written.",)
     return progress
 
 
-def _parsed(text: str, place: Path) -> Progress:
+def _parsed(text: str, place: Path) -> LearnerProgress:
     """The progress in the text of a file; raises one of DAMAGED where it is none."""
     state = parse_json(text)
     if state.pop("version") != VERSION:
@@ -143,7 +145,7 @@ def _parsed(text: str, place: Path) -> Progress:
     known = {key: state.pop(key) for key in ("current", "passed", "attempts", "hints", "advised") if key in state}
     if state:
         raise ValueError("unknown keys")
-    return Progress(place, **_checked(known), _stored=text)
+    return LearnerProgress(place, **_checked(known), _stored=text)
 
 
 def _checked(known: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 
 from regard.course.attempt import Unready, parameters_of, read_source, stumbled
-from regard.course.catalogue import Entry
+from regard.course.catalogue import CatalogueEntry
 from regard.course.descendants import adopting
 from regard.course.grade import grade, unready
 from regard.course.learner_channel import (
@@ -32,7 +32,7 @@ class Grader:
     answers come back; what is right, how answers are compared and the verdict stay here.
     """
 
-    def __init__(self, entry: Entry) -> None:
+    def __init__(self, entry: CatalogueEntry) -> None:
         self.entry = entry
         self.channel = LearnerChannel(entry)
 
@@ -150,7 +150,7 @@ class Grader:
         return f"line {number}:  {lines[number - 1].strip() if number <= len(lines) else ''}"
 
 
-def grade_file(entry: Entry, path: Path) -> Verdict:
+def grade_file(entry: CatalogueEntry, path: Path) -> Verdict:
     """One file, one fresh process."""
     if not path.exists():
         return Verdict(

@@ -4,8 +4,8 @@ import re
 import textwrap
 from collections.abc import Iterable
 
-from regard.course.catalogue import Entry, entries
-from regard.course.learner_progress import Progress
+from regard.course.catalogue import CatalogueEntry, entries
+from regard.course.learner_progress import LearnerProgress
 from regard.course.verdict import Verdict
 
 COLOURS = {"green": "32", "red": "31", "yellow": "33", "blue": "36", "bold": "1", "faint": "2"}
@@ -56,7 +56,7 @@ class Paint:
         return f"\x1b[{';'.join(COLOURS[style] for style in styles)}m{text}\x1b[0m"
 
 
-def verdict_lines(entry: Entry, verdict: Verdict, paint: Paint, width: int = 80) -> list[str]:
+def verdict_lines(entry: CatalogueEntry, verdict: Verdict, paint: Paint, width: int = 80) -> list[str]:
     """Headline, what was seen, the advice, what the file printed."""
     shade = SHADES.get(verdict.status, "red")
     title = f"{MARKS[verdict.status]} {entry.number} {entry.title}"
@@ -92,7 +92,7 @@ def headline_lines(verdict: Verdict, paint: Paint, width: int) -> list[str]:
     return [paint(line, shade) for line in _wrapped(f"{MARKS[verdict.status]} {verdict.headline}", width, "")]
 
 
-def progress_line(progress: Progress, paint: Paint, width: int = 80) -> str:
+def progress_line(progress: LearnerProgress, paint: Paint, width: int = 80) -> str:
     """`Progress ████████░░░░░░░░  8/17`."""
     total = len(entries())
     done = sum(entry.name in progress.passed for entry in entries())
@@ -101,7 +101,7 @@ def progress_line(progress: Progress, paint: Paint, width: int = 80) -> str:
     return f"Progress {paint('█' * filled, 'green')}{'░' * (room - filled)} {done}/{total}"
 
 
-def list_lines(progress: Progress, paint: Paint) -> list[str]:
+def list_lines(progress: LearnerProgress, paint: Paint) -> list[str]:
     """The table of exercises: a tick, the number, where the learner is."""
     lines = []
     for entry in entries():

@@ -28,7 +28,7 @@ _COUNTS = "about.json"
 
 
 @dataclass(frozen=True)
-class Limits:
+class PieceLimits:
     """Largest number of pieces on each side, without BOS and EOS, and what happens to longer pairs."""
 
     source: int | None = None
@@ -36,7 +36,7 @@ class Limits:
     overlong: Overlong = "drop"
 
 
-NO_LIMITS = Limits()
+NO_LIMITS = PieceLimits()
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,11 @@ class EncodedPairs:
 
 
 def encode_pairs(
-    pairs: Iterable[Pair], source: Tokenizer, target: Tokenizer, limits: Limits = NO_LIMITS, seed: str | None = None
+    pairs: Iterable[Pair],
+    source: Tokenizer,
+    target: Tokenizer,
+    limits: PieceLimits = NO_LIMITS,
+    seed: str | None = None,
 ) -> EncodedPairs:
     """Encode pairs in this process, into memory. A seed enables BPE dropout."""
     with WorkerPool(partial(encode_texts, (source, target)), 0) as pool:
@@ -96,7 +100,7 @@ def encode_pairs(
 
 
 def encode_chunks(
-    pairs: Iterable[Pair], pool: WorkerPool[list[Encoded]], limits: Limits, seed: str | None = None
+    pairs: Iterable[Pair], pool: WorkerPool[list[Encoded]], limits: PieceLimits, seed: str | None = None
 ) -> Iterator[EncodedPairs]:
     """A stream of encoded chunks of `CHUNK` pairs, from a pool that runs `encode_texts`."""
     done = 0
@@ -140,7 +144,7 @@ def _sequences(ids: Int32[np.ndarray, "ids"], lengths: Int64[np.ndarray, "sequen
     return Sequences(ids, np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]))
 
 
-def _apply_limits(encoded: list[Encoded], limits: Limits, first: int) -> EncodedPairs:
+def _apply_limits(encoded: list[Encoded], limits: PieceLimits, first: int) -> EncodedPairs:
     """Drop blank pairs, and drop or truncate long ones; `first` is the number of the first of these pairs."""
     ids = [np.frombuffer(data, np.int32) for data, _ in encoded]
     lengths = [np.frombuffer(data, np.int32).astype(np.int64) for _, data in encoded]

@@ -16,7 +16,7 @@ ATTEMPTS = 3
 """Attempts before a broken connection is reported."""
 TIMEOUT = 30.0
 _BLOCK = 1 << 16
-Progress = Callable[[int, int | None], None]
+BytesDone = Callable[[int, int | None], None]
 """Called with the number of bytes received, and their total where it is known."""
 
 
@@ -28,7 +28,7 @@ class _Broken(Exception):
     """The connection ended early; the bytes received so far are kept."""
 
 
-def download(address: str, part: Path, progress: Progress, most: int, fresh: bool = False) -> bool:
+def download(address: str, part: Path, progress: BytesDone, most: int, fresh: bool = False) -> bool:
     """Download at most `most` bytes into the file `part`; returns whether an earlier part was resumed."""
     before = part.stat().st_size if part.exists() else 0
     if fresh or before > most:
@@ -54,7 +54,7 @@ def download(address: str, part: Path, progress: Progress, most: int, fresh: boo
     )
 
 
-def _fetch(address: str, part: Path, progress: Progress, most: int) -> None:
+def _fetch(address: str, part: Path, progress: BytesDone, most: int) -> None:
     done = part.stat().st_size if part.exists() else 0
     request = urllib.request.Request(address, headers={"User-Agent": "regard", "Accept-Encoding": "identity"})
     if done:
@@ -97,7 +97,7 @@ def _open_itself(name: str, flags: int) -> int:
     return os.open(name, flags | os.O_NOFOLLOW, 0o666)
 
 
-def _receive(answer: Any, part: Path, done: int, progress: Progress, most: int) -> None:
+def _receive(answer: Any, part: Path, done: int, progress: BytesDone, most: int) -> None:
     length = answer.headers.get("Content-Length") or ""
     total = done + int(length) if re.fullmatch("[0-9]{1,18}", length) else None
     if total is not None and total > most:

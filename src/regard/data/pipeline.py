@@ -16,7 +16,16 @@ from pathlib import Path
 import tokenizers
 
 from regard.data.cache import cached_folder
-from regard.data.dataset import CHUNK, EncodedPairs, Limits, cut, encode_chunks, encode_pairs, map_pairs, write_pairs
+from regard.data.dataset import (
+    CHUNK,
+    EncodedPairs,
+    PieceLimits,
+    cut,
+    encode_chunks,
+    encode_pairs,
+    map_pairs,
+    write_pairs,
+)
 from regard.data.pair import Pair
 from regard.data.splits import Corpus, StoredSplit, load_split, open_split
 from regard.data.tables import DataConfig, PhrasebookData, SyntheticData, TextConfig
@@ -66,7 +75,7 @@ def encode_corpus(
     corpus: Corpus | StoredSplit,
     source: Tokenizer,
     target: Tokenizer,
-    limits: Limits,
+    limits: PieceLimits,
     seed: str | None = None,
     watch: Watch = no_progress,
 ) -> tuple[EncodedPairs, tuple[str, ...]]:

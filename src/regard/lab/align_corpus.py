@@ -30,7 +30,7 @@ DEFAULT = PRODUCT
 FLOOR = 0.2
 """The threshold of a product if none was given or tuned; both defaults: docs/decisions/0006-symmetrisation.md."""
 
-Progress = Callable[[int], None]
+PairsDone = Callable[[int], None]
 
 
 @dataclass
@@ -68,7 +68,7 @@ class Direction:
     joined: LinkRule | None = None
 
     def links(
-        self, text: ParallelText, progress: Progress = lambda done: None, entropy: Entropy | None = None
+        self, text: ParallelText, progress: PairsDone = lambda done: None, entropy: Entropy | None = None
     ) -> tuple[list[LinkLists], set[int], int]:
         """Links of every pair by `rule` and, if it differs, by `joined`; the pairs whose source was cut; the number of
         skipped pairs. Pairs with a blank side have no links."""
@@ -125,7 +125,7 @@ def align(
     method: str = DEFAULT,
     every: bool = True,
     entropy: bool = False,
-    progress: Progress = lambda done: None,
+    progress: PairsDone = lambda done: None,
 ) -> Aligned:
     """Align every pair; symmetrise two directions by `every` method, or by `method` alone."""
     measured = Entropy() if entropy else None
@@ -147,7 +147,7 @@ def align(
 
 
 def _product(
-    text: ParallelText, forward: Direction, backward: Direction, progress: Progress
+    text: ParallelText, forward: Direction, backward: Direction, progress: PairsDone
 ) -> tuple[LinkLists, set[int], int]:
     """Links where the product of both directions' weights reaches the threshold; the pairs that were cut; the number
     of skipped pairs."""

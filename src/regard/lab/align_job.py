@@ -11,7 +11,7 @@ from regard.lab.align_corpus import (
     DEFAULT,
     Aligned,
     Direction,
-    Progress,
+    PairsDone,
     align,
     check_opposite,
     check_same_words,
@@ -126,7 +126,7 @@ def prepare(request: AlignRequest) -> AlignJob:
     return AlignJob(request, text, forward, backward, method, gold, translated, tuple(notes))
 
 
-def run(job: AlignJob, progress: Progress = lambda done: None) -> AlignOutcome:
+def run(job: AlignJob, progress: PairsDone = lambda done: None) -> AlignOutcome:
     """Tune if requested, align, score."""
     tuning, notes = None, list(job.notes)
     if job.request.tunes:

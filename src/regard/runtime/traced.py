@@ -25,7 +25,7 @@ from regard.text.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True)
-class Sentence:
+class SentenceToTrace:
     """A text to decode; `target` is forced, or `prefix` begins the translation: a text, or token ids."""
 
     text: str
@@ -65,7 +65,7 @@ class Tracing:
 
 
 def translate_traced(
-    translator: Translator, sentences: Sequence[Sentence], search: Mapping[str, Any], tracing: Tracing
+    translator: Translator, sentences: Sequence[SentenceToTrace], search: Mapping[str, Any], tracing: Tracing
 ) -> list[TracedText]:
     """Decode sentences together, in one batch if memory allows it; all of them are forced or none is."""
     bundle = translator.bundle
@@ -114,7 +114,7 @@ def drop_words(translator: Translator, source: SourceText, target: Sequence[int]
     return [one.log_probabilities for one in found]
 
 
-def _given(sentence: Sentence, bundle: Bundle[Any]) -> Encoding | None:
+def _given(sentence: SentenceToTrace, bundle: Bundle[Any]) -> Encoding | None:
     """The tokens of the prefix or of the forced target."""
     if sentence.target is not None:
         given = bundle.target.encode(sentence.target, eos=True)

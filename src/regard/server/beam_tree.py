@@ -5,14 +5,14 @@ from math import exp
 
 from regard.runtime.traced import TracedText
 from regard.search import SearchTree
-from regard.server.planning import Plan
+from regard.server.planning import RequestPlan
 from regard.server.schema.translating import Piece
 from regard.server.schema.views import BeamAnswer, BeamNode
 from regard.server.served_models import Loaded
 from regard.server.sides import SPACE, source_side, special, special_piece
 
 
-def beam_answer(name: str, loaded: Loaded, planned: Plan, text: TracedText, tree: SearchTree) -> BeamAnswer:
+def beam_answer(name: str, loaded: Loaded, planned: RequestPlan, text: TracedText, tree: SearchTree) -> BeamAnswer:
     """Nodes in breadth-first order: by depth, then by score as the beam compares them."""
     config = loaded.translator.search_config(dict(planned.search))
     penalty = config.options.penalty

@@ -5,17 +5,17 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from regard.course.catalogue import Entry, entries
+from regard.course.catalogue import CatalogueEntry, entries
 from regard.course.course_folder import DEFAULT
 from regard.course.last_report import read_report
-from regard.course.learner_progress import NAME, Progress, load_progress
+from regard.course.learner_progress import NAME, LearnerProgress, load_progress
 from regard.server.schema.others import CourseAnswer, Exercise, Report
 
 
 def course_answer(folder: Path | None = DEFAULT) -> CourseAnswer:
     """Progress in `folder`, if a course is there; nothing is created."""
     started = folder is not None and folder.is_dir()
-    progress = load_progress(folder) if folder is not None and started else Progress(Path(NAME))
+    progress = load_progress(folder) if folder is not None and started else LearnerProgress(Path(NAME))
     exercises = [
         Exercise(
             number=entry.number,
@@ -40,7 +40,7 @@ def course_answer(folder: Path | None = DEFAULT) -> CourseAnswer:
     )
 
 
-def _report(folder: Path, entry: Entry) -> Report | None:
+def _report(folder: Path, entry: CatalogueEntry) -> Report | None:
     """A report that was edited or damaged is left out; lone surrogates, which no answer can carry, become "?"."""
     found = read_report(folder, entry)
     try:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from regard.data.pair import Pair
 from regard.runtime.recorder import StepRecord
-from regard.runtime.traced import Sentence, TracedText, TracedTranslation, Tracing, translate_traced
+from regard.runtime.traced import SentenceToTrace, TracedText, TracedTranslation, Tracing, translate_traced
 from regard.runtime.translator import Translator
 from regard.server.errors import invalid, unsupported
 from regard.server.schema.others import Neighbour, NeighboursAnswer, NeighboursRequest
@@ -61,7 +61,7 @@ class Sample:
         part = self.pairs[first : first + CHUNK]
         if not part:
             return  # another request was faster
-        sentences = [Sentence(pair.source, pair.target) for pair in part]
+        sentences = [SentenceToTrace(pair.source, pair.target) for pair in part]
         found = translate_traced(translator, sentences, {}, Tracing(trace=True, abandoned=abandoned))
         for number, text in enumerate(found, first):
             for one in text.found:
@@ -99,7 +99,7 @@ class Sample:
 
 def decode_step(request: NeighboursRequest, loaded: Loaded, abandoned: Callable[[], bool]) -> TracedText:
     """The sentence with its trace; raises if the text is blank or has no such step, before the sample is decoded."""
-    sentence = Sentence(request.text, request.target)
+    sentence = SentenceToTrace(request.text, request.target)
     search = {} if request.target is not None else {"beam": 1}
     tracing = Tracing(trace=True, abandoned=abandoned)
     text = translate_traced(loaded.translator, [sentence], search, tracing)[0]

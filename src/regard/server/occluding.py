@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from regard.runtime.traced import Sentence, TracedTranslation, Tracing, drop_words, translate_traced
+from regard.runtime.traced import SentenceToTrace, TracedTranslation, Tracing, drop_words, translate_traced
 from regard.server.answers import floats
 from regard.server.errors import invalid, unsupported
 from regard.server.schema.views import Occluded, OcclusionAnswer, OcclusionRequest
@@ -17,7 +17,7 @@ MOST_WORDS = 200
 def occlusion_answer(request: OcclusionRequest, loaded: Loaded, abandoned: Callable[[], bool]) -> OcclusionAnswer:
     """Drop each source word in turn and force the translation of the whole, or the given target."""
     translator, about = loaded.translator, loaded.about
-    sentence = Sentence(request.text, request.target)
+    sentence = SentenceToTrace(request.text, request.target)
     search = {} if request.target is not None else {"beam": 1}
     (text,) = translate_traced(translator, [sentence], search, Tracing(abandoned=abandoned))
     if not text.found:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from regard.runtime.traced import Sentence, Tracing
+from regard.runtime.traced import SentenceToTrace, Tracing
 from regard.server.errors import invalid, unsupported
 from regard.server.schema.translating import AttentionEdit, Decoding
 from regard.server.served_models import Loaded
@@ -15,10 +15,10 @@ WIDE = 400
 
 
 @dataclass(frozen=True)
-class Plan:
+class RequestPlan:
     """`search` are the changed keys of [search]; `alone` keeps a request out of batches."""
 
-    sentence: Sentence
+    sentence: SentenceToTrace
     search: tuple[tuple[str, Any], ...]
     edit: tuple[int, tuple[float, ...]] | None
     alone: bool
@@ -30,7 +30,7 @@ class Plan:
         return Tracing(edit=self.edit, **more)
 
 
-def plan(request: Decoding, loaded: Loaded) -> Plan:
+def plan(request: Decoding, loaded: Loaded) -> RequestPlan:
     """Raises for contradictory options; the search checks the others."""
     forced = request.mode == "forced"
     _check_mode(request)
@@ -44,8 +44,8 @@ def plan(request: Decoding, loaded: Loaded) -> Plan:
     config = loaded.translator.search_config(dict(search))
     sampled = config.sampler is not None and not forced
     rows = 1 if forced else max(config.beam, config.nbest)
-    return Plan(
-        sentence=Sentence(request.text, request.target, prefix),
+    return RequestPlan(
+        sentence=SentenceToTrace(request.text, request.target, prefix),
         search=tuple(sorted(search.items())),
         edit=None if edit is None else (edit.step, tuple(edit.weights)),
         alone=sampled or edit is not None,

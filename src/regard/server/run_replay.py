@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from regard.files import write_whole
 from regard.reading_files import parse_json, read_regular
-from regard.runtime.traced import Sentence, TracedText, Tracing, translate_traced
+from regard.runtime.traced import SentenceToTrace, TracedText, Tracing, translate_traced
 from regard.runtime.translator import Translator
 from regard.server.answers import floats, word_matrix
 from regard.server.schema.runs import PinnedSentence, ReplayAnswer, ReplayedSentence, Snapshot
@@ -30,7 +30,7 @@ def take_snapshot(translator: Translator, pinned: Sequence[Pinned], step: int, s
     for text, (source, _) in zip(_forced(translator, pinned), pinned, strict=True):
         forced = text.found[0]
         matrix = word_matrix(forced.translation)
-        (free,) = translate_traced(translator, [Sentence(source)], {"beam": 1}, Tracing())
+        (free,) = translate_traced(translator, [SentenceToTrace(source)], {"beam": 1}, Tracing())
         found.append(
             ReplayedSentence(
                 data=None if matrix is None else matrix.data,
@@ -56,7 +56,7 @@ def pinned_sides(
 
 
 def _forced(translator: Translator, pinned: Sequence[Pinned]) -> list[TracedText]:
-    return translate_traced(translator, [Sentence(*one) for one in pinned], {}, Tracing())
+    return translate_traced(translator, [SentenceToTrace(*one) for one in pinned], {}, Tracing())
 
 
 def begin_replay(folder: Path, pinned: Sequence[PinnedSentence]) -> None:

@@ -29,7 +29,7 @@ FRESH = 1.0
 
 
 @dataclass(frozen=True)
-class Entry:
+class ServedModel:
     """A model that can be loaded."""
 
     id: str
@@ -73,7 +73,7 @@ class Catalogue:
         entries = self.entries()
         return entries[0].id if entries and (len(entries) == 1 or self._settings.bundles) else None
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[ServedModel]:
         known = {entry.id for entry in self._named}
         return [*self._named, *(entry for entry in self._in_runs() if entry.id not in known)]
 
@@ -130,7 +130,7 @@ class Catalogue:
         for name in others[: max(0, len(others) - MOST_LOADED)]:
             del self._loaded[name]
 
-    def _about(self, entry: Entry) -> tuple[Model, str | None]:
+    def _about(self, entry: ServedModel) -> tuple[Model, str | None]:
         folder = find_bundle(entry.path)
         state = identity(folder / NAME)
         before = self._abouts.get(entry.id)
@@ -148,18 +148,18 @@ class Catalogue:
         self._abouts[entry.id] = state, about, pair
         return about, pair
 
-    def _in_runs(self) -> Iterator[Entry]:
+    def _in_runs(self) -> Iterator[ServedModel]:
         folder = self._settings.runs
         if folder is None or not folder.is_dir():
             return
         for one in sorted(folder.iterdir()):
             if any((one / inner / NAME).is_file() for inner in ("best", "last")):
-                yield Entry(one.name, "run", one)
+                yield ServedModel(one.name, "run", one)
 
 
-def _named(settings: Settings) -> list[Entry]:
+def _named(settings: Settings) -> list[ServedModel]:
     """The models of the command line; without any, those of the package."""
     if not settings.bundles:
         names = sorted(pretrained_names(), key=lambda name: name.startswith("demo-"))  # everyday text first
-        return [Entry(name, "package", find_bundle(name)) for name in names] if settings.studio else []
-    return [Entry(*one) for one in name_models(settings.bundles)]
+        return [ServedModel(name, "package", find_bundle(name)) for name in names] if settings.studio else []
+    return [ServedModel(*one) for one in name_models(settings.bundles)]

@@ -10,12 +10,12 @@ from typing import Any, Generic, TypeVar
 from starlette.requests import Request
 
 from regard.runtime.batcher import Batcher, Closed, Done, Full, Ticket
-from regard.runtime.traced import Sentence, TracedText, Tracing, translate_traced
+from regard.runtime.traced import SentenceToTrace, TracedText, Tracing, translate_traced
 from regard.server.attention_files import read_attention
 from regard.server.errors import Refusal
 from regard.server.metrics import Metrics
 from regard.server.neighbours import Sample
-from regard.server.planning import Plan, plan
+from regard.server.planning import RequestPlan, plan
 from regard.server.quality import Job
 from regard.server.run_listing import RunListing
 from regard.server.run_process import Trainer
@@ -87,14 +87,14 @@ class Service:
 
     async def decode(
         self, request: Request, loaded: Loaded, decoding: Decoding, top: int
-    ) -> tuple[TracedText, Timings, Plan]:
+    ) -> tuple[TracedText, Timings, RequestPlan]:
         """Decode together with other queued requests for the same model and search."""
         begun = time.perf_counter()
         planned = plan(decoding, loaded)
         forced = decoding.mode == "forced"
         kind: Hashable = object() if planned.alone else (loaded, planned.search, forced, top)
 
-        def together(sentences: Sequence[Sentence], abandoned: Callable[[], bool]) -> list[TracedText]:
+        def together(sentences: Sequence[SentenceToTrace], abandoned: Callable[[], bool]) -> list[TracedText]:
             tracing = planned.tracing(top=top, abandoned=abandoned)
             return translate_traced(loaded.translator, sentences, dict(planned.search), tracing)
 
@@ -160,7 +160,7 @@ class Service:
         self.beams.put(name, kept)
         return name
 
-    def tree_work(self, loaded: Loaded, planned: Plan, tree: Any) -> Callable[[Callable[[], bool]], TracedText]:
+    def tree_work(self, loaded: Loaded, planned: RequestPlan, tree: Any) -> Callable[[Callable[[], bool]], TracedText]:
         """The search of a plan with every candidate recorded in `tree`."""
 
         def work(abandoned: Callable[[], bool]) -> TracedText:

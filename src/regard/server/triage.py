@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from regard.alignment import attention_entropy
-from regard.runtime.traced import Sentence, TracedText, TracedTranslation, Tracing, translate_traced
+from regard.runtime.traced import SentenceToTrace, TracedText, TracedTranslation, Tracing, translate_traced
 from regard.runtime.translation import Translation
 from regard.server.schema.others import TriageRequest, TriageRow
 from regard.server.served_models import Loaded
@@ -22,7 +22,7 @@ Work = Callable[[Callable[[], bool]], list[TracedText]]
 def chunks(request: TriageRequest, loaded: Loaded) -> list[Work]:
     """The decoding of a request in parts, between which other requests get their turn."""
     targets: Sequence[str | None] = request.translations or [None] * len(request.lines)
-    sentences = [Sentence(text, target) for text, target in zip(request.lines, targets, strict=True)]
+    sentences = [SentenceToTrace(text, target) for text, target in zip(request.lines, targets, strict=True)]
     search = {} if request.beam is None or request.translations is not None else {"beam": request.beam}
 
     def work(first: int) -> Work:

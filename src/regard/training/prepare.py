@@ -7,7 +7,7 @@ from functools import cached_property
 
 from regard.bundle.store import Bundle
 from regard.data.batching import EpochBatcher
-from regard.data.dataset import EncodedPairs, Limits, encode_pairs
+from regard.data.dataset import EncodedPairs, PieceLimits, encode_pairs
 from regard.data.guidance import Guidance, PieceLinks, encode_links, known_links, read_links
 from regard.data.pair import Pair
 from regard.data.pipeline import Watch, encode_corpus, no_progress, open_training, train_tokenizers
@@ -74,7 +74,9 @@ def prepare(recipe: Recipe, known: Bundle | None = None, watch: Watch = no_progr
     encoded, notes = _encode(recipe, train, source, target, 0, watch)
     text = recipe.text
     chosen = dev.pairs[: recipe.train.validate_sentences]
-    dev_encoded = encode_pairs(chosen, source, target, Limits(text.longest_source, text.longest_target, "truncate"))
+    dev_encoded = encode_pairs(
+        chosen, source, target, PieceLimits(text.longest_source, text.longest_target, "truncate")
+    )
     for pairs in (encoded, dev_encoded):
         _check_positions(pairs, recipe)
     return Prepared(
@@ -137,7 +139,7 @@ def _encode(
         fits = [bound - 1 for bound in (config.batch_tokens, recipe.model.most_pieces) if bound is not None]
         longest_source = min((*fits, *([longest_source] if longest_source else [])), default=None)
         longest_target = min((*fits, *([longest_target] if longest_target else [])), default=None)
-    encoded, notes = encode_corpus(train, source, target, Limits(longest_source, longest_target), seed, watch)
+    encoded, notes = encode_corpus(train, source, target, PieceLimits(longest_source, longest_target), seed, watch)
     return hide_words(encoded, source, target, config.hide_words, config.seed), notes
 
 

@@ -22,8 +22,8 @@ from regard.lab.compare.plan import Comparison, Plan, VariantGrid, make_plan
 from regard.lab.compare.results import Row, Spread, gather
 from regard.lab.compare.run_plan import (
     LOG,
+    ComparisonStopped,
     Slot,
-    Stopped,
     _start,
     claimed,
     open_folder,
@@ -325,5 +325,5 @@ def test_item_11_a_run_that_ends_while_it_is_interrupted_counts_as_done(
             signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(run_plan_module, "_start", start)
-    with default_signals(), pytest.raises(Stopped, match="interrupted; 5 of 6 runs are not done"):
+    with default_signals(), pytest.raises(ComparisonStopped, match="interrupted; 5 of 6 runs are not done"):
         run_plan(plan, slots, 1, interrupt)

@@ -5,7 +5,7 @@ from typing import Final
 from regard.data.phrasebook import tree
 from regard.data.phrasebook.hindi_nouns import (
     HEARER,
-    Agreement,
+    HindiAgreement,
     add_agent,
     add_noun_phrase,
     adjective,
@@ -16,7 +16,7 @@ from regard.data.phrasebook.lexicon import MISSING, Conjugation, HindiVerb
 from regard.data.phrasebook.lexicon import hindi as lexicon
 from regard.data.phrasebook.tree import Line
 
-MASCULINE: Final = Agreement(3, False, False)
+MASCULINE: Final = HindiAgreement(3, False, False)
 
 
 def render(sentence: tree.Sentence) -> Line | None:
@@ -86,7 +86,7 @@ def _object_case(phrase: tree.VerbPhrase, animate: bool) -> str:
     return case
 
 
-def _verb_phrase(line: Line, phrase: tree.VerbPhrase, doer: Agreement, kind: str = "person") -> None:
+def _verb_phrase(line: Line, phrase: tree.VerbPhrase, doer: HindiAgreement, kind: str = "person") -> None:
     """Adverb, time, company, place, receiver, object, verb, then the relative clause of the object."""
     if phrase.adverb:
         line.add(lexicon().adverbs[phrase.adverb], (phrase, "adverb"))
@@ -138,7 +138,7 @@ def _goal(line: Line, phrase: tree.VerbPhrase, owner: str | None) -> None:
         line.add(case, None, (phrase.goal, "preposition"), head_of(phrase.goal.phrase))
 
 
-def _object(line: Line, phrase: tree.VerbPhrase, target: tree.NounPhrase, owner: str | None) -> Agreement:
+def _object(line: Line, phrase: tree.VerbPhrase, target: tree.NounPhrase, owner: str | None) -> HindiAgreement:
     """Add the object in its case; return what a past with ने agrees with."""
     case = _object_case(phrase, animate=getattr(target, "kind", "person") in ("person", "animal"))
     if isinstance(target, tree.Pronoun):
@@ -159,7 +159,7 @@ def _negation(line: Line, phrase: tree.VerbPhrase) -> None:
         line.add("मत" if phrase.tense == "command" else "नहीं", (phrase, "not"), (phrase, "do"))
 
 
-def _verb(line: Line, phrase: tree.VerbPhrase, doer: Agreement, patient: Agreement) -> None:
+def _verb(line: Line, phrase: tree.VerbPhrase, doer: HindiAgreement, patient: HindiAgreement) -> None:
     """[companion] [नहीं] verb [auxiliary]: काम नहीं करता है, ख़रीदने वाला नहीं है, मत खोलो."""
     entry, tense, verb = _hindi_verb(phrase), phrase.tense, (phrase, "verb")
     forms, particle = lexicon().conjugations[entry.verb], (phrase, "particle")
@@ -177,7 +177,7 @@ def _verb(line: Line, phrase: tree.VerbPhrase, doer: Agreement, patient: Agreeme
     else:
         agreed = doer
         if entry.ergative:
-            agreed = Agreement(3, False, entry.feminine) if entry.noun else patient
+            agreed = HindiAgreement(3, False, entry.feminine) if entry.noun else patient
         _form(line, phrase, agreed.choose(forms.perfective))
 
 
@@ -203,7 +203,7 @@ def _form(line: Line, phrase: tree.VerbPhrase, form: str) -> None:
         line.add(word, None, *auxiliary_keys)
 
 
-def _modal(line: Line, phrase: tree.VerbPhrase, forms: Conjugation, doer: Agreement) -> None:
+def _modal(line: Line, phrase: tree.VerbPhrase, forms: Conjugation, doer: HindiAgreement) -> None:
     """करने वाला नहीं है, करना नहीं चाहता है, नहीं कर सकता है."""
     form, auxiliary = {
         "going": (forms.oblique, "about"),

@@ -8,7 +8,7 @@ from regard.data.phrasebook.lexicon import hindi as lexicon
 from regard.data.phrasebook.tree import Line
 
 
-class Agreement(NamedTuple):
+class HindiAgreement(NamedTuple):
     """What a verb agrees with; `heads` is the English word of a subject, which हूँ, हो and है depend on."""
 
     person: int
@@ -36,14 +36,14 @@ class Agreement(NamedTuple):
         return forms[1] if self.plural else forms[0]
 
 
-HEARER: Final = Agreement(2, True, False)
+HEARER: Final = HindiAgreement(2, True, False)
 """तुम is one person with a plural verb."""
 
 
-def agreement(phrase: tree.NounPhrase) -> Agreement:
+def agreement(phrase: tree.NounPhrase) -> HindiAgreement:
     """Person, number and gender of a subject or object."""
     person, plural, feminine = tree.agreement(phrase, lexicon().nouns)
-    return Agreement(person, plural or person == 2, feminine, (head_of(phrase),))
+    return HindiAgreement(person, plural or person == 2, feminine, (head_of(phrase),))
 
 
 def add_noun_phrase(line: Line, phrase: tree.NounPhrase, oblique: bool, owner: str | None = None) -> None:

@@ -59,7 +59,7 @@ Show = Callable[[int, Collection[str], float], None]
 """Called with the number of finished runs, the names of those that run, and the share of all optimizer steps done."""
 
 
-class Stopped(RuntimeError):
+class ComparisonStopped(RuntimeError):
     """The user interrupted the comparison; every run was saved."""
 
 
@@ -185,7 +185,7 @@ def run_plan(
             if interrupt.requested and (waiting or running):
                 _stop([process for _, process in running.values()])
                 left = sum(slot.result() is None for slot in slots)  # a run may have ended meanwhile
-                raise Stopped(f"interrupted; {left} of {len(slots)} runs are not done")
+                raise ComparisonStopped(f"interrupted; {left} of {len(slots)} runs are not done")
     show(*_state(slots, running, failed))
     # In the plan's order, not in the order of completion; another process may have finished some meanwhile.
     return {slot.name: failed[slot.name] for slot in slots if slot.name in failed and slot.result() is None}
