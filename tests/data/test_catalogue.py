@@ -110,6 +110,10 @@ def test_the_training_text_of_another_corpus_is_added(home: Path) -> None:
     config = table(name="tatoeba-en-hi", source="en", target="hi", more=["hindi-libreoffice"])
     assert [pair.source for pair in load_split(config, "train").pairs] == ["hi", "File", "Edit"]
     assert [pair.source for pair in load_split(config, "dev").pairs] == ["a"]
+    for limit, notes in ((1, 1), (2, 1), (3, 0), (4, 0)):
+        corpus = load_split(config.model_copy(update={"limit": limit}), "train")
+        assert [pair.source for pair in corpus.pairs] == ["hi", "File", "Edit"][:limit]
+        assert [f"only the first {limit} training pairs" in note for note in corpus.notes] == [True] * notes
     alone, both = (
         open_split(one, "train").key for one in (table(name="tatoeba-en-hi", source="en", target="hi"), config)
     )

@@ -99,13 +99,14 @@ class StoredSplit:
         train, chosen = self.split == "train", self._held_out
         limit, longest = (self.config.limit, self.config.longest_words) if train else (None, None)
         kept = long = 0
+        limited, notes_of_others = False, list[str]()
         for pair in self._read(self._origin, skipped):
             if chosen is not None and chosen.split_of(pair.source) != self.split:
                 continue
             if longest is not None and not (_fits(pair.source, longest) and _fits(pair.target, longest)):
                 long += 1
                 continue
-            if kept == limit:
+            if limited := kept == limit:
                 break
             kept += 1
             yield pair
@@ -115,10 +116,14 @@ class StoredSplit:
                 f"{self._name}: every training pair ({long:,}) has more than {words} on a side, so none is left to "
                 "learn from: raise longest_words in [data]"
             )
+        for other in () if limited else self.more:
+            for pair in other.pairs(notes_of_others):
+                if limited := kept == limit:
+                    break
+                kept += 1
+                yield pair
         if notes is not None:
-            notes += self._notes(skipped, long, limited=kept == limit)
-        for other in self.more:
-            yield from other.pairs(notes)
+            notes += [*self._notes(skipped, long, limited), *notes_of_others]
 
     def peek(self) -> None:
         """Read the first pair of the files, whichever split it belongs to."""
