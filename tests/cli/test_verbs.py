@@ -194,8 +194,12 @@ class TestModels:
         assert found["direction"] == "English → French"
 
     def test_an_unknown_name(self, command: Command) -> None:
+        every = ", ".join(pretrained_names())
         wrong = command("models", "demo-en-rf").complaint
-        assert wrong == "no model 'demo-en-rf' in the package: did you mean 'demo-en-fr'?"
+        near = "did you mean 'demo-en-fr'? Models in the package: "
+        assert wrong == f"no model 'demo-en-rf' in the package: {near}{every}"
+        far = command("models", "WRONG").complaint
+        assert far == f"no model 'WRONG' in the package: valid names are {every}"
 
 
 class TestExportInt8:

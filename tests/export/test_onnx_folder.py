@@ -1,5 +1,6 @@
 """`regard.load` runs an ONNX folder as it runs the bundle: search, ensembles, alignment, plots."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -171,6 +172,19 @@ class TestWriting:
             "lost: move it, or name another folder\n"
         )
         assert (tmp_path / "out" / "greedy.py").read_text(encoding="utf-8") == "mine"
+
+    @pytest.mark.parametrize("name", [".nojekyll", ".well-known/security.txt", ".git/.keep"])
+    def test_a_hidden_file_of_a_web_host_is_not_lost(self, name: str, tmp_path: Path) -> None:
+        bundle, out = untrained(tmp_path / "bundle"), tmp_path / "out"
+        export_onnx(bundle, out)
+        (out / ".DS_Store").touch()
+        export_onnx(bundle, out)
+        assert not (out / ".DS_Store").exists()
+        (out / name).parent.mkdir(exist_ok=True)
+        (out / name).touch()
+        with pytest.raises(InputError, match=f"{re.escape(name)} is not part of the earlier export there"):
+            export_onnx(bundle, out)
+        assert (out / name).exists()
 
     @pytest.mark.parametrize("kind", ["onnx", "int8", "web"])
     def test_a_full_disk_leaves_nothing_behind(

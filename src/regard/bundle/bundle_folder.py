@@ -37,7 +37,7 @@ def check_earlier_export(target: Path, marker: str = NAME) -> None:
         return  # there is none: `whole_folder` decides
     for path in sorted(target.rglob("*")):
         name = path.relative_to(target).as_posix()
-        if path.is_file() and name not in listed and not path.name.startswith("."):
+        if path.is_file() and name not in listed and path.name != ".DS_Store":  # macOS writes it by itself
             raise InputError(
                 f"cannot write {target}: {name} is not part of the earlier export there and would be lost: "
                 "move it, or name another folder"

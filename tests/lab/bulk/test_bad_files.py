@@ -72,6 +72,13 @@ def test_texts_longer_than_the_model_reads_are_listed_and_counted(
     assert (again.rows, again.bad, again.cut) == (1, 1, 3)
 
 
+def test_one_cut_row_is_reported_in_the_singular(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bulk = job(tmp_path, a_txt=b"she sleeps " * 600)
+    assert run(["translate", bulk.bundle, "--engine", "local", "--input", bulk.inputs, "--output", bulk.output]) == 0
+    shown = " ".join(capsys.readouterr().err.split())
+    assert "1 row is longer than the model reads, and only its beginning was translated" in shown
+
+
 def test_a_damaged_file_is_listed_and_can_be_replaced(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     packed = gzip.compress(b"she sleeps\n" * 3000)

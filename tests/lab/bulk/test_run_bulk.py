@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from contextlib import ExitStack
@@ -155,6 +156,24 @@ def test_a_wrong_column_is_found_before_anything_is_translated(folder: Path, tmp
     bulk = Bulk("demo-en-fr", str(folder / "*.jsonl"), str(tmp_path / "out"), column="sentence")
     with pytest.raises(InputError, match=r"b\.jsonl has no column 'sentence', it has 'text', 'other'"):
         translate_bulk(bulk)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("address", ["127.0.0.1:{free}", "ray://127.0.0.1:{free}", "auto", "nonsense"])
+def test_a_cluster_that_does_not_answer_gets_one_message_at_once(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    pytest.importorskip("ray")
+    with socket.socket() as free:  # bound, but nobody listens
+        free.bind(("127.0.0.1", 0))
+        address = address.format(free=free.getsockname()[1])
+        command = ["translate", "demo-en-fr", "--engine", "ray", "--input", str(folder / "a.txt")]
+        monkeypatch.setenv("RAY_ADDRESS", address)
+        done = completed([sys.executable, "-P", "-m", "regard", *command, "--output", str(tmp_path / "out")])
+    assert done.returncode == (2 if address == "nonsense" else 1)
+    (message,) = done.stderr.splitlines()
+    assert message.startswith(f"regard: no Ray cluster at RAY_ADDRESS={address} (")
+    assert message.endswith("correct RAY_ADDRESS, or unset it to use this machine")
 
 
 @pytest.mark.long

@@ -20,6 +20,7 @@ from regard.bundle.find import find_bundle
 from regard.bundle.manifest import NAME as MANIFEST
 from regard.files import locked, write_whole
 from regard.lab.bulk.parts import ROWS, Part, count_listed, plan_parts, read_part, write_part
+from regard.lab.bulk.ray_cluster import connect
 from regard.lab.bulk.record import RECORD, check_record, write_record
 from regard.reading_files import read_regular
 from regard.registry import Precision
@@ -269,19 +270,14 @@ def _by_ray(bulk: Bulk, parts: list[Part], *, workers: int, gpus: float) -> Iter
     if (gpus > 0) != bulk.device.startswith("cuda"):
         raise InputError(f"--device {bulk.device} with --gpus-per-worker {gpus:g}: give both or none, as in "
                          "--device cuda --gpus-per-worker 1")  # fmt: skip
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    import ray
+    started = connect(workers)
     import ray.data
 
-    started = not ray.is_initialized()
-    if started:
-        here = None if "RAY_ADDRESS" in os.environ else workers  # a cluster knows how many processors it has
-        ray.init(log_to_driver=False, logging_level=logging.ERROR, num_cpus=here)
     ray.data.DataContext.get_current().enable_progress_bars = False
     logging.getLogger("ray.data").setLevel(logging.ERROR)
     try:
         resources = ray.cluster_resources()  # type: ignore[no-untyped-call]
-        if started and here is not None and gpus > (known := resources.get("GPU", 0)):
+        if started and "RAY_ADDRESS" not in os.environ and gpus > (known := resources.get("GPU", 0)):
             raise InputError(f"a worker needs {gpus:g} GPUs, this machine has {known:g}: leave --gpus-per-worker out")
         items = [{"part": json.dumps(asdict(part))} for part in parts]
         pool = ray.data.ActorPoolStrategy(size=min(workers, len(parts)))
