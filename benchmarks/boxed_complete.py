@@ -1,4 +1,4 @@
-"""Make a packaged bundle complete its sources: a final stop and a capital where a text lacks final punctuation.
+"""Make a packaged bundle complete its sources: a capital, and a final stop where a text lacks final punctuation.
 
     python benchmarks/boxed_complete.py src/regard/pretrained/en-fr src/regard/pretrained/fr-en
 

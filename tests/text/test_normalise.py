@@ -55,12 +55,14 @@ def test_lower_case_without_final_stop(raw: str, text: str) -> None:
         ("Paris", "Paris."),
         ("élan vital ", "Élan vital."),
         ("Where are my keys?", "Where are my keys?"),
-        ("he said no.", "he said no."),
+        ("where are my keys?", "Where are my keys?"),
+        ("l'été, j'irai.", "L'été, j'irai."),
+        ("« oui »", "« oui »"),
         ("ŉ", "ŉ."),
         ("", ""),
     ],
 )
-def test_texts_without_final_punctuation_are_completed(raw: str, text: str) -> None:
+def test_texts_are_completed_to_sentences(raw: str, text: str) -> None:
     assert Normaliser(complete=True)(raw) == text
 
 

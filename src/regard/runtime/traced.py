@@ -133,8 +133,9 @@ def _encoding(ids: tuple[int, ...], tokenizer: Tokenizer) -> Encoding:
              (one == EOS and i < len(ids) - 1)]  # fmt: skip
     if wrong:
         raise InputError(
-            f"prefix_ids: {ids[wrong[0]]} at position {wrong[0]} is not valid: expected ids of this "
-            f"model's target vocabulary (0 to {len(tokenizer) - 1}), without padding and BOS, EOS only at the end"
+            f"{ids[wrong[0]]} at position {wrong[0]} is not valid: expected ids of this model's target vocabulary "
+            f"(0 to {len(tokenizer) - 1}), without padding and BOS, EOS only at the end",
+            field="prefix_ids",
         )
     written = tokenizer.decode_pieces(ids)
     return Encoding(written.text, ids, written.pieces, ((0, 0),) * len(ids), written.words, written.word_texts)
@@ -147,7 +148,8 @@ def _edits(tracing: Tracing, batch: Padded, bundle: Bundle[Any]) -> dict[int, Fl
     pieces, width = int(batch.source_lengths[0]), batch.source.shape[1]
     if len(weights) != pieces:
         raise InputError(
-            f"attention_edit.weights: {len(weights)} given, but the source has {pieces} pieces: give one for each"
+            f"{len(weights)} given, but the source has {pieces} pieces: give one for each",
+            field="attention_edit.weights",
         )
     row = torch.zeros(width, device=batch.source.device, dtype=_precision(bundle))
     row[:pieces] = torch.tensor(list(weights), dtype=row.dtype, device=row.device)
@@ -175,7 +177,9 @@ def _decode(
     limits = config.limits(batch.source_lengths, translator.most_pieces)
     for prefix, limit in zip(prefixes, limits.tolist(), strict=True):
         if len(prefix) > limit:
-            raise InputError(f"prefix: {len(prefix):,} pieces given, a translation of this text has at most {limit:,}")
+            raise InputError(
+                f"{len(prefix):,} pieces given, a translation of this text has at most {limit:,}", field="prefix"
+            )
     if config.nbest > 1 and not config.sampler:  # different pieces may give one text: more candidates fill the list
         config = config.model_copy(update={"nbest": config.beam})
     if tree is not None:

@@ -114,5 +114,5 @@ def from_exception(error: BaseException) -> Refusal | None:
     if isinstance(error, Refusal):
         return error
     if isinstance(error, InputError | ValidationError | NothingPossible):
-        return Refusal(422, "invalid", str(error))
+        return Refusal(422, "invalid", str(error), field=error.field if isinstance(error, InputError) else None)
     return None

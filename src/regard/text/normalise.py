@@ -33,7 +33,7 @@ class Normaliser(BaseModel):
     drop_final_stop: bool = False
     """Whether final full stops (also । and 。) are removed, unless nothing else is left."""
     complete: bool = False
-    """Whether a text without final punctuation gets a full stop and a capital, as in the text of whole sentences."""
+    """Whether a text begins with a capital and gets a full stop if it has no final punctuation, as whole sentences."""
     form: Literal["NFC", "NFKC", "NFD"] = "NFC"
     """Unicode form. NFD decomposes: é is e and an accent, a Korean syllable its two or three letters."""
 
@@ -53,8 +53,9 @@ class Normaliser(BaseModel):
         text = " ".join(text.split())
         if self.drop_final_stop and text[-1:] in _STOPS:
             text = text.rstrip(_STOPS) or text
-        if self.complete and text and unicodedata.category(text[-1])[0] != "P":
-            text = self._capitalise(text) + "."
+        if self.complete and text:
+            stop = "" if unicodedata.category(text[-1])[0] == "P" else "."
+            text = self._capitalise(text) + stop
         return text
 
     def _capitalise(self, text: str) -> str:

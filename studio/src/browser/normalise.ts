@@ -21,7 +21,8 @@ export function normalise(text: string, how: Normalising): string {
   if (how.lowercase) text = text.toLowerCase().normalize(how.form);
   text = splitSpaces(text.replace(UNSEEN, "")).join(" ");
   if (how.drop_final_stop) text = text.replace(FINAL_STOPS, "") || text;
-  return how.complete && text && !/\p{P}$/u.test(text) ? `${capitalise(text).normalize(how.form)}.` : text;
+  if (!how.complete || !text) return text;
+  return capitalise(text).normalize(how.form) + (/\p{P}$/u.test(text) ? "" : ".");
 }
 
 function capitalise(text: string): string {
