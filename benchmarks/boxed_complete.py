@@ -1,4 +1,4 @@
-"""Make a packaged bundle complete its sources: a capital, and a final stop where a text lacks final punctuation.
+"""Make a packaged bundle complete its sources to sentences like those of its corpora (`text.normalise.complete`).
 
     python benchmarks/boxed_complete.py src/regard/pretrained/en-fr src/regard/pretrained/fr-en
 

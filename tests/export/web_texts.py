@@ -52,6 +52,7 @@ def texts(count: int = 2000) -> list[str]:
     for pair in phrasebook.PAIRS:
         for one in phrasebook.showcase(pair):
             found += [one.source, one.target.capitalize() + "."]
+    found += [one.upper() for one in found[::9]] + [f"“{one}” „{one}“" for one in found[::9]]
     while len(found) < count:
         kind = random.random()
         if kind < 0.4:

@@ -14,6 +14,7 @@ MARK: Final = "▁"
 _STOPS = ".।。 "
 # Controls, bidirectional marks, soft hyphens and byte-order marks; not joiners (200c, 200d), which spell words.
 _UNSEEN = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+_STRAIGHT = str.maketrans(dict.fromkeys("“”„‟", '"'))
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -33,7 +34,7 @@ class Normaliser(BaseModel):
     drop_final_stop: bool = False
     """Whether final full stops (also । and 。) are removed, unless nothing else is left."""
     complete: bool = False
-    """Whether a text begins with a capital and gets a full stop if it has no final punctuation, as whole sentences."""
+    """Whether a text becomes like the sentences of a corpus: a capital, final punctuation, "" for “”, no CAPITALS."""
     form: Literal["NFC", "NFKC", "NFD"] = "NFC"
     """Unicode form. NFD decomposes: é is e and an accent, a Korean syllable its two or three letters."""
 
@@ -53,14 +54,17 @@ class Normaliser(BaseModel):
         text = " ".join(text.split())
         if self.drop_final_stop and text[-1:] in _STOPS:
             text = text.rstrip(_STOPS) or text
-        if self.complete and text:
-            stop = "" if unicodedata.category(text[-1])[0] == "P" else "."
-            text = self._capitalise(text) + stop
-        return text
+        return self._completed(text) if self.complete and text else text
 
-    def _capitalise(self, text: str) -> str:
+    def _completed(self, text: str) -> str:
+        """Small letters for several words in capitals, straight quotation marks, a first capital, a final full stop."""
+        if text.isupper() and " " in text:
+            text = text.lower()
+        text = text.translate(_STRAIGHT)
         capital = text[0].upper()
-        return unicodedata.normalize(self.form, capital + text[1:]) if len(capital) == 1 else text
+        text = capital + text[1:] if len(capital) == 1 else text
+        stop = "" if unicodedata.category(text[-1])[0] == "P" else "."
+        return unicodedata.normalize(self.form, text) + stop
 
     def _compose(self, text: str) -> str:
         """The steps that only non-ASCII text needs."""

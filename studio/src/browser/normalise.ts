@@ -21,8 +21,14 @@ export function normalise(text: string, how: Normalising): string {
   if (how.lowercase) text = text.toLowerCase().normalize(how.form);
   text = splitSpaces(text.replace(UNSEEN, "")).join(" ");
   if (how.drop_final_stop) text = text.replace(FINAL_STOPS, "") || text;
-  if (!how.complete || !text) return text;
-  return capitalise(text).normalize(how.form) + (/\p{P}$/u.test(text) ? "" : ".");
+  return how.complete && text ? complete(text, how.form) : text;
+}
+
+function complete(text: string, form: Normalising["form"]): string {
+  const capitals = /\p{Uppercase}/u.test(text) && !/[\p{Lowercase}\p{Lt}]/u.test(text);
+  if (capitals && text.includes(" ")) text = text.toLowerCase();
+  text = capitalise(text.replace(/[“”„‟]/g, '"')).normalize(form);
+  return /\p{P}$/u.test(text) ? text : `${text}.`;
 }
 
 function capitalise(text: string): string {
