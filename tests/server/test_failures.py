@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from regard.search.strategy import NothingPossible
 from regard.server import answers
 from regard.server.routes import decoding
 from regard.server.settings import Settings
@@ -29,3 +30,19 @@ def test_a_failure_is_one_clear_body_and_a_traceback_in_the_log(
         assert client.post("/api/v1/translate", json={"text": "the cat"}).status_code == 200
     lines = [json.loads(line) for line in caplog.messages if '"failure"' in line]
     assert "RuntimeError: a bug" in lines[0]["traceback"]
+
+
+@pytest.mark.parametrize(("error", "status"), [(NothingPossible(0, 0), 422), (ValueError("a bug"), 500)])
+def test_a_search_without_a_possible_token_is_a_wrong_request(
+    monkeypatch: pytest.MonkeyPatch, error: ValueError, status: int
+) -> None:
+    """A model that forbids unknown words may leave none for a text; another ValueError is a mistake of ours."""
+
+    def failing(*_: Any) -> Any:
+        raise error
+
+    with running(Settings(bundles=("demo-en-fr",))) as (client, _, _):
+        monkeypatch.setattr(decoding, "translate_answer", failing)
+        answer = client.post("/api/v1/translate", json={"text": "the cat"})
+        assert answer.status_code == status
+        assert ("no token is possible" in answer.text) == (status == 422)
