@@ -8,36 +8,44 @@ Pronunciation:
     python benchmarks/boxed_distil.py label runs/teacher-* --text benchmarks/boxed --out labels.pt
     python benchmarks/boxed_distil.py train labels.pt --start runs/start --text benchmarks/boxed --out runs/student
 
-Translation (text by boxed_data.py and boxed_teach.py):
+Translation (text by boxed_data.py; own.tsv and back.tsv, whose targets or sources models wrote, by boxed_teach.py):
 
     python benchmarks/boxed_distil.py begin en-fr --recipe benchmarks/boxed-teacher.toml --out runs/begin
-    regard train benchmarks/boxed-teacher.toml --set train.start_from=runs/begin --out runs/teacher
-    python benchmarks/boxed_distil.py label runs/teacher en-fr --text TEXT --keep 24 --out labels.pt
+    python benchmarks/boxed_distil.py encode runs/begin --text train.tsv back.tsv --dropout 0.1 --out pairs.pt
+    python benchmarks/boxed_distil.py train pairs.pt --start runs/begin --text TEXT --metric bleu --multiple 8 \\
+        --positions 24000 --dropout 0.2 --rate 8e-4 --steps 9000 --out runs/teacher
+    python benchmarks/boxed_distil.py label runs/teacher en-fr --text TEXT --more own.tsv back.tsv --keep 24 \\
+        --out labels.pt
     python benchmarks/boxed_distil.py train labels.pt --start en-fr --continued --text TEXT --metric bleu \\
         --multiple 8 --out runs/student
 
 `begin` writes new weights of a recipe's model with the tokenizers of a bundle, because teachers and student must have
-the same pieces. `label` writes pairs with a distribution for each target piece, the mean of the teachers', of which the
-`--keep` most probable pieces are kept: the pairs of train.tsv, and for each word of words.txt, if that file exists, the
-target that the teachers choose together. `train` minimises the cross-entropy with these distributions; in the pairs of
-train.tsv `--gold` of the mass is the piece of the text. The student's weights are averaged with decay (`--decay`), and
-the development set is scored with that average (beam 5). All text stays on the device, so a step reads nothing from the
-host. Sun et al. 2019, "Token-Level Ensemble Distillation for Grapheme-to-Phoneme Conversion".
+the same pieces. `encode` writes pairs without labels, for a teacher. `label` writes pairs with a distribution for each
+target piece, the mean of the teachers', of which the `--keep` most probable pieces are kept: the pairs of train.tsv and
+of `--more`, and for each word of words.txt, if that file exists, the target that the teachers choose together. `train`
+minimises the cross-entropy with these distributions, or with the text if there are none; in the pairs of train.tsv
+`--gold` of the mass is the piece of the text. The weights are averaged with decay (`--decay`), and the development sets
+(dev*.tsv) are scored with that average (beam 5). All text stays on the device, so a step reads nothing from the host.
+Sun et al. 2019, "Token-Level Ensemble Distillation for Grapheme-to-Phoneme Conversion".
 """
 
 import argparse
-import itertools
 import json
 import math
 import random
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from itertools import repeat
+from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import sacrebleu
 import torch
 from torch import Tensor
+from torch.nn.functional import cross_entropy
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from boxed_teach import beam_search
@@ -47,9 +55,12 @@ from regard.evaluation import exact_match
 from regard.models.seq2seq import Seq2Seq
 from regard.runtime.translator import Translator
 from regard.text.special import BOS, EOS, PAD
+from regard.text.tokenizer import Tokenizer
 from regard.training.recipe import load_recipe
 
 Row = tuple[list[int], list[int]]
+LONGEST = 80
+PART = 20_000
 MULTIPLE = 4
 POSITIONS = 65_536
 """Target positions, padding counted, that are labelled together."""
@@ -57,7 +68,7 @@ POSITIONS = 65_536
 
 def entries(path: Path) -> list[tuple[str, str]]:
     rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
-    return [(word, phones) for word, phones in rows]
+    return [(source, target) for source, target in rows]
 
 
 def begin(given: argparse.Namespace) -> None:
@@ -68,58 +79,119 @@ def begin(given: argparse.Namespace) -> None:
     save_bundle(given.out, model, known.source.without_completion(), known.target, **kept)
 
 
+def encoded(bundle: Bundle, pairs: Sequence[tuple[str, str]], dropout: float = 0.0) -> list[Row]:
+    """The ids of each pair; with dropout, BPE leaves out merges of the source."""
+    source = bundle.source.without_completion()
+    if dropout:
+        content = json.loads(source.data)
+        content["config"]["dropout"] = dropout
+        source = Tokenizer.from_data(json.dumps(content).encode())
+    ends = [EOS] if bundle.manifest.source_eos else []
+    parts = [pairs[first : first + PART] for first in range(0, len(pairs), PART)]
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        given = (parts, repeat(source), repeat(bundle.target), repeat(ends), repeat(dropout), range(len(parts)))
+        return [row for part in pool.map(_encoded_part, *given) for row in part]
+
+
+def _encoded_part(
+    pairs: Sequence[tuple[str, str]], source: Tokenizer, target: Tokenizer, ends: list[int], dropout: float, seed: int
+) -> list[Row]:
+    draw = random.Random(seed) if dropout else None
+    return [
+        (source.encode_ids(one, draw)[: LONGEST - 1] + ends, [BOS, *target.encode_ids(other)[: LONGEST - 1], EOS])
+        for one, other in pairs
+    ]
+
+
+def stored_rows(rows: Sequence[Row], **others: object) -> dict[str, object]:
+    """Flat tensors: ids of all rows and the length of each."""
+    for side, name in enumerate(("source", "target")):
+        ids = [piece for row in rows for piece in row[side]]
+        others[name] = torch.tensor(ids, dtype=torch.short), torch.tensor([len(row[side]) for row in rows])
+    return others
+
+
+def encode(given: argparse.Namespace) -> None:
+    """Pairs without labels, for a teacher; every repetition of a line is segmented anew."""
+    pairs = [pair for path in given.text for pair in entries(path)]
+    rows = encoded(load_bundle(given.start), pairs, given.dropout)
+    torch.save(stored_rows(rows, gold=len(rows)), given.out)
+    print(f"{len(rows)} pairs", flush=True)
+
+
 @torch.inference_mode()
 def label(given: argparse.Namespace) -> None:
     bundles = [load_bundle(one, given.device) for one in given.teachers]
     teachers = Translator([replace(one, source=one.source.without_completion()) for one in bundles])
-    bundle = teachers.bundle
     pairs = entries(given.text / "train.tsv")
     gold = len(pairs)
+    for path in given.more:
+        pairs += entries(path)
     if (given.text / "words.txt").exists():
         words = (given.text / "words.txt").read_text(encoding="utf-8").split()[: given.most]
         found = beam_search(teachers, words, beam=1, most_rows=8192, most_pieces=200_000)
         pairs += [(word, phones[0]) for word, phones in zip(words, found, strict=True) if phones[0]]
-    rows: list[Row] = []
-    for source, target in pairs:
-        ends = [EOS] if bundle.manifest.source_eos else []
-        rows.append((bundle.source.encode_ids(source) + ends, [BOS, *bundle.target.encode_ids(target), EOS]))
-    order = sorted(range(len(rows)), key=lambda i: (len(rows[i][1]), len(rows[i][0])))
+    rows = encoded(teachers.bundle, pairs)
+    print(f"{len(rows)} rows", flush=True)
     models = [one.model.eval() for one in teachers.bundles]
-    keep = min(given.keep, len(bundle.target))
-    begins = [0, *itertools.accumulate(len(row[1]) - 1 for row in rows)]
-    shares = torch.empty(begins[-1], keep, dtype=torch.half, device=given.device)
-    pieces = torch.empty(begins[-1], keep, dtype=torch.short, device=given.device)
+    keep = min(given.keep, len(teachers.bundle.target))
+    text = Rows(stored_rows(rows), given.device)
+    shares = torch.empty(text.places, keep, dtype=torch.half, device=given.device)
+    pieces = torch.empty(text.places, keep, dtype=torch.short, device=given.device)
+    order = sorted(range(len(rows)), key=lambda i: (len(rows[i][1]), len(rows[i][0])))
     first = 0
     while first < len(order):
         chosen = order[first : first + max(1, POSITIONS // len(rows[order[first]][1]))]
         first += len(chosen)
-        batch = padded([rows[i] for i in chosen], MULTIPLE).to(given.device)
+        batch, real = text.batch(torch.tensor(chosen), MULTIPLE)
         mean = torch.zeros((), device=given.device)
         with torch.autocast(batch.source.device.type, dtype=torch.bfloat16):
             for model in models:
-                mean = mean + model.logits(model(batch, batch.target_in).features).float().softmax(-1) / len(models)
+                features = model(batch, batch.target_in).features.flatten(0, 1)[real]
+                mean = mean + model.logits(features).float().softmax(-1) / len(models)
         share, piece = mean.topk(keep)
-        real = torch.arange(share.shape[1], device=given.device) < batch.target_lengths[:, None]
-        places = torch.tensor([begins[i] for i in chosen], device=given.device)[:, None] + real.cumsum(1) - 1
-        shares[places[real]] = (share / share.sum(-1, keepdim=True))[real].half()
-        pieces[places[real]] = piece[real].short()
+        places = text.places_of(batch, real)
+        shares[places] = (share / share.sum(-1, keepdim=True)).half()
+        pieces[places] = piece.short()
     given.out.parent.mkdir(parents=True, exist_ok=True)
-    stored = {"gold": gold, "shares": shares.cpu(), "pieces": pieces.cpu()}
-    for side, name in enumerate(("source", "target")):
-        ids = [piece for row in rows for piece in row[side]]
-        stored[name] = torch.tensor(ids, dtype=torch.short), torch.tensor([len(row[side]) for row in rows])
-    torch.save(stored, given.out)
-    print(f"{gold} pairs of the text, {len(rows) - gold} written by {len(models)} teachers, {begins[-1]} positions")
+    torch.save(stored_rows(rows, gold=gold, shares=shares.cpu(), pieces=pieces.cpu()), given.out)
+    print(f"{gold} pairs of the text, {len(rows) - gold} others, {text.places} positions", flush=True)
 
 
-def padded(rows: Sequence[Row], multiple: int) -> Batch:
-    def matrix(sequences: list[list[int]], extra: int) -> Tensor:
-        longest = math.ceil((max(map(len, sequences)) - extra) / multiple) * multiple + extra
-        return torch.tensor([[*one, *[PAD] * (longest - len(one))] for one in sequences])
+class Rows:
+    """Pairs on the device, from which batches are gathered."""
 
-    lengths = [torch.tensor([len(row[side]) - side for row in rows]) for side in (0, 1)]
-    sources, targets = matrix([row[0] for row in rows], 0), matrix([row[1] for row in rows], 1)
-    return Batch(sources, lengths[0], targets, lengths[1], torch.arange(len(rows)))
+    def __init__(self, stored: Mapping[str, Any], device: str) -> None:
+        self.device = device
+        self.ids, self.lengths, self.begins = [], [], []
+        for ids, lengths in (stored["source"], stored["target"]):
+            self.ids.append(ids.to(device))
+            self.lengths.append(lengths)
+            self.begins.append((lengths.cumsum(0) - lengths).to(device))
+        steps = self.lengths[1] - 1
+        self.places = int(steps.sum())
+        self.place = (steps.cumsum(0) - steps).to(device)
+
+    def batch(self, rows: Tensor, multiple: int) -> tuple[Batch, Tensor]:
+        """The rows, padded to a multiple, and the real positions of their targets."""
+        on_device = rows.to(self.device)
+        sides = []
+        for side in (0, 1):
+            lengths = self.lengths[side][rows]
+            longest = math.ceil((int(lengths.max()) - side) / multiple) * multiple + side
+            offsets, known = torch.arange(longest, device=self.device), lengths.to(self.device)[:, None]
+            places = (self.begins[side][on_device][:, None] + offsets).clamp(max=len(self.ids[side]) - 1)
+            sides.append((torch.where(offsets < known, self.ids[side][places].long(), PAD), known[:, 0] - side))
+        batch = Batch(*sides[0], *sides[1], on_device)
+        count, steps = int(self.lengths[1][rows].sum()) - len(rows), batch.target_lengths
+        row = torch.repeat_interleave(steps, output_size=count)  # with the size, nothing is read from the device
+        offset = torch.arange(count, device=self.device) - (steps.cumsum(0) - steps)[row]
+        return batch, row * batch.target_out.shape[1] + offset
+
+    def places_of(self, batch: Batch, real: Tensor) -> Tensor:
+        """Where the labels of the real positions are."""
+        row, offset = real // batch.target_out.shape[1], real % batch.target_out.shape[1]
+        return self.place[batch.indices[row]] + offset
 
 
 class Text:
@@ -127,55 +199,52 @@ class Text:
 
     def __init__(self, path: Path, positions: int, multiple: int, gold: float, device: str) -> None:
         stored = torch.load(path, weights_only=True)
-        sides = [
-            [one.tolist() for one in ids.split(lengths.tolist())]
-            for ids, lengths in (stored["source"], stored["target"])
-        ]
-        self.all: list[Row] = list(zip(*sides, strict=True))
-        self.gold, self.share, self.device = stored["gold"], gold, device
+        self.rows = Rows(stored, device)
+        self.gold, self.share = stored["gold"], gold
         self.positions, self.multiple = positions, multiple
-        self.shares, self.pieces = stored["shares"].to(device), stored["pieces"].to(device)
-        lengths = torch.tensor([len(row[1]) - 1 for row in self.all])
-        self.begin = (lengths.cumsum(0) - lengths).to(device)
+        self.labels = [stored[name].to(device) for name in ("shares", "pieces")] if "shares" in stored else []
 
-    def epochs(self, draw: random.Random) -> Iterator[tuple[Batch, Tensor]]:
-        """Batches and their real positions, endlessly, in a new order each epoch; rows are divided once, by length.
+    def epochs(self, seed: int) -> Iterator[tuple[Batch, Tensor]]:
+        """Batches and their real positions, endlessly, in a new order each epoch; rows are divided anew, by length.
 
         All batches of a bucket have as many rows, so that few shapes occur: the last one repeats rows of the bucket.
         """
-        buckets: dict[tuple[int, int], list[int]] = {}
-        for i, (source, target) in enumerate(self.all):
-            key = math.ceil(len(source) / self.multiple), math.ceil((len(target) - 1) / self.multiple)
-            buckets.setdefault(key, []).append(i)
-        batches = []
-        for key, members in buckets.items():
-            draw.shuffle(members)
-            size = self.positions // (max(key) * self.multiple)
-            if len(members) < size // 4:
-                continue
-            members += draw.choices(members, k=-len(members) % size)
-            for first in range(0, len(members), size):
-                group = members[first : first + size]
-                one = padded([self.all[i] for i in group], self.multiple)
-                real = (one.target_out != PAD).flatten().nonzero().squeeze(1)
-                batches.append((replace(one, indices=torch.tensor(group)).to(self.device), real.to(self.device)))
-        print(f"{len(batches)} batches of {len(buckets)} lengths", flush=True)
+        draw = torch.Generator().manual_seed(seed)
+        source, target = (
+            torch.div(lengths - side + self.multiple - 1, self.multiple, rounding_mode="floor")
+            for side, lengths in enumerate(self.rows.lengths)
+        )
+        keys, bucket = torch.unique(source * 10_000 + target, return_inverse=True)
         while True:
-            draw.shuffle(batches)
-            yield from batches
+            batches = []
+            for number, key in enumerate(keys.tolist()):
+                members = (bucket == number).nonzero()[:, 0]
+                size = self.positions // (max(divmod(key, 10_000)) * self.multiple)
+                if len(members) < size // 4:
+                    continue
+                members = members[torch.randperm(len(members), generator=draw)]
+                again = torch.randint(len(members), (-len(members) % size,), generator=draw)
+                batches += torch.cat([members, members[again]]).split(size)
+            for place in torch.randperm(len(batches), generator=draw).tolist():
+                yield self.rows.batch(batches[place], self.multiple)
 
-    def wanted(self, batch: Batch, real: Tensor) -> tuple[Tensor, Tensor]:
+    def wanted(self, batch: Batch, real: Tensor) -> tuple[Tensor, Tensor] | None:
         """[real position, kept + 1] pieces and their shares; the last is the text's own piece."""
-        row, offset = real // batch.target_out.shape[1], real % batch.target_out.shape[1]
-        places = self.begin[batch.indices[row]] + offset
-        share = self.share * (batch.indices[row] < self.gold).float()[:, None]
-        pieces = torch.cat([self.pieces[places].long(), batch.target_out.flatten()[real][:, None]], 1)
-        return pieces, torch.cat([(1 - share) * self.shares[places].float(), share], 1)
+        if not self.labels:
+            return None
+        shares, pieces = (one[self.rows.places_of(batch, real)] for one in self.labels)
+        row = real // batch.target_out.shape[1]
+        own = self.share * (batch.indices[row] < self.gold).float()[:, None]
+        pieces = torch.cat([pieces.long(), batch.target_out.flatten()[real][:, None]], 1)
+        return pieces, torch.cat([(1 - own) * shares.float(), own], 1)
 
 
-def loss_of(model: Seq2Seq, batch: Batch, real: Tensor, pieces: Tensor, shares: Tensor) -> Tensor:
+def loss_of(model: Seq2Seq, batch: Batch, real: Tensor, wanted: tuple[Tensor, Tensor] | None) -> Tensor:
     """Mean cross-entropy with the wanted shares, which sum to 1: log Σ exp(logits) - Σ share · logit."""
     logits = model.logits(model(batch, batch.target_in).features.flatten(0, 1)[real]).float()
+    if wanted is None:
+        return cross_entropy(logits, batch.target_out.flatten()[real], label_smoothing=0.1)
+    pieces, shares = wanted
     return (logits.logsumexp(-1) - (shares * logits.gather(1, pieces)).sum(-1)).mean()
 
 
@@ -187,7 +256,8 @@ def scored(bundle: Bundle, pairs: Sequence[tuple[str, str]], metric: str) -> flo
     found = [one[0] for one in beam_search(Translator(bundle), list(listed), beam=5)]
     if metric == "exact_match":
         return exact_match(found, list(listed.values()))
-    return sacrebleu.corpus_bleu(found, [[targets[0] for targets in listed.values()]]).score
+    outputs = dict(zip(listed, found, strict=True))
+    return sacrebleu.corpus_bleu([outputs[source] for source, _ in pairs], [[target for _, target in pairs]]).score
 
 
 def rate(part: float) -> float:
@@ -200,30 +270,33 @@ def rate(part: float) -> float:
 def train(given: argparse.Namespace) -> None:
     torch.manual_seed(given.seed)
     start = load_bundle(given.start, given.device)
-    config = start.model.config.model_copy(update={"dropout": given.dropout, "embedding_dropout": given.dropout / 3})
+    dropout = {"dropout": given.dropout, "embedding_dropout": given.dropout / 3}
+    config = start.model.config
+    known = type(config).model_fields
+    config = config.model_copy(update={key: value for key, value in dropout.items() if key in known})
     model = Seq2Seq(config, len(start.source), len(start.target)).to(given.device).train()
     if given.continued:
         model.load_state_dict(start.model.state_dict())
     average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(given.decay)).eval()
     bundle = replace(start, model=average.module)
     text = Text(given.labels, given.positions, given.multiple, given.gold, given.device)
-    dev = entries(given.text / "dev.tsv")[: given.validate]
+    devs = [entries(path)[: given.validate] for path in sorted(given.text.glob("dev*.tsv"))]
     optimizer = torch.optim.AdamW(model.parameters(), lr=given.rate, betas=(0.9, 0.98), weight_decay=0.01, fused=True)
     began, journal = time.monotonic(), []
-    for step, (batch, real) in enumerate(text.epochs(random.Random(given.seed)), start=1):
+    for step, (batch, real) in enumerate(text.epochs(given.seed), start=1):
         part = max(step / given.steps, (time.monotonic() - began) / given.seconds)
         for group in optimizer.param_groups:
             group["lr"] = given.rate * rate(part)
         with torch.autocast(batch.source.device.type, dtype=torch.bfloat16):
-            loss = loss_of(model, batch, real, *text.wanted(batch, real))
+            loss = loss_of(model, batch, real, text.wanted(batch, real))
         optimizer.zero_grad(set_to_none=True)
         torch.autograd.backward(loss)
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         average.update_parameters(model)
         if step % given.validate_every == 0 or part >= 1:
-            score = round(scored(bundle, dev, given.metric), 4)
-            journal.append({"step": step, "loss": round(float(loss.detach()), 4), given.metric: score})
+            scores = [round(scored(bundle, dev, given.metric), 4) for dev in devs]
+            journal.append({"step": step, "loss": round(float(loss.detach()), 4), given.metric: scores})
             print({**journal[-1], "seconds": round(time.monotonic() - began)}, flush=True)
         if part >= 1:
             break
@@ -234,7 +307,7 @@ def train(given: argparse.Namespace) -> None:
         bundle.model,
         start.source.without_completion(),
         start.target,
-        trained={"steps": step, given.metric: journal[-1][given.metric], "distilled": settings},
+        trained={"steps": step, given.metric: journal[-1][given.metric][0], "distilled": settings},
         **known,
     )
     (given.out.parent / f"{given.out.name}.json").write_text(json.dumps(journal, indent=1) + "\n", encoding="utf-8")
@@ -243,13 +316,20 @@ def train(given: argparse.Namespace) -> None:
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     verbs = options.add_subparsers(required=True)
-    beginning, labelling, training = (verbs.add_parser(verb) for verb in ("begin", "label", "train"))
+    names = ("begin", "encode", "label", "train")
+    beginning, encoding, labelling, training = (verbs.add_parser(name) for name in names)
     beginning.add_argument("tokenizers", help="a bundle")
     beginning.add_argument("--recipe", type=Path, required=True)
     beginning.add_argument("--set", action="append", default=[], help="override a key of the recipe")
     beginning.add_argument("--out", type=Path, required=True)
     beginning.set_defaults(verb=begin)
+    encoding.add_argument("start", help="a bundle")
+    encoding.add_argument("--text", type=Path, nargs="+", required=True)
+    encoding.add_argument("--dropout", type=float, default=0.0)
+    encoding.add_argument("--out", type=Path, required=True)
+    encoding.set_defaults(verb=encode)
     labelling.add_argument("teachers", nargs="+")
+    labelling.add_argument("--more", type=Path, nargs="*", default=[], help="pairs whose targets nobody wrote")
     labelling.add_argument("--most", type=int, help="only so many words of words.txt")
     labelling.set_defaults(verb=label)
     labelling.add_argument("--keep", type=int, default=64, help="pieces of a distribution that are kept")

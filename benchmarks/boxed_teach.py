@@ -1,15 +1,17 @@
 """Sequence-level distillation: large models translate the training text of the models in the package.
 
     python benchmarks/boxed_teach.py translate TEACHER … --part everyday --shard 0/4 --out taught/everyday.0.tsv
+    python benchmarks/boxed_teach.py sample fr-en --turned --back --part everyday --temperature 0.8 --out back.tsv
     python benchmarks/boxed_teach.py mix benchmarks/boxed --taught taught --back taught-fr-en --out train.tsv [--turned]
 
-`translate` writes each source of a part of the text once: source, best translation of the teachers, which vote, and,
-of the beam, the translation that is most like a reference. --turned takes French as the source, `--most N` the first
-N sources. `mix` writes the training text of one direction, source TAB target: everyday pairs with the original target,
-with the best and with the closest translation (without --taught the original twice); with --back also the other
-direction's everyday translations turned round, that is a translated source with an original target; copies, taught
-where the teachers kept every name and number; Europarl, taught as far as it was translated. No line whose source or
-target is in TEXT/held_out.txt is written.
+`translate` writes each source of a part of the text once: source, best translation of the teachers, which vote, and, of
+the beam, the translation that is most like a reference. --turned takes French as the source, `--most N` the first N
+sources. `sample` draws translations that differ from the text's own: source TAB translation, with --back the
+translation first, because it becomes a source. `mix` writes the training text of one direction, source TAB target:
+everyday pairs with the original target, with the best and with the closest translation (without --taught the original
+twice); with --back also the other direction's everyday translations turned round, that is a translated source with an
+original target; copies, taught where the teachers kept every name and number; Europarl, taught as far as it was
+translated. No line whose source or target is in TEXT/held_out.txt is written.
 """
 
 import argparse
@@ -36,7 +38,7 @@ def part(text: Path, name: str, turned: bool) -> list[Pair]:
 
 
 def translate(given: argparse.Namespace) -> None:
-    translator = load(given.teachers, device=given.device)
+    translator = load(given.teachers, device=given.device, precision=given.precision)
     references: dict[str, list[str]] = {}
     for source, target in part(given.text, given.part, given.turned):
         references.setdefault(source, []).append(target)
@@ -75,6 +77,33 @@ def beam_search(
     return [found[i] for i in range(len(sentences))]
 
 
+@torch.inference_mode()
+def sample(given: argparse.Namespace) -> None:
+    """Translations drawn from the model's distribution; a line for each that differs from the text's own."""
+    translator = load(given.teachers, device=given.device, precision=given.precision)
+    bundle = translator.bundle
+    config = translator.search_config({"temperature": given.temperature, "nbest": given.times})
+    options = replace(config.options, weights=False)
+    banned = set((given.text / "held_out.txt").read_text(encoding="utf-8").splitlines())
+    known: dict[str, set[str]] = {}
+    for source, target in part(given.text, given.part, given.turned):
+        known.setdefault(source, set()).add(target)
+    index, shards = map(int, given.shard.split("/"))
+    sources = sorted([one for one in known if bare(one) not in banned][index::shards], key=len)[: given.most]
+    generator = torch.Generator(given.device).manual_seed(given.seed)
+    with given.out.open("w", encoding="utf-8") as file:
+        for first in range(0, len(sources), 128):
+            texts = sources[first : first + 128]
+            batch = pad([bundle.source.encode(one, eos=bundle.manifest.source_eos).ids for one in texts], given.device)
+            found = decode(
+                translator.stepper, batch, batch.source_lengths, config, options=options, generator=generator
+            )
+            for text, drawn in zip(texts, found, strict=True):
+                for other in sorted({bundle.target.decode(one.tokens).strip() for one in drawn} - known[text] - {""}):
+                    if bare(other) not in banned:
+                        file.write(f"{other}\t{text}\n" if given.back else f"{text}\t{other}\n")
+
+
 def mix(given: argparse.Namespace) -> None:
     original = {name: part(given.text, name, given.turned) for name in ("everyday", "copies", "europarl")}
     taught = {name: _taught(given.taught, name) for name in original}
@@ -107,20 +136,27 @@ def _with_names(pair: Pair, target: str) -> Pair:
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     verbs = options.add_subparsers(required=True)
-    translating, mixing = verbs.add_parser("translate"), verbs.add_parser("mix")
-    translating.add_argument("teachers", nargs="+")
-    translating.add_argument("--text", type=Path, default=ROOT / "benchmarks" / "boxed")
-    translating.add_argument("--part", choices=("everyday", "copies", "europarl"), required=True)
-    translating.add_argument("--shard", default="0/1")
-    translating.add_argument("--most", type=int)
+    translating, drawing, mixing = (verbs.add_parser(verb) for verb in ("translate", "sample", "mix"))
+    for verb in (translating, drawing):
+        verb.add_argument("teachers", nargs="+")
+        verb.add_argument("--text", type=Path, default=ROOT / "benchmarks" / "boxed")
+        verb.add_argument("--part", required=True, help="everyday, copies, europarl or another TSV file of the text")
+        verb.add_argument("--shard", default="0/1")
+        verb.add_argument("--most", type=int)
+        verb.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+        verb.add_argument("--precision", default="float32", help="int8 is the fastest on a CPU")
     translating.add_argument("--beam", type=int, default=4)
-    translating.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     translating.set_defaults(verb=translate)
+    drawing.add_argument("--temperature", type=float, default=0.7)
+    drawing.add_argument("--times", type=int, default=1, help="translations of each source")
+    drawing.add_argument("--back", action="store_true", help="the translation first: it becomes a source")
+    drawing.add_argument("--seed", type=int, default=0)
+    drawing.set_defaults(verb=sample)
     mixing.add_argument("text", type=Path)
     mixing.add_argument("--taught", type=Path, help="folder of translations")
     mixing.add_argument("--back", type=Path, help="folder of the other direction's translations")
     mixing.set_defaults(verb=mix)
-    for verb in (translating, mixing):
+    for verb in (translating, drawing, mixing):
         verb.add_argument("--turned", action="store_true", help="French is the source")
         verb.add_argument("--out", type=Path, required=True)
     given = options.parse_args()

@@ -222,6 +222,8 @@ def boxed() -> str:
     rows.append(["60 new sentences, judged right", *(str(one["judged"]["right"]) for one in columns), "42"])
     before = (str(one["judged"]["right of the model without a teacher"]) for one in columns)
     rows.append(["the same, a model trained without a teacher", *before, ""])
+    alone = (f"{found[f'tatoeba-{name}']['scores']['Tatoeba test']['bleu']:.2f}" for name in ("en-fr", "fr-en"))
+    rows.insert(1, ["the same, the recipes for Tatoeba alone, BLEU", *alone, ""])
     older = (Counter(verdict[0] for verdict in one["judged older"]["verdicts"]) for one in columns)
     rows.append(
         ["22 older sentences: right, understandable, wrong", *(f"{n['✓']}, {n['~']}, {n['✗']}" for n in older), ""]
