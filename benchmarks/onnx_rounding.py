@@ -1,11 +1,14 @@
 """How far exported graphs and torch's own float32 are from float64: Transformers of random weights, by their scale.
 
-    python benchmarks/onnx_rounding.py            # the figures in docs/guides/onnx.md; about a minute
+    python benchmarks/onnx_rounding.py --json docs/results/onnx_rounding.json    # for docs/guides/onnx.md; a minute
 
 The same weights in both precisions; the difference is the largest of all attention weights of ten steps.
 """
 
+import argparse
+import json
 from copy import deepcopy
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -14,23 +17,33 @@ from torch import Tensor
 from regard.bundle.onnx_manifest import DECODER, ENCODER
 from regard.export.graph_weights import Weights
 from regard.export.write_folder import build_graphs
+from regard.lab.machine import describe_machine
 from regard.models import Seq2Seq, preset
 from regard.runtime.onnx_model import OnnxModel
 from regard.runtime.source_text import Padded
 
+DISTANCES = ("torch float32 from float64", "graphs from float64", "graphs from torch float32")
 SEEDS, SCALES, VOCABULARY, STEPS = 60, (1.0, 1.5, 2.5), 23, 10
 SIZES = {"width": 8, "heads": 2, "encoder_layers": 1, "decoder_layers": 2, "feedforward": 16}
 
 
 def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--json", type=Path, required=True)
+    given = options.parse_args()
+    scales: dict[str, dict[str, dict[str, float]]] = {}
     for scale in SCALES:
         found = np.array([differences(seed, scale) for seed in range(SEEDS)])
-        print(f"weights × {scale}, {SEEDS} seeds")
-        for name, column in zip(
-            ("torch float32 - float64", "graphs - float64", "graphs - torch float32"), found.T, strict=True
-        ):
-            over = int((column > 1e-5).sum())
-            print(f"  {name:24} median {np.median(column):.1e}  largest {column.max():.1e}  over 1e-5: {over}")
+        scales[f"{scale:g}"] = {
+            name: {
+                "median": float(np.median(column)),
+                "largest": float(column.max()),
+                "over 1e-5": int((column > 1e-5).sum()),
+            }
+            for name, column in zip(DISTANCES, found.T, strict=True)
+        }
+    record = {**describe_machine(torch.device("cpu")), "seeds": SEEDS, "scales": scales}
+    given.json.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 def differences(seed: int, scale: float) -> tuple[float, float, float]:

@@ -8,7 +8,8 @@ import pytest
 import torch
 from torch import nn
 
-from regard.registry import explain, recorded, replaceable, replaces, without
+from candidates import candidates
+from regard.registry import recorded, replaceable, replaces, without
 
 
 @replaceable
@@ -82,8 +83,8 @@ def test_an_entry_can_be_switched_off(layer: nn.Linear) -> None:
         pass
 
 
-def test_explain_gives_the_reasons(layer: nn.Linear) -> None:
-    reasons = {choice.entry: choice.refusal for choice in explain(double, layer, torch.ones(2, 3))}
+def test_explained_gives_the_reasons(layer: nn.Linear) -> None:
+    reasons = {choice.entry: choice.refusal for choice in candidates(double, layer, torch.ones(2, 3))}
     assert reasons == {"double_small": "too large", "double_exact": "not float64"}
 
 

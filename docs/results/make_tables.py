@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from tables import alignment, craft, evidence, headlines, quality, speed
+from tables import alignment, craft, evidence, guides, headlines, quality, speed
 
 DOCS = Path(__file__).parents[1]
 MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n)(.*?)(<!-- /table -->)", re.DOTALL)
@@ -90,6 +90,10 @@ TABLES = {
     "reach": evidence.reach,
     "directions": evidence.directions,
     "beams": evidence.beams,
+    "guide-comparison": guides.comparison,
+    "guide-shifts": guides.shifts,
+    "guide-guided": guides.guided,
+    "guide-rounding": guides.rounding,
 }
 
 

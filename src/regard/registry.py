@@ -126,23 +126,12 @@ def operation_of(function: Callable[..., Any]) -> Operation:
     return operation
 
 
-def explain(function: Callable[..., Any], *args: Any, **kwargs: Any) -> list[Candidate]:
-    """Why each entry would or would not run for these arguments; the first without a refusal is the one that runs."""
-    if plain_requested() or not _fast_loaded():
-        return []
-    return _choices(operation_of(function), args, kwargs)
-
-
-def _choices(operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Candidate]:
-    return [Candidate(entry.name, _refusal(entry, args, kwargs)) for entry in operation.entries]
-
-
 def _note(
     found: dict[str, list[Candidate]], operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> None:
     """Keeps the choices of this call unless an entry ran in an earlier one."""
     if all(choice.refusal is not None for choice in found.get(operation.name, ())):
-        found[operation.name] = _choices(operation, args, kwargs)
+        found[operation.name] = [Candidate(entry.name, _refusal(entry, args, kwargs)) for entry in operation.entries]
 
 
 @contextmanager

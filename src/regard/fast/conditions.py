@@ -13,7 +13,15 @@ from regard.attention.scaled_dot.module import MultiHeadAttention, ScaledDotAtte
 from regard.attention.window import GlobalWindow
 from regard.registry import Refusal
 
-SCORES = (BahdanauAttention, LuongDot, LuongGeneral, LuongConcat, ScaledDotAttention, MultiHeadAttention, NoAttention)
+OWN_MECHANISMS = (
+    BahdanauAttention,
+    LuongDot,
+    LuongGeneral,
+    LuongConcat,
+    ScaledDotAttention,
+    MultiHeadAttention,
+    NoAttention,
+)
 """Mechanisms whose result for one query does not depend on the other queries, and that leave the memory unchanged."""
 _WINDOWS = (GlobalWindow, LocalM, LocalP)
 """With these, equal shapes mean equal work."""
@@ -38,4 +46,4 @@ def unlike_torch(recurrence: nn.Module) -> Refusal:
 def is_known(attention: object) -> bool:
     """Whether a captured step may contain this mechanism and its window: neither a subclass nor an unlisted one."""
     window = getattr(attention, "window", None)
-    return type(attention) in SCORES and (window is None or type(window) in _WINDOWS)
+    return type(attention) in OWN_MECHANISMS and (window is None or type(window) in _WINDOWS)

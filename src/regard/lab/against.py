@@ -20,7 +20,7 @@ from regard.evaluation import (
 from regard.lab.evaluate_model import Measured
 from regard.text.input_error import InputError
 
-SCORES: dict[str, Callable[[Float[np.ndarray, "statistic"]], float]] = {
+FROM_STATISTICS: dict[str, Callable[[Float[np.ndarray, "statistic"]], float]] = {
     "bleu": bleu_from,
     "chrf": chrf_from,
     "exact_match": share,
@@ -47,7 +47,7 @@ class OtherSystem:
 
 
 def sentence_statistics(measured: Measured) -> dict[str, Float[np.ndarray, "sentence statistic"]]:
-    """The counts of each sentence for each metric of SCORES."""
+    """The counts of each sentence for each metric of FROM_STATISTICS."""
     protocol, texts, references = measured.protocol, measured.texts, measured.references
     return {
         "bleu": bleu_statistics(texts, references, tokenize=protocol.tokenize, lowercase=protocol.lowercase),
@@ -66,7 +66,7 @@ def compare_systems(ours: Measured, theirs: Measured, name: str, *, samples: int
     first, second = sentence_statistics(ours), sentence_statistics(theirs)
     comparisons = {
         metric: paired_bootstrap(first[metric], second[metric], score, samples=samples)
-        for metric, score in SCORES.items()
+        for metric, score in FROM_STATISTICS.items()
     }
     return OtherSystem(name, theirs, comparisons)
 

@@ -9,10 +9,10 @@ from torch import Tensor
 from torch._subclasses import FakeTensorMode
 from torch.utils.checkpoint import checkpoint
 
+from candidates import candidates
 from interpreter import INTERPRETED, kernels
 from regard.fast.cross_entropy import fused_loss as cross_entropy
 from regard.fast.cross_entropy.fused_loss import linear_cross_entropy
-from regard.registry import explain
 
 ROWS, WIDTH, VOCABULARY = 23, 13, 101
 WORTH = cross_entropy.gains
@@ -49,7 +49,7 @@ def test_it_runs_for_many_logits_and_on_a_gpu_in_half_precision_only(
 def test_few_logits_run_in_plain_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cross_entropy, "gains", WORTH)
     given, wanted = draw()
-    (found,) = explain(linear_cross_entropy, *given, wanted)
+    (found,) = candidates(linear_cross_entropy, *given, wanted)
     assert found.refusal == "gains only for many logits, and on a GPU only in half precision"
 
 

@@ -3,12 +3,13 @@
 import pytest
 import torch
 
+from candidates import candidates
 from models.zoo import PRESETS, SOURCE, TOKENS, build, recurrent, sentences
 from regard.models import RecurrentConfig
 from regard.models.rnn.cells import advance_cells
 from regard.models.rnn.decoder import decode
 from regard.models.rnn.encoder import encode
-from regard.registry import explain, operation_of, recorded
+from regard.registry import operation_of, recorded
 from regard.search import beam_search
 
 PREVIOUS = recurrent(readout="maxout", readout_state="previous")
@@ -28,7 +29,7 @@ def test_item_14_no_accelerated_loop_applies(config: RecurrentConfig, reason: st
     with recorded() as chosen:
         model(source, TOKENS).features.sum().backward()
         beam_search(model, source, torch.full((3,), 4), beam=2)
-    known = [choice.refusal or "" for choice in explain(decode, model.decoder, TOKENS, model.start(source))]
+    known = [choice.refusal or "" for choice in candidates(decode, model.decoder, TOKENS, model.start(source))]
     assert any(reason in refusal for refusal in known)
     functions = (decode, encode, advance_cells) if config.cell == "gru-2014" else (decode,)
     entries = {entry.name for function in functions for entry in operation_of(function).entries}

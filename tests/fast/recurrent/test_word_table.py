@@ -4,12 +4,13 @@ import pytest
 import torch
 from torch import nn
 
+from candidates import candidates
 from models.zoo import Sentences
 from regard.fast.recurrent.word_table import word_gates
 from regard.models.model_config import RecurrentConfig
 from regard.models.rnn.decoder import RecurrentDecoder
 from regard.models.seq2seq import Seq2Seq
-from regard.registry import explain, operation_of, recorded
+from regard.registry import operation_of, recorded
 
 WORDS = torch.zeros(4, 4, dtype=torch.long)
 
@@ -31,7 +32,7 @@ def test_values_and_gradients_equal_the_product(padding: int | None) -> None:
 def refusal(embedding: nn.Embedding, words: torch.Tensor, dropout: nn.Module | None = None) -> str | None:
     layer = nn.Linear(3, 7)
     dropout = nn.Dropout(0.0) if dropout is None else dropout
-    (choice,) = explain(word_gates, embedding, dropout, words, embedding(words), layer.weight, layer.bias)
+    (choice,) = candidates(word_gates, embedding, dropout, words, embedding(words), layer.weight, layer.bias)
     return choice.refusal
 
 

@@ -4,12 +4,13 @@ import pytest
 import torch
 from torch import Tensor
 
+from candidates import candidates
 from regard.attention import BahdanauAttention, LuongDot
 from regard.attention.attend import select_sentences
 from regard.attention.protocol import Memory
 from regard.fast.search.shared_memory import SharedMemory
 from regard.models.rnn.decoder import look
-from regard.registry import explain, recorded
+from regard.registry import recorded
 
 
 def memory_of(sentences: int) -> Memory:
@@ -103,7 +104,8 @@ def test_hooks_see_each_row_with_its_own_query() -> None:
         seen.append(args[0].shape)
 
     with attention.register_forward_hook(hook):
-        (choice,) = explain(look, attention, query, memory, 0)
+        (choice,) = candidates(look, attention, query, memory, 0)
+        seen.clear()
         found = look(attention, query, memory, 0)
     assert "hooks" in (choice.refusal or "")
     assert seen == [(3, 1, 6)]

@@ -173,3 +173,17 @@ def test_file_names_that_are_not_utf8_are_listed(tmp_path: Path) -> None:
     assert (done.rows, done.bad) == (2, 1)
     for place, name in (("bulk.bad.jsonl", "\udcff.csv"), ("\udcff.txt/part-00000.bad.jsonl", "\udcff.txt")):
         assert Path(str(listed(tmp_path / "out" / place)[0]["file"])).name == name
+
+
+def test_outputs_of_earlier_runs_inside_the_input_are_not_read(tmp_path: Path) -> None:
+    bulk = job(tmp_path, a_txt=b"she sleeps\n")
+    other = tmp_path / "in" / "other"
+    other.mkdir()
+    (other / "bulk.json").write_bytes(b'{"text": "not a record of a run"}\n')
+    (other / "b.txt").write_bytes(b"he sleeps\n")
+    first = translate_bulk(replace(bulk, output=str(tmp_path / "in" / "first")))
+    second = translate_bulk(replace(bulk, output=str(tmp_path / "in" / "second")))
+    for done in (first, second):
+        assert (done.files, done.rows, list(done.refused)) == (3, 2, [str(other / "bulk.json")])
+    explicit = replace(bulk, inputs=str(tmp_path / "in" / "first" / "**" / "part-*.txt"))
+    assert translate_bulk(explicit).rows == 2

@@ -18,7 +18,7 @@ from regard.attention.local.module import LocalP
 from regard.attention.none.module import NoAttention
 from regard.attention.protocol import Attended, Attention, Memory
 from regard.attention.window import GlobalWindow
-from regard.fast.conditions import SCORES
+from regard.fast.conditions import OWN_MECHANISMS
 from regard.models.rnn.decoder import look
 from regard.models.transformer.decoder import look_at_source
 from regard.registry import Refusal, replaces
@@ -174,6 +174,6 @@ def look_shared(
 
 def _independent(attention: Attention) -> bool:
     """Whether queries side by side on the target axis give what each would give alone, all at the same step."""
-    if type(attention) not in SCORES:  # a subclass may compute something else
+    if type(attention) not in OWN_MECHANISMS:  # a subclass may compute something else
         return False
     return type(attention) is NoAttention or type(attention.window) in (GlobalWindow, LocalP)  # type: ignore[attr-defined]

@@ -38,6 +38,15 @@ def check_record(folder: Path, made_with: dict[str, Any], files: dict[Path, str]
     return record
 
 
+def holds_record(folder: Path) -> bool:
+    """Whether a folder is the output of a run: it holds a record, and not only a file with its name."""
+    try:
+        with open_regular(folder / RECORD) as file:
+            return b'"made_with"' in file.read(20)
+    except OSError:
+        return False
+
+
 def write_record(folder: Path, record: dict[str, Any]) -> None:
     """Replace the record of an output folder."""
     write_whole(folder / RECORD, json.dumps(record, indent=1) + "\n")

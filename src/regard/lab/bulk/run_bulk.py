@@ -21,7 +21,7 @@ from regard.bundle.manifest import NAME as MANIFEST
 from regard.files import locked, write_whole
 from regard.lab.bulk.parts import ROWS, Part, count_listed, plan_parts, read_part, write_part
 from regard.lab.bulk.ray_cluster import connect
-from regard.lab.bulk.record import RECORD, check_record, write_record
+from regard.lab.bulk.record import RECORD, check_record, holds_record, write_record
 from regard.reading_files import read_regular
 from regard.registry import Precision
 from regard.runtime.row_worker import Worker
@@ -167,9 +167,10 @@ def find_inputs(pattern: str, output: Path) -> dict[Path, str]:
         found = [*base.glob(wanted)] if base.is_dir() else []
     except ValueError as error:
         raise InputError(f"{pattern} is no pattern of files: {error}") from None
-    inside = output.resolve()
     every = sorted(path for path in found if path.is_file() and not path.name.startswith("."))
-    files = [path for path in every if inside not in path.resolve().parents]
+    below = {folder for path in every for folder in path.parents if base in folder.parents}
+    outputs = {output.resolve(), *(folder.resolve() for folder in below if holds_record(folder))}
+    files = [path for path in every if outputs.isdisjoint(path.resolve().parents)]
     if every and not files:
         raise InputError(f"the output folder {output} holds the input files: name another --output")
     if not files:

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from regard.evaluation import PairedComparison, paired_bootstrap
-from regard.lab.against import SCORES, verdict
+from regard.lab.against import FROM_STATISTICS, verdict
 from regard.lab.compare.results import Result, Row
 
 METRICS = ("bleu", "exact_match")
@@ -59,7 +59,7 @@ def _pair(first: Row, second: Row) -> Pairing | None:
     comparisons = {
         metric: paired_bootstrap(
             _total([ours[seed] for seed in seeds], metric), _total([theirs[seed] for seed in seeds], metric),
-            SCORES[metric],
+            FROM_STATISTICS[metric],
         )
         for metric in METRICS
     }  # fmt: skip
