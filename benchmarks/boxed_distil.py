@@ -74,6 +74,7 @@ def entries(path: Path) -> list[tuple[str, str]]:
 def begin(given: argparse.Namespace) -> None:
     recipe = load_recipe(given.recipe, given.set)
     known = load_bundle(given.tokenizers)
+    torch.manual_seed(recipe.train.seed)
     model = Seq2Seq(recipe.model, len(known.target), len(known.target))
     kept = {key: getattr(known.manifest, key) for key in ("source_eos", "longest_source", "search", "recipe")}
     save_bundle(given.out, model, known.source.without_completion(), known.target, **kept)
@@ -280,7 +281,7 @@ def train(given: argparse.Namespace) -> None:
     average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(given.decay)).eval()
     bundle = replace(start, model=average.module)
     text = Text(given.labels, given.positions, given.multiple, given.gold, given.device)
-    devs = [entries(path)[: given.validate] for path in sorted(given.text.glob("dev*.tsv"))]
+    devs = {path.stem: entries(path)[: given.validate] for path in sorted(given.text.glob("dev*.tsv"))}
     optimizer = torch.optim.AdamW(model.parameters(), lr=given.rate, betas=(0.9, 0.98), weight_decay=0.01, fused=True)
     began, journal = time.monotonic(), []
     for step, (batch, real) in enumerate(text.epochs(given.seed), start=1):
@@ -295,7 +296,7 @@ def train(given: argparse.Namespace) -> None:
         optimizer.step()
         average.update_parameters(model)
         if step % given.validate_every == 0 or part >= 1:
-            scores = [round(scored(bundle, dev, given.metric), 4) for dev in devs]
+            scores = {name: round(scored(bundle, dev, given.metric), 4) for name, dev in devs.items()}
             journal.append({"step": step, "loss": round(float(loss.detach()), 4), given.metric: scores})
             print({**journal[-1], "seconds": round(time.monotonic() - began)}, flush=True)
         if part >= 1:
@@ -307,7 +308,7 @@ def train(given: argparse.Namespace) -> None:
         bundle.model,
         start.source.without_completion(),
         start.target,
-        trained={"steps": step, given.metric: journal[-1][given.metric][0], "distilled": settings},
+        trained={"steps": step, given.metric: scores["dev"], "distilled": settings},
         **known,
     )
     (given.out.parent / f"{given.out.name}.json").write_text(json.dumps(journal, indent=1) + "\n", encoding="utf-8")
