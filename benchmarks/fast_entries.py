@@ -26,6 +26,7 @@ from torch import Tensor
 
 from decoding_measure import random_sentences, settings
 from decoding_textbook import wind
+from onnx_rounding import exported
 from regard.lab.bench.textbook import Textbook, ours_with
 from regard.lab.bench.workload import MULTI30K, PAPER, TUTORIAL, Work
 from regard.lab.machine import describe_machine
@@ -82,7 +83,7 @@ def training(
     return run
 
 
-def decoding(sentences: int, beam: int, device: torch.device, model: str = "") -> Run:
+def decoding(sentences: int, beam: int, device: torch.device, model: str = "", *, onnx: bool = False) -> Run:
     """Random weights at Multi30k's size; the sentences of the recurrent model end after about 13 words."""
     torch.manual_seed(0)
     if model:
@@ -94,7 +95,7 @@ def decoding(sentences: int, beam: int, device: torch.device, model: str = "") -
         textbook = Textbook(MULTI30K)
         wind(textbook, 13)
         built = ours_with(textbook)
-    prepared = prepare_for_decoding(built.eval().to(device))
+    prepared = exported(built.eval(), int8=True) if onnx else prepare_for_decoding(built.eval().to(device))
     rows = sorted(random_sentences(256, MULTI30K.vocabulary), key=len)
     batch = pad(rows[100 : 100 + sentences], device)
     config = settings(beam) if not model else SearchConfig(beam=beam, longest=14)
@@ -146,6 +147,9 @@ def rows(device: torch.device) -> dict[str, Callable[[], Run]]:
         for sentences in (1, 64):
             kind = "greedy" if beam == 1 else f"beam {beam}"
             found[f"{kind}, {sentences} together"] = partial(decoding, sentences, beam, device)
+    if device.type == "cpu":
+        for beam, kind in ((1, "greedy"), (5, "beam 5")):
+            found[f"{kind}, 1 alone, int8 graph"] = partial(decoding, 1, beam, device, onnx=True)
     for model in ("luong", "transformer"):
         found[f"beam 5, 64 together, {model}"] = partial(decoding, 64, 5, device, model)
         found[f"beam 5, 1 alone, {model}"] = partial(decoding, 1, 5, device, model)

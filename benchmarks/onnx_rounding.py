@@ -59,8 +59,8 @@ def differences(seed: int, scale: float) -> tuple[float, float, float]:
     return distance(plain, exact), distance(graphs, exact), distance(graphs, plain)
 
 
-def exported(model: Seq2Seq) -> OnnxModel:
-    weights = Weights()
+def exported(model: Seq2Seq, *, int8: bool = False) -> OnnxModel:
+    weights = Weights(int8=int8)
     graphs = build_graphs(model, weights)
     external = {
         name: {one.name: weights.arrays[one.name] for one in graphs[name].graph.initializer if one.external_data}

@@ -37,7 +37,7 @@ def both(
         return beam_search(stepper, source, torch.tensor(limits), **search)
 
     options = search.get("options") or Options()
-    assert model.search(source, torch.tensor(limits), search["beam"], search.get("nbest", 1), options) is not None
+    assert model.refuses_search(torch.tensor(limits), search["beam"], options) is None
     return found(model), found(Steps(model))
 
 
@@ -99,10 +99,9 @@ def test_greedy_search_is_a_beam_of_one() -> None:
 
 def test_what_does_not_fit_is_searched_on_the_host() -> None:
     model = onnx_model(torch_model(PRESETS["preset bahdanau"]))
-    source = batches()[-1]
 
     def searched(limits: list[int], beam: int = 2, **options: Any) -> bool:
-        return model.search(source, torch.tensor(limits), beam, 1, Options(**options)) is not None
+        return model.refuses_search(torch.tensor(limits), beam, Options(**options)) is None
 
     assert searched([4] * 5)
     assert not searched([4, 0, 4, 4, 4])
@@ -110,8 +109,7 @@ def test_what_does_not_fit_is_searched_on_the_host() -> None:
     assert not searched([4, 4, 4, 4, 500])
     assert not searched([4] * 5, coverage=0.2)
     assert not searched([4] * 5, no_repeat_ngram=2)
-    many = Sentences(source.source[:1].expand(9, -1), source.source_lengths[:1].expand(9))
-    assert model.search(many, torch.full((9,), 4), 2, 1, Options()) is None
+    assert not searched([4] * 9)
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,8 @@ MANY_PARAMETERS = {
     "evaluation/evaluate_texts.py: evaluate": "one keyword for each metric and its setting",
     "plot/attention_map.py: __init__": "what a translation knows about its two sides",
     "search/decode.py: beam_search": "the settings of a beam search",
+    "fast/search/graph_search.py: _unfit_beam": "the signature of beam_search",
+    "fast/search/graph_search.py: beam_in_graph": "the signature of beam_search",
     "fast/search/search_entries.py: _unfit_beam": "the signature of beam_search",
     "fast/search/search_entries.py: beam_captured": "the signature of beam_search",
     "fast/recurrent/bahdanau_cpu.py: attend_and_recur": "the tensors of one fused operation",

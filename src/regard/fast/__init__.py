@@ -5,7 +5,7 @@ from regard.fast.cpu import packed_model, top_k
 from regard.fast.cross_entropy import fused_loss
 from regard.fast.graphs import replay, transformer_training
 from regard.fast.recurrent import decode_entries, decoding_cells, encode_entries
-from regard.fast.search import search_entries, shared_memory
+from regard.fast.search import graph_search, search_entries, shared_memory
 
 __all__ = [
     "decode_entries",
@@ -13,6 +13,7 @@ __all__ = [
     "encode_entries",
     "fused",
     "fused_loss",
+    "graph_search",
     "packed_model",
     "replay",
     "search_entries",

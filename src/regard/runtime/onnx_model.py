@@ -104,12 +104,15 @@ class OnnxModel:
         new = {name.removeprefix(NEW): tensor for name, tensor in found.items() if name.startswith(NEW)}
         return Step(found["logits"], OnnxState({**state.tensors, **new}, state.shared), seen)
 
+    def refuses_search(self, limits: Int[Tensor, " sentence"], beam: int, options: Options) -> str | None:
+        """Why the graph of a whole search does not support this one."""
+        return self._search.refuses(limits, beam, options)
+
+    @torch.no_grad()
     def search(
         self, source: Source, limits: Int[Tensor, " sentence"], beam: int, nbest: int, options: Options
     ) -> tuple[HostChoices, Float[Tensor, "rows layer head source"] | None] | None:
-        """A whole beam search in one graph; None if the graph does not support this search."""
-        if not self._search.fits(limits, beam, options):
-            return None
+        """A whole beam search in one graph; None if the host has to report a fault."""
         state = self.start(source).select(torch.arange(len(limits)).repeat_interleave(beam))
         return self._search.run({**state.tensors, **state.shared}, limits, beam, nbest, options)
 

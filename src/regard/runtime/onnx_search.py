@@ -27,18 +27,22 @@ class OnnxSearch:
         self._session: Any = None
         self._vocabulary = 0
 
-    def fits(self, limits: Tensor, beam: int, options: Options) -> bool:
-        """Whether this graph gives the same result as the search on the host."""
-        if not 0 < len(limits) <= FEW or int(limits.min()) < 1 or options.coverage or options.no_repeat_ngram:
-            return False
+    def refuses(self, limits: Tensor, beam: int, options: Options) -> str | None:
+        """Why this graph would not give the same result as the search on the host."""
+        if not 0 < len(limits) <= FEW:
+            return f"not between 1 and {FEW} sentences"
+        if int(limits.min()) < 1:
+            return "a sentence may have no words"
+        if options.coverage or options.no_repeat_ngram:
+            return "coverage and repeated n-grams are checked on the host"
         if int(limits.max()) * len(limits) * beam > ROWS:
-            return False
+            return f"more than {ROWS} rows of attention"
         if self._session is None:
             model = onnx.load_model_from_string(self._decoder)
             (logits,) = (one for one in model.graph.output if one.name == "logits")
             self._vocabulary = logits.type.tensor_type.shape.dim[1].dim_value
             self._session = self._open(search_graph(model, self._vocabulary).SerializeToString())
-        return beam <= widest(self._vocabulary)
+        return None if beam <= widest(self._vocabulary) else "the beam is wider than the graph supports"
 
     def run(
         self, state: Mapping[str, Tensor], limits: Tensor, beam: int, nbest: int, options: Options

@@ -13,13 +13,12 @@ from torch import Tensor
 
 from regard.registry import replaceable
 from regard.search.beam import Beam, SearchTree
-from regard.search.host_choices import follow
 from regard.search.hypothesis import Hypothesis, Trail
 from regard.search.sample import Sampler, Sampling
 from regard.search.scoring import Prefixes, check_prefixes, forced_tokens, log_probabilities, restrict
 from regard.search.search_config import SearchConfig
 from regard.search.search_options import Options
-from regard.search.stepper import SearchingStepper, Stepper
+from regard.search.stepper import Stepper
 from regard.search.strategy import Ended, Greedy, Live, Strategy, check_choice
 
 Limits = Int[Tensor, "sentence"]
@@ -66,10 +65,7 @@ def greedy_search(
 ) -> list[Hypothesis]:
     """One hypothesis for each sentence; a sentence leaves the batch as soon as it ends."""
     options = options or Options()
-    found = _searched(stepper, source, limits, 1, 1, options) if prefixes is None else None
-    if found is None:
-        found = hypotheses(*run(stepper, source, limits, Greedy(), options, prefixes), options)
-    return [one for (one,) in found]
+    return [one for (one,) in hypotheses(*run(stepper, source, limits, Greedy(), options, prefixes), options)]
 
 
 @replaceable
@@ -100,9 +96,6 @@ def beam_search(
     if beam < 1 or not 1 <= nbest <= beam:
         raise ValueError(f"beam must be 1 or more and nbest between 1 and beam, got beam {beam} and nbest {nbest}")
     options = options or Options()
-    found = _searched(stepper, source, limits, beam, nbest, options) if prefixes is None and record is None else None
-    if found is not None:
-        return found
     strategy = Beam(beam, nbest, options.penalty, limits.tolist(), record)
     ended, trail = run(stepper, source, limits, strategy, options, prefixes, lengths=lengths)
 
@@ -111,21 +104,6 @@ def beam_search(
 
     # The sort is stable: of equal hypotheses the one that ended first stays first.
     return hypotheses([sorted(group, key=merit, reverse=True)[:nbest] for group in ended], trail, options)
-
-
-def _searched(
-    stepper: Stepper, source: Any, limits: Limits, beam: int, nbest: int, options: Options
-) -> list[list[Hypothesis]] | None:
-    """The result of a model that searches by itself; None where it does not."""
-    if not isinstance(stepper, SearchingStepper):
-        return None
-    with torch.no_grad():
-        found = stepper.search(source, limits, beam, nbest, options)
-    if found is None:
-        return None
-    (choices, weights), trail = found, Trail()
-    trail.add(weights if options.weights else None, choices.token.size)
-    return hypotheses(follow(choices, nbest, options), trail, options)
 
 
 def sample_search(

@@ -1,12 +1,9 @@
-"""The protocols of a model that search can run: `Stepper`, `Step`, `State`, and `SearchingStepper`."""
+"""The protocols of a model that search can run: `Stepper`, `Step` and `State`."""
 
 from typing import Any, Protocol, runtime_checkable
 
 from jaxtyping import Float, Int
 from torch import Tensor
-
-from regard.search.host_choices import HostChoices
-from regard.search.search_options import Options
 
 
 @runtime_checkable
@@ -44,15 +41,4 @@ class Stepper(Protocol):
 
     def step(self, tokens: Int[Tensor, "rows"], state: Any) -> Step:
         """Feed each row its last token (BOS at first) and score every possible next one."""
-        ...
-
-
-@runtime_checkable
-class SearchingStepper(Protocol):
-    """A model that can run a whole beam search by itself, faster than step by step."""
-
-    def search(
-        self, source: Any, limits: Int[Tensor, "sentence"], beam: int, nbest: int, options: Options
-    ) -> tuple[HostChoices, Float[Tensor, "rows layer head source"] | None] | None:
-        """What every step chose, and the weights of all steps and slots; None: search step by step."""
         ...
