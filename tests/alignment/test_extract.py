@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.alignment import WordAttention, combine_heads, word_links
+from regard.alignment.extract import linked, links_in
 
 
 def word_matrix(weights, source_words, target_words) -> np.ndarray:
@@ -29,8 +30,8 @@ def test_a_worked_example() -> None:
     matrix = word_matrix(weights, [0, 0, 0, 1, None], [0, 1, 2, 2, None])
     np.testing.assert_allclose(matrix, [[0.1, 0.7], [0.1, 0.9], [0.75, 0.2]])
     assert word_links(matrix) == {(1, 0), (1, 1), (0, 2)}
-    assert word_links(matrix, threshold=0.72) == {(1, 1), (0, 2)}
-    assert word_links(matrix, method="threshold", threshold=0.2) == {(1, 0), (1, 1), (0, 2), (1, 2)}
+    assert links_in(linked(matrix, "argmax", 0.72)) == {(1, 1), (0, 2)}
+    assert links_in(linked(matrix, "threshold", 0.2)) == {(1, 0), (1, 1), (0, 2), (1, 2)}
 
 
 @given(st.data())
@@ -48,7 +49,7 @@ def test_the_laws_of_word_matrices(data: st.DataObject) -> None:
         np.testing.assert_allclose(matrix.sum(axis=1), np.array(present, dtype=float))
     links = word_links(matrix)
     assert len({target for _, target in links}) == len(links), "argmax gives a target word one link at most"
-    assert links <= word_links(matrix, method="threshold", threshold=0.0)
+    assert links <= links_in(linked(matrix, "threshold", 0.0))
     for source_word, target_word in links:
         assert matrix[target_word, source_word] == matrix[target_word].max()
 
@@ -72,7 +73,7 @@ def test_layers_and_heads_are_chosen_or_averaged() -> None:
 
 def test_ties_go_to_the_first_and_rows_of_zeros_link_to_nothing() -> None:
     assert word_links(np.array([[0.4, 0.4, 0.2], [0.0, 0.0, 0.0]])) == {(0, 0)}
-    assert word_links(np.array([[0.0, 0.0]]), method="threshold", threshold=0.0) == frozenset()
+    assert not linked(np.array([[0.0, 0.0]]), "threshold", 0.0).any()
 
 
 def test_empty_sides_have_no_links() -> None:
@@ -84,5 +85,3 @@ def test_empty_sides_have_no_links() -> None:
 def test_wrong_input_is_refused() -> None:
     with pytest.raises(ValueError, match=r"2 target and 3 source positions, but word numbers were given for 2 and 2"):
         word_matrix(np.ones((2, 3)), [0, 1], [0, 1])
-    with pytest.raises(ValueError, match="needs a threshold"):
-        word_links(np.ones((1, 1)), method="threshold")

@@ -12,8 +12,9 @@ from regard.lab.align_settings import AlignOptions
 from regard.models import Seq2Seq
 from regard.models.model_config import RecurrentConfig
 from regard.models.rnn.decoder import RecurrentDecoder
+from regard.models.rnn.word_posterior import word_posterior
 from regard.runtime.aligner import Aligner
-from regard.runtime.posterior import Evidence, Posterior, _quick_products, explained, word_posterior
+from regard.runtime.posterior import Evidence, Posterior, explained
 from regard.runtime.source_text import pad
 from regard.text.input_error import InputError
 
@@ -47,11 +48,11 @@ def built(choices: dict[str, object]) -> Seq2Seq:
 def test_bayes_rule_by_hand(
     choices: dict[str, object], prior: float, evidence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("regard.runtime.posterior.NUMBERS", 1)  # a row at a time
+    monkeypatch.setattr("regard.models.rnn.word_posterior.MOST_LOGITS", 1)  # a row at a time
     model = built(choices)
     decoder, source = model.decoder, pad(SOURCES, torch.device("cpu"))
     assert isinstance(decoder, RecurrentDecoder)
-    found = word_posterior(model, source, TOKENS, WANTED, Posterior(prior, evidence))
+    found = word_posterior(model, source, TOKENS, WANTED, prior, evidence)
     assert found.shape == (2, 1, 1, 3, 4)
     state = model.start(source)
     annotations = state.memory.values
@@ -77,7 +78,7 @@ def test_a_readout_without_context_leaves_attention_unchanged() -> None:
     with torch.no_grad():
         model.decoder.readout.output.weight[:, 8:18] = 0
     source = pad(SOURCES, torch.device("cpu"))
-    found = word_posterior(model, source, TOKENS, WANTED, Posterior())
+    found = word_posterior(model, source, TOKENS, WANTED, 1.0, "state")
     looked = model(source, TOKENS, want_weights=True).weights
     torch.testing.assert_close(found.double(), looked, rtol=1e-5, atol=1e-7)
 
@@ -90,9 +91,9 @@ def test_a_model_guided_at_the_next_step_has_its_attention_as_the_prior(
     source = pad(SOURCES, torch.device("cpu"))
     looked = model(source, TOKENS, want_weights=True).weights
     later = torch.cat([looked[:, :, :, 1:], looked[:, :, :, -1:]], dim=3)
-    evidence = word_posterior(model, source, TOKENS, WANTED, Posterior(0.0))
+    evidence = word_posterior(model, source, TOKENS, WANTED, 0.0, "state")
     right = evidence * later
-    found = word_posterior(model, source, TOKENS, WANTED, Posterior(), shift=1)
+    found = word_posterior(model, source, TOKENS, WANTED, 1.0, "state", shift=1)
     torch.testing.assert_close(found.double(), right / right.sum(-1, keepdim=True), rtol=1e-5, atol=1e-7)
     bundle = random_model("bahdanau").bundle
     ((_, untaught),) = Aligner(bundle, posterior=Posterior()).look(["the cat"], ["le chat"])
@@ -158,25 +159,3 @@ def test_one_evidence_serves_every_prior(
     texts = ["the black cat"], ["le chat noir"]
     plain, likely, wanted = (next(iter(Aligner(bundle, posterior=one).look(*texts)))[1].attention for one in requested)
     np.testing.assert_allclose(explained(plain, likely, prior, shift), wanted, atol=1e-5)
-
-
-@pytest.mark.skipif(not hasattr(torch.backends.cuda.matmul, "fp32_precision"), reason="torch has one way to say it")
-@pytest.mark.parametrize("device", ["cpu", "cuda"])
-def test_a_precision_set_by_torchs_new_api_stays(device: str) -> None:
-    """torch raises if the old API reads a precision that the new API set."""
-    before = torch.backends.cuda.matmul.fp32_precision
-    try:
-        torch.backends.cuda.matmul.fp32_precision = "tf32"
-        with _quick_products(torch.device(device)):
-            assert torch.backends.cuda.matmul.fp32_precision == "tf32"
-    finally:
-        torch.backends.cuda.matmul.fp32_precision = before
-
-
-def test_tf32_is_used_on_a_gpu_and_reset_afterwards() -> None:
-    before = torch.get_float32_matmul_precision()
-    with _quick_products(torch.device("cpu")):
-        assert torch.get_float32_matmul_precision() == before
-    with _quick_products(torch.device("cuda")):
-        assert torch.get_float32_matmul_precision() == "high"
-    assert torch.get_float32_matmul_precision() == before

@@ -23,26 +23,18 @@ def combine_heads(
     return np.asarray(weights[layers][:, heads].mean(axis=(0, 1)))
 
 
-def word_links(
-    matrix: Float[np.ndarray, "target_words source_words"],
-    *,
-    method: Method = "argmax",
-    threshold: float | None = None,
-) -> frozenset[Link]:
-    """(source word, target word) links out of a word matrix.
+def word_links(matrix: Float[np.ndarray, "target_words source_words"]) -> frozenset[Link]:
+    """(source word, target word) links: each target word links to the source word with the highest weight.
 
-    argmax: each target word links to the source word with the highest weight (the first of equals), if that reaches
-    the threshold where one is given. threshold: every pair that reaches the threshold. Weight 0 never links.
+    Of equal weights the first counts; weight 0 never links. `LinkRule` has thresholds and other methods.
     """
-    if method == "threshold" and threshold is None:
-        raise ValueError("method 'threshold' needs a threshold, for instance 0.2")
-    return links_in(linked(matrix, method, threshold))
+    return links_in(linked(matrix, "argmax", None))
 
 
 def linked(
     matrix: Float[np.ndarray, "target_words source_words"], method: Method, threshold: float | None
 ) -> Bool[np.ndarray, "target_words source_words"]:
-    """True where `word_links` links."""
+    """True where a target word links to a source word."""
     found = matrix > 0 if threshold is None else (matrix > 0) & (matrix >= threshold)
     if method == "argmax" and matrix.size:
         first = np.zeros_like(found)

@@ -12,8 +12,9 @@ from torch import Tensor
 from regard.alignment import LinkRule, WordAttention, shifted_attention
 from regard.bundle.store import Bundle
 from regard.models.model_config import RecurrentConfig
+from regard.models.rnn.word_posterior import word_posterior
 from regard.runtime.guided import guided_shift
-from regard.runtime.posterior import Posterior, check_posterior, word_posterior
+from regard.runtime.posterior import Posterior, check_posterior
 from regard.runtime.source_text import check_target, pad
 from regard.text.encoding import PieceWords
 from regard.text.input_error import InputError
@@ -193,7 +194,8 @@ class Aligner:
         tokens = pad([[BOS, *one.ids[:-1]] for _, _, one, _ in group], device).source
         if self.posterior is not None:
             wanted = pad([one.ids for _, _, one, _ in group], device).source
-            return word_posterior(model, source, tokens, wanted, self.posterior, guided_shift(self.bundle))
+            prior, evidence = self.posterior.prior, self.posterior.evidence
+            return word_posterior(model, source, tokens, wanted, prior, evidence, guided_shift(self.bundle))
         weights: Tensor | None = model(source, tokens, want_weights=True).weights
         assert weights is not None
         return weights
