@@ -1,6 +1,7 @@
 """The gain of each accelerated implementation: the same work with and without it, in alternating turns.
 
     python benchmarks/fast_entries.py --json docs/results/fast_entries_cpu.json [--turns 9] [--row NAME] [--entry NAME]
+    python benchmarks/fast_entries.py --row "full batches" --json docs/results/fast_entries_cpu_full.json
     python benchmarks/fast_entries.py --device cuda --json docs/results/fast_entries_gpu.json
 
 A row is one piece of work: a training step, or the decoding of some sentences. The registry records which entries run
@@ -61,8 +62,12 @@ def training(
     size: str = "base",
     *,
     half_forced: bool = False,
+    full: bool = False,
 ) -> Run:
-    """One training step, forward and backward, without the optimizer; `half_forced`: every second word is its own."""
+    """One training step, forward and backward, without the optimizer.
+
+    `half_forced`: every second word is its own; `full`: no padding, else sentences of half the length and more.
+    """
     torch.manual_seed(0)
     if model:
         size = "small" if model == "transformer" else size
@@ -70,7 +75,7 @@ def training(
     else:
         built = Seq2Seq(work.config, work.vocabulary, work.vocabulary)
     built.to(device).train()
-    batch = work.batch(lengths=(work.source // 2, work.source)).to(device)
+    batch = work.batch(lengths=None if full else (work.source // 2, work.source)).to(device)
     places = real_places(batch.target_out)
     forced = torch.arange(batch.target_out.shape[1]) % 2 == 0 if half_forced else None
 
@@ -141,6 +146,8 @@ def rows(device: torch.device) -> dict[str, Callable[[], Run]]:
     found["train small luong float32"] = partial(training, TUTORIAL, device, None, "luong", "tiny")
     for work in (TUTORIAL, MULTI30K):
         found[f"train {work.name} float32, half forced"] = partial(training, work, device, None, half_forced=True)
+    for autocast, name in ((None, "float32"), (half, "bf16")):
+        found[f"train tutorial {name}, full batches"] = partial(training, TUTORIAL, device, autocast, full=True)
     for gradients in (False, True):
         found[f"attention alone{', trained' if gradients else ''}"] = partial(attention, device, gradients=gradients)
     for beam in (1, 5):

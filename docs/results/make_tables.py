@@ -55,7 +55,7 @@ TABLES = {
     "diagnosis": craft.diagnosis,
     "bench-cpu": partial(speed.bench, "bench_cpu"),
     "bench-gpu": partial(speed.bench, "bench_gpu"),
-    "fast-entries-cpu": partial(speed.fast_entries, "fast_entries_cpu"),
+    "fast-entries-cpu": partial(speed.fast_entries, "fast_entries_cpu", "fast_entries_cpu_full"),
     "fast-entries-gpu": partial(speed.fast_entries, "fast_entries_gpu"),
     "before-after-cpu": partial(speed.before_after, "before_after_cpu"),
     "before-after-gpu": partial(speed.before_after, "before_after_gpu"),

@@ -36,6 +36,11 @@ QUICK = ("bench", "--work", "tutorial", "--repeats", 1)
             "--without encode_paded: no accelerated implementation has this name; did you mean 'encode_padded'?",
         ),
         (["--picture", "x.txt"], "x.txt ends in .txt; expected .png, .svg or .pdf"),
+        (
+            ["--work", "tutorial", "--without", "top_by_blocks", "--without", "encode_padded"],
+            "--without top_by_blocks: it does not run in these training steps, so they do not measure it; `python "
+            "benchmarks/fast_entries.py --entry top_by_blocks`, in the repository, measures other models and decoding",
+        ),
     ],
 )
 def test_wrong_options_are_refused_at_once(
@@ -44,6 +49,14 @@ def test_wrong_options_are_refused_at_once(
     monkeypatch.chdir(tmp_path)
     outcome = command("bench", *options)
     assert (outcome.code, outcome.complaint) == (2, complaint)
+
+
+def test_an_entry_that_runs_only_without_another_is_measured(command: Command) -> None:
+    """encode_packed runs for this batch where encode_padded is switched off."""
+    alone = command(*QUICK, "--without", "encode_packed")
+    assert alone.code == 2
+    assert alone.complaint.startswith("--without encode_packed: it does not run in these training steps")
+    assert command(*QUICK, "--without", "encode_packed", "--without", "encode_padded").code == 0
 
 
 def test_more_threads_than_cores_are_refused(command: Command) -> None:

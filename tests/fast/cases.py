@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Literal
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -40,31 +41,40 @@ class Case:
 
 
 def tensors(result: Any) -> Iterator[Tensor]:
-    """The floating-point tensors of a result made of dataclasses, tuples, lists and mappings, in a fixed order."""
+    """The floating-point numbers of a result as tensors, in a fixed order; a sequence of floats is one tensor."""
+    if isinstance(result, np.ndarray | np.generic | float):
+        result = torch.from_numpy(np.asarray(result))  # a float in float64
     if isinstance(result, Tensor):
         if result.is_floating_point():
             yield result
-    elif is_dataclass(result) and not isinstance(result, type):
-        for one in fields(result):
-            yield from tensors(getattr(result, one.name))
-    elif isinstance(result, Mapping):
-        for key in sorted(result):
-            yield from tensors(result[key])
-    elif isinstance(result, tuple | list):
-        for one in result:
+    elif isinstance(result, tuple | list) and result and all(isinstance(one, float) for one in result):
+        yield torch.tensor(result, dtype=torch.float64)
+    else:
+        for one in parts(result):
             yield from tensors(one)
 
 
 def discrete(result: Any) -> Any:
-    """The rest of a result: token ids, flags and texts, which must be equal."""
+    """The rest of a result: token ids, flags, texts and lengths, which must be equal."""
+    if isinstance(result, np.ndarray | np.generic | float):
+        result = torch.from_numpy(np.asarray(result))
     if isinstance(result, Tensor):
         return None if result.is_floating_point() else result.tolist()
-    if isinstance(result, float):
-        return None
-    if is_dataclass(result) and not isinstance(result, type):
-        return [discrete(getattr(result, one.name)) for one in fields(result)]
+    if isinstance(result, int | str | None):
+        return result
     if isinstance(result, Mapping):
         return {key: discrete(one) for key, one in result.items()}
+    return [discrete(one) for one in parts(result)]
+
+
+def parts(result: Any) -> list[Any]:
+    """The members of a dataclass, mapping, tuple or list; anything else would not be compared, so it is an error."""
+    if is_dataclass(result) and not isinstance(result, type):
+        return [getattr(result, one.name) for one in fields(result)]
+    if isinstance(result, Mapping):
+        return [result[key] for key in sorted(result)]
     if isinstance(result, tuple | list):
-        return [discrete(one) for one in result]
-    return result if isinstance(result, int | str | None) else None
+        return list(result)
+    if result is None or isinstance(result, int | str):
+        return []
+    raise TypeError(f"the law does not compare a {type(result).__name__}")

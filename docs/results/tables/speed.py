@@ -45,10 +45,10 @@ def bench_ratio(name: str, work: str, ours: str, other: str) -> float:
     return float(times[other] / times[ours])
 
 
-def fast_entries(name: str) -> str:
+def fast_entries(*names: str) -> str:
     """For each accelerated implementation the work in which it gains most, and the work in which it gains least."""
     found: dict[str, list[Any]] = {}
-    for row in record(name)["rows"]:
+    for row in (row for name in names for row in record(name)["rows"]):
         found.setdefault(row["entry"], []).append(row)
     rows = []
     for entry, each in sorted(found.items()):

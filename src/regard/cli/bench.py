@@ -32,7 +32,7 @@ def bench(
     gpu: Annotated[bool, flag("--gpu", "On the GPU; without --work, the paper's size.")] = False,
     compiled: Annotated[bool, flag("--compile", "Also the textbook loop's step with torch.compile.")] = False,
     without: Annotated[
-        list[str] | None, value("ENTRY", "Switch off an accelerated implementation (repeatable).")
+        list[str] | None, value("ENTRY", "Switch off an accelerated implementation of training (repeatable).")
     ] = None,
     picture: Annotated[Path | None, output_file("Draw time and memory of attention by size.")] = None,
     json_: Annotated[Path | None, output_file("Write the figures as JSON.", "--json")] = None,
@@ -46,7 +46,7 @@ def bench(
 
     from regard.cli.output import check_outputs, check_picture, keep_record, write_picture
     from regard.lab.bench.growth import growth_figure, measure_growth
-    from regard.lab.bench.time_training import measure_training
+    from regard.lab.bench.time_training import entries_that_run, measure_training
     from regard.lab.bench.workload import WORKS
     from regard.lab.machine import describe_machine
     from regard.registry import entry_names
@@ -71,6 +71,12 @@ def bench(
     torch.set_num_threads(threads)
     torch.set_float32_matmul_precision("high")
     device = torch.device("cuda" if gpu else "cpu")
+    if off and (unaffected := set(off).difference(*(entries_that_run(off, WORKS[name], device) for name in wanted))):
+        raise InputError(
+            f"--without {min(unaffected)}: it does not run in these training steps, so they do not measure it; "
+            f"`python benchmarks/fast_entries.py --entry {min(unaffected)}`, in the repository, measures other models "
+            "and decoding"
+        )
     record: dict[str, Any] = {**describe_machine(device), "without": off, "training": [], "growth": []}
     typer.echo(f"{record['machine']}, {record['date']}{', without ' * bool(off)}{', '.join(off)}")
     with keep_record(record, json_), switched_off(*off):

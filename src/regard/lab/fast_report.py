@@ -15,7 +15,10 @@ MODELS = {"additive GRU": "bahdanau", "Luong, input feeding": "luong", "Transfor
 
 
 def fast_report() -> list[Finding]:
-    """One finding for each operation: the implementations that ran, in which work, and why each other entry did not."""
+    """One finding for each operation: the implementations that ran, in which work, and why the refused ones did not.
+
+    An entry that fits but stands behind the chosen one has no line: the order of preference is the reason.
+    """
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if plain_requested():
         return [Finding("·", "REGARD_PLAIN is set: every operation runs its plain version")]
@@ -34,17 +37,17 @@ def _finding(operation: str, works: dict[str, list[Candidate]]) -> Finding:
     for work, choices in works.items():
         by_choice.setdefault(_chosen(choices), []).append(work)
     lines = [f"{chosen}: {'; '.join(of)}" for chosen, of in by_choice.items()] if len(by_choice) > 1 else []
-    ran = set(by_choice)
     reasons: dict[str, dict[str, list[str]]] = {}
     for work, choices in works.items():
         for choice in choices:
-            if choice.refusal and choice.entry not in ran:
+            if choice.refusal:
                 reasons.setdefault(choice.entry, {}).setdefault(choice.refusal, []).append(work)
     for entry, each in reasons.items():
         lines += [
-            f"not {entry}: {reason}" + (f" ({'; '.join(of)})" if len(each) > 1 else "") for reason, of in each.items()
+            f"not {entry}: {reason}" + (f" ({'; '.join(of)})" if len(of) < len(works) else "")
+            for reason, of in each.items()
         ]
-    return Finding("✓" if ran != {"plain"} else "·", f"{operation}: {', '.join(by_choice)}", tuple(lines))
+    return Finding("✓" if list(by_choice) != ["plain"] else "·", f"{operation}: {', '.join(by_choice)}", tuple(lines))
 
 
 def _chosen(choices: list[Candidate]) -> str:

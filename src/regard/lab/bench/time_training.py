@@ -1,6 +1,6 @@
 """One training step, forward and backward: ours against the textbook loop, its compiled form and JoeyNMT."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,6 +15,7 @@ from regard.lab.bench.textbook import Textbook, disagreement, ours_with
 from regard.lab.bench.workload import Work
 from regard.models.model_config import RecurrentConfig
 from regard.models.seq2seq import Seq2Seq
+from regard.registry import recorded, without
 from regard.training.loss import batch_loss, real_places
 
 AGREE = 1e-4
@@ -77,6 +78,18 @@ def measure_training(work: Work, device: torch.device, *, repeats: int = 5, comp
     if any(timing.share is not None and timing.share > 1 for timing in table):
         notes.append("more than the limit: the limit runs the textbook's products one by one, ours merges many of them")
     return TrainingTimes(work, difference, table, notes)
+
+
+def entries_that_run(entries: Collection[str], work: Work, device: torch.device) -> set[str]:
+    """Those of these entries that run in our training step where the other ones are switched off."""
+    ours, batch = ours_with(Textbook(work).to(device)), work.batch().to(device)
+    places, found = real_places(batch.target_out), set[str]()
+    for entry in entries:
+        with without(*set(entries) - {entry}), recorded() as names:
+            for autocast in (None, torch.bfloat16):
+                _our_step(ours, batch, places, autocast)
+        found |= {entry} & set(names)
+    return found
 
 
 def _compiled(textbook: Textbook, batch: Batch) -> Callable[[Batch], Tensor]:
