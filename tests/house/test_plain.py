@@ -31,7 +31,6 @@ EXCEPTIONS = {
     "runtime/aligner.py: device.type": "a GPU aligns larger batches",
     "runtime/decoding_precision.py: *": "int8 is refused where it does not work",
     "runtime/onnx_folder.py: device.type": "ONNX graphs compute on a CPU; another device is refused",
-    "runtime/posterior.py: device.type": "TF32 products rank words on a GPU",
     "runtime/source_text.py: device.type": "batches on a GPU have few lengths, so few graphs are captured",
     "runtime/translator.py: device.type": "batches on a GPU are larger",
     "testing/laws.py: requires_grad": "the parameters that are trained",
@@ -90,7 +89,6 @@ def test_the_core_does_not_mention_devices() -> None:
 SOFTMAX = {
     "attention/masking.py": 1,
     "lab/bench/textbook.py": 1,  # the baseline of the benchmarks shares no code with what is measured
-    "runtime/posterior.py": 1,  # attention times evidence: a posterior, not weights of a mechanism
     "search/sample.py": 2,  # over the vocabulary
 }
 """How often a file calls a softmax; the exercises, whose solutions use torch alone, are not counted."""
