@@ -14,7 +14,7 @@ from regard.models.model_config import RecurrentConfig
 from regard.models.rnn.decoder import RecurrentDecoder
 from regard.models.rnn.word_posterior import word_posterior
 from regard.runtime.aligner import Aligner
-from regard.runtime.posterior import Evidence, Posterior, explained
+from regard.runtime.posterior import Evidence, Posterior, explained, quick_products
 from regard.runtime.source_text import pad
 from regard.text.input_error import InputError
 
@@ -159,3 +159,25 @@ def test_one_evidence_serves_every_prior(
     texts = ["the black cat"], ["le chat noir"]
     plain, likely, wanted = (next(iter(Aligner(bundle, posterior=one).look(*texts)))[1].attention for one in requested)
     np.testing.assert_allclose(explained(plain, likely, prior, shift), wanted, atol=1e-5)
+
+
+@pytest.mark.skipif(not hasattr(torch.backends.cuda.matmul, "fp32_precision"), reason="torch has one way to say it")
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_a_precision_set_by_torchs_new_api_stays(device: str) -> None:
+    """torch raises if the old API reads a precision that the new API set."""
+    before = torch.backends.cuda.matmul.fp32_precision
+    try:
+        torch.backends.cuda.matmul.fp32_precision = "tf32"
+        with quick_products(torch.device(device)):
+            assert torch.backends.cuda.matmul.fp32_precision == "tf32"
+    finally:
+        torch.backends.cuda.matmul.fp32_precision = before
+
+
+def test_tf32_is_used_on_a_gpu_and_reset_afterwards() -> None:
+    before = torch.get_float32_matmul_precision()
+    with quick_products(torch.device("cpu")):
+        assert torch.get_float32_matmul_precision() == before
+    with quick_products(torch.device("cuda")):
+        assert torch.get_float32_matmul_precision() == "high"
+    assert torch.get_float32_matmul_precision() == before

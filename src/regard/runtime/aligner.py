@@ -14,7 +14,7 @@ from regard.bundle.store import Bundle
 from regard.models.model_config import RecurrentConfig
 from regard.models.rnn.word_posterior import word_posterior
 from regard.runtime.guided import guided_shift
-from regard.runtime.posterior import Posterior, check_posterior
+from regard.runtime.posterior import Posterior, check_posterior, quick_products
 from regard.runtime.source_text import check_target, pad
 from regard.text.encoding import PieceWords
 from regard.text.input_error import InputError
@@ -195,7 +195,8 @@ class Aligner:
         if self.posterior is not None:
             wanted = pad([one.ids for _, _, one, _ in group], device).source
             prior, evidence = self.posterior.prior, self.posterior.evidence
-            return word_posterior(model, source, tokens, wanted, prior, evidence, guided_shift(self.bundle))
+            with quick_products(device):
+                return word_posterior(model, source, tokens, wanted, prior, evidence, guided_shift(self.bundle))
         weights: Tensor | None = model(source, tokens, want_weights=True).weights
         assert weights is not None
         return weights
