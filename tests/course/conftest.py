@@ -6,6 +6,8 @@ from textwrap import dedent
 import pytest
 
 from regard.course.catalogue import CatalogueEntry, find
+from regard.course.process import Grader
+from regard.course.verdict import Verdict
 
 SMALL = ("data.train=200", "data.dev=20", "data.longest=6", "train.steps=8", "train.validate_every=8")
 """For the translator of exercise 17: enough to be one."""
@@ -21,6 +23,12 @@ def small_translator(
 
         monkeypatch.setattr(small_translator, "CHANGES", (*SMALL, "train.checkpoint_every=4"))
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
+
+
+def grade_file(entry: CatalogueEntry, path: Path) -> Verdict:
+    """Grade a file in a process of its own."""
+    with Grader(entry) as grader:
+        return grader.grade(path)
 
 
 @pytest.fixture

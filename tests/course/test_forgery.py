@@ -13,7 +13,8 @@ import pytest
 from regard.course import process, wire
 from regard.course.catalogue import HOME, CatalogueEntry, find
 from regard.course.classroom import grade_class
-from regard.course.process import grade_file
+
+from .conftest import grade_file
 
 Write = Callable[[str], Path]
 WRONG = "\n\ndef softmax(scores):\n    return scores\n"
@@ -152,9 +153,10 @@ def test_no_forged_file_passes(write: Write, name: str) -> None:
     """In a grader of its own: one that were ended would not end the tests."""
     path = write(whole(FORGERIES[name]))
     code = (
-        "import sys, pathlib; from regard.course.catalogue import find; from regard.course.process import grade_file;"
+        "import sys, pathlib; from regard.course.catalogue import find; from regard.course.process import Grader;"
         "from regard.course.confinement import hide_memory; hide_memory();"
-        "print('VERDICT', grade_file(find('softmax'), pathlib.Path(sys.argv[1])).status)"
+        "grader = Grader(find('softmax')); print('VERDICT', grader.grade(pathlib.Path(sys.argv[1])).status);"
+        "grader.close()"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False, env=dict(os.environ)

@@ -12,7 +12,7 @@ import pytest
 from regard.course import learner_channel, process
 from regard.course.catalogue import CatalogueEntry, entries, find
 from regard.course.descendants import marked
-from regard.course.process import Grader, grade_file
+from regard.course.process import Grader
 from regard.course.session import Session
 from regard.course.verdict import Verdict
 
@@ -193,7 +193,7 @@ def test_some_print_is_shown(softmax_entry: CatalogueEntry, write: Write) -> Non
 def test_each_way_to_be_unready_is_put_into_words(
     softmax_entry: CatalogueEntry, write: Write, text: str, headline: str
 ) -> None:
-    verdict = grade_file(softmax_entry, write(text))
+    verdict = graded(softmax_entry, write(text))
     assert headline in verdict.headline
     assert not verdict.passed
     assert not verdict.printed.replace("name? ", "")
@@ -201,15 +201,15 @@ def test_each_way_to_be_unready_is_put_into_words(
 
 def test_binary_rubbish_and_missing_files(softmax_entry: CatalogueEntry, tmp_path: Path) -> None:
     path = tmp_path / "exercise.py"
-    assert grade_file(softmax_entry, path).status == "missing"
+    assert graded(softmax_entry, path).status == "missing"
     path.write_bytes(b"\xff\xfe\x00rubbish")
-    assert grade_file(softmax_entry, path).half
+    assert graded(softmax_entry, path).half
     path.write_bytes(b"def f(:\n\x00")
-    assert grade_file(softmax_entry, path).half
+    assert graded(softmax_entry, path).half
 
 
 def test_a_long_message_is_cut(softmax_entry: CatalogueEntry, write: Write) -> None:
-    verdict = grade_file(softmax_entry, write("raise ValueError('x' * 5_000_000)\n"))
+    verdict = graded(softmax_entry, write("raise ValueError('x' * 5_000_000)\n"))
     assert verdict.headline.startswith("Running your file raised ValueError: xxx")
     assert len(verdict.headline) < 400
 

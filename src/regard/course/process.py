@@ -150,16 +150,6 @@ class Grader:
         return f"line {number}:  {lines[number - 1].strip() if number <= len(lines) else ''}"
 
 
-def grade_file(entry: CatalogueEntry, path: Path) -> Verdict:
-    """One file, one fresh process."""
-    if not path.exists():
-        return Verdict(
-            "missing", f"{path.name} is not there. `regard learn reset {entry.number}` puts the starter back."
-        )
-    with Grader(entry) as grader:
-        return grader.grade(path)
-
-
 def _unlinked(path: Path) -> Path:
     """The absolute path; a file that is itself a link stays in its folder, the only one that the process may change."""
     return path.parent.resolve() / path.name
