@@ -62,8 +62,8 @@ def build_attention(
     check_combination(score, window, query_width, state_width, width, heads)
     if bias and score != "additive":
         raise ValueError(f"attention: bias is for score 'additive', not '{score}'")
-    looks = _build_window(window, reach, query_width, width)
-    offered = {**sizes, "width": width, "window": looks}
+    chosen_window = _build_window(window, reach, query_width, width)
+    offered = {**sizes, "width": width, "window": chosen_window}
     if score in SCORES:
         return _build(SCORES[score], score, window, {**offered, "bias": bias, "bidirectional": bidirectional})
     _check_trusted(score, trust)

@@ -199,7 +199,7 @@ def _differentiate(
     """Objective and -log p(wanted), both summed over the rows; with `learns` the logits become their gradient.
 
     The second result, on the CPU, is that gradient summed over the rows: the bias's gradient. Columns beyond the
-    vocabulary are padding: they meet zeros in one product and are dropped from the other.
+    vocabulary are padding: the features' gradient multiplies them by zeros, and the weights' gradient drops them.
     """
     if fusible(logits):
         return _in_one_kernel(logits, vocabulary, wanted, smoothing, scale, learns=learns), None
