@@ -11,7 +11,7 @@ from textwrap import dedent
 import pytest
 
 from regard.course import process, wire
-from regard.course.catalogue import HOME, CatalogueEntry, find
+from regard.course.catalogue import HOME, ExerciseEntry, find
 from regard.course.classroom import grade_class
 
 from .conftest import grade_file
@@ -243,7 +243,7 @@ def test_nothing_is_unpickled() -> None:
         assert "torch.load" not in text
 
 
-def test_a_message_that_is_too_long_or_too_deep_is_refused(softmax_entry: CatalogueEntry, write: Write) -> None:
+def test_a_message_that_is_too_long_or_too_deep_is_refused(softmax_entry: ExerciseEntry, write: Write) -> None:
     for message in (
         'b"999999999\\n"',
         'b"40000\\n" + b"[" * 40000',

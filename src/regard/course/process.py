@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 
 from regard.course.attempt import Unready, parameters_of, read_source, stumbled
-from regard.course.catalogue import CatalogueEntry
+from regard.course.catalogue import ExerciseEntry
 from regard.course.descendants import adopting
 from regard.course.grade import grade, unready
 from regard.course.learner_channel import (
@@ -32,7 +32,7 @@ class Grader:
     answers come back; what is right, how answers are compared and the verdict stay here.
     """
 
-    def __init__(self, entry: CatalogueEntry) -> None:
+    def __init__(self, entry: ExerciseEntry) -> None:
         self.entry = entry
         self.channel = LearnerChannel(entry)
 
