@@ -107,7 +107,7 @@ def tanh(x: Float[Tensor, "*shape"], out: Float[Tensor, "*shape"] | None) -> Flo
 def _by_sigmoid(x: Tensor) -> bool:
     """Whether tanh x = 2 σ(2x) - 1 is faster: torch's CPU sigmoid is vectorised, its tanh is six times slower.
 
-    Not for few numbers, where the operations themselves cost more, nor in half precision, whose sigmoid has no digits
+    Not for few elements, where the operations themselves cost more, nor in half precision, whose sigmoid has no digits
     left near ½ for a small x.
     """
     return x.numel() >= MANY and x.device.type == "cpu" and x.dtype.itemsize > 2

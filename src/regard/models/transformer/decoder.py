@@ -155,10 +155,8 @@ class TransformerDecoder(nn.Module):
         """Normed states of the words that follow those in `state`, and the result of every layer."""
         states, done = self.positions.place(embedded, state.position), []
         given = given_weights(weights, len(self.layers))
-        for layer, source, written, layer_weights in zip(
-            self._stack(), state.source, state.written, given, strict=True
-        ):
-            result = layer(states, source, written, state.position, weights=layer_weights, trace=trace)
+        for layer, source, written, chosen in zip(self._stack(), state.source, state.written, given, strict=True):
+            result = layer(states, source, written, state.position, weights=chosen, trace=trace)
             states = result.states
             done.append(result)
         return self.norm(states), done
