@@ -15,7 +15,7 @@ import time
 from datetime import date
 from pathlib import Path
 
-from regard.course.catalogue import CatalogueEntry, entries, find
+from regard.course.catalogue import ExerciseEntry, entries, find
 from regard.course.session import Session
 from regard.course.watch.saved_files import Files
 from regard.course.watch.watch_loop import POLL_SECONDS
@@ -25,7 +25,7 @@ TRAINS = (9, 17, 19, 20)
 LOADED_SECONDS = 60.0
 
 
-def mistaken(entry: CatalogueEntry) -> tuple[str, str]:
+def mistaken(entry: ExerciseEntry) -> tuple[str, str]:
     """A learner's file with the first named mistake in it, and the mistake's name."""
     mistake = next(one for one in entry.load().mistakes if one.edits)
     text = entry.solution
@@ -34,7 +34,7 @@ def mistaken(entry: CatalogueEntry) -> tuple[str, str]:
     return text, mistake.name
 
 
-def save_to_verdict(session: Session, entry: CatalogueEntry, text: str) -> tuple[float, str]:
+def save_to_verdict(session: Session, entry: ExerciseEntry, text: str) -> tuple[float, str]:
     """Seconds and the verdict."""
     files = Files(session.folder)
     began = time.perf_counter()
@@ -53,7 +53,7 @@ def loaded(session: Session) -> None:
     session.spare.channel.wait_until_ready(LOADED_SECONDS)
 
 
-def measure(session: Session, entry: CatalogueEntry) -> list[tuple[str, float, str, str]]:
+def measure(session: Session, entry: ExerciseEntry) -> list[tuple[str, float, str, str]]:
     """For each way: its name, seconds, the verdict, and the verdict that the file deserves."""
     session.choose(entry)
     session.close()

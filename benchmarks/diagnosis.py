@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.course.catalogue import entries
-from regard.course.process import grade_file
+from regard.course.process import Grader
 from regard.course.verdict import Verdict
 
 CORPUS = Path(__file__).parents[1] / "tests" / "course" / "corpus"
@@ -91,7 +91,8 @@ def grade(sample: Sample) -> Verdict:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "exercise.py"
         path.write_text(sample.code, encoding="utf-8")
-        return grade_file(entry, path)
+        with Grader(entry) as grader:
+            return grader.grade(path)
 
 
 def statements(verdict: Verdict) -> str:

@@ -58,7 +58,7 @@ class Operation:
 
 @dataclass(frozen=True)
 class Candidate:
-    """One entry as `explain` reports it: chosen, or refused for a reason."""
+    """One entry as `explained` reports it: chosen, or refused for a reason."""
 
     entry: str
     refusal: Refusal

@@ -67,7 +67,6 @@ def test_width_is_the_query_width_by_default_and_reach_is_luongs() -> None:
         ),
         ({"width": 0}, "width is 0, but it must be at least 1"),
         ({"window": "local-m", "reach": 0}, "reach is 0, but it must be at least 1"),
-        ({"dropout": 1.0}, r"dropout is 1.0, but it must lie in \[0, 1\)"),
         (
             {"score": "no_such_package:Thing"},
             'module "no_such_package", which cannot be imported .* PYTHONPATH, not in the current folder',
@@ -122,8 +121,8 @@ def test_a_custom_mechanism_is_built(own_module: types.ModuleType) -> None:
     assert isinstance(module, own_module.Own)
     seen = module(torch.ones(2, 3, 8), module.prepare(torch.ones(2, 5, 8), torch.ones(2, 5, dtype=torch.bool)))
     assert seen.context.shape == (2, 3, 8)
-    everything = build_attention("own:Open", "local-m", **SIZES, heads=2, dropout=0.1, trust=["own:Open"]).given
-    assert set(everything) == {"query_width", "state_width", "width", "heads", "window", "dropout"}
+    everything = build_attention("own:Open", "local-m", **SIZES, heads=2, trust=["own:Open"]).given
+    assert set(everything) == {"query_width", "state_width", "width", "heads", "window"}
 
 
 def test_every_public_name_loads_and_no_other_does() -> None:

@@ -12,7 +12,8 @@ SCORES = ["additive", "dot", "general", "concat", "scaled-dot", "multi-head"]
 
 @pytest.mark.parametrize("score", SCORES)
 def test_dropout_changes_the_context_but_not_the_reported_weights(score: str, example: Example) -> None:
-    module = example.build(score, dropout=0.5)
+    module = example.build(score)
+    module.dropout = 0.5
     memory = module.prepare(example.states, example.real)
     module.train()
     first, second = module(example.query, memory), module(example.query, memory)

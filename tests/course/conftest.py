@@ -5,7 +5,9 @@ from textwrap import dedent
 
 import pytest
 
-from regard.course.catalogue import CatalogueEntry, find
+from regard.course.catalogue import ExerciseEntry, find
+from regard.course.process import Grader
+from regard.course.verdict import Verdict
 
 SMALL = ("data.train=200", "data.dev=20", "data.longest=6", "train.steps=8", "train.validate_every=8")
 """For the translator of exercise 17: enough to be one."""
@@ -23,8 +25,14 @@ def small_translator(
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
 
 
+def grade_file(entry: ExerciseEntry, path: Path) -> Verdict:
+    """Grade a file in a process of its own."""
+    with Grader(entry) as grader:
+        return grader.grade(path)
+
+
 @pytest.fixture
-def softmax_entry() -> CatalogueEntry:
+def softmax_entry() -> ExerciseEntry:
     return find("softmax")
 
 

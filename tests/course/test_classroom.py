@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from regard.course import classroom
-from regard.course.catalogue import CatalogueEntry, entries, find
+from regard.course.catalogue import ExerciseEntry, entries, find
 from regard.course.class_report import reaches_for_the_grader, remarks, write_report
 from regard.course.classroom import Graded, grade_class, learners, passed_over, table_lines
 from regard.course.verdict import Verdict
@@ -184,7 +184,7 @@ def test_what_leads_out_of_the_folder_is_remarked(line: str, what: str) -> None:
 
 
 @pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
-def test_what_the_starter_itself_imports_is_not_remarked(entry: CatalogueEntry, tmp_path: Path) -> None:
+def test_what_the_starter_itself_imports_is_not_remarked(entry: ExerciseEntry, tmp_path: Path) -> None:
     hand_in(tmp_path, "anna", **{entry.name: entry.solution})
     found = remarks([Graded("anna", tmp_path / "anna", {})]).get("anna", [])
     assert not any("uses" in line for line in found)

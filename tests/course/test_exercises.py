@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from regard.course.catalogue import CatalogueEntry, entries
+from regard.course.catalogue import ExerciseEntry, entries
 from regard.course.selfcheck import mistake_problems, solution_problems, starter_problems, text_problems
 
 ENTRIES = pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
@@ -21,28 +21,28 @@ SOLUTIONS = pytest.mark.parametrize(
 
 
 @ENTRIES
-def test_starter_fails_kindly(entry: CatalogueEntry) -> None:
+def test_starter_fails_kindly(entry: ExerciseEntry) -> None:
     assert list(starter_problems(entry, entry.load())) == []
 
 
 @SOLUTIONS
-def test_solution_and_alternatives_pass_and_every_check_asserts(entry: CatalogueEntry) -> None:
+def test_solution_and_alternatives_pass_and_every_check_asserts(entry: ExerciseEntry) -> None:
     assert list(solution_problems(entry, entry.load())) == []
 
 
 @ENTRIES
-def test_each_mistake_gets_its_own_message(entry: CatalogueEntry) -> None:
+def test_each_mistake_gets_its_own_message(entry: ExerciseEntry) -> None:
     assert list(mistake_problems(entry.load(), most=1, every=EVERY.get(entry.name, 1))) == []
 
 
 @ENTRIES
 @pytest.mark.long
-def test_each_variant_of_a_mistake_gets_its_message(entry: CatalogueEntry) -> None:
+def test_each_variant_of_a_mistake_gets_its_message(entry: ExerciseEntry) -> None:
     assert list(mistake_problems(entry.load())) == []
 
 
 @ENTRIES
-def test_texts(entry: CatalogueEntry) -> None:
+def test_texts(entry: ExerciseEntry) -> None:
     assert list(text_problems(entry)) == []
 
 
@@ -51,7 +51,7 @@ def test_numbers_have_no_gap() -> None:
 
 
 @pytest.mark.parametrize("entry", [one for one in entries() if one.needs == "numpy"], ids=lambda entry: entry.name)
-def test_numpy_exercises_are_graded_without_torch(entry: CatalogueEntry) -> None:
+def test_numpy_exercises_are_graded_without_torch(entry: ExerciseEntry) -> None:
     code = (
         f"import sys, {entry.module}.check, {entry.module}.solution;"
         "import regard.course.process, regard.course.learner_process;"

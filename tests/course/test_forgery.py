@@ -11,9 +11,10 @@ from textwrap import dedent
 import pytest
 
 from regard.course import process, wire
-from regard.course.catalogue import HOME, CatalogueEntry, find
+from regard.course.catalogue import HOME, ExerciseEntry, find
 from regard.course.classroom import grade_class
-from regard.course.process import grade_file
+
+from .conftest import grade_file
 
 Write = Callable[[str], Path]
 WRONG = "\n\ndef softmax(scores):\n    return scores\n"
@@ -152,9 +153,10 @@ def test_no_forged_file_passes(write: Write, name: str) -> None:
     """In a grader of its own: one that were ended would not end the tests."""
     path = write(whole(FORGERIES[name]))
     code = (
-        "import sys, pathlib; from regard.course.catalogue import find; from regard.course.process import grade_file;"
+        "import sys, pathlib; from regard.course.catalogue import find; from regard.course.process import Grader;"
         "from regard.course.confinement import hide_memory; hide_memory();"
-        "print('VERDICT', grade_file(find('softmax'), pathlib.Path(sys.argv[1])).status)"
+        "grader = Grader(find('softmax')); print('VERDICT', grader.grade(pathlib.Path(sys.argv[1])).status);"
+        "grader.close()"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False, env=dict(os.environ)
@@ -241,7 +243,7 @@ def test_nothing_is_unpickled() -> None:
         assert "torch.load" not in text
 
 
-def test_a_message_that_is_too_long_or_too_deep_is_refused(softmax_entry: CatalogueEntry, write: Write) -> None:
+def test_a_message_that_is_too_long_or_too_deep_is_refused(softmax_entry: ExerciseEntry, write: Write) -> None:
     for message in (
         'b"999999999\\n"',
         'b"40000\\n" + b"[" * 40000',

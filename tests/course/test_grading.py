@@ -13,7 +13,7 @@ from numpy.random import Generator
 from regard.course.answer_parts import Leaf
 from regard.course.assertions import Broken, Check
 from regard.course.attempt import Attempt
-from regard.course.catalogue import CatalogueEntry, find
+from regard.course.catalogue import ExerciseEntry, find
 from regard.course.exercise import Arguments, Exercise, Family, Law, Mistake
 from regard.course.grade import grade
 from regard.course.outcome import Outcome, difference, same
@@ -255,13 +255,13 @@ def test_gradients_are_compared_and_a_cut_graph_is_said() -> None:
 
 
 @pytest.mark.parametrize("width", [20, 40, 80, 200])
-def test_a_report_fits_its_terminal(softmax_entry: CatalogueEntry, width: int) -> None:
+def test_a_report_fits_its_terminal(softmax_entry: ExerciseEntry, width: int) -> None:
     verdict = Verdict("failed", "word " * 40, ("9" * 300,), "value", "a check", "m", "advice " * 40, printed="y" * 500)
     for line in verdict_lines(softmax_entry, verdict, Paint(False), width):
         assert len(line) <= max(width, 27)  # a title is never cut
 
 
-def test_what_a_file_prints_cannot_move_the_cursor(softmax_entry: CatalogueEntry) -> None:
+def test_what_a_file_prints_cannot_move_the_cursor(softmax_entry: ExerciseEntry) -> None:
     noisy = "\x1b[31mred\x1b[2J \x1b]0;title\x07over\rwritten\tand\a rung\x9b5m \u202ereversed"
     verdict = Verdict("broken", noisy, (noisy,), check=noisy, advice=noisy, printed=noisy, notes=(noisy,))
     text = "\n".join(verdict_lines(softmax_entry, verdict, Paint(colour=False)))

@@ -13,7 +13,7 @@ from jupyter_client.kernelspec import KernelSpecManager
 from nbclient import NotebookClient
 
 from regard.course import check
-from regard.course.catalogue import CatalogueEntry, entries, find
+from regard.course.catalogue import ExerciseEntry, entries, find
 from regard.course.notebooks import notebook, write_notebooks
 from regard.text.input_error import InputError
 
@@ -56,7 +56,7 @@ def test_notebooks_are_valid_and_never_overwritten(tmp_path: Path) -> None:
     assert written[0].read_text(encoding="utf-8") == "mine"
 
 
-def executed(entry: CatalogueEntry, code: str | None, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def executed(entry: ExerciseEntry, code: str | None, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The notebook after Jupyter ran it; `code` takes the starter's place."""
     book = nbformat.reads(json.dumps(notebook(entry)), as_version=4)
     if code is not None:
@@ -85,7 +85,7 @@ def test_a_notebook_runs_with_the_starter_and_with_the_solution(
     ids=lambda entry: entry.name,
 )
 def test_every_notebook_passes_with_the_solution(
-    entry: CatalogueEntry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    entry: ExerciseEntry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     book = executed(entry, entry.solution, tmp_path, monkeypatch)
     assert escape(f"✓ {entry.number} · {entry.title}") in book.cells[3].outputs[-1]["data"]["text/html"]

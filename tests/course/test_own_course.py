@@ -15,9 +15,10 @@ from regard.course.catalogue import HOME, entries, find, use_course
 from regard.course.class_report import remarks
 from regard.course.classroom import grade_class
 from regard.course.notebooks import notebook
-from regard.course.process import grade_file
 from regard.course.selfcheck import problems
 from regard.text.input_error import InputError
+
+from .conftest import grade_file
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "guides" / "own-course"
 MEAN = "import numpy as np\n\n\ndef mean_pooling(states, lengths):\n    return states.mean(axis=1)\n"

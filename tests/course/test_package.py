@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.course.catalogue import HOME, CatalogueEntry, entries
+from regard.course.catalogue import HOME, ExerciseEntry, entries
 from regard.course.course_folder import open_folder
 
 ROOT = Path(__file__).parents[2]
@@ -39,7 +39,7 @@ def test_starters_are_clean_as_learners_receive_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
-def test_starter_and_solution_have_the_same_signatures(entry: CatalogueEntry) -> None:
+def test_starter_and_solution_have_the_same_signatures(entry: ExerciseEntry) -> None:
     def signatures(text: str) -> dict[str, str]:
         found = re.findall(r"^def (\w+)(\(.*?\) -> .*?):\n", text, flags=re.DOTALL | re.MULTILINE)
         return {name: re.sub(r"[\s]+|,(?=\s*\))", "", signature) for name, signature in found}
@@ -50,7 +50,7 @@ def test_starter_and_solution_have_the_same_signatures(entry: CatalogueEntry) ->
         assert solution[name] == signature, name
 
 
-def with_experiment(entry: CatalogueEntry, folder: Path) -> Path:
+def with_experiment(entry: ExerciseEntry, folder: Path) -> Path:
     experiment = entry.starter[entry.starter.index("if __name__") :]
     path = folder / "exercise.py"
     path.write_text(f"{entry.solution}\n\n{experiment}", encoding="utf-8")
@@ -63,7 +63,7 @@ def with_experiment(entry: CatalogueEntry, folder: Path) -> Path:
     ids=lambda entry: entry.name,
 )
 def test_the_experiment_of_a_torch_exercise_runs_once_the_todo_is_written(
-    entry: CatalogueEntry, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    entry: ExerciseEntry, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Here, where torch is loaded already."""
     runpy.run_path(str(with_experiment(entry, tmp_path)), run_name="__main__")
@@ -71,7 +71,7 @@ def test_the_experiment_of_a_torch_exercise_runs_once_the_todo_is_written(
 
 
 @pytest.mark.parametrize("entry", [one for one in entries() if one.needs == "numpy"], ids=lambda entry: entry.name)
-def test_the_experiment_runs_once_the_todo_is_written(entry: CatalogueEntry, tmp_path: Path) -> None:
+def test_the_experiment_runs_once_the_todo_is_written(entry: ExerciseEntry, tmp_path: Path) -> None:
     path = with_experiment(entry, tmp_path)
     done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

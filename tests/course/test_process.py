@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from regard.course import learner_channel, process
-from regard.course.catalogue import CatalogueEntry, entries, find
+from regard.course.catalogue import ExerciseEntry, entries, find
 from regard.course.descendants import marked
-from regard.course.process import Grader, grade_file
+from regard.course.process import Grader
 from regard.course.session import Session
 from regard.course.verdict import Verdict
 
@@ -27,11 +27,11 @@ def softmax(scores):
 """
 
 
-def quick(entry: CatalogueEntry, seconds: float = 1.5) -> CatalogueEntry:
+def quick(entry: ExerciseEntry, seconds: float = 1.5) -> ExerciseEntry:
     return replace(entry, seconds=seconds)
 
 
-def graded(entry: CatalogueEntry, path: Path) -> Verdict:
+def graded(entry: ExerciseEntry, path: Path) -> Verdict:
     """Grade, and hold that no process with the run's mark survives."""
     with Grader(entry) as grader:
         verdict = grader.grade(path)
@@ -39,14 +39,14 @@ def graded(entry: CatalogueEntry, path: Path) -> Verdict:
     return verdict
 
 
-def test_a_right_file_passes(softmax_entry: CatalogueEntry, write: Write) -> None:
+def test_a_right_file_passes(softmax_entry: ExerciseEntry, write: Write) -> None:
     verdict = graded(softmax_entry, write(GOOD))
     assert verdict.passed
     assert verdict.checks > 50
     assert "800" in verdict.headline
 
 
-def test_an_endless_loop_is_stopped_and_its_line_named(softmax_entry: CatalogueEntry, write: Write) -> None:
+def test_an_endless_loop_is_stopped_and_its_line_named(softmax_entry: ExerciseEntry, write: Write) -> None:
     path = write("def softmax(scores):\n    while True:\n        scores = scores + 0\n")
     began = time.monotonic()
     verdict = graded(quick(softmax_entry), path)
@@ -56,7 +56,7 @@ def test_an_endless_loop_is_stopped_and_its_line_named(softmax_entry: CatalogueE
     assert "line 3:  scores = scores + 0" in verdict.details[0] or "line 2:  while True:" in verdict.details[0]
 
 
-def test_an_endless_loop_on_import_that_ignores_signals(softmax_entry: CatalogueEntry, write: Write) -> None:
+def test_an_endless_loop_on_import_that_ignores_signals(softmax_entry: ExerciseEntry, write: Write) -> None:
     path = write("""
         import signal, time
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -70,19 +70,19 @@ def test_an_endless_loop_on_import_that_ignores_signals(softmax_entry: Catalogue
     assert graded(quick(softmax_entry), path).status == "stopped"
 
 
-def test_a_forked_copy_has_no_say_and_is_ended(softmax_entry: CatalogueEntry, write: Write) -> None:
+def test_a_forked_copy_has_no_say_and_is_ended(softmax_entry: ExerciseEntry, write: Write) -> None:
     path = write("import os, time\nif os.fork() == 0:\n    time.sleep(1000)\n" + GOOD)
     verdict = graded(softmax_entry, path)
     assert verdict.passed
     assert "left 1 process running; I ended" in verdict.notes[0]
 
 
-def test_a_forked_copy_that_grades_too(softmax_entry: CatalogueEntry, write: Write) -> None:
+def test_a_forked_copy_that_grades_too(softmax_entry: ExerciseEntry, write: Write) -> None:
     verdict = graded(softmax_entry, write("import os\nos.fork()\n" + GOOD))
     assert verdict.passed
 
 
-def test_a_daemon_that_left_the_group_is_found(softmax_entry: CatalogueEntry, write: Write) -> None:
+def test_a_daemon_that_left_the_group_is_found(softmax_entry: ExerciseEntry, write: Write) -> None:
     path = write(
         """
         import os, time
@@ -100,7 +100,7 @@ def test_a_daemon_that_left_the_group_is_found(softmax_entry: CatalogueEntry, wr
     assert any("process" in note for note in verdict.notes)
 
 
-def test_a_program_that_hides_its_environment_is_found(softmax_entry: CatalogueEntry, write: Write) -> None:
+def test_a_program_that_hides_its_environment_is_found(softmax_entry: ExerciseEntry, write: Write) -> None:
     """Another session, no mark to be found by, and its parent gone: it has become our child."""
     hidden = "import subprocess\nsubprocess.Popen(['sleep', '4321'], env={}, start_new_session=True)\n"
     verdict = graded(softmax_entry, write(hidden + GOOD))
@@ -119,7 +119,7 @@ def running(*command: str) -> bool:
     return False
 
 
-def test_a_fork_bomb_is_stopped(softmax_entry: CatalogueEntry, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fork_bomb_is_stopped(softmax_entry: ExerciseEntry, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(learner_channel, "MOST_PROCESSES", 8)
     monkeypatch.setattr(process, "MOST_PROCESSES", 8)
     path = write("""
@@ -133,14 +133,14 @@ def test_a_fork_bomb_is_stopped(softmax_entry: CatalogueEntry, write: Write, mon
     assert "more than 8 processes" in verdict.headline
 
 
-def test_megabytes_of_print_are_stopped(softmax_entry: CatalogueEntry, write: Write) -> None:
+def test_megabytes_of_print_are_stopped(softmax_entry: ExerciseEntry, write: Write) -> None:
     verdict = graded(softmax_entry, write("while True:\n    print('x' * 10000)\n"))
     assert verdict.status == "stopped"
     assert "more than a megabyte" in verdict.headline
     assert len(verdict.printed) < 3000
 
 
-def test_some_print_is_shown(softmax_entry: CatalogueEntry, write: Write) -> None:
+def test_some_print_is_shown(softmax_entry: ExerciseEntry, write: Write) -> None:
     verdict = graded(softmax_entry, write("print('look:', 42)\n" + GOOD))
     assert verdict.passed
     assert verdict.printed == "look: 42\n"
@@ -191,30 +191,30 @@ def test_some_print_is_shown(softmax_entry: CatalogueEntry, write: Write) -> Non
     ],
 )
 def test_each_way_to_be_unready_is_put_into_words(
-    softmax_entry: CatalogueEntry, write: Write, text: str, headline: str
+    softmax_entry: ExerciseEntry, write: Write, text: str, headline: str
 ) -> None:
-    verdict = grade_file(softmax_entry, write(text))
+    verdict = graded(softmax_entry, write(text))
     assert headline in verdict.headline
     assert not verdict.passed
     assert not verdict.printed.replace("name? ", "")
 
 
-def test_binary_rubbish_and_missing_files(softmax_entry: CatalogueEntry, tmp_path: Path) -> None:
+def test_binary_rubbish_and_missing_files(softmax_entry: ExerciseEntry, tmp_path: Path) -> None:
     path = tmp_path / "exercise.py"
-    assert grade_file(softmax_entry, path).status == "missing"
+    assert graded(softmax_entry, path).status == "missing"
     path.write_bytes(b"\xff\xfe\x00rubbish")
-    assert grade_file(softmax_entry, path).half
+    assert graded(softmax_entry, path).half
     path.write_bytes(b"def f(:\n\x00")
-    assert grade_file(softmax_entry, path).half
+    assert graded(softmax_entry, path).half
 
 
-def test_a_long_message_is_cut(softmax_entry: CatalogueEntry, write: Write) -> None:
-    verdict = grade_file(softmax_entry, write("raise ValueError('x' * 5_000_000)\n"))
+def test_a_long_message_is_cut(softmax_entry: ExerciseEntry, write: Write) -> None:
+    verdict = graded(softmax_entry, write("raise ValueError('x' * 5_000_000)\n"))
     assert verdict.headline.startswith("Running your file raised ValueError: xxx")
     assert len(verdict.headline) < 400
 
 
-def test_a_folder_that_is_gone(softmax_entry: CatalogueEntry, tmp_path: Path) -> None:
+def test_a_folder_that_is_gone(softmax_entry: ExerciseEntry, tmp_path: Path) -> None:
     with Grader(softmax_entry) as grader:
         verdict = grader.grade(tmp_path / "gone" / "exercise.py")
     assert verdict.status == "missing"
@@ -222,7 +222,7 @@ def test_a_folder_that_is_gone(softmax_entry: CatalogueEntry, tmp_path: Path) ->
     assert not verdict.printed
 
 
-def test_what_is_no_source_is_not_read(softmax_entry: CatalogueEntry, tmp_path: Path) -> None:
+def test_what_is_no_source_is_not_read(softmax_entry: ExerciseEntry, tmp_path: Path) -> None:
     path = tmp_path / "exercise.py"
     os.mkfifo(path)
     assert "exercise.py is not a regular file" in graded(softmax_entry, path).headline
@@ -235,7 +235,7 @@ def test_what_is_no_source_is_not_read(softmax_entry: CatalogueEntry, tmp_path: 
 @pytest.mark.parametrize(
     "rubbish", [b"rubbish\n", b"3\n", b'{"verdict": 3}\n', b'{"busy": 3}\n', b"\xff\n", b"half a line"]
 )
-def test_rubbish_in_the_channel_is_no_verdict(softmax_entry: CatalogueEntry, write: Write, rubbish: bytes) -> None:
+def test_rubbish_in_the_channel_is_no_verdict(softmax_entry: ExerciseEntry, write: Write, rubbish: bytes) -> None:
     """A file that writes into every descriptor it finds."""
     path = write(f"""
 import contextlib, os
@@ -248,14 +248,14 @@ for one in range(3, 200):
     assert "wrote into the channel" in verdict.headline
 
 
-def test_a_file_gains_no_time_by_being_busy(softmax_entry: CatalogueEntry, write: Write) -> None:
+def test_a_file_gains_no_time_by_being_busy(softmax_entry: ExerciseEntry, write: Write) -> None:
     path = write("from regard.course.waiting import busy\nwhile True:\n    busy('resting', 0, 1)\n")
     verdict = graded(quick(softmax_entry), path)
     assert verdict.status == "stopped"
     assert "still running after 1.5 s" in verdict.headline
 
 
-def test_a_file_that_spoils_numpy_spoils_it_for_itself_only(softmax_entry: CatalogueEntry, write: Write) -> None:
+def test_a_file_that_spoils_numpy_spoils_it_for_itself_only(softmax_entry: ExerciseEntry, write: Write) -> None:
     spoiled = "import numpy as np\nnp.empty_like = np.allclose = np.array_equal = None\n"
     assert graded(softmax_entry, write(spoiled + GOOD)).passed
     verdict = graded(softmax_entry, write(spoiled + GOOD.replace("axis=-1", "axis=0")))
@@ -263,7 +263,7 @@ def test_a_file_that_spoils_numpy_spoils_it_for_itself_only(softmax_entry: Catal
 
 
 def test_a_module_of_the_learner_never_shadows_the_library(
-    softmax_entry: CatalogueEntry, write: Write, tmp_path: Path
+    softmax_entry: ExerciseEntry, write: Write, tmp_path: Path
 ) -> None:
     (tmp_path / "random.py").write_text("raise RuntimeError('shadowed')\n")
     (tmp_path / "json.py").write_text("raise RuntimeError('shadowed')\n")
@@ -272,7 +272,7 @@ def test_a_module_of_the_learner_never_shadows_the_library(
     assert graded(softmax_entry, path).passed
 
 
-def test_too_much_memory_is_an_error_of_the_file(softmax_entry: CatalogueEntry, write: Write) -> None:
+def test_too_much_memory_is_an_error_of_the_file(softmax_entry: ExerciseEntry, write: Write) -> None:
     verdict = graded(softmax_entry, write("import numpy as np\nkeep = np.ones(2 * 10**9)\n"))
     assert verdict.status == "broken"
     assert "MemoryError" in verdict.headline or "allocate" in verdict.headline
@@ -295,26 +295,26 @@ def test_memory_that_grows_without_end_is_reported_as_that(
     assert "kept.append(" in verdict.details[0]
 
 
-def test_memory_is_named_where_the_time_is_up_first(softmax_entry: CatalogueEntry, write: Write) -> None:
+def test_memory_is_named_where_the_time_is_up_first(softmax_entry: ExerciseEntry, write: Write) -> None:
     """A busy machine may need the whole time to hand out the memory."""
     path = write("kept = bytes(12 * 10**8) + b'x'\nwhile True:\n    pass\n")
     verdict = graded(quick(softmax_entry, 4.0), path)
     assert "1.2 GB of memory (the limit is 2 GB)" in verdict.headline
 
 
-def test_a_forbidden_amount_of_memory_is_explained(softmax_entry: CatalogueEntry, write: Write) -> None:
+def test_a_forbidden_amount_of_memory_is_explained(softmax_entry: ExerciseEntry, write: Write) -> None:
     path = write("import numpy as np\ndef softmax(scores):\n    return np.zeros((10**6, 10**6))\n")
     assert "far larger than the inputs" in graded(softmax_entry, path).advice
 
 
-def test_a_spare_that_nobody_needs_ends(softmax_entry: CatalogueEntry) -> None:
+def test_a_spare_that_nobody_needs_ends(softmax_entry: ExerciseEntry) -> None:
     grader = Grader(softmax_entry)
     grader.close()
     assert grader.channel.process.returncode is not None
     assert marked(grader.channel.mark) == set()
 
 
-def test_a_spare_may_wait_long(softmax_entry: CatalogueEntry, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_spare_may_wait_long(softmax_entry: ExerciseEntry, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(learner_channel, "LOADING_SECONDS", 2.0)
     with Grader(softmax_entry) as grader:
         grader.channel.wait_until_ready(30.0)
@@ -341,6 +341,6 @@ def test_the_learner_s_time_starts_when_torch_is_loaded(write: Write) -> None:
 
 
 @pytest.mark.parametrize("entry", entries()[:5], ids=lambda entry: entry.name)
-def test_solutions_pass_as_files_in_their_own_process(entry: CatalogueEntry, write: Write) -> None:
+def test_solutions_pass_as_files_in_their_own_process(entry: ExerciseEntry, write: Write) -> None:
     verdict = graded(entry, write(entry.solution))
     assert verdict.passed, verdict

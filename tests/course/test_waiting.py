@@ -11,7 +11,7 @@ from numpy.random import Generator
 
 from regard.course.assertions import Check
 from regard.course.attempt import Attempt
-from regard.course.catalogue import CatalogueEntry
+from regard.course.catalogue import ExerciseEntry
 from regard.course.exercise import Exercise, Law
 from regard.course.process import Grader
 from regard.course.waiting import bar, busy
@@ -40,18 +40,18 @@ def slow_to_check(exercise: Exercise, told: bool) -> Exercise:
 
 @pytest.mark.parametrize("told", [True, False])
 def test_only_the_learner_s_own_time_counts(
-    softmax_entry: CatalogueEntry, write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, told: bool
+    softmax_entry: ExerciseEntry, write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, told: bool
 ) -> None:
     heard: list[tuple[str, int, int]] = []
     slow = slow_to_check(softmax_entry.load(), told)
-    monkeypatch.setattr(CatalogueEntry, "load", lambda self: slow)
+    monkeypatch.setattr(ExerciseEntry, "load", lambda self: slow)
     with Grader(replace(softmax_entry, seconds=1.0)) as grader:
         verdict = grader.grade(write(GOOD), waiting=lambda *news: heard.append(news))
     assert verdict.passed, verdict
     assert heard[-1:] == ([("at work", 4, 5)] if told else [])
 
 
-def test_the_learner_s_time_is_limited(softmax_entry: CatalogueEntry, write: Callable[..., Path]) -> None:
+def test_the_learner_s_time_is_limited(softmax_entry: ExerciseEntry, write: Callable[..., Path]) -> None:
     with Grader(replace(softmax_entry, seconds=1.0)) as grader:
         verdict = grader.grade(write("import time\ntime.sleep(3)\n" + GOOD))
     assert verdict.status == "stopped"

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from course.terminal import CLEAR, Terminal, learn
-from regard.course.catalogue import CatalogueEntry, entries, find
+from regard.course.catalogue import ExerciseEntry, entries, find
 from regard.course.verdict_text import fold_code
 
 SOLVED = find("1").solution
@@ -224,7 +224,7 @@ def test_wrong_use_is_one_line_and_exit_code_2(tmp_path: Path, arguments: list[s
 
 @pytest.mark.parametrize("width", [80, 100])
 @pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
-def test_code_of_hints_and_solutions_is_still_python_when_it_is_folded(entry: CatalogueEntry, width: int) -> None:
+def test_code_of_hints_and_solutions_is_still_python_when_it_is_folded(entry: ExerciseEntry, width: int) -> None:
     for text in (entry.hints[-1], entry.solution):
         code = text if text is entry.solution else "\n".join(line for line in _code(text))
         code = code.replace("…", "x")

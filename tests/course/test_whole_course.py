@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.course.catalogue import CatalogueEntry, entries, find
+from regard.course.catalogue import ExerciseEntry, entries, find
 
 COLUMNS, ROWS = 80, 24
 SLOWEST = 600.0
@@ -75,7 +75,7 @@ class Learner:
     def __init__(self, terminal: Tmux, folder: Path) -> None:
         self.terminal, self.folder = terminal, folder
 
-    def takes(self, entry: CatalogueEntry) -> None:
+    def takes(self, entry: ExerciseEntry) -> None:
         terminal = self.terminal
         seen = terminal.pages(f"Exercise {entry.number} of {len(entries())}", "·")
         assert not lost_words(entry.readme, seen)
@@ -89,7 +89,7 @@ class Learner:
         terminal.press("a")
         assert not lost_words(entry.answers, terminal.pages("Try this"))
 
-    def _makes_a_mistake(self, entry: CatalogueEntry) -> None:
+    def _makes_a_mistake(self, entry: ExerciseEntry) -> None:
         """Saves the solution with the first named slip in it, and reads the diagnosis."""
         mistake = next((one for one in entry.load().mistakes if one.edits), None)
         if mistake is None:
@@ -102,7 +102,7 @@ class Learner:
         self.terminal.wait_for("(check:", seconds=SLOWEST)
         assert not lost_words(mistake.message, self.terminal.pages())
 
-    def _saves(self, entry: CatalogueEntry, text: str) -> None:
+    def _saves(self, entry: ExerciseEntry, text: str) -> None:
         (self.folder / entry.name / "exercise.py").write_text(text, encoding="utf-8")
 
 

@@ -40,7 +40,7 @@ def test_the_laws_hold(folder: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 @pytest.mark.parametrize("placement", ["input", "output"])
 def test_every_loop_passes_the_memory_on(folder: Path, placement: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weight_swap, "WORTH", 0)  # no accelerated loop is left out for the model's size
+    monkeypatch.setattr(weight_swap, "DEFERRED", 0)  # no accelerated loop is left out for the model's size
     torch.manual_seed(0)
     sizes = {"embedding": 6, "encoder_units": 5, "decoder_units": 7, "attention_width": 4}
     config = RecurrentConfig(score=CLASS, placement=placement, **sizes)

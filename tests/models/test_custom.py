@@ -57,7 +57,7 @@ def calls(model: Seq2Seq, module: nn.Module, watch: Watch) -> int:
 
 @pytest.fixture(autouse=True)
 def deferred_gradients(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weight_swap, "WORTH", 0)
+    monkeypatch.setattr(weight_swap, "DEFERRED", 0)
 
 
 @pytest.mark.parametrize("watch", [hooked, hooked_for_all, put_on])

@@ -50,7 +50,7 @@ def test_a_whole_model_in_bf16_decodes(config: Config) -> None:
 def test_autocast_leaves_double_precision_alone(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
     """As it does in torch's own products."""
     model, found = build(config).train(), []
-    monkeypatch.setattr(weight_swap, "WORTH", 0)
+    monkeypatch.setattr(weight_swap, "DEFERRED", 0)
     for plain in ("0", "1"):
         monkeypatch.setenv("REGARD_PLAIN", plain)
         with torch.autocast("cpu", dtype=torch.bfloat16):

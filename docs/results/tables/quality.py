@@ -212,7 +212,7 @@ def boxed() -> str:
         for name, label, goal in (
             ("Tatoeba test", "Tatoeba test, 3,371 sentences, BLEU", "52 and 61"),
             ("Europarl test", "Europarl test, 3,000 sentences, BLEU", "30"),
-            ("15 to 25 words", "of both, 15 to 25 words, 1,112 sentences, BLEU", ""),
+            ("15 to 25 words", "sentences of 15 to 25 words of both test sets, 1,112 sentences, BLEU", ""),
         )
     ]
     full = (f"{one['float32']['Tatoeba test']['bleu']:.2f}" for one in columns)

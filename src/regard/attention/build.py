@@ -41,7 +41,6 @@ def build_attention(
     bias: bool = False,
     heads: int = 1,
     reach: int = DEFAULT_REACH,
-    dropout: float = 0.0,
     bidirectional: bool = False,
     trust: Collection[str] = (),
 ) -> Attention:
@@ -57,16 +56,14 @@ def build_attention(
     for name, number in {**sizes, "reach": reach}.items():
         if number is not None and number < 1:
             raise ValueError(f"attention: {name} is {number}, but it must be at least 1")
-    if not 0.0 <= dropout < 1.0:
-        raise ValueError(f"attention: dropout is {dropout}, but it must lie in [0, 1)")
     width = query_width if width is None else width
     if window not in WINDOWS:
         raise ValueError(f'attention: unknown window "{window}": {suggest(window, WINDOWS)}')
     check_combination(score, window, query_width, state_width, width, heads)
     if bias and score != "additive":
         raise ValueError(f"attention: bias is for score 'additive', not '{score}'")
-    looks = _build_window(window, reach, query_width, width)
-    offered = {**sizes, "width": width, "window": looks, "dropout": dropout}
+    chosen_window = _build_window(window, reach, query_width, width)
+    offered = {**sizes, "width": width, "window": chosen_window}
     if score in SCORES:
         return _build(SCORES[score], score, window, {**offered, "bias": bias, "bidirectional": bidirectional})
     _check_trusted(score, trust)

@@ -4,7 +4,7 @@ import errno
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -27,6 +27,13 @@ def whole_folder(target: Path, marker: str = NAME, kind: str = "a bundle") -> It
         with files.whole_folder(target) as draft:
             yield draft
             _check_replaceable(Path(os.path.realpath(target)), target, marker, kind)  # it may have changed meanwhile
+
+
+def check_no_bundle_lost(target: Path, is_export: Callable[[Path], bool]) -> None:
+    """Raise if `target` is a bundle that is no earlier export, or has files that are not part of that export."""
+    if (target / NAME).exists() and not is_export(target):
+        raise InputError(f"cannot write {target}: this folder holds a bundle, which would be lost: name another folder")
+    check_earlier_export(target)
 
 
 def check_earlier_export(target: Path, marker: str = NAME) -> None:

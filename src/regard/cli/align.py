@@ -6,9 +6,10 @@ The target is given (a file, or a split of the recipe); without one the model tr
 Keys of --set:
     heads=1.0,1.3 or 1.*      attention heads as layer.head (default: the mean of all)
     shift=0                   row of attention: 0 the word's own, 1 the next, -1 the one before
-    method=argmax             or threshold: every weight above it makes a link
+    method=argmax             or threshold: every weight that reaches it makes a link
     threshold=0.2             the least attention weight that makes a link
-    null=true                 no link for a word whose largest weight is on EOS
+    null=true                 no link for a word with more weight on pieces outside words, such as
+                              EOS, than on any source word
     posterior=1               posterior alignment: p(link given the target word), with attention^X
                               as prior; tune: --tune chooses X
     evidence=state            or word: the posterior without the target words written before

@@ -91,11 +91,9 @@ def _export_onnx(bundle: Path, out: Path, int8: bool, trace: bool) -> "Manifest"
 
 
 def _export_int8(path: Path, out: Path, trust: Sequence[str]) -> "Manifest":
-    from regard.bundle.bundle_folder import check_earlier_export
+    from regard.bundle.bundle_folder import check_no_bundle_lost
     from regard.bundle.manifest import NAME, read_manifest
     from regard.bundle.store import load_bundle, save_int8
 
-    if (out / NAME).exists() and read_manifest(out / NAME).stored != "int8":
-        raise InputError(f"cannot write {out}: this folder holds a bundle, which would be lost: name another folder")
-    check_earlier_export(out)
+    check_no_bundle_lost(out, lambda folder: read_manifest(folder / NAME).stored == "int8")
     return save_int8(out, load_bundle(path, trust=trust))

@@ -30,7 +30,7 @@ from regard.suggest import suggest
 from regard.text.input_error import InputError
 
 if TYPE_CHECKING:
-    from regard.course.catalogue import CatalogueEntry
+    from regard.course.catalogue import ExerciseEntry
     from regard.course.session import Session
     from regard.course.verdict import Verdict
     from regard.course.verdict_text import Paint
@@ -115,7 +115,7 @@ def _show_text(text: str) -> None:
     typer.echo(plain(lines, sys.stdout.encoding), file=bare(sys.stdout))
 
 
-def _watch(session: "Session", entry: "CatalogueEntry | None") -> None:
+def _watch(session: "Session", entry: "ExerciseEntry | None") -> None:
     from regard.course.watch import watch
     from regard.course.watch.key_presses import Keys
     from regard.course.watch.watch_screen import Screen
@@ -125,7 +125,7 @@ def _watch(session: "Session", entry: "CatalogueEntry | None") -> None:
     watch(session, Keys(), Screen(bare(sys.stdout)))
 
 
-def _run(session: "Session", entry: "CatalogueEntry", as_json: bool) -> None:
+def _run(session: "Session", entry: "ExerciseEntry", as_json: bool) -> None:
     from regard.course.verdict_text import plain, verdict_lines
 
     session.choose(entry)
@@ -187,7 +187,7 @@ def _grade_class(directory: Path, exercise: str | None, report: Path | None, as_
     from regard.course.classroom import grade_class, passed_over, table_lines
     from regard.course.verdict_text import plain, visible
 
-    def show(learner: str, entry: "CatalogueEntry", verdict: "Verdict") -> None:
+    def show(learner: str, entry: "ExerciseEntry", verdict: "Verdict") -> None:
         if sys.stderr.isatty():
             typer.echo(f"{visible(learner)}: {entry.number} {verdict.status}", err=True)
 

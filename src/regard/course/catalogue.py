@@ -27,7 +27,7 @@ KEYS: dict[str, type | tuple[type, ...]] = {
 
 
 @dataclass(frozen=True)
-class CatalogueEntry:
+class ExerciseEntry:
     """One exercise of the course: its texts and the location of its checks."""
 
     number: int
@@ -117,13 +117,13 @@ def use_course(directory: Path) -> None:
         sys.path.append(str(home))
 
 
-def entries() -> tuple[CatalogueEntry, ...]:
+def entries() -> tuple[ExerciseEntry, ...]:
     """All exercises in their order."""
     return _entries(_Course.home)
 
 
 @cache
-def _entries(home: Path) -> tuple[CatalogueEntry, ...]:
+def _entries(home: Path) -> tuple[ExerciseEntry, ...]:
     found = tuple(_entry(path) for path in sorted(home.glob("e[0-9][0-9]_*")) if path.is_dir())
     for one, other in pairwise(found):
         if one.number == other.number:
@@ -136,11 +136,11 @@ def is_exercise(word: str) -> bool:
     return any(word in _names(entry) for entry in entries())
 
 
-def _names(entry: CatalogueEntry) -> tuple[str, ...]:
+def _names(entry: ExerciseEntry) -> tuple[str, ...]:
     return str(entry.number), f"{entry.number:02}", entry.name, entry.name[3:]
 
 
-def find(wanted: str) -> CatalogueEntry:
+def find(wanted: str) -> ExerciseEntry:
     """By number ("3"), by folder ("03_masking") or by name ("masking")."""
     for entry in entries():
         if wanted in _names(entry):
@@ -149,12 +149,12 @@ def find(wanted: str) -> CatalogueEntry:
     raise InputError(f"there is no exercise {wanted!r}; the course has {names}")
 
 
-def _entry(home: Path) -> CatalogueEntry:
+def _entry(home: Path) -> ExerciseEntry:
     missing = [name for name in FILES if not (home / name).is_file()]
     if missing:
         raise InputError(f"{home} has no {', no '.join(missing)}; an exercise needs {', '.join(FILES)}")
     about = _about(home / "about.toml")
-    return CatalogueEntry(
+    return ExerciseEntry(
         number=int(home.name[1:3]),
         name=home.name[1:],
         title=about["title"],

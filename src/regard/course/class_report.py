@@ -11,7 +11,7 @@ import tokenize
 from itertools import combinations, pairwise
 from pathlib import Path
 
-from regard.course.catalogue import CatalogueEntry, entries
+from regard.course.catalogue import ExerciseEntry, entries
 from regard.course.classroom import Graded
 from regard.course.learner_progress import load_progress
 from regard.course.verdict_text import Paint, verdict_lines, visible
@@ -39,7 +39,7 @@ SUSPECT_MODULES = (
 """Names with which a file can leave its own functions; no exercise needs any of them."""
 
 
-def own_lines(entry: CatalogueEntry, text: str) -> str:
+def own_lines(entry: ExerciseEntry, text: str) -> str:
     """A file without the starter's lines, comments, empty lines and spacing; all names that can be chosen are one."""
     starter = {line.strip() for line in entry.starter.splitlines()}
     kept = "\n".join(line for line in text.splitlines() if line.strip() not in starter)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.course.attempt import MOST_SOURCE_BYTES, too_large
-from regard.course.catalogue import CatalogueEntry, entries
+from regard.course.catalogue import ExerciseEntry, entries
 from regard.course.confinement import hide_memory
 from regard.course.process import Grader
 from regard.course.verdict import Verdict
@@ -35,7 +35,7 @@ class Graded:
         return sum(entry.points for entry in self.entries if self.verdicts[entry.name].passed)
 
     @property
-    def entries(self) -> list[CatalogueEntry]:
+    def entries(self) -> list[ExerciseEntry]:
         """The exercises that were graded."""
         return [entry for entry in entries() if entry.name in self.verdicts]
 
@@ -84,9 +84,9 @@ def passed_over(directory: Path) -> list[str]:
 
 def grade_class(
     directory: Path,
-    tell: Callable[[str, CatalogueEntry, Verdict], None] = lambda *_: None,
+    tell: Callable[[str, ExerciseEntry, Verdict], None] = lambda *_: None,
     waiting: Waiting = ignore_progress,
-    only: CatalogueEntry | None = None,
+    only: ExerciseEntry | None = None,
 ) -> list[Graded]:
     """Every exercise of every learner, or one; `tell` receives each verdict, `waiting` the progress of slow checks.
 
@@ -154,7 +154,7 @@ def _troubles(one: Graded) -> Iterator[str]:
             yield "  " + textwrap.shorten(line, 160, placeholder=" …")
 
 
-def _known(entry: CatalogueEntry, path: Path) -> Verdict | None:
+def _known(entry: ExerciseEntry, path: Path) -> Verdict | None:
     """Verdicts that need no process: no file, or the starter as it was."""
     if not os.path.isfile(path):
         return Verdict("missing", f"{entry.name}/exercise.py is not there.")
@@ -175,7 +175,7 @@ def _package() -> dict[Path, tuple[int, int]]:
     return {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in files}
 
 
-def _next_grader(folders: dict[str, Path], jobs: list[tuple[str, CatalogueEntry]]) -> Grader | None:
+def _next_grader(folders: dict[str, Path], jobs: list[tuple[str, ExerciseEntry]]) -> Grader | None:
     for name, entry in jobs:
         if _known(entry, folders[name] / entry.name / "exercise.py") is None:
             return Grader(entry)

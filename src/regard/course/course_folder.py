@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from regard.course.catalogue import CatalogueEntry, entries
+from regard.course.catalogue import ExerciseEntry, entries
 from regard.files import write_whole
 from regard.text.input_error import InputError
 
@@ -43,7 +43,7 @@ class CourseFolder:
     created: bool
     notes: tuple[str, ...] = ()
 
-    def file(self, entry: CatalogueEntry) -> Path:
+    def file(self, entry: ExerciseEntry) -> Path:
         return self.path / entry.name / "exercise.py"
 
 
@@ -92,7 +92,7 @@ def spare_place(make: bool = True) -> Path:
     return place
 
 
-def reset(folder: CourseFolder, entry: CatalogueEntry) -> Path | None:
+def reset(folder: CourseFolder, entry: ExerciseEntry) -> Path | None:
     """Put the starter back; what was there is kept beside it under the name that is returned."""
     path = folder.file(entry)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -42,11 +42,11 @@ def named(exercise: Exercise, attempt: Attempt, trials: list[Trial], law: Law | 
                 return Diagnosis(mistake.message, mistake.name)
             continue
         for variant in mistake.variants:
-            if _behaves_like(exercise, attempt, Attempt({**exercise.reference, **variant}), trials, law):
+            if _behaves_like(attempt, Attempt({**exercise.reference, **variant}), trials, law):
                 return Diagnosis(mistake.message, mistake.name)
     if law is None:
         for one, other, imposter in _pairs(exercise):
-            if _behaves_like(exercise, attempt, imposter, trials, law):
+            if _behaves_like(attempt, imposter, trials, law):
                 return Diagnosis(f"Two mistakes at once. {one.message} And: {other.message}", one.name)
     return None
 
@@ -61,9 +61,7 @@ def _pairs(exercise: Exercise) -> Iterator[tuple[Mistake, Mistake, Attempt]]:
             yield one, other, Attempt({**exercise.reference, **functions})
 
 
-def _behaves_like(
-    exercise: Exercise, attempt: Attempt, imposter: Attempt, trials: list[Trial], law: Law | None
-) -> bool:
+def _behaves_like(attempt: Attempt, imposter: Attempt, trials: list[Trial], law: Law | None) -> bool:
     evidence = False
     for trial in trials:
         family = trial.family

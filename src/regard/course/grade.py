@@ -1,4 +1,4 @@
-"""Grade an attempt: families of inputs, laws, then what needs stable numbers; shrink, show, diagnose."""
+"""Grades an attempt: inputs and laws, then numerical stability; shrinks, shows and diagnoses the first failure."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -154,7 +154,7 @@ def _family_verdict(
     attempt: Attempt, family: Family, arguments: Arguments, yours: Outcome, found: Difference
 ) -> Verdict:
     shown = family.describe(arguments) if family.describe is not None else arguments_lines(arguments)
-    if isinstance(yours.error, Broken):  # the check itself found what it could not go on with
+    if isinstance(yours.error, Broken):  # raised by the check, not by the learner's code
         return Verdict("failed", yours.error.headline, (*yours.error.details, *shown), "error", family.name)
     if yours.error is not None:
         name = family.function or next(iter(attempt.functions))

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from regard.course.catalogue import CatalogueEntry
+from regard.course.catalogue import ExerciseEntry
 from regard.course.verdict import Verdict
 from regard.files import write_whole
 from regard.reading_files import read_json
@@ -14,7 +14,7 @@ from regard.reading_files import read_json
 FOLDER = ".reports"
 
 
-def keep_report(folder: Path, entry: CatalogueEntry, verdict: Verdict) -> None:
+def keep_report(folder: Path, entry: ExerciseEntry, verdict: Verdict) -> None:
     """A course folder that cannot be written has no reports: grading goes on without them."""
     when = datetime.now(UTC).isoformat(timespec="seconds")
     with suppress(OSError):
@@ -22,7 +22,7 @@ def keep_report(folder: Path, entry: CatalogueEntry, verdict: Verdict) -> None:
         write_whole(folder / FOLDER / f"{entry.name}.json", content, parents=True)
 
 
-def read_report(folder: Path, entry: CatalogueEntry) -> dict[str, Any] | None:
+def read_report(folder: Path, entry: ExerciseEntry) -> dict[str, Any] | None:
     """As `keep_report` wrote it; None if there is none, or the file is damaged."""
     try:
         found = read_json(folder / FOLDER / f"{entry.name}.json")

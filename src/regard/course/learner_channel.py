@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from regard.child import python
-from regard.course.catalogue import CatalogueEntry
+from regard.course.catalogue import ExerciseEntry
 from regard.course.course_folder import spare_place
 from regard.course.descendants import MARK, end_all, family_of, resident_bytes
 from regard.course.wire import MOST_BYTES, Corrupt, Reader
@@ -45,7 +45,7 @@ class Stopped(BaseException):
 class LearnerChannel:
     """Starts the process at once; `exchange` sends a message there and waits for the answer."""
 
-    def __init__(self, entry: CatalogueEntry) -> None:
+    def __init__(self, entry: ExerciseEntry) -> None:
         self.entry = entry
         self.mark = secrets.token_hex(8)
         self.trace: IO[bytes] = os.fdopen(_nameless_file(), "r+b")

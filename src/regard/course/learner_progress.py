@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
 
-from regard.course.catalogue import CatalogueEntry, entries
+from regard.course.catalogue import ExerciseEntry, entries
 from regard.course.course_folder import spare_place
 from regard.course.verdict import Verdict
 from regard.files import locked, write_whole
@@ -40,7 +40,7 @@ class LearnerProgress:
     _stored: str = ""
     """The file's text when it was last read or written: another session may have changed it since."""
 
-    def record(self, entry: CatalogueEntry, verdict: Verdict) -> None:
+    def record(self, entry: ExerciseEntry, verdict: Verdict) -> None:
         """Count an attempt (an untouched starter is none); note the first success."""
         if verdict.status in ("unfinished", "missing"):
             return
@@ -49,7 +49,7 @@ class LearnerProgress:
         if verdict.passed:
             self.passed.setdefault(entry.name, datetime.now(UTC).isoformat(timespec="seconds"))
 
-    def current_entry(self) -> CatalogueEntry:
+    def current_entry(self) -> ExerciseEntry:
         """The exercise that the learner worked on last, else the first that has not passed."""
         for entry in entries():
             if entry.name == self.current:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from regard.course.catalogue import CatalogueEntry
+    from regard.course.catalogue import ExerciseEntry
     from regard.course.verdict import Verdict
 
 COLOURS = {"passed": "#1a7f37", "unstable": "#9a6700", "unfinished": "#0969da"}
@@ -17,7 +17,7 @@ COLOURS = {"passed": "#1a7f37", "unstable": "#9a6700", "unfinished": "#0969da"}
 class Feedback:
     """What the grader says about some functions, for a notebook or a console."""
 
-    entry: "CatalogueEntry"
+    entry: "ExerciseEntry"
     verdict: "Verdict"
 
     @property

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from regard.course.catalogue import CatalogueEntry, entries
+from regard.course.catalogue import ExerciseEntry, entries
 from regard.files import write_whole
 
 INSTALL = """try:
@@ -27,7 +27,7 @@ def write_notebooks(directory: Path) -> list[Path]:
     return written
 
 
-def notebook(entry: CatalogueEntry) -> dict[str, Any]:
+def notebook(entry: ExerciseEntry) -> dict[str, Any]:
     """Text, an install cell for Colab, the starter, the check, the experiment, the hints folded."""
     starter, experiment = _parts(entry.starter)
     functions = ", ".join(_functions(starter))

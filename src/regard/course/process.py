@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 
 from regard.course.attempt import Unready, parameters_of, read_source, stumbled
-from regard.course.catalogue import CatalogueEntry
+from regard.course.catalogue import ExerciseEntry
 from regard.course.descendants import adopting
 from regard.course.grade import grade, unready
 from regard.course.learner_channel import (
@@ -32,7 +32,7 @@ class Grader:
     answers come back; what is right, how answers are compared and the verdict stay here.
     """
 
-    def __init__(self, entry: CatalogueEntry) -> None:
+    def __init__(self, entry: ExerciseEntry) -> None:
         self.entry = entry
         self.channel = LearnerChannel(entry)
 
@@ -148,16 +148,6 @@ class Grader:
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
         number = int(found.group(1))
         return f"line {number}:  {lines[number - 1].strip() if number <= len(lines) else ''}"
-
-
-def grade_file(entry: CatalogueEntry, path: Path) -> Verdict:
-    """One file, one fresh process."""
-    if not path.exists():
-        return Verdict(
-            "missing", f"{path.name} is not there. `regard learn reset {entry.number}` puts the starter back."
-        )
-    with Grader(entry) as grader:
-        return grader.grade(path)
 
 
 def _unlinked(path: Path) -> Path:

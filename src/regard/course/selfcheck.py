@@ -6,14 +6,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from regard.course.attempt import Attempt, Unready, load_attempt
-from regard.course.catalogue import TIERS, CatalogueEntry
+from regard.course.catalogue import TIERS, ExerciseEntry
 from regard.course.exercise import Exercise, Family
 from regard.course.grade import grade
 from regard.course.shrink import draw
 from regard.course.verdict import Verdict
 
 
-def problems(entry: CatalogueEntry) -> list[str]:
+def problems(entry: ExerciseEntry) -> list[str]:
     """Everything that is wrong with an exercise, as sentences; empty if it keeps the rules of README.md."""
     exercise = entry.load()
     return [
@@ -24,7 +24,7 @@ def problems(entry: CatalogueEntry) -> list[str]:
     ]
 
 
-def starter_problems(entry: CatalogueEntry, exercise: Exercise) -> Iterator[str]:
+def starter_problems(entry: ExerciseEntry, exercise: Exercise) -> Iterator[str]:
     """The starter loads, fails as unfinished, and names what to write."""
     verdict = grade_text(entry.starter, exercise)
     if verdict.status != "unfinished":
@@ -37,7 +37,7 @@ def starter_problems(entry: CatalogueEntry, exercise: Exercise) -> Iterator[str]
         yield 'the starter has no experiment under `if __name__ == "__main__"`'
 
 
-def solution_problems(entry: CatalogueEntry, exercise: Exercise) -> Iterator[str]:
+def solution_problems(entry: ExerciseEntry, exercise: Exercise) -> Iterator[str]:
     """Solution and alternatives pass, and every family and law asserted something while they did."""
     verdict = grade_text(entry.solution, exercise)
     if not verdict.passed:
@@ -71,7 +71,7 @@ def mistake_problems(exercise: Exercise, most: int | None = None, every: int = 1
         yield "two mistakes have the same message"
 
 
-def text_problems(entry: CatalogueEntry) -> Iterator[str]:
+def text_problems(entry: ExerciseEntry) -> Iterator[str]:
     """README and hint have what a learner looks for; what they point at exists."""
     if len(entry.hints) != len(TIERS) or not all(len(tier) > 40 for tier in entry.hints):
         yield f"hint.md must have the sections {', '.join(TIERS)}, each with a text; it has {len(entry.hints)}"

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from regard.course.catalogue import TIERS, CatalogueEntry, entries
+from regard.course.catalogue import TIERS, ExerciseEntry, entries
 from regard.course.course_folder import CourseFolder, open_folder, reset
 from regard.course.last_report import keep_report
 from regard.course.learner_progress import LearnerProgress, load_progress
@@ -30,20 +30,20 @@ class Session:
         return (*self.folder.notes, *self.progress.notes)
 
     @property
-    def current(self) -> CatalogueEntry:
+    def current(self) -> ExerciseEntry:
         return self.progress.current_entry()
 
     @property
-    def passed_last(self) -> CatalogueEntry:
+    def passed_last(self) -> ExerciseEntry:
         """The exercise that passed last; the current one if none has."""
         passed = [entry for entry in entries() if entry.name in self.progress.passed]
         return max(passed, key=lambda entry: self.progress.passed[entry.name], default=self.current)
 
-    def choose(self, entry: CatalogueEntry) -> None:
+    def choose(self, entry: ExerciseEntry) -> None:
         self.progress.current = entry.name
         self.progress.save()
 
-    def next(self) -> CatalogueEntry | None:
+    def next(self) -> ExerciseEntry | None:
         """The next exercise that has not passed, after the current one and then from the start."""
         place = entries().index(self.current) + 1
         order = [*entries()[place:], *entries()[:place]]
@@ -58,7 +58,7 @@ class Session:
 
     def grade(
         self,
-        entry: CatalogueEntry | None = None,
+        entry: ExerciseEntry | None = None,
         interrupted: Callable[[], bool] = lambda: False,
         waiting: Waiting = ignore_progress,
     ) -> Verdict:
@@ -76,7 +76,7 @@ class Session:
             keep_report(self.folder.path, entry, verdict)
         return verdict
 
-    def hint(self, entry: CatalogueEntry, tier: int | None = None) -> str:
+    def hint(self, entry: ExerciseEntry, tier: int | None = None) -> str:
         """A tier of the hint (1 to 3), or the one that fits the last verdict, or the next one that was not seen yet."""
         seen = self.progress.hints.get(entry.name, 0)
         fits = max(self.progress.advised.get(entry.name, 1), seen + 1)
@@ -90,7 +90,7 @@ class Session:
         title = f"Hint {wanted} of {len(TIERS)} for exercise {entry.number}: {TIERS[wanted - 1]}"
         return f"{title}\n\n{entry.hints[wanted - 1]}"
 
-    def solution(self, entry: CatalogueEntry) -> str:
+    def solution(self, entry: ExerciseEntry) -> str:
         """Ours, once theirs has passed."""
         if entry.name not in self.progress.passed:
             raise InputError(
@@ -99,13 +99,13 @@ class Session:
             )
         return entry.solution
 
-    def answers(self, entry: CatalogueEntry) -> str:
+    def answers(self, entry: ExerciseEntry) -> str:
         """What "Try this" was about, once theirs has passed."""
         if entry.name not in self.progress.passed:
             raise InputError(f"the answers to Try this of exercise {entry.number} are shown once your code passes")
         return f"Try this, exercise {entry.number}\n\n{entry.answers}"
 
-    def reset(self, entry: CatalogueEntry) -> str:
+    def reset(self, entry: ExerciseEntry) -> str:
         """The starter again; a sentence about what happened to the old file."""
         kept = reset(self.folder, entry)
         done = f"{self.folder.file(entry)} is the starter again"

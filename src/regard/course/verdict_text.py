@@ -4,7 +4,7 @@ import re
 import textwrap
 from collections.abc import Iterable
 
-from regard.course.catalogue import CatalogueEntry, entries
+from regard.course.catalogue import ExerciseEntry, entries
 from regard.course.learner_progress import LearnerProgress
 from regard.course.verdict import Verdict
 
@@ -56,7 +56,7 @@ class Paint:
         return f"\x1b[{';'.join(COLOURS[style] for style in styles)}m{text}\x1b[0m"
 
 
-def verdict_lines(entry: CatalogueEntry, verdict: Verdict, paint: Paint, width: int = 80) -> list[str]:
+def verdict_lines(entry: ExerciseEntry, verdict: Verdict, paint: Paint, width: int = 80) -> list[str]:
     """Headline, what was seen, the advice, what the file printed."""
     shade = SHADES.get(verdict.status, "red")
     title = f"{MARKS[verdict.status]} {entry.number} {entry.title}"

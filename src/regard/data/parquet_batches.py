@@ -1,6 +1,7 @@
 """Rows of a Parquet file in batches of bounded memory: a file of a kilobyte may hold gigabytes of repeated text."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +17,24 @@ TEXT = 64 << 20
 """Bytes of a batch when it is unpacked; a single row may have more."""
 
 
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Errors of the disk and of pyarrow inside the block are raised as an InputError."""
+    library = import_extra("pyarrow", f"the Parquet file {path}")
+    try:
+        yield
+    except (OSError, library.ArrowException) as problem:
+        raise InputError(f"{path} cannot be read as Parquet: {cut(' '.join(str(problem).split()), 500)}") from None
+
+
 def open_parquet(path: Path) -> Any:
     """An open file; its texts stay compressed as references to a dictionary, however often one is repeated."""
-    library = import_extra("pyarrow", f"the Parquet file {path}")
     parquet = import_extra("pyarrow.parquet", f"the Parquet file {path}")
-    try:
+    with _reading(path):
         with parquet.ParquetFile(path, memory_map=True) as file:
             columns = [file.schema.column(number) for number in range(len(file.schema))]
         texts = [one.path for one in columns if one.physical_type == "BYTE_ARRAY" and one.path == one.name]
         return parquet.ParquetFile(path, memory_map=True, read_dictionary=texts)
-    except (OSError, library.ArrowException) as problem:
-        raise InputError(f"{path} cannot be read as Parquet: {cut(' '.join(str(problem).split()), 500)}") from None
 
 
 def read_columns(path: Path, rows: int, columns: Sequence[str]) -> Iterator[dict[str, list[Any]]]:
@@ -47,22 +55,18 @@ def read_batches(
 
     `columns` that the file does not have mean all; `groups` are numbers of row groups.
     """
-    library = import_extra("pyarrow", f"the Parquet file {path}")
-    try:
-        with open_parquet(path) as file:
-            names = file.schema_arrow.names
-            if twice := next((name for name in names if names.count(name) > 1), None):
-                raise InputError(f'{path} has several columns "{cut(twice)}": rename them')
-            known = columns if columns is not None and {*columns} <= {*names} else None
-            chosen = list(range(file.metadata.num_row_groups) if groups is None else groups)
-            nested = max((_nested_bytes(file.metadata.row_group(group), path, known) for group in chosen), default=0)
-            few = min(rows if columns == known else 1, MOST["column"] // max(1, nested))
-            for batch in file.iter_batches(few, columns=known, row_groups=chosen):
-                for name in batch.schema.names:
-                    _check_cells(batch[name], path, name)
-                yield from _portions(batch)
-    except (OSError, library.ArrowException) as problem:
-        raise InputError(f"{path} cannot be read as Parquet: {cut(' '.join(str(problem).split()), 500)}") from None
+    with _reading(path), open_parquet(path) as file:
+        names = file.schema_arrow.names
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise InputError(f'{path} has several columns "{cut(twice)}": rename them')
+        known = columns if columns is not None and {*columns} <= {*names} else None
+        chosen = list(range(file.metadata.num_row_groups) if groups is None else groups)
+        nested = max((_nested_bytes(file.metadata.row_group(group), path, known) for group in chosen), default=0)
+        few = min(rows if columns == known else 1, MOST["column"] // max(1, nested))
+        for batch in file.iter_batches(few, columns=known, row_groups=chosen):
+            for name in batch.schema.names:
+                _check_cells(batch[name], path, name)
+            yield from _portions(batch)
 
 
 def texts_of(array: Any) -> list[str | None] | None:

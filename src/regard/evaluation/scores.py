@@ -33,11 +33,9 @@ def bleu(
     return _corpus_score(bleu_metric(tokenize, lowercase), hypotheses, references)
 
 
-def chrf(
-    hypotheses: Sequence[str], references: References, *, lowercase: bool = False, word_order: int = 0
-) -> CorpusScore:
-    """Corpus chrF, which needs no tokenisation and so suits every script; word_order=2 is chrF++."""
-    return _corpus_score(chrf_metric(lowercase, word_order), hypotheses, references)
+def chrf(hypotheses: Sequence[str], references: References, *, lowercase: bool = False) -> CorpusScore:
+    """Corpus chrF, which needs no tokenisation and so suits every script."""
+    return _corpus_score(chrf_metric(lowercase), hypotheses, references)
 
 
 def ter(hypotheses: Sequence[str], references: References, *, lowercase: bool = False) -> CorpusScore:
@@ -138,10 +136,10 @@ def bleu_metric(tokenize: str, lowercase: bool) -> Any:
     return BLEU(tokenize=tokenize, lowercase=lowercase, force=True)
 
 
-def chrf_metric(lowercase: bool = False, word_order: int = 0) -> Any:
+def chrf_metric(lowercase: bool = False) -> Any:
     from sacrebleu.metrics.chrf import CHRF
 
-    return CHRF(lowercase=lowercase, word_order=word_order)
+    return CHRF(lowercase=lowercase)
 
 
 def _corpus_score(metric: Any, hypotheses: Sequence[str], references: References, most: float = 100.0) -> CorpusScore:

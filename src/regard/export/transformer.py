@@ -66,9 +66,9 @@ def build_step(graph: Graph, model: Seq2Seq, state: State, *, trace: bool) -> No
         x = graph("Add", x, _self_attention(graph, layer, x, number, new))
         query = _norm(graph, layer.cross_norm, x)
         weigh = partial(choose_weights, graph, mask=mask, gaussian=None, given=given)
-        looked = multi_head_step(graph, layer.cross_attention, query, f"keys_{number}", f"values_{number}", weigh)
-        attended.append(looked)
-        x = graph("Add", x, looked.context)
+        crossed = multi_head_step(graph, layer.cross_attention, query, f"keys_{number}", f"values_{number}", weigh)
+        attended.append(crossed)
+        x = graph("Add", x, crossed.context)
         x = graph("Add", x, _feed_forward(graph, layer, x))
     output = decoder.readout.output
     logits = graph.linear(_norm(graph, decoder.norm, x), output.weight, output.bias)

@@ -6,7 +6,7 @@ import onnx
 import torch
 
 import regard
-from regard.bundle.bundle_folder import check_earlier_export, whole_folder
+from regard.bundle.bundle_folder import check_no_bundle_lost, whole_folder
 from regard.bundle.find import find_bundle
 from regard.bundle.manifest import NAME, FileEntry, read_manifest, write_manifest
 from regard.bundle.onnx_manifest import DATA, DECODER, ENCODER, Graphs, OnnxManifest
@@ -31,9 +31,7 @@ def export_onnx(path: Path, folder: Path, *, int8: bool = False, trace: bool = F
 
 def write_onnx(bundle: Bundle, folder: Path, *, int8: bool = False, trace: bool = False) -> OnnxManifest:
     """Write the graphs, the weights, the manifest and the tokenizers."""
-    if (folder / NAME).exists() and not is_onnx(folder):
-        raise InputError(f"cannot write {folder}: this folder holds a bundle, which would be lost: name another folder")
-    check_earlier_export(folder)
+    check_no_bundle_lost(folder, is_onnx)
     with whole_folder(folder) as draft:
         weights = Weights(int8=int8)
         graphs = build_graphs(bundle.model, weights, trace=trace)

@@ -1,7 +1,8 @@
 """Guards custom backward functions: first-order, unbatched gradients only; raises otherwise.
 
-torch's own `once_differentiable` raises only if the incoming gradient requires grad. After a loss whose backward pass
-starts with a constant one, gradients would pass as constants, and a penalty on them would silently have no effect.
+torch's own `once_differentiable` raises only if the incoming gradient requires grad. The backward pass
+of a loss starts with a constant, so that gradients would be treated as constants, and a penalty on them would silently
+have no effect.
 """
 
 from collections.abc import Callable

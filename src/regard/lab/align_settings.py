@@ -16,6 +16,7 @@ from regard.bounds import MOST, cut
 from regard.bundle.bundle_folder import write_whole
 from regard.bundle.store import Bundle
 from regard.data.lines import find_file
+from regard.lab.parallel import check_one_input
 from regard.reading_files import read_json
 from regard.runtime.posterior import Evidence, Posterior, undefined_for
 from regard.text.complaint import complain
@@ -130,11 +131,7 @@ class AlignRequest:
     def check(self) -> None:
         """Raise for contradictory options before any model is loaded."""
         options = self.options
-        if self.data is not None and (self.source is not None or self.target is not None):
-            raise InputError(f"{self.data} and --source or --target were both given: leave one of them out")
-        given = self.data or self.source
-        if given is not None and self.split is not None:
-            raise InputError(f"{given} and --split were both given: leave one of them out")
+        check_one_input(self.data, self.source, self.target, self.split)
         if self.target is not None and self.source is None:
             raise InputError("--target needs --source: links join the lines of both")
         if self.source is not None and self.target is None and self.gold is not None:

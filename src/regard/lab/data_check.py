@@ -11,7 +11,7 @@ from regard.data.records import guess_fields, read_jsonl, read_parquet
 from regard.data.splits import load_split, open_split
 from regard.data.tables import CatalogueData
 from regard.lab.finding import Finding
-from regard.lab.side import Side
+from regard.lab.side import SideStatistics
 from regard.lab.survey import Survey, check_overlap
 from regard.lab.table_check import TableFindings, check_table
 from regard.text.input_error import InputError
@@ -157,7 +157,7 @@ def _table(paths: tuple[Path, ...]) -> TableFindings:
 
 
 def _check_side(path: Path) -> list[Finding]:
-    side = Side(path.name)
+    side = SideStatistics(path.name)
     lines = list(read_lines(path))
     side.expect(lines[:1000])
     seen = [side.look(line) for line in lines]

@@ -264,8 +264,8 @@ def _cut_short(translations: Sequence[Translation], translator: Translator) -> l
 
 
 def _entropies(translation: Translation) -> list[float]:
-    looks = translation.word_attention
-    return [] if looks is None or not looks.size else attention_entropy(looks).tolist()
+    attention = translation.word_attention
+    return [] if attention is None or not attention.size else attention_entropy(attention).tolist()
 
 
 def _seen_links(pair: Pair, source: Tokenizer, target: Tokenizer) -> Links | None:

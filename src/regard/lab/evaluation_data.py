@@ -9,7 +9,7 @@ from regard.data.lines import read_lines
 from regard.data.pair import Pair
 from regard.lab.align_corpus import word_note
 from regard.lab.evaluate_model import recipe_pairs
-from regard.lab.parallel import GoldFile, ParallelText
+from regard.lab.parallel import GoldFile, ParallelText, check_one_input
 from regard.runtime.onnx_folder import load_any
 from regard.text.input_error import InputError
 from regard.text.words import word_spans
@@ -78,11 +78,8 @@ def find_evaluation_data(
     """What `regard evaluate` measures a system on; the system is a bundle or a file of translations."""
     if (source is None) != (target is None) or (links is not None and source is None):
         raise InputError("give --source and --target together; --links needs both")
-    if data is not None and source is not None:
-        raise InputError(f"{data} and --source were both given: leave one of them out")
+    check_one_input(data, source, target, split)
     path = data or source
-    if path is not None and split is not None:
-        raise InputError(f"{path} and --split were both given: leave one of them out")
     if path is None and system.is_file():
         raise InputError(
             f"{system} is a file of translations: name what it translates, with DATA or --source, --target"

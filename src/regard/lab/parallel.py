@@ -31,6 +31,16 @@ class ParallelText:
         return ParallelText(self.sources[:count], self.targets[:count])
 
 
+def check_one_input(data: Path | None, source: Path | None, target: Path | None, split: str | None) -> None:
+    """Raise if DATA is given together with --source or --target, or one of them with --split."""
+    if data is not None and (source is not None or target is not None):
+        option = "--target" if source is None else "--source"
+        raise InputError(f"{data} and {option} were both given: leave one of them out")
+    given = data or source
+    if given is not None and split is not None:
+        raise InputError(f"{given} and --split were both given: leave one of them out")
+
+
 def read_parallel_text(source: Path, target: Path | None = None) -> ParallelText:
     """Two parallel files, or one file of source TAB target."""
     first = list(read_lines(source))

@@ -43,7 +43,7 @@ class CheckedSentence:
     problems: dict[str, str]
 
 
-class Side:
+class SideStatistics:
     """Statistics of one side, which grow with each sentence; the script is that of the first thousand."""
 
     def __init__(self, name: str) -> None:

@@ -18,7 +18,7 @@ from jaxtyping import Float
 
 from regard.data.pair import Pair
 from regard.lab.finding import Finding
-from regard.lab.side import WORDS, CheckedSentence, Side
+from regard.lab.side import WORDS, CheckedSentence, SideStatistics
 from regard.text.near_duplicates import bare
 from regard.text.words import word_spans
 
@@ -46,7 +46,7 @@ class Survey:
     """Statistics and problems of a split; each pair comes with its place, e.g. `line 7`."""
 
     def __init__(self, located: Iterable[tuple[str, Pair]], advance: Callable[[int], None] | None = None) -> None:
-        self.source, self.target = Side("source"), Side("target")
+        self.source, self.target = SideStatistics("source"), SideStatistics("target")
         self.sources: set[int] = set()
         """Keys of the source texts, letters and digits alone."""
         self._examples: dict[str, list[str]] = {name: [] for name in ODDITIES}
@@ -131,7 +131,7 @@ def check_overlap(train: Survey, held_out: Iterable[Pair], name: str) -> list[Fi
     """Held-out sentences that occur in training, which would raise scores, and words that do not occur there."""
     pairs = list(held_out)
     same = [pair for pair in pairs if key(bare(pair.source)) in train.sources]
-    side, words = Side("source"), train.source.words()
+    side, words = SideStatistics("source"), train.source.words()
     for pair in pairs:
         side.look(pair.source)
     counts = side.words()

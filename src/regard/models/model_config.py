@@ -27,7 +27,7 @@ class RecurrentConfig(BaseModel):
 
     architecture: Literal["rnn"] = Field("rnn", description="recurrent or Transformer")
     cell: Cell = "gru"
-    """Recurrent cell: gru is torch's, U s inside r ∘ (·); gru-2014 the paper's, U (r ∘ s)."""
+    """Recurrent cell: gru is torch's, with r ∘ (U s); gru-2014 is the paper's, with U (r ∘ s)."""
     embedding: Width = Field(128, description="width of word vectors")
     encoder_units: Width = Field(128, description="width of the encoder state, for each direction")
     encoder_layers: Layers = Field(1, description="recurrent layers of the encoder")

@@ -48,13 +48,13 @@ def table_html(
     name: str, heads: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str = "", words: Sequence[str] = ()
 ) -> str:
     """A plain table; the first column names the rows, the others are numbers but for those that `words` names."""
-    looks = ["" if one in words else ' class="number"' for one in heads]
+    kinds = ["" if one in words else ' class="number"' for one in heads]
     head = f'<th scope="col">{escape(heads[0])}</th>' + "".join(
-        f'<th scope="col"{look}>{escape(one)}</th>' for one, look in zip(heads[1:], looks[1:], strict=True)
+        f'<th scope="col"{kind}>{escape(one)}</th>' for one, kind in zip(heads[1:], kinds[1:], strict=True)
     )
     body = "".join(
         f'<tr><th scope="row">{escape(row[0])}</th>'
-        + "".join(f'<td{look} dir="auto">{escape(cell)}</td>' for cell, look in zip(row[1:], looks[1:], strict=True))
+        + "".join(f'<td{kind} dir="auto">{escape(cell)}</td>' for cell, kind in zip(row[1:], kinds[1:], strict=True))
         + "</tr>"
         for row in rows
     )

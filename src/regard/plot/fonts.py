@@ -90,13 +90,13 @@ def choose_fonts(texts: Iterable[str], fonts: Sequence[FontFile] | None = None) 
     base = next(font for font in (*available, *installed_fonts()) if font.family == BASE_FAMILY)
     wanted -= _glyphs(base.path, base.face)
     missing: set[str] = set()
-    looked_again = fonts is not None
+    searched_again = fonts is not None
     while wanted:
         script = _script(min(wanted))
         of_script = {character for character in wanted if _script(character) == script}
         best, covered = _best_font(script, of_script, available)
-        if covered != of_script and not looked_again:
-            looked_again = True
+        if covered != of_script and not searched_again:
+            searched_again = True
             _add_new_fonts()
             available = installed_fonts()
             continue

@@ -86,7 +86,7 @@ def _draw(
     if block.numbers:
         _write_numbers(axes, weights, block)
     _outline(axes, attention, block)
-    _write_margins(axes, attention, block, families)
+    _write_margins(axes, block, families)
 
 
 def _dress(text: "matplotlib.text.Text", label: Label, families: tuple[str, ...], block: Block) -> None:
@@ -150,9 +150,7 @@ def _outline(axes: "matplotlib.axes.Axes", attention: AttentionMap, block: Block
         )
 
 
-def _write_margins(
-    axes: "matplotlib.axes.Axes", attention: AttentionMap, block: Block, families: tuple[str, ...]
-) -> None:
+def _write_margins(axes: "matplotlib.axes.Axes", block: Block, families: tuple[str, ...]) -> None:
     """Axis names, title and the lines below, at distances the layout reserved."""
     width, height = block.matrix_width, block.matrix_height
     small: dict[str, Any] = {"transform": axes.transAxes, "color": SOFT_INK, "fontsize": 8.5, "family": list(families)}

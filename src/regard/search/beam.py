@@ -45,7 +45,7 @@ class Beam:
         self, beam: int, nbest: int, penalty: LengthPenalty, limits: Sequence[int], record: SearchTree | None
     ) -> None:
         self._beam, self._nbest, self._penalty, self._record = beam, nbest, penalty, record
-        # The largest divisor that a score can still get: scores only fall, and divisors never do.
+        # A score never rises and a divisor never falls, so score / divisor of the limit bounds every final score.
         self._divisor = np.array([penalty.divisor(limit) for limit in limits])
         self._finished: list[list[float]] = [[] for _ in limits]  # min-heaps of the nbest best
         self._to_beat = np.full(len(limits), -np.inf)

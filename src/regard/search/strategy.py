@@ -40,14 +40,14 @@ class Live:
         self,
         choice: "Candidates",
         numbers: Int[np.ndarray, "rows"],
-        looked: Float[np.ndarray, "rows source"] | None = None,
+        weights: Float[np.ndarray, "rows source"] | None = None,
     ) -> "Live":
         """A row for each chosen candidate.
 
-        `numbers` are the numbers of this step's rows of attention, `looked` their weights over the source.
+        `numbers` are the indices of this step's rows, `weights` their attention weights over the source.
         """
         parents = self.take(choice.parent)
-        seen = None if looked is None else looked[choice.parent]
+        seen = None if weights is None else weights[choice.parent]
         return Live(
             parents.sentence,
             parents.score + choice.value,

@@ -127,15 +127,21 @@ def word_matrix(translation: Translation) -> Matrix | None:
     return Matrix(shape=shape, data=rows(data), elsewhere=floats(elsewhere), missing=floats(missing))
 
 
-def step_answer(request: StepRequest, loaded: Loaded, text: TracedText) -> StepAnswer:
-    """The six stages of one step of one hypothesis."""
+def find_step(text: TracedText, step: int, hypothesis: int = 0) -> TracedTranslation:
+    """The hypothesis; raises if the text is blank, or has no such hypothesis or step."""
     if not text.found:
         raise invalid("text", "it is blank, so there is no step to look at")
-    if request.hypothesis >= len(text.found):
-        raise invalid("hypothesis", f"{request.hypothesis} given, there are {len(text.found)}, counted from 0")
-    found = text.found[request.hypothesis]
-    if request.step >= len(found.tokens):
-        raise invalid("step", f"{request.step} given, this translation has {len(found.tokens)} steps, counted from 0")
+    if hypothesis >= len(text.found):
+        raise invalid("hypothesis", f"{hypothesis} given, there are {len(text.found)}, counted from 0")
+    found = text.found[hypothesis]
+    if step >= len(found.tokens):
+        raise invalid("step", f"{step} given, this translation has {len(found.tokens)} steps, counted from 0")
+    return found
+
+
+def step_answer(request: StepRequest, loaded: Loaded, text: TracedText) -> StepAnswer:
+    """The six stages of one step of one hypothesis."""
+    found = find_step(text, request.step, request.hypothesis)
     about, record, step = loaded.about, found.records[request.step], request.step
     target = target_side(found.translation, found.tokens, about.target_language)
     edit = request.attention_edit

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from regard.course.catalogue import CatalogueEntry, entries
+from regard.course.catalogue import ExerciseEntry, entries
 from regard.course.course_folder import DEFAULT
 from regard.course.last_report import read_report
 from regard.course.learner_progress import NAME, LearnerProgress, load_progress
@@ -40,7 +40,7 @@ def course_answer(folder: Path | None = DEFAULT) -> CourseAnswer:
     )
 
 
-def _report(folder: Path, entry: CatalogueEntry) -> Report | None:
+def _report(folder: Path, entry: ExerciseEntry) -> Report | None:
     """A report that was edited or damaged is left out; lone surrogates, which no answer can carry, become "?"."""
     found = read_report(folder, entry)
     try:

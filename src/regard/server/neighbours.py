@@ -12,7 +12,8 @@ from regard.data.pair import Pair
 from regard.runtime.recorder import StepRecord
 from regard.runtime.traced import SentenceToTrace, TracedText, TracedTranslation, Tracing, translate_traced
 from regard.runtime.translator import Translator
-from regard.server.errors import invalid, unsupported
+from regard.server.answers import find_step
+from regard.server.errors import unsupported
 from regard.server.schema.others import Neighbour, NeighboursAnswer, NeighboursRequest
 from regard.server.served_models import Loaded
 from regard.server.sides import SPACE, special
@@ -103,11 +104,7 @@ def decode_step(request: NeighboursRequest, loaded: Loaded, abandoned: Callable[
     search = {} if request.target is not None else {"beam": 1}
     tracing = Tracing(trace=True, abandoned=abandoned)
     text = translate_traced(loaded.translator, [sentence], search, tracing)[0]
-    if not text.found:
-        raise invalid("text", "it is blank, so there is no step to look at")
-    steps = len(text.found[0].records)
-    if request.step >= steps:
-        raise invalid("step", f"{request.step} given, this translation has {steps} steps, counted from 0")
+    find_step(text, request.step)
     return text
 
 

@@ -61,7 +61,7 @@ class Catalogue:
         self._loaded: dict[str, Loaded] = {}
         """The least recently used first."""
         self._abouts: dict[str, tuple[object, Model, str | None]] = {}
-        self._looked: dict[str, float] = {}
+        self._checked_at: dict[str, float] = {}
         self._lock = Lock()
         if settings.bundles:
             for entry in self._named:
@@ -103,7 +103,7 @@ class Catalogue:
 
     def ready(self, name: str) -> Loaded | None:
         """The model with this id, if `get` looked at its folder within the last second."""
-        if time.monotonic() - self._looked.get(name, -FRESH) >= FRESH:
+        if time.monotonic() - self._checked_at.get(name, -FRESH) >= FRESH:
             return None
         return self._loaded.get(name)
 
@@ -119,7 +119,7 @@ class Catalogue:
                 translator = load(entry.path, self._settings.device, trust=self._settings.trust)
                 loaded = Loaded(name, translator, *self._about(entry), translator.bundle.target.pieces, version)
             self._loaded[name] = loaded
-            self._looked[name] = time.monotonic()
+            self._checked_at[name] = time.monotonic()
             self._evict()
             return loaded
 

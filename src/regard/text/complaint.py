@@ -88,7 +88,7 @@ def _find(model: type[BaseModel], location: Iterable[str | int]) -> _Place:
             keys.append(part)
             models = tuple(found for annotation in annotations for found in _models_in(annotation))
         else:
-            models = tuple(one for one in models if one.__name__ == part or part in _tags(one)) or models
+            models = tuple(one for one in models if part in _tags(one)) or models
     return _Place(tuple(keys), models)
 
 

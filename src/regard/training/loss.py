@@ -77,7 +77,7 @@ def r_drop_cross_entropy(
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
     """R-Drop (Liang et al. 2021): two passes with different dropout should predict the same distribution.
 
-    objective = ½ (L₁ + L₂) + agreement · ½ (KL(p₁‖p₂) + KL(p₂‖p₁))      equation 4 with α = 2 · agreement, halved
+    objective = ½ (L₁ + L₂) + agreement · ½ (KL(p₁‖p₂) + KL(p₂‖p₁))      half of equation 4 with α = 2 · agreement
 
     The first half of the rows is one pass over the words, the second half the other. Returns sums over words, as
     `linear_cross_entropy` does, but holds all logits in memory.
@@ -103,10 +103,10 @@ def attention_loss(
     """
     total = weights.new_zeros((), dtype=torch.promote_types(weights.dtype, torch.float32))
     if guidance.links is not None and guidance.weight:
-        looks = weights[:, guidance.layer, guidance.head].to(total.dtype).clamp(min=SMALLEST_WEIGHT)
+        attention = weights[:, guidance.layer, guidance.head].to(total.dtype).clamp(min=SMALLEST_WEIGHT)
         links = guidance.links.to(total.dtype)
         wanted = links / links.sum(dim=-1, keepdim=True).clamp(min=1)
-        total = total - guidance.weight * (wanted * looks.log()).sum()
+        total = total - guidance.weight * (wanted * attention.log()).sum()
     if guidance.coverage:
         real = (batch.target_out != PAD)[:, :, None]
         seen = (weights.mean(dim=(1, 2)).to(total.dtype) * real).sum(dim=1)

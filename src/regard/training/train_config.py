@@ -59,7 +59,7 @@ class TrainConfig(Table):
     clip: Positive | None = Field(1.0, description="largest gradient norm")
     label_smoothing: float = Field(0.0, ge=0, lt=1, description="share of probability spread over the whole vocabulary")
     agreement: Weight = Field(0.0, description="weight of R-Drop; 2.5 is α = 5 of the paper")
-    hide_words: float = Field(0.0, ge=0, lt=1, description="share of words equal on both sides that become unknown")
+    hide_words: float = Field(0.0, ge=0, lt=1, description="share of words in both texts that become unknown")
 
     guide: GuideConfig = Field(default_factory=lambda: GuideConfig.model_validate({}), description="guided alignment")
     coverage: Weight = 0.0

@@ -22,7 +22,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from regard.text.input_error import FailedElsewhere, InputError
 
-PATIENCE = timedelta(hours=1)
+TIMEOUT = timedelta(hours=1)
 """Timeout of a collective operation: reading data or saving takes some workers longer than others."""
 
 Value = TypeVar("Value")
@@ -114,18 +114,18 @@ class World:
     def connect(self) -> None:
         """Connect all workers with gloo, which sends host memory; gradients on a GPU use a NCCL group of their own."""
         if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True":
-            distributed.init_process_group("gloo", timeout=PATIENCE)
+            distributed.init_process_group("gloo", timeout=TIMEOUT)
             return
         from torch.distributed import PrefixStore, TCPStore  # type: ignore[attr-defined]  # not in every build of torch
 
         address, port = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
-        store = TCPStore(address, port, is_master=False, timeout=PATIENCE)
+        store = TCPStore(address, port, is_master=False, timeout=TIMEOUT)
         distributed.init_process_group(
             "gloo",
             store=_fresh_store(PrefixStore("regard", store), self.rank, self.size),
             rank=self.rank,
             world_size=self.size,
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
         )
 
 
@@ -172,7 +172,7 @@ class Replica:
             cuda = next(model.parameters()).is_cuda
             self.parallel = DistributedDataParallel(
                 _Forward(model),
-                process_group=distributed.new_group(backend="nccl", timeout=PATIENCE) if cuda else None,
+                process_group=distributed.new_group(backend="nccl", timeout=TIMEOUT) if cuda else None,
                 find_unused_parameters=unused,
             )
 

@@ -48,7 +48,7 @@ def replay(monkeypatch: pytest.MonkeyPatch) -> Switch:
     build(LOOPS["dropped"])(sentences(*SOURCE), TOKENS)  # loads `regard.fast`
     everything = operation_of(decode).entries
     launched = tuple(entry for entry in everything if entry.name == "decode_deferred")
-    monkeypatch.setattr(weight_swap, "WORTH", 0)
+    monkeypatch.setattr(weight_swap, "DEFERRED", 0)
 
     def switch(wanted: bool) -> None:
         monkeypatch.setattr(operation_of(decode), "entries", everything if wanted else launched)

@@ -84,7 +84,7 @@ def decoding(grad: bool = True, worth: int | None = None, target: int = 7, **cho
         def run() -> Any:
             with pytest.MonkeyPatch.context() as patch, torch.random.fork_rng(), torch.set_grad_enabled(grad):
                 if worth is not None:
-                    patch.setattr(weight_swap, "WORTH", worth)
+                    patch.setattr(weight_swap, "DEFERRED", worth)
                 torch.manual_seed(5)
                 with autocast(device, dtype):
                     return decode(decoder, words.to(device), start(decoder, config, states))

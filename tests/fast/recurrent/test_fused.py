@@ -11,7 +11,7 @@ from torch.utils.checkpoint import checkpoint
 from interpreter import INTERPRETED, kernels
 from models.zoo import Sentences
 from regard.fast.graphs.capture import LaunchedWarning
-from regard.fast.graphs.replay import MOST, PATIENCE, WORTH, GraphCache, Replay, _Shape, forget_graphs
+from regard.fast.graphs.replay import MOST, MOST_WASTED, PAID_OFF, GraphCache, Replay, _Shape, forget_graphs
 from regard.fast.recurrent import bahdanau_launch as decoder
 from regard.models import Seq2Seq
 from regard.models.model_config import RecurrentConfig
@@ -270,7 +270,7 @@ def test_a_graph_that_paid_off_does_not_count_as_wasted() -> None:
         for _ in range(2):
             shape = shelf.find(number, capture)
         assert shape is not None
-        shape.runs = WORTH
+        shape.runs = PAID_OFF
     assert shelf.wasted == 0
 
 
@@ -280,7 +280,7 @@ def test_too_many_shapes_stop_further_captures() -> None:
     for number in range(10 * MOST):
         shelf.find(number, capture)
         shelf.find(number, capture)
-    assert capture.count <= MOST + PATIENCE
+    assert capture.count <= MOST + MOST_WASTED
 
 
 def test_out_of_memory_drops_all_graphs() -> None:

@@ -23,7 +23,7 @@ Results = dict[str, Tensor]
 
 @pytest.fixture(autouse=True)
 def gradients_of_small_weights_are_deferred_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weight_swap, "WORTH", 0)
+    monkeypatch.setattr(weight_swap, "DEFERRED", 0)
 
 
 def results(model: Seq2Seq, entry: str | None = "decode_deferred") -> Results:

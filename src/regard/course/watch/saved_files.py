@@ -3,7 +3,7 @@
 import time
 from pathlib import Path
 
-from regard.course.catalogue import CatalogueEntry, entries
+from regard.course.catalogue import ExerciseEntry, entries
 from regard.course.course_folder import CourseFolder
 
 Signature = tuple[int, int, int] | None
@@ -18,7 +18,7 @@ class Files:
         self.folder = folder
         self.seen = {entry: signature(folder.file(entry)) for entry in entries()}
 
-    def changed(self) -> CatalogueEntry | None:
+    def changed(self) -> ExerciseEntry | None:
         """An exercise that was saved since the last call, once its file no longer changes."""
         for entry, before in self.seen.items():
             now = signature(self.folder.file(entry))
@@ -27,11 +27,11 @@ class Files:
                 return entry
         return None
 
-    def look(self, entry: CatalogueEntry) -> Signature:
+    def look(self, entry: ExerciseEntry) -> Signature:
         """The present state of the file."""
         return signature(self.folder.file(entry))
 
-    def forget(self, entry: CatalogueEntry) -> None:
+    def forget(self, entry: ExerciseEntry) -> None:
         """Treat the file's present state as seen: the course itself wrote it."""
         self.seen[entry] = signature(self.folder.file(entry))
 

@@ -3,7 +3,7 @@
 import signal
 from types import FrameType
 
-from regard.course.catalogue import CatalogueEntry, entries
+from regard.course.catalogue import ExerciseEntry, entries
 from regard.course.session import Session
 from regard.course.verdict import Verdict
 from regard.course.verdict_text import fold_code, headline_lines, list_lines, progress_line, verdict_lines
@@ -76,7 +76,7 @@ class Watcher:
     def resized(self, number: int, frame: FrameType | None) -> None:
         self.stale = True
 
-    def saved(self, entry: CatalogueEntry) -> None:
+    def saved(self, entry: ExerciseEntry) -> None:
         """Saving another exercise makes it the current one."""
         if entry != self.session.current:
             self.session.choose(entry)
@@ -152,7 +152,7 @@ class Watcher:
     def page_before(self) -> None:
         self.turn(-1)
 
-    def title(self, entry: CatalogueEntry) -> list[str]:
+    def title(self, entry: ExerciseEntry) -> list[str]:
         """Which exercise and which file: one line, or two where one is too narrow."""
         number = f"Exercise {entry.number} of {len(entries())} · {entry.title}"
         shown, path = self.screen.paint(number, "bold"), str(self.session.folder.file(entry))

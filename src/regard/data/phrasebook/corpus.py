@@ -25,7 +25,7 @@ Split = Literal["train", "dev", "test"]
 SPLITS: Final[tuple[Split, ...]] = ("train", "dev", "test")
 SHORTEST: Final = 3
 LONGEST: Final = 120
-PATIENCE: Final = 5_000
+MOST_FAILURES: Final = 5_000
 """Draws in a row without a new sentence after which a range counts as exhausted."""
 
 
@@ -94,7 +94,7 @@ def pairs(pair: str, split: str, count: int, seed: int = 0, shortest: int = SHOR
             kept.append(item)
             seen.add(item.source)
         failures = 0 if item is not None else failures + 1
-        if failures > PATIENCE:
+        if failures > MOST_FAILURES:
             raise ValueError(
                 f"the phrasebook's {split} split of {pair} seems to have no more than {len(kept)} sentences of "
                 f"{shortest} to {longest} words, {count} were requested; request fewer, or a wider range of lengths"

@@ -41,7 +41,7 @@ class ScoreTiling:
 
 @dataclass(frozen=True)
 class GradientTiling:
-    """Held rows × widths of a program, adjacent widths of a thread, streamed rows in a block, warps, registers.
+    """A program holds rows × width in registers and streams blocks of other rows; a thread has `lane` adjacent widths.
 
     `paired` lets two elements share a reciprocal, except in float32: half the special functions, one more product each.
     """

@@ -20,7 +20,7 @@ from regard.torch_private import pack_weight, packed_linear
 Packed = Tensor | Int8Weight
 
 SMALLEST = 2**18
-"""Numbers in a weight below which the overhead of the packed product outweighs its gain for a beam of five."""
+"""Elements of a weight below which the overhead of the packed product outweighs its gain for a beam of five."""
 
 
 def packable(weight: Tensor) -> bool:

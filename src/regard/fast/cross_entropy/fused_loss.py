@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from regard.fast.additive.launch import upwards
 from regard.fast.first_order import first_order_only
 from regard.fast.precision import fusible, working_dtype
 from regard.models.cross_entropy import linear_cross_entropy
@@ -124,7 +125,7 @@ def _cast(x: Tensor, y: Tensor) -> Tensor:
     if fusible(x):
         from regard.fast.cross_entropy.loss_kernels import cast_kernel
 
-        cast_kernel[(rows, -(-columns // 1024))](x, y, columns, x.stride(0), y.stride(0), BLOCK=1024)
+        cast_kernel[(rows, upwards(columns, 1024))](x, y, columns, x.stride(0), y.stride(0), BLOCK=1024)
     else:
         y.copy_(x[:rows, :columns])
     return y
@@ -141,7 +142,7 @@ def _multiply(gradients: Sequence[Tensor], factor: Tensor) -> None:
         from regard.fast.cross_entropy.loss_kernels import multiply_kernel
 
         counts = [gradient.numel() for gradient in gradients]
-        programs = min(MOST_PROGRAMS, -(-max(counts) // 4096))
+        programs = min(MOST_PROGRAMS, upwards(max(counts), 4096))
         multiply_kernel[(programs,)](*gradients, factor, *counts, BLOCK=4096, num_warps=8)
     elif float(factor) != 1.0:
         for gradient in gradients:
@@ -183,7 +184,7 @@ def _pad(x: Tensor, last: Tensor | None, y: Tensor) -> Tensor:
 
         if len(y):
             width, more = y.size(1), x if last is None else last.contiguous()
-            pad_kernel[(len(y), -(-width // 1024))](
+            pad_kernel[(len(y), upwards(width, 1024))](
                 x, more, y, rows, columns, x.stride(0), y.stride(0), ONES=last is None, BLOCK=1024
             )
     else:
@@ -198,7 +199,7 @@ def _differentiate(
     """Objective and -log p(wanted), both summed over the rows; with `learns` the logits become their gradient.
 
     The second result, on the CPU, is that gradient summed over the rows: the bias's gradient. Columns beyond the
-    vocabulary are padding: they meet zeros in one product and are dropped from the other.
+    vocabulary are padding: the features' gradient multiplies them by zeros, and the weights' gradient drops them.
     """
     if fusible(logits):
         return _in_one_kernel(logits, vocabulary, wanted, smoothing, scale, learns=learns), None

@@ -65,7 +65,7 @@ def empty_cache() -> None:
 
 
 def _repair(device: int, pool: Any, stream: Any) -> None:
-    """Restores torch after a failed capture: allocator, and random numbers, which need one successful capture."""
+    """Restores torch after a failed capture: its allocator, and by an empty capture its random number generator."""
     end_broken_capture(device, pool)
     with suppress(RuntimeError), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The CUDA Graph is empty")

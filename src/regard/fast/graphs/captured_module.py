@@ -21,7 +21,7 @@ from regard.fast.graphs.replay import Replay, ReplayTicket
 from regard.fast.recurrent.weight_swap import Loop, run_with_weights
 
 MOST = 4
-"""Captured functions kept for each module: other precisions, other modules inside, training or not."""
+"""Captured functions kept for each module: each precision, structure of its modules and training mode has its own."""
 
 _captured: "WeakKeyDictionary[nn.Module, OrderedDict[object, _Captured]]" = WeakKeyDictionary()
 _finding = Lock()

@@ -29,11 +29,11 @@ from regard.torch_private import copy_all
 
 MOST = 96
 """Shapes a function keeps."""
-WORTH = 8
+PAID_OFF = 8
 """Runs after which a capture has paid off; a graph dropped earlier counts as wasted."""
 IDLE = 1000
 """Calls after which an unused shape may be dropped for others."""
-PATIENCE = 16
+MOST_WASTED = 16
 """After this many wasted graphs no further shape is captured: there are more shapes than can be kept."""
 
 Given = Tensor | None
@@ -181,7 +181,7 @@ class Replay:
         """Warns that from now on the function runs without graphs, and captures no other shape."""
         message = f"an accelerated function could not be captured in a CUDA graph and is launched instead: {error}"
         warnings.warn(message, LaunchedWarning, stacklevel=4)
-        self.shelf.wasted = PATIENCE
+        self.shelf.wasted = MOST_WASTED
 
     def _pool(self) -> Any:
         """The memory pool of a new graph: its own, or the one that the existing graphs share."""
@@ -234,7 +234,7 @@ class GraphCache(OrderedDict[object, _Shape | None]):
     def find(self, key: object, capture: Callable[[], _Shape | None]) -> _Shape | None:
         """The graphs of a shape; None: run it plainly."""
         seen, shape = key in self, self.get(key)
-        if seen and shape is None and self.wasted < PATIENCE:
+        if seen and shape is None and self.wasted < MOST_WASTED:
             shape = capture()
         self[key] = shape
         self.move_to_end(key)
@@ -248,7 +248,7 @@ class GraphCache(OrderedDict[object, _Shape | None]):
     def drop(self) -> None:
         """Drops the least recently used shape."""
         _, shape = self.popitem(last=False)
-        self.wasted += shape is not None and shape.runs < WORTH
+        self.wasted += shape is not None and shape.runs < PAID_OFF
 
     def drop_idle(self) -> bool:
         """Drops shapes unused for `IDLE` calls; returns whether there were any."""

@@ -33,7 +33,7 @@ class Tiles:
 TILES = Tiles()
 LONG = Tiles(mix=(16, 32, 1), query_back=(16, 128, 4), unrolled=False)
 UNROLLED = 128
-"""The longest source that does not count as long."""
+"""The longest source for which `TILES` are used; longer ones use `LONG`."""
 PARTS = (4, 3, 2)
 """Numbers of parts that backward's product may be split into."""
 

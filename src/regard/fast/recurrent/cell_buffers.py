@@ -59,14 +59,14 @@ class GruSteps:
     def _open(self, states: Tensor, kept: Sequence[Tensor]) -> None:
         self.states, self.kept = states, list(kept)
         self._state = states.unbind(0)
-        self._switches, self._new, self._memory = (each.unbind(0) for each in kept)
+        self._active, self._new, self._memory = (each.unbind(0) for each in kept)
 
     def forward(
         self, t: int, given: Float[Tensor, "batch gates"], recurrent: Float[Tensor, "batch gates"]
     ) -> Float[Tensor, "batch units"]:
         after = self._state[t + 1]
         self._memory[t].copy_(recurrent[:, 2 * after.size(-1) :])
-        gru_forward(given, recurrent, self._state[t], self._switches[t], self._new[t], after)
+        gru_forward(given, recurrent, self._state[t], self._active[t], self._new[t], after)
         return after
 
     def backward(
@@ -76,7 +76,7 @@ class GruSteps:
         d_given: Float[Tensor, "batch gates"],
         d_recurrent: Float[Tensor, "batch gates"],
     ) -> Float[Tensor, "batch units"]:
-        kept = self._state[t], self._switches[t], self._new[t], self._memory[t]
+        kept = self._state[t], self._active[t], self._new[t], self._memory[t]
         return gru_backward(d_state, *kept, d_given, d_recurrent)
 
 

@@ -10,30 +10,30 @@ from jaxtyping import Float
 from torch import Tensor
 
 MANY = 4096
-"""Numbers from which tanh through the sigmoid is faster."""
+"""Elements of a tensor from which tanh computed through the sigmoid is faster."""
 
 
 def gru_forward(
     given: Float[Tensor, "rows gates"],
     recurrent: Float[Tensor, "rows gates"],
     state: Float[Tensor, "rows units"],
-    switches: Float[Tensor, "rows switches"] | None = None,
+    active: Float[Tensor, "rows both_gates"] | None = None,
     new: Float[Tensor, "rows units"] | None = None,
     after: Float[Tensor, "rows units"] | None = None,
-) -> tuple[Float[Tensor, "rows switches"], Float[Tensor, "rows units"], Float[Tensor, "rows units"]]:
-    """r, z = σ(x + u)   n = tanh(x_n + r ∘ u_n)   s' = n + z ∘ (s - n): the switches [r z], n and s'."""
+) -> tuple[Float[Tensor, "rows both_gates"], Float[Tensor, "rows units"], Float[Tensor, "rows units"]]:
+    """r, z = σ(x + u)   n = tanh(x_n + r ∘ u_n)   s' = n + z ∘ (s - n): [r z], n and s'."""
     units = state.size(-1)
-    switches = torch.add(given[:, : 2 * units], recurrent[:, : 2 * units], out=switches).sigmoid_()
-    new = tanh_(torch.addcmul(given[:, 2 * units :], switches[:, :units], recurrent[:, 2 * units :], out=new))
+    active = torch.add(given[:, : 2 * units], recurrent[:, : 2 * units], out=active).sigmoid_()
+    new = tanh_(torch.addcmul(given[:, 2 * units :], active[:, :units], recurrent[:, 2 * units :], out=new))
     if new.dtype == state.dtype:
-        return switches, new, torch.lerp(new, state, switches[:, units:], out=after)
-    return switches, new, torch.lerp(new.to(state.dtype), state, switches[:, units:].to(state.dtype), out=after)
+        return active, new, torch.lerp(new, state, active[:, units:], out=after)
+    return active, new, torch.lerp(new.to(state.dtype), state, active[:, units:].to(state.dtype), out=after)
 
 
 def gru_backward(
     d_after: Float[Tensor, "rows units"],
     state: Float[Tensor, "rows units"],
-    switches: Float[Tensor, "rows switches"],
+    active: Float[Tensor, "rows both_gates"],
     new: Float[Tensor, "rows units"],
     memory: Float[Tensor, "rows units"],
     d_given: Float[Tensor, "rows gates"],
@@ -41,15 +41,15 @@ def gru_backward(
 ) -> Float[Tensor, "rows units"]:
     """Fill the gradients of x and u; the returned gradient reaches s past the gates. `memory` is u_n."""
     units = new.size(-1)
-    past = d_after * switches[:, units:]
-    d_new, d_switches = d_given[:, 2 * units :], d_given[:, : 2 * units]
+    past = d_after * active[:, units:]
+    d_new, d_gates = d_given[:, 2 * units :], d_given[:, : 2 * units]
     open_ = d_after - past
     torch.addcmul(open_, open_ * new, new, value=-1, out=d_new)  # 1 - n²
-    torch.mul(d_new, memory, out=d_switches[:, :units])
-    torch.mul(d_after, state - new, out=d_switches[:, units:])
-    d_switches.mul_(torch.addcmul(switches, switches, switches, value=-1))
-    d_recurrent[:, : 2 * units] = d_switches
-    torch.mul(d_new, switches[:, :units], out=d_recurrent[:, 2 * units :])
+    torch.mul(d_new, memory, out=d_gates[:, :units])
+    torch.mul(d_after, state - new, out=d_gates[:, units:])
+    d_gates.mul_(torch.addcmul(active, active, active, value=-1))
+    d_recurrent[:, : 2 * units] = d_gates
+    torch.mul(d_new, active[:, :units], out=d_recurrent[:, 2 * units :])
     return past
 
 
@@ -107,7 +107,7 @@ def tanh(x: Float[Tensor, "*shape"], out: Float[Tensor, "*shape"] | None) -> Flo
 def _by_sigmoid(x: Tensor) -> bool:
     """Whether tanh x = 2 σ(2x) - 1 is faster: torch's CPU sigmoid is vectorised, its tanh is six times slower.
 
-    Not for few numbers, where the operations themselves cost more, nor in half precision, whose sigmoid has no digits
+    Not for few elements, where the operations themselves cost more, nor in half precision, whose sigmoid has no digits
     left near ½ for a small x.
     """
     return x.numel() >= MANY and x.device.type == "cpu" and x.dtype.itemsize > 2

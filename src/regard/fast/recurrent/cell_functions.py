@@ -18,19 +18,19 @@ class GruCell(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, given: Tensor, recurrent: Tensor, state: Tensor) -> Tensor:
-        switches, new, after = gru_forward(given, recurrent, state)
-        ctx.save_for_backward(state, switches, new, recurrent)
+        active, new, after = gru_forward(given, recurrent, state)
+        ctx.save_for_backward(state, active, new, recurrent)
         ctx.kind = given.dtype
         return after
 
     @staticmethod
     @first_order_only
     def backward(ctx: Any, d_after: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        state, switches, new, recurrent = ctx.saved_tensors
+        state, active, new, recurrent = ctx.saved_tensors
         d_recurrent = torch.empty_like(recurrent)
         d_given = torch.empty_like(recurrent, dtype=ctx.kind)
         memory = recurrent[:, 2 * new.size(-1) :]
-        past = gru_backward(d_after, state, switches, new, memory, d_given, d_recurrent)
+        past = gru_backward(d_after, state, active, new, memory, d_given, d_recurrent)
         return d_given, d_recurrent, past
 
 

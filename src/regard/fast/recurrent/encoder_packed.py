@@ -104,15 +104,15 @@ class _PackedGru(torch.autograd.Function):
         words, units = len(given), recurrent.size(1)
         before = given.new_zeros(words, units)
         after, new, memory = (given.new_empty(words, units) for _ in range(3))
-        switches = given.new_empty(words, 2 * units)
-        kept = given, before, new, memory, switches, after
-        x, s, n, u, switch, state = (torch.split(rows, list(counts)) for rows in kept)
+        active = given.new_empty(words, 2 * units)
+        kept = given, before, new, memory, active, after
+        x, s, n, u, gate, state = (torch.split(rows, list(counts)) for rows in kept)
         for t, following, both in _steps(counts, backwards):
             product = functional.linear(s[t], recurrent, bias)
             u[t].copy_(product[:, 2 * units :])
-            gru_forward(x[t], product, s[t], switch[t], n[t], state[t])
+            gru_forward(x[t], product, s[t], gate[t], n[t], state[t])
             s[following][:both] = state[t][:both]
-        ctx.save_for_backward(recurrent, before, switches, new, memory)
+        ctx.save_for_backward(recurrent, before, active, new, memory)
         ctx.counts, ctx.backwards = counts, backwards
         return after
 

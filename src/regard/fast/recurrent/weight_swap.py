@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from regard.fast.recurrent.deferred_gradient import deferred
 from regard.torch_private import copy_on_parameters
 
-WORTH = 2**18
-"""Numbers in the largest weight from which deferring pays on a CPU; below, recording costs as much as it saves."""
+DEFERRED = 2**18
+"""Elements of the largest weight from which deferring pays on a CPU; below, recording costs as much as it saves."""
 
 Loop = Callable[..., tuple[Tensor, ...]]
 """A function of a module and of tensors: the same work for the same shapes."""
@@ -20,7 +20,7 @@ Loop = Callable[..., tuple[Tensor, ...]]
 
 def deferring_pays(weights: Iterable[Tensor]) -> bool:
     """Whether one product after the loop is faster than one at each step."""
-    return any(x.device.type == "cuda" or x.numel() >= WORTH for x in weights)
+    return any(x.device.type == "cuda" or x.numel() >= DEFERRED for x in weights)
 
 
 def run_with_weights(

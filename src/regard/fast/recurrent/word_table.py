@@ -37,7 +37,7 @@ def _unfit(
     if type(embedding) is not nn.Embedding or unusual:
         return "not a plain nn.Embedding"
     if type(dropout) is not nn.Dropout or (dropout.training and dropout.p):
-        return "embeddings are dropped, or changed by another module"
+        return "dropout on embeddings is active, or is not torch's nn.Dropout"
     return None
 
 

@@ -165,11 +165,11 @@ def look_shared(
         together = together.view(sentences, beam, width)
     seen = attention(together, whole, position)
     context = seen.context.flatten(0, 1)
-    looked = None if seen.weights is None else seen.weights.transpose(1, 2).flatten(0, 1)
+    flat_weights = None if seen.weights is None else seen.weights.transpose(1, 2).flatten(0, 1)
     if sharing.slot is not None:
         context = context.index_select(0, sharing.slot)
-        looked = None if looked is None else looked.index_select(0, sharing.slot)
-    return Attended(context[:, None], None if looked is None else looked[:, :, None])
+        flat_weights = None if flat_weights is None else flat_weights.index_select(0, sharing.slot)
+    return Attended(context[:, None], None if flat_weights is None else flat_weights[:, :, None])
 
 
 def _independent(attention: Attention) -> bool:

@@ -180,18 +180,18 @@ def _examples(
     measured: Measured, pairs: Sequence[Pair], translator: Translator, rule: LinkRule | None
 ) -> list[dict[str, Any]]:
     """The translations, and the attention while the model is forced to write the references."""
-    looks = {}
+    attentions = {}
     if rule is not None and pairs:
         aligner = Aligner(translator.bundle)
-        looks = dict(aligner.look([pair.source for pair in pairs], [pair.target for pair in pairs]))
+        attentions = dict(aligner.look([pair.source for pair in pairs], [pair.target for pair in pairs]))
     shown = []
     for number, pair in enumerate(pairs):
         one: dict[str, Any] = {"source": pair.source, "target": pair.target, "said": measured.texts[number]}
-        if number in looks and rule is not None:
-            matrix = rule.matrix(looks[number].between_words(rule.shift))
+        if number in attentions and rule is not None:
+            matrix = rule.matrix(attentions[number].between_words(rule.shift))
             one |= {
-                "source_words": looks[number].source_words,
-                "target_words": looks[number].target_words,
+                "source_words": attentions[number].source_words,
+                "target_words": attentions[number].target_words,
                 "attention": matrix.round(4).tolist(),
             }
         shown.append(one)

@@ -73,10 +73,10 @@ class DecoderLayer(nn.Module):
         itself = self.self_attention(normed, written, position, causal=True)
         states = states + self.dropout(itself.context)
         query = self.cross_norm(states)
-        looked = look_at_source(self.cross_attention, query, source, position, weights=weights, trace=trace)
-        states = states + self.dropout(looked.context)
+        attended = look_at_source(self.cross_attention, query, source, position, weights=weights, trace=trace)
+        states = states + self.dropout(attended.context)
         states = states + self.dropout(self.feedforward(self.feedforward_norm(states)))
-        return _Layer(states, written, looked)
+        return _Layer(states, written, attended)
 
 
 @replaceable
@@ -155,8 +155,8 @@ class TransformerDecoder(nn.Module):
         """Normed states of the words that follow those in `state`, and the result of every layer."""
         states, done = self.positions.place(embedded, state.position), []
         given = given_weights(weights, len(self.layers))
-        for layer, source, written, looks in zip(self._stack(), state.source, state.written, given, strict=True):
-            result = layer(states, source, written, state.position, weights=looks, trace=trace)
+        for layer, source, written, chosen in zip(self._stack(), state.source, state.written, given, strict=True):
+            result = layer(states, source, written, state.position, weights=chosen, trace=trace)
             states = result.states
             done.append(result)
         return self.norm(states), done
