@@ -57,7 +57,7 @@ def test_gradients_by_torch_func(config: RecurrentConfig) -> None:
 def test_several_gradients_at_a_time_are_refused_or_plain(
     config: RecurrentConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(weight_swap, "WORTH", 0)  # no accelerated loop is left out for the model's size
+    monkeypatch.setattr(weight_swap, "DEFERRED", 0)  # no accelerated loop is left out for the model's size
     total, parameters = of_decoder(build(config).train())
     right = wanted(total, parameters)
     leaves = {name: x.clone().requires_grad_() for name, x in parameters.items()}
