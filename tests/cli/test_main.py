@@ -180,3 +180,15 @@ def test_our_warnings_are_printed_and_those_of_libraries_are_not(
     warnings.showwarning(MissingFontWarning("no font"), MissingFontWarning, "file.py", 3)
     warnings.showwarning(UserWarning("internal"), UserWarning, "file.py", 3)
     assert capsys.readouterr().err == "regard: no font\n"
+
+
+def test_ctrl_c_inside_an_exec_gives_the_exit_code_of_an_interruption(tmp_path: Path) -> None:
+    lines = [
+        "from regard.cli import main",
+        "def interrupted(arguments): exec('raise KeyboardInterrupt')",
+        "main._run_alone = interrupted",
+        "main.main()",
+    ]
+    (tmp_path / "interrupted.py").write_text("\n".join(lines), encoding="utf-8")
+    done = subprocess.run([sys.executable, "-m", "interrupted"], cwd=tmp_path, capture_output=True, check=False)
+    assert (done.returncode, done.stderr.decode()) == (130, "regard: interrupted\n")

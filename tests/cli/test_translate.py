@@ -232,7 +232,7 @@ def test_ctrl_c_says_that_the_same_command_continues(run_folder: Path, tmp_path:
         wait_until(lambda: any(output.glob("*/*")), process, "the first part was begun")
         process.send_signal(signal.SIGINT)
         printed = process.stderr.read().decode()
-        assert process.wait(60) == 130
+        assert process.wait(60) == 130, printed
     assert printed == (
         f"regard: the finished parts are in {output}; the same command translates the missing ones\n"
         "regard: interrupted\n"

@@ -40,7 +40,11 @@ HELP = ("-h", "--help")
 
 def main() -> None:
     _interrupt_on_signals()
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    # If Ctrl-C ended an exec() of a string (an import of dataclasses has some), `python -m` would die of SIGINT at exit
+    # instead of returning the code, although the exception was handled. The next exec() resets that.
+    exec("")
+    sys.exit(code)
 
 
 def _interrupt_on_signals() -> None:
