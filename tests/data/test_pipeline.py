@@ -29,6 +29,8 @@ TEXTS = {
     "dropout": TextConfig.model_validate({"kind": "bpe", "vocabulary": 120, "dropout": 0.2}),
 }
 
+NO_LIMITS = PieceLimits()
+
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -99,7 +101,7 @@ def test_batches_from_the_cache_are_those_from_memory(corpus: Path) -> None:
                 assert torch.equal(getattr(one, name), getattr(other, name))
 
 
-def ready(config: TsvData, text: TextConfig = TEXTS["words"], limits: PieceLimits = PieceLimits()) -> list[str]:  # noqa: B008
+def ready(config: TsvData, text: TextConfig = TEXTS["words"], limits: PieceLimits = NO_LIMITS) -> list[str]:
     """The steps that preparing a corpus ran."""
     done: list[str] = []
     stored = open_training(config)

@@ -41,8 +41,8 @@ HELP = ("-h", "--help")
 def main() -> None:
     _interrupt_on_signals()
     code = run(sys.argv[1:])
-    # If Ctrl-C ended an exec() of a string (an import of dataclasses has some), `python -m` would die of SIGINT at exit
-    # instead of returning the code, although the exception was handled. The next exec() resets that.
+    # Importing a module with dataclasses runs exec() on strings. If Ctrl-C interrupts one, Python ends `python -m` with
+    # SIGINT instead of this exit code, although the exception was handled; the next exec() resets that.
     exec("")
     sys.exit(code)
 

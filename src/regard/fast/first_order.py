@@ -1,8 +1,7 @@
 """Guards custom backward functions: first-order, unbatched gradients only; raises otherwise.
 
-torch's own `once_differentiable` raises only if the incoming gradient requires grad. The backward pass
-of a loss starts with a constant, so that gradients would be treated as constants, and a penalty on them would silently
-have no effect.
+torch's own `once_differentiable` raises only if the incoming gradient requires grad. The backward pass of a loss starts
+with a constant: the gradients would be constants, too, and a penalty on them would silently have no effect.
 """
 
 from collections.abc import Callable

@@ -21,9 +21,9 @@ from torch import Tensor
 from regard.fast.search.beam_slots import Slots
 from regard.fast.search.captured_beam import CapturedSearch, leaves
 from regard.fast.search.step_identity import step_key
-from regard.registry import Refusal, operation_of, replaces
-from regard.search.beam import SearchTree
-from regard.search.decode import beam_search, greedy_search, hypotheses
+from regard.fast.search.whole_search import replace_searches
+from regard.registry import Refusal
+from regard.search.decode import hypotheses
 from regard.search.ensemble import Ensemble
 from regard.search.host_choices import follow
 from regard.search.hypothesis import Hypothesis
@@ -38,37 +38,10 @@ SHAPES = 24
 """Shapes that are kept for a model; the least recently used one is dropped."""
 
 
-def _unfit_greedy(
-    stepper: Stepper, source: Any, limits: Tensor, *, options: Options | None = None, prefixes: object = None
-) -> Refusal:
-    return _unfit(stepper, limits, 1, options, prefixes)
-
-
-def _unfit_beam(
-    stepper: Stepper,
-    source: Any,
-    limits: Tensor,
-    *,
-    beam: int = 4,
-    nbest: int = 1,
-    options: Options | None = None,
-    prefixes: object = None,
-    record: SearchTree | None = None,
-    lengths: Tensor | None = None,
-) -> Refusal:
-    if record is not None:
-        return "the tree is recorded on the host"
-    if beam < 1 or not 1 <= nbest <= beam:
-        return "invalid beam or nbest, which the plain version reports"
-    return _unfit(stepper, limits, beam, options, prefixes)
-
-
-def _unfit(stepper: Stepper, limits: Tensor, beam: int, options: Options | None, prefixes: object) -> Refusal:
+def _unfit(stepper: Stepper, limits: Tensor, beam: int, options: Options) -> Refusal:
     if not limits.is_cuda:
         return "CUDA graphs need a CUDA device"
-    if prefixes is not None:
-        return "prefixes are applied on the host"
-    if options is not None and (options.coverage or options.no_repeat_ngram):
+    if options.coverage or options.no_repeat_ngram:
         return "coverage and repeated n-grams are checked on the host"
     if not 0 < len(limits) <= FEW:
         return f"not between 1 and {FEW} sentences"
@@ -82,44 +55,6 @@ def _unfit(stepper: Stepper, limits: Tensor, beam: int, options: Options | None,
 
 def _bypassed(stepper: Stepper, *_: object, **__: object) -> Iterable[object]:
     return stepper.members if isinstance(stepper, Ensemble) else (stepper,)
-
-
-@replaces(greedy_search, unless=_unfit_greedy, bypasses=_bypassed)
-def greedy_captured(
-    stepper: Stepper,
-    source: Any,
-    limits: Int[Tensor, " sentence"],
-    *,
-    options: Options | None = None,
-    prefixes: None = None,
-) -> list[Hypothesis]:
-    """Greedy search as a beam of one."""
-    found = search_captured(stepper, source, limits, 1, 1, options or Options())
-    if found is None:
-        plain: list[Hypothesis] = operation_of(greedy_search).plain(stepper, source, limits, options=options)
-        return plain
-    return [one for (one,) in found]
-
-
-@replaces(beam_search, unless=_unfit_beam, bypasses=_bypassed)
-def beam_captured(
-    stepper: Stepper,
-    source: Any,
-    limits: Int[Tensor, " sentence"],
-    *,
-    beam: int = 4,
-    nbest: int = 1,
-    options: Options | None = None,
-    prefixes: None = None,
-    record: None = None,
-    lengths: Int[Tensor, " sentence"] | None = None,
-) -> list[list[Hypothesis]]:
-    """Beam search; `lengths` are used only for coverage, which is computed on the host."""
-    found = search_captured(stepper, source, limits, beam, nbest, options or Options())
-    if found is None:
-        plain = operation_of(beam_search).plain
-        found = plain(stepper, source, limits, beam=beam, nbest=nbest, options=options, lengths=lengths)
-    return found
 
 
 def search_captured(
@@ -139,6 +74,11 @@ def search_captured(
         finally:
             found.busy.release()
     return hypotheses(follow(choices, nbest, options), trail, options)
+
+
+greedy_captured, beam_captured = replace_searches(
+    "greedy_captured", "beam_captured", _unfit, search_captured, bypasses=_bypassed
+)
 
 
 def most_steps(longest: Int[np.ndarray, " sentence"]) -> int:
