@@ -132,7 +132,7 @@ def label(given: argparse.Namespace) -> None:
         words = (given.text / "words.txt").read_text(encoding="utf-8").split()[: given.most]
         found = beam_search(teachers, words, beam=1, most_rows=8192, most_pieces=200_000)
         pairs += [(word, phones[0]) for word, phones in zip(words, found, strict=True) if phones[0]]
-    rows = encoded(teachers.bundle, pairs)
+    rows = encoded(teachers.bundle, pairs[:gold]) + encoded(teachers.bundle, pairs[gold:], given.dropout)
     print(f"{len(rows)} rows", flush=True)
     models = [one.model.eval() for one in teachers.bundles]
     keep = min(given.keep, len(teachers.bundle.target))
@@ -283,6 +283,9 @@ def train(given: argparse.Namespace) -> None:
     text = Text(given.labels, given.positions, given.multiple, given.gold, given.device)
     devs = {path.stem: entries(path)[: given.validate] for path in sorted(given.text.glob("dev*.tsv"))}
     optimizer = torch.optim.AdamW(model.parameters(), lr=given.rate, betas=(0.9, 0.98), weight_decay=0.01, fused=True)
+    about = {key: getattr(start.manifest, key) for key in ("source_eos", "longest_source", "search", "recipe")}
+    settings = {key: value for key, value in vars(given).items() if isinstance(value, int | float)}
+    given.out.mkdir(parents=True, exist_ok=True)
     began, journal = time.monotonic(), []
     for step, (batch, real) in enumerate(text.epochs(given.seed), start=1):
         part = max(step / given.steps, (time.monotonic() - began) / given.seconds)
@@ -299,19 +302,18 @@ def train(given: argparse.Namespace) -> None:
             scores = {name: round(scored(bundle, dev, given.metric), 4) for name, dev in devs.items()}
             journal.append({"step": step, "loss": round(float(loss.detach()), 4), given.metric: scores})
             print({**journal[-1], "seconds": round(time.monotonic() - began)}, flush=True)
+            (given.out / "journal.json").write_text(json.dumps(journal, indent=1) + "\n", encoding="utf-8")
+            save_bundle(
+                given.out / str(step),
+                average.module,
+                start.source.without_completion(),
+                start.target,
+                trained={"steps": step, given.metric: scores["dev"], "distilled": settings},
+                **about,
+            )
         if part >= 1:
+            (given.out / "last").symlink_to(str(step))
             break
-    known = {key: getattr(start.manifest, key) for key in ("source_eos", "longest_source", "search", "recipe")}
-    settings = {key: value for key, value in vars(given).items() if isinstance(value, int | float)}
-    save_bundle(
-        given.out,
-        bundle.model,
-        start.source.without_completion(),
-        start.target,
-        trained={"steps": step, given.metric: scores["dev"], "distilled": settings},
-        **known,
-    )
-    (given.out.parent / f"{given.out.name}.json").write_text(json.dumps(journal, indent=1) + "\n", encoding="utf-8")
 
 
 def main() -> None:
@@ -331,6 +333,7 @@ def main() -> None:
     encoding.set_defaults(verb=encode)
     labelling.add_argument("teachers", nargs="+")
     labelling.add_argument("--more", type=Path, nargs="*", default=[], help="pairs whose targets nobody wrote")
+    labelling.add_argument("--dropout", type=float, default=0.0, help="of BPE, in the sources of --more")
     labelling.add_argument("--most", type=int, help="only so many words of words.txt")
     labelling.set_defaults(verb=label)
     labelling.add_argument("--keep", type=int, default=64, help="pieces of a distribution that are kept")

@@ -82,7 +82,7 @@ def sample(given: argparse.Namespace) -> None:
     """Translations drawn from the model's distribution; a line for each that differs from the text's own."""
     translator = load(given.teachers, device=given.device, precision=given.precision)
     bundle = translator.bundle
-    config = translator.search_config({"temperature": given.temperature, "nbest": given.times})
+    config = translator.search_config({"temperature": given.temperature, "top_k": given.top_k, "nbest": given.times})
     options = replace(config.options, weights=False)
     banned = set((given.text / "held_out.txt").read_text(encoding="utf-8").splitlines())
     known: dict[str, set[str]] = {}
@@ -148,6 +148,7 @@ def main() -> None:
     translating.add_argument("--beam", type=int, default=4)
     translating.set_defaults(verb=translate)
     drawing.add_argument("--temperature", type=float, default=0.7)
+    drawing.add_argument("--top-k", type=int, help="draw among this many pieces")
     drawing.add_argument("--times", type=int, default=1, help="translations of each source")
     drawing.add_argument("--back", action="store_true", help="the translation first: it becomes a source")
     drawing.add_argument("--seed", type=int, default=0)
