@@ -14,10 +14,11 @@ Translation (text by boxed_data.py; own.tsv and back.tsv, whose targets or sourc
     python benchmarks/boxed_distil.py encode runs/begin --text train.tsv back.tsv --dropout 0.1 --out pairs.pt
     python benchmarks/boxed_distil.py train pairs.pt --start runs/begin --text TEXT --metric bleu --multiple 8 \\
         --positions 24000 --dropout 0.2 --rate 8e-4 --steps 9000 --out runs/teacher
-    python benchmarks/boxed_distil.py label runs/teacher en-fr --text TEXT --more own.tsv back.tsv --keep 24 \\
+    python benchmarks/boxed_distil.py label runs/teacher/last en-fr --text TEXT --more own.tsv back.tsv --keep 24 \\
         --out labels.pt
     python benchmarks/boxed_distil.py train labels.pt --start en-fr --continued --text TEXT --metric bleu \\
         --multiple 8 --out runs/student
+    python benchmarks/boxed_distil.py mean en-fr runs/student/last --shares 2 3 --out en-fr-mean
 
 `begin` writes new weights of a recipe's model with the tokenizers of a bundle, because teachers and student must have
 the same pieces. `encode` writes pairs without labels, for a teacher. `label` writes pairs with a distribution for each
@@ -25,7 +26,9 @@ target piece, the mean of the teachers', of which the `--keep` most probable pie
 of `--more`, and for each word of words.txt, if that file exists, the target that the teachers choose together. `train`
 minimises the cross-entropy with these distributions, or with the text if there are none; in the pairs of train.tsv
 `--gold` of the mass is the piece of the text. The weights are averaged with decay (`--decay`), and the development sets
-(dev*.tsv) are scored with that average (beam 5). All text stays on the device, so a step reads nothing from the host.
+(dev*.tsv) are scored with that average (beam 5), which is written to OUT/STEP each time; OUT/last is the newest. All
+text stays on the device, so a step reads nothing from the host. `mean` writes the weighted mean, in int8,
+of the weights of bundles that began with the same weights.
 Sun et al. 2019, "Token-Level Ensemble Distillation for Grapheme-to-Phoneme Conversion".
 """
 
@@ -49,7 +52,7 @@ from torch.nn.functional import cross_entropy
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from boxed_teach import beam_search
-from regard.bundle.store import Bundle, load_bundle, save_bundle
+from regard.bundle.store import Bundle, load_bundle, save_bundle, save_int8
 from regard.data.batch import Batch
 from regard.evaluation import exact_match
 from regard.models.seq2seq import Seq2Seq
@@ -316,11 +319,23 @@ def train(given: argparse.Namespace) -> None:
             break
 
 
+@torch.no_grad()
+def mean(given: argparse.Namespace) -> None:
+    bundles = [load_bundle(one) for one in given.bundles]
+    shares = [share / sum(given.shares) for share in given.shares]
+    weights = [one.model.state_dict() for one in bundles]
+    model = bundles[0].model
+    model.load_state_dict(
+        {key: sum(share * one[key] for share, one in zip(shares, weights, strict=True)) for key in weights[0]}
+    )
+    save_int8(given.out, replace(bundles[0], model=model, source=bundles[0].source.without_completion()))
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     verbs = options.add_subparsers(required=True)
-    names = ("begin", "encode", "label", "train")
-    beginning, encoding, labelling, training = (verbs.add_parser(name) for name in names)
+    names = ("begin", "encode", "label", "train", "mean")
+    beginning, encoding, labelling, training, averaging = (verbs.add_parser(name) for name in names)
     beginning.add_argument("tokenizers", help="a bundle")
     beginning.add_argument("--recipe", type=Path, required=True)
     beginning.add_argument("--set", action="append", default=[], help="override a key of the recipe")
@@ -355,6 +370,10 @@ def main() -> None:
     )
     training.add_argument("--seed", type=int, default=0)
     training.set_defaults(verb=train)
+    averaging.add_argument("bundles", nargs="+")
+    averaging.add_argument("--shares", type=float, nargs="+", required=True, help="a weight for each bundle")
+    averaging.add_argument("--out", type=Path, required=True)
+    averaging.set_defaults(verb=mean)
     for verb in (labelling, training):
         verb.add_argument("--text", type=Path, required=True)
         verb.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
