@@ -50,7 +50,7 @@ def numbers(schema: Any, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
-def test_item_3_every_whole_number_of_a_file_has_an_upper_limit(model: type[BaseModel]) -> None:
+def test_every_whole_number_of_a_file_has_an_upper_limit(model: type[BaseModel]) -> None:
     schema = model.model_json_schema()
     tables = {model.__name__: schema, **schema.get("$defs", {})}
     endless = [
@@ -65,13 +65,13 @@ def test_item_3_every_whole_number_of_a_file_has_an_upper_limit(model: type[Base
 
 @pytest.mark.parametrize("key", ["train.learning_rate", "train.weight_decay", "train.clip", "search.temperature"])
 @pytest.mark.parametrize("value", ["inf", "nan"])
-def test_item_3_numbers_are_finite(key: str, value: str) -> None:
+def test_numbers_are_finite(key: str, value: str) -> None:
     with pytest.raises(RecipeError, match=f"{key} = {value}: expected a finite number"):
         parse_recipe(RAW, overrides=[f"{key}={value}"])
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_item_3_every_whole_number_of_a_verb_has_an_upper_limit(verb: str) -> None:
+def test_every_whole_number_of_a_verb_has_an_upper_limit(verb: str) -> None:
     module = import_module(f"regard.cli.{verb}")
     hints = get_type_hints(getattr(module, verb), vars(module) | {"Path": Path}, include_extras=True)
     options = {name: get_args(hint) for name, hint in hints.items() if get_args(hint)}
@@ -98,19 +98,19 @@ def test_item_3_every_whole_number_of_a_verb_has_an_upper_limit(verb: str) -> No
         ("data.train=1_000_000_000_000", MOST["generated"]),
     ],
 )
-def test_item_3_values_above_the_limit_raise_with_the_limit(override: str, most: int) -> None:
+def test_values_above_the_limit_raise_with_the_limit(override: str, most: int) -> None:
     with pytest.raises(RecipeError) as caught:
         parse_recipe(RAW, overrides=[override])
     assert f"at most {most}" in str(caught.value)
     assert override.split("=")[0].rsplit(".", 1)[-1] in str(caught.value)
 
 
-def test_item_3_the_docs_show_the_table() -> None:
+def test_the_docs_show_the_table() -> None:
     page = Path(__file__).parents[1] / "docs" / "bounds.md"
     assert table() in page.read_text(encoding="utf-8")
 
 
-def test_item_3_search_never_writes_more_than_the_longest_text() -> None:
+def test_search_never_writes_more_than_the_longest_text() -> None:
     import torch
 
     config = SearchConfig.model_validate({"longest": {"factor": 100.0, "offset": 100_000}})
@@ -120,7 +120,7 @@ def test_item_3_search_never_writes_more_than_the_longest_text() -> None:
 @pytest.mark.parametrize(
     "value", ["x" * 10_000_000, 10**400, [["y" * 1000] * 1000], {"a": {"b": [1] * 10_000}}], ids="tnlo"
 )
-def test_item_3_long_values_are_shortened_in_messages(value: object) -> None:
+def test_long_values_are_shortened_in_messages(value: object) -> None:
     assert len(excerpt(value)) <= MOST["quoted"]
     for raw in (
         {**RAW, "train": {**RAW["train"], "steps": value}},
@@ -134,13 +134,13 @@ def test_item_3_long_values_are_shortened_in_messages(value: object) -> None:
         assert len(str(caught.value)) < 600
 
 
-def test_item_3_long_keys_are_shortened_in_messages() -> None:
+def test_long_keys_are_shortened_in_messages() -> None:
     with pytest.raises(RecipeError, match="unknown key xxxx") as caught:
         parse_recipe({**RAW, "x" * 10_000_000: 1})
     assert len(str(caught.value)) < 600
 
 
-def test_item_3_a_message_keeps_its_beginning_and_its_remedy() -> None:
+def test_a_message_keeps_its_beginning_and_its_remedy() -> None:
     message = str(InputError("it begins " + "x" * 10_000_000 + " fix it"))
     assert len(message) <= MOST["message"]
     assert message.startswith("it begins")
@@ -153,7 +153,7 @@ def test_item_3_a_message_keeps_its_beginning_and_its_remedy() -> None:
     ["x = " + "[" * 50_000 + "]" * 50_000, ".".join("a" * 100_000) + " = 1", "x = " + "{a=" * 20_000],
     ids=["lists", "key", "tables"],
 )
-def test_item_3_deep_toml_raises_a_message(text: str, tmp_path: Path) -> None:
+def test_deep_toml_raises_a_message(text: str, tmp_path: Path) -> None:
     path = tmp_path / "deep.toml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(RecipeError, match=r"train.steps = .*: expected a whole number") as caught:
@@ -165,14 +165,14 @@ def test_item_3_deep_toml_raises_a_message(text: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", ["9" * 5000, "0x" + "f" * 100_000])
-def test_item_3_a_number_of_thousands_of_digits_raises_a_message(number: str, tmp_path: Path) -> None:
+def test_a_number_of_thousands_of_digits_raises_a_message(number: str, tmp_path: Path) -> None:
     path = tmp_path / "large.toml"
     path.write_text(f"x = {number}", encoding="utf-8")
     with pytest.raises(RecipeError, match=r"large.toml is not valid TOML: it holds a number of thousands of digits$"):
         load_recipe(path)
 
 
-def test_item_3_a_recipe_is_a_small_file(tmp_path: Path) -> None:
+def test_a_recipe_is_a_small_file(tmp_path: Path) -> None:
     path = tmp_path / "large.toml"
     path.write_bytes(b"")
     with path.open("r+b") as file:

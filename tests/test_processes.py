@@ -26,7 +26,7 @@ def ignored() -> Iterator[None]:
 
 @pytest.mark.usefixtures("ignored")
 @pytest.mark.parametrize("number", SIGNALS, ids=lambda number: number.name)
-def test_item_8_signals_reach_a_program_even_if_the_test_runner_ignores_them(number: signal.Signals) -> None:
+def test_signals_reach_a_program_even_if_the_test_runner_ignores_them(number: signal.Signals) -> None:
     with started([sys.executable, "-c", SLEEP], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdout.readline() == b"ready\n"
         process.send_signal(number)
@@ -34,7 +34,7 @@ def test_item_8_signals_reach_a_program_even_if_the_test_runner_ignores_them(num
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds processes in /proc")
-def test_item_8_nothing_outlives_its_test() -> None:
+def test_nothing_outlives_its_test() -> None:
     """The program ignores every signal it can; so do its children, one of which leaves the process group."""
     code = f"""
 import signal, subprocess, sys
@@ -55,7 +55,7 @@ child.wait()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux kills a program with its parent")
-def test_item_8_programs_end_with_a_killed_test_runner() -> None:
+def test_programs_end_with_a_killed_test_runner() -> None:
     tests = str(Path(__file__).parent)
     code = f"""
 import sys, time
@@ -74,7 +74,7 @@ time.sleep(600)
         assert not _runs(child)
 
 
-def test_item_8_a_hanging_program_is_killed() -> None:
+def test_a_hanging_program_is_killed() -> None:
     assert completed([sys.executable, "-c", SLEEP], seconds=1.0).returncode == -signal.SIGKILL
     with (
         started([sys.executable, "-c", SLEEP], seconds=0.5, stdout=subprocess.DEVNULL) as process,

@@ -30,7 +30,7 @@ WANTED = {
 }
 
 
-def test_item_18_wrong_widths_missing_axes_and_integer_masks_raise_clear_messages() -> None:
+def test_wrong_widths_missing_axes_and_integer_masks_raise_clear_messages() -> None:
     """In its own process: here the tests' type checks would raise first."""
     command = [sys.executable, "-P", str(Path(__file__).parent / "wrong_inputs.py"), *SCORES]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=120, check=False)

@@ -20,7 +20,7 @@ FLIPS = 60
 @pytest.mark.parametrize(
     "name", ["manifest.json", "model.safetensors", "source.tokenizer.json", "target.tokenizer.json"]
 )
-def test_item_5_a_flipped_bit_in_any_file_of_a_bundle_is_noticed(folder: Path, name: str) -> None:
+def test_a_flipped_bit_in_any_file_of_a_bundle_is_noticed(folder: Path, name: str) -> None:
     random, data = Random(name), (folder / name).read_bytes()
     assert len(names(folder)) == 4, "a file that this test does not flip"
     for _ in range(FLIPS):
@@ -31,7 +31,7 @@ def test_item_5_a_flipped_bit_in_any_file_of_a_bundle_is_noticed(folder: Path, n
     load_bundle(folder)
 
 
-def test_item_5_every_bit_of_the_manifest_s_checksum_and_version_counts(folder: Path) -> None:
+def test_every_bit_of_the_manifest_s_checksum_and_version_counts(folder: Path) -> None:
     """A flipped bit there could make a manifest look like one without a checksum."""
     path = folder / "manifest.json"
     data = path.read_bytes()
@@ -45,7 +45,7 @@ def test_item_5_every_bit_of_the_manifest_s_checksum_and_version_counts(folder: 
                 load_bundle(folder)
 
 
-def test_item_5_an_edited_manifest_is_refused_with_the_way_to_keep_the_edit(folder: Path) -> None:
+def test_an_edited_manifest_is_refused_with_the_way_to_keep_the_edit(folder: Path) -> None:
     path = folder / "manifest.json"
     text = path.read_text(encoding="utf-8")
     edited = text.replace('"steps": 7', '"steps": 8')
@@ -62,7 +62,7 @@ def test_item_5_an_edited_manifest_is_refused_with_the_way_to_keep_the_edit(fold
 
 
 @pytest.mark.parametrize("value", ['""', "3", "true", "[]", '"ff"', '"\\ud800"'])
-def test_item_5_an_invalid_checksum_is_refused(folder: Path, value: str) -> None:
+def test_an_invalid_checksum_is_refused(folder: Path, value: str) -> None:
     path = folder / "manifest.json"
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace(f'"{json.loads(text)["sha256"]}"', value), encoding="utf-8")
@@ -70,7 +70,7 @@ def test_item_5_an_invalid_checksum_is_refused(folder: Path, value: str) -> None
         load_bundle(folder)
 
 
-def test_item_5_the_manifest_s_checksum_can_be_computed_without_regard(folder: Path) -> None:
+def test_the_manifest_s_checksum_can_be_computed_without_regard(folder: Path) -> None:
     """It is the checksum of the file with 64 zeros in its place."""
     data = (folder / "manifest.json").read_bytes()
     digest = json.loads(data)["sha256"]
@@ -78,7 +78,7 @@ def test_item_5_the_manifest_s_checksum_can_be_computed_without_regard(folder: P
     assert hashlib.sha256(data.replace(digest.encode(), b"0" * 64)).hexdigest() == digest
 
 
-def test_item_5_a_bundle_of_version_1_still_loads(folder: Path) -> None:
+def test_a_bundle_of_version_1_still_loads(folder: Path) -> None:
     """Version 1 manifests have no checksum of themselves."""
     before = first_weights(folder)
     path = folder / "manifest.json"
@@ -91,7 +91,7 @@ def test_item_5_a_bundle_of_version_1_still_loads(folder: Path) -> None:
         load_bundle(folder)
 
 
-def test_item_5_a_copy_of_a_bundle_is_checked_and_keeps_its_training_record(folder: Path, tmp_path: Path) -> None:
+def test_a_copy_of_a_bundle_is_checked_and_keeps_its_training_record(folder: Path, tmp_path: Path) -> None:
     (folder / "training.json").write_text("{}")
     copy_bundle(folder, tmp_path / "copy", steps=7, bleu=1.5)
     assert names(tmp_path / "copy") == [

@@ -106,7 +106,7 @@ def test_a_folder_with_other_files_is_not_replaced(tmp_path: Path, model: Seq2Se
     assert names(tmp_path) == ["empty", "thesis"]
 
 
-def test_item_6_files_that_appear_while_a_bundle_is_written_are_not_replaced(tmp_path: Path) -> None:
+def test_files_that_appear_while_a_bundle_is_written_are_not_replaced(tmp_path: Path) -> None:
     def write() -> None:
         with whole_folder(tmp_path / "thesis") as draft:
             (draft / "manifest.json").write_text("{}")

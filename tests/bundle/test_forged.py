@@ -22,7 +22,7 @@ MESSAGE = 1500
 """Characters of a message."""
 
 
-def test_item_3_each_forged_bundle_is_refused_in_little_time_and_memory(folder: Path, tmp_path: Path) -> None:
+def test_each_forged_bundle_is_refused_in_little_time_and_memory(folder: Path, tmp_path: Path) -> None:
     names = []
     for name, forge in forgeries():
         place = tmp_path / "forged" / str(len(names))
@@ -66,7 +66,7 @@ def problems(one: dict[str, object]) -> list[str]:
     ],
     ids=range(10),
 )  # fmt: skip
-def test_item_3_a_bundle_with_an_endless_search_is_refused(folder: Path, search: dict[str, object]) -> None:
+def test_a_bundle_with_an_endless_search_is_refused(folder: Path, search: dict[str, object]) -> None:
     change(search=search)(folder)
     translator = load(folder)
     with pytest.raises(InputError) as caught:
@@ -75,7 +75,7 @@ def test_item_3_a_bundle_with_an_endless_search_is_refused(folder: Path, search:
 
 
 @pytest.mark.parametrize("recipe", [{"train": 3}, {"train": {"guide": LONG}}, {"data": [1]}, {"description": LONG}])
-def test_item_3_a_manifest_may_hold_any_recipe(folder: Path, recipe: dict[str, object]) -> None:
+def test_a_manifest_may_hold_any_recipe(folder: Path, recipe: dict[str, object]) -> None:
     change(recipe=recipe)(folder)
     load(folder)
     assert all(len(value) <= 1000 for _, value in describe(load_bundle(folder)))

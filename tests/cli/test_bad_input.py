@@ -92,7 +92,7 @@ class TestWarned:
 class TestFiles:
     """Refused with the file and the line in it."""
 
-    def test_item_3_options_above_their_limit(self, command: Command, run_folder: Path) -> None:
+    def test_options_above_their_limit(self, command: Command, run_folder: Path) -> None:
         for option, most in (("--beam", "1000"), ("--nbest", "1000"), ("--longest-source", "100000")):
             for value in (int(most) + 1, 10**400):
                 outcome = command("translate", run_folder, "3 4 5", option, value)
@@ -103,7 +103,7 @@ class TestFiles:
 
     @pytest.mark.parametrize("name", ["model.safetensors", "source.tokenizer.json", "manifest.json"])
     @pytest.mark.parametrize("verb", ["translate", "info", "doctor", "evaluate"])
-    def test_item_3_a_bundle_with_a_pipe_in_it(
+    def test_a_bundle_with_a_pipe_in_it(
         self, command: Command, run_folder: Path, tmp_path: Path, verb: str, name: str
     ) -> None:
         shutil.copytree(run_folder / "best", tmp_path / "forged")

@@ -23,7 +23,7 @@ def cut_short(source: Path) -> Path:
     return compiled
 
 
-def test_item_0_a_truncated_compiled_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_truncated_compiled_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "cut_short_module.py").write_text("names = ['a', 'b', 'c']\n" * 100, encoding="utf-8")
     compiled = cut_short(tmp_path / "cut_short_module.py")
     monkeypatch.syspath_prepend(tmp_path)
@@ -38,7 +38,7 @@ def test_item_0_a_truncated_compiled_file_is_named(tmp_path: Path, monkeypatch: 
     assert describe_failure(EOFError("end of input"))[0].startswith("unexpected EOFError: end of input")
 
 
-def test_item_0_the_doctor_finds_truncated_compiled_files(tmp_path: Path) -> None:
+def test_the_doctor_finds_truncated_compiled_files(tmp_path: Path) -> None:
     """In a copy of the package, with a damaged file that the command itself must import and one that it need not."""
     folder = tmp_path / "a folder" / "regard"
     shutil.copytree(Path(regard.__file__).parent, folder, ignore=shutil.ignore_patterns("__pycache__"))

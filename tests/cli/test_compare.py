@@ -123,7 +123,7 @@ def test_ctrl_c_saves_and_prints_the_command_to_continue(recipe: Path, tmp_path:
 
 
 @pytest.mark.long
-def test_item_8_a_closed_terminal_ends_a_comparison_whose_runs_were_saved(recipe: Path, tmp_path: Path) -> None:
+def test_a_closed_terminal_ends_a_comparison_whose_runs_were_saved(recipe: Path, tmp_path: Path) -> None:
     run = tmp_path / "out" / "variants" / "additive" / "seed-0" / "run"
     words = ["compare", str(recipe), "--score", "additive", "--seeds", "1", "--set", "train.steps=30000"]
     terminal = Terminal([sys.executable, "-m", "regard", *words, "--out", str(tmp_path / "out")], tmp_path)

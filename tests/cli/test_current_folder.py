@@ -49,7 +49,7 @@ def python(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_item_2_the_command_does_not_import_from_the_current_folder(hostile: Path, tmp_path: Path) -> None:
+def test_the_command_does_not_import_from_the_current_folder(hostile: Path, tmp_path: Path) -> None:
     (tmp_path / "command").mkdir()
     script = tmp_path / "command" / "regard"
     script.write_text(SCRIPT, encoding="utf-8")
@@ -58,7 +58,7 @@ def test_item_2_the_command_does_not_import_from_the_current_folder(hostile: Pat
     assert done.stderr.startswith("regard: no bundle at nothing")
 
 
-def test_item_2_python_m_regard_does_not_import_a_mechanism_from_the_current_folder(
+def test_python_m_regard_does_not_import_a_mechanism_from_the_current_folder(
     tmp_path: Path,
 ) -> None:
     """Before regard starts, `python -m` itself imports from there; only later imports can be prevented."""
@@ -71,7 +71,7 @@ def test_item_2_python_m_regard_does_not_import_a_mechanism_from_the_current_fol
     assert not (here / "imported").exists()
 
 
-def test_item_2_python_m_regard_keeps_a_current_folder_that_the_user_put_on_the_path(tmp_path: Path) -> None:
+def test_python_m_regard_keeps_a_current_folder_that_the_user_put_on_the_path(tmp_path: Path) -> None:
     here = write_module(tmp_path / "here")
     (here / "mine.toml").write_text(OWN, encoding="utf-8")
     given = {**os.environ, "PYTHONPATH": os.pathsep.join([str(here), *filter(None, sys.path)]), "OMP_NUM_THREADS": "1"}
@@ -81,14 +81,14 @@ def test_item_2_python_m_regard_keeps_a_current_folder_that_the_user_put_on_the_
     assert (here / "imported").exists()
 
 
-def test_item_2_processes_that_prepare_data_do_not_import_from_the_current_folder(hostile: Path) -> None:
+def test_processes_that_prepare_data_do_not_import_from_the_current_folder(hostile: Path) -> None:
     tokenizer = Tokenizer.train(["a b c"], TokenizerConfig())
     with WorkerPool(partial(encode_texts, (tokenizer, tokenizer)), 1) as pool:
         assert len(list(pool.map([((["a"], ["b"]), None)]))) == 1
 
 
 @pytest.mark.slow
-def test_item_2_runs_of_a_comparison_do_not_import_from_the_current_folder(hostile: Path, command: Command) -> None:
+def test_runs_of_a_comparison_do_not_import_from_the_current_folder(hostile: Path, command: Command) -> None:
     (hostile / "mine.toml").write_text(OWN.replace(MINE, "additive"), encoding="utf-8")
     options = ["--score", "additive", "--seeds", "1", "--sentences", "2", "--out", "out"]
     done = command("compare", "mine.toml", *options)
@@ -96,7 +96,7 @@ def test_item_2_runs_of_a_comparison_do_not_import_from_the_current_folder(hosti
     assert (hostile / "out" / "report.json").exists()
 
 
-def test_item_2_the_path_of_child_processes_has_no_current_folder(
+def test_the_path_of_child_processes_has_no_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -109,7 +109,7 @@ def test_item_2_the_path_of_child_processes_has_no_current_folder(
     assert str(tmp_path) in environment()["PYTHONPATH"].split(os.pathsep), "the user put it there"
 
 
-def test_item_2_a_checkout_that_is_the_current_folder_comes_last(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_checkout_that_is_the_current_folder_comes_last(monkeypatch: pytest.MonkeyPatch) -> None:
     home = Path(regard.__file__).parents[1]
     monkeypatch.chdir(home)
     monkeypatch.setenv("PYTHONPATH", "")
@@ -117,7 +117,7 @@ def test_item_2_a_checkout_that_is_the_current_folder_comes_last(monkeypatch: py
     assert environment()["PYTHONPATH"].split(os.pathsep)[-1] == str(home)
 
 
-def test_item_2_every_process_of_ours_is_started_in_one_place() -> None:
+def test_every_process_of_ours_is_started_in_one_place() -> None:
     """`regard.child.python` adds -P; no other code starts an interpreter."""
     package = Path(regard.__file__).parent
     found = [path for path in sorted(package.rglob("*.py")) if "sys.executable" in path.read_text(encoding="utf-8")]

@@ -14,7 +14,7 @@ from regard.cli.arriving import ArrivingLines
 from .conftest import Command
 
 
-def test_item_16_a_program_gets_an_answer_before_it_writes_the_next_line(run_folder: Path) -> None:
+def test_a_program_gets_an_answer_before_it_writes_the_next_line(run_folder: Path) -> None:
     words = [sys.executable, "-m", "regard", "translate", str(run_folder)]
     with started(words, stdin=PIPE, stdout=PIPE, stderr=PIPE) as process:
         assert process.stdin is not None
@@ -32,7 +32,7 @@ def test_item_16_a_program_gets_an_answer_before_it_writes_the_next_line(run_fol
         assert process.wait(60) == 0
 
 
-def test_item_16_a_named_pipe_answers_line_by_line_too(run_folder: Path, tmp_path: Path) -> None:
+def test_a_named_pipe_answers_line_by_line_too(run_folder: Path, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     assert stat.S_ISFIFO(pipe.stat().st_mode)
@@ -43,7 +43,7 @@ def test_item_16_a_named_pipe_answers_line_by_line_too(run_folder: Path, tmp_pat
         assert process.stdout.readline() == b"5 4 3\n"
 
 
-def test_item_16_lines_that_have_arrived_are_translated_together() -> None:
+def test_lines_that_have_arrived_are_translated_together() -> None:
     reader, writer = os.pipe()
     os.write(writer, "a\r\nb\nç".encode()[:-1])
     batches = ArrivingLines(reader, "pipe").batches(2)
@@ -54,7 +54,7 @@ def test_item_16_lines_that_have_arrived_are_translated_together() -> None:
     os.close(reader)
 
 
-def test_item_16_targets_are_scored_and_aligned(command: Command, run_folder: Path, tmp_path: Path) -> None:
+def test_targets_are_scored_and_aligned(command: Command, run_folder: Path, tmp_path: Path) -> None:
     outcome = command("translate", run_folder, "3 4 5", "6 7", "--target", "5 4 3", "--target", "6", "--alignment")
     assert [line.split("\t")[0] for line in outcome.out.splitlines()] == ["5 4 3", "6"]
     source, target = tmp_path / "source", tmp_path / "target"
@@ -77,13 +77,13 @@ def test_item_16_targets_are_scored_and_aligned(command: Command, run_folder: Pa
         (["3 4", "--length-penalty", "-1"], "length_penalty = -1.0: expected at least 0"),
     ],
 )
-def test_item_16_wrong_search_options(command: Command, run_folder: Path, options: list[str], message: str) -> None:
+def test_wrong_search_options(command: Command, run_folder: Path, options: list[str], message: str) -> None:
     outcome = command("translate", run_folder, *options)
     assert outcome.code == 2
     assert message in outcome.complaint
 
 
-def test_item_16_search_options_change_the_search(command: Command, run_folder: Path) -> None:
+def test_search_options_change_the_search(command: Command, run_folder: Path) -> None:
     sampled = command("translate", run_folder, "3 4 5 6", "--temperature", 50, "--nbest", 4).out.splitlines()
     assert len({line.split("\t")[2] for line in sampled}) > 1
     scores = [
@@ -93,6 +93,6 @@ def test_item_16_search_options_change_the_search(command: Command, run_folder: 
     assert scores[0] != scores[1]
 
 
-def test_item_16_an_unknown_number_is_reported_with_the_known_ones(command: Command, run_folder: Path) -> None:
+def test_an_unknown_number_is_reported_with_the_known_ones(command: Command, run_folder: Path) -> None:
     outcome = command("translate", run_folder, "3 4 777")
     assert "unknown to this model: '777' (it reads the numbers from 3 to " in outcome.err

@@ -58,7 +58,7 @@ def pairs(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("what", COMMANDS)
-def test_item_7_a_missing_folder_is_an_error_without_parents(
+def test_a_missing_folder_is_an_error_without_parents(
     command: Command, run_folder: Path, pairs: Path, tmp_path: Path, what: str
 ) -> None:
     new = tmp_path / "new" / "deep"
@@ -73,7 +73,7 @@ def test_item_7_a_missing_folder_is_an_error_without_parents(
 
 
 @pytest.mark.parametrize("what", COMMANDS)
-def test_item_7_an_output_is_replaced_atomically(
+def test_an_output_is_replaced_atomically(
     command: Command, run_folder: Path, pairs: Path, tmp_path: Path, what: str
 ) -> None:
     """The old file stays when the disk refuses the new one; nothing is left beside it, and its mode stays."""
@@ -92,7 +92,7 @@ def test_item_7_an_output_is_replaced_atomically(
 
 
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
-def test_item_7_a_picture_is_not_written_in_place(
+def test_a_picture_is_not_written_in_place(
     command: Command, run_folder: Path, tmp_path: Path, ending: str
 ) -> None:
     path = tmp_path / f"map.{ending}"
@@ -105,7 +105,7 @@ def test_item_7_a_picture_is_not_written_in_place(
     assert (path.read_bytes(), names(tmp_path)) == (before, [path.name])
 
 
-def test_item_7_two_writers_of_one_output_share_no_file(tmp_path: Path) -> None:
+def test_two_writers_of_one_output_share_no_file(tmp_path: Path) -> None:
     path = tmp_path / "out.txt"
     with open_output(path) as first, open_output(path) as second:
         first.write("a\n" * 9000)
@@ -117,7 +117,7 @@ def test_item_7_two_writers_of_one_output_share_no_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("fails", [False, True])
 @pytest.mark.parametrize("linked", [False, True])
-def test_item_7_a_users_own_part_file_is_neither_written_nor_followed(
+def test_a_users_own_part_file_is_neither_written_nor_followed(
     command: Command, run_folder: Path, source: Path, tmp_path: Path, fails: bool, linked: bool
 ) -> None:
     mine, victim, output = tmp_path / "out.txt.part", tmp_path / "victim", tmp_path / "out.txt"
@@ -142,14 +142,14 @@ def test_item_7_a_users_own_part_file_is_neither_written_nor_followed(
     assert {*names(tmp_path)} - {"out.txt"} == {"in.txt", "out.txt.part", "stream", "victim"}
 
 
-def test_item_7_a_failure_before_the_first_line_leaves_no_file(
+def test_a_failure_before_the_first_line_leaves_no_file(
     command: Command, run_folder: Path, tmp_path: Path
 ) -> None:
     assert command("translate", run_folder, "--output", tmp_path / "out.txt", stdin=b"\xff\xfe\n").code == 2
     assert names(tmp_path) == []
 
 
-def test_item_7_the_next_translation_removes_the_files_of_a_killed_one(
+def test_the_next_translation_removes_the_files_of_a_killed_one(
     command: Command, run_folder: Path, tmp_path: Path
 ) -> None:
     child = os.fork()
@@ -166,7 +166,7 @@ def test_item_7_the_next_translation_removes_the_files_of_a_killed_one(
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
-def test_item_7_sigterm_keeps_the_output_and_leaves_no_draft(
+def test_sigterm_keeps_the_output_and_leaves_no_draft(
     run_folder: Path, tmp_path: Path, number: signal.Signals
 ) -> None:
     command = [sys.executable, "-m", "regard", "translate", run_folder, "--output", tmp_path / "out.txt"]
@@ -181,7 +181,7 @@ def test_item_7_sigterm_keeps_the_output_and_leaves_no_draft(
     assert (tmp_path / "out.txt.part").read_text(encoding="utf-8") == "5 4 3\n" * 256
 
 
-def test_item_7_a_link_stays_and_its_target_is_replaced(command: Command, run_folder: Path, tmp_path: Path) -> None:
+def test_a_link_stays_and_its_target_is_replaced(command: Command, run_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "link.txt").symlink_to("real.txt")
     for _ in range(2):
         assert command("translate", run_folder, "3 4 5", "--output", tmp_path / "link.txt").code == 0
@@ -190,7 +190,7 @@ def test_item_7_a_link_stays_and_its_target_is_replaced(command: Command, run_fo
     assert names(tmp_path) == ["link.txt", "real.txt"]
 
 
-def test_item_7_standard_output_may_be_named(process: Command, run_folder: Path, tmp_path: Path) -> None:
+def test_standard_output_may_be_named(process: Command, run_folder: Path, tmp_path: Path) -> None:
     files = ["--input", "-", "--output", "-", "--html", "/dev/stdout"]
     outcome = process("translate", run_folder, *files, stdin=LINES.encode())
     assert (outcome.code, outcome.err) == (0, "regard: written: /dev/stdout\n")
@@ -198,7 +198,7 @@ def test_item_7_standard_output_may_be_named(process: Command, run_folder: Path,
     assert names(tmp_path) == []
 
 
-def test_item_7_pipes_are_written_to_directly(command: Command, run_folder: Path, tmp_path: Path) -> None:
+def test_pipes_are_written_to_directly(command: Command, run_folder: Path, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     for option, wanted in (("--output", b"5 4 3\n"), ("--html", b"<!doctype html>")):
@@ -217,7 +217,7 @@ def spellings(path: Path) -> list[Path]:
     return [path, hard, soft, path.parent / ".." / path.parent.name / path.name]
 
 
-def test_item_7_an_output_that_is_also_the_input_is_refused_unless_in_place(
+def test_an_output_that_is_also_the_input_is_refused_unless_in_place(
     command: Command, run_folder: Path, source: Path
 ) -> None:
     for name in spellings(source):
@@ -229,7 +229,7 @@ def test_item_7_an_output_that_is_also_the_input_is_refused_unless_in_place(
     assert outcome.complaint == f"--html {source} is also an input: name another file"
 
 
-def test_item_7_in_place_replaces_the_input(command: Command, run_folder: Path, source: Path) -> None:
+def test_in_place_replaces_the_input(command: Command, run_folder: Path, source: Path) -> None:
     soft = source.with_name("soft")
     soft.symlink_to(source.name)
     source.chmod(0o640)
@@ -242,7 +242,7 @@ def test_item_7_in_place_replaces_the_input(command: Command, run_folder: Path, 
     assert names(source.parent) == ["in.txt", "soft"]
 
 
-def test_item_7_in_place_needs_a_plain_file_and_no_other_output(
+def test_in_place_needs_a_plain_file_and_no_other_output(
     command: Command, run_folder: Path, source: Path, tmp_path: Path
 ) -> None:
     packed, pipe = tmp_path / "in.txt.gz", tmp_path / "pipe"
@@ -263,7 +263,7 @@ def test_item_7_in_place_needs_a_plain_file_and_no_other_output(
     assert outcome.complaint == f"--output {packed} is also an input: name another file, or add --in-place"
 
 
-def test_item_7_standard_streams_count_as_files(run_folder: Path, source: Path) -> None:
+def test_standard_streams_count_as_files(run_folder: Path, source: Path) -> None:
     """`regard translate B --output F < F`, and `--input F >> F`, which would never end."""
 
     def run(*arguments: object, **streams: Any) -> str:
@@ -283,7 +283,7 @@ def test_item_7_standard_streams_count_as_files(run_folder: Path, source: Path) 
 
 @pytest.mark.parametrize("option", ["data", "--source", "--target", "--gold", "dev_gold", "--settings"])
 @pytest.mark.parametrize("writes", ["--output", "--html", "--save-settings"])
-def test_item_7_align_writes_over_no_input(
+def test_align_writes_over_no_input(
     command: Command, run_folder: Path, source: Path, option: str, writes: str
 ) -> None:
     hard = source.with_name("hard")
@@ -296,7 +296,7 @@ def test_item_7_align_writes_over_no_input(
 
 
 @pytest.mark.parametrize("option", ["data", "--source", "--target", "--links", "--reference", "--against"])
-def test_item_7_evaluate_writes_over_no_input(command: Command, run_folder: Path, source: Path, option: str) -> None:
+def test_evaluate_writes_over_no_input(command: Command, run_folder: Path, source: Path, option: str) -> None:
     hard = source.with_name("hard")
     hard.hardlink_to(source)
     read = [source] if option == "data" else [option, source]
@@ -313,7 +313,7 @@ def own_run(run_folder: Path, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("part", ["", "best", "last"])
-def test_item_7_no_output_replaces_a_file_of_the_bundle(
+def test_no_output_replaces_a_file_of_the_bundle(
     command: Command, own_run: Path, vanilla: Path, part: str
 ) -> None:
     run_folder = own_run
@@ -337,7 +337,7 @@ def test_item_7_no_output_replaces_a_file_of_the_bundle(
     assert {path: path.read_bytes() for path in files} == before
 
 
-def test_item_7_a_curve_may_replace_the_curve_of_the_run_but_not_its_journal(command: Command, own_run: Path) -> None:
+def test_a_curve_may_replace_the_curve_of_the_run_but_not_its_journal(command: Command, own_run: Path) -> None:
     link = own_run / "link.png"
     link.symlink_to("journal.jsonl")
     for bundle in (own_run, own_run / "best"):
@@ -357,7 +357,7 @@ def with_files(tmp_path: Path, pairs: Path) -> Path:
     return tmp_path / "bundle"
 
 
-def test_item_7_no_output_replaces_the_data_of_the_recipe(command: Command, with_files: Path, pairs: Path) -> None:
+def test_no_output_replaces_the_data_of_the_recipe(command: Command, with_files: Path, pairs: Path) -> None:
     hard = pairs.with_name("hard")
     hard.hardlink_to(pairs)
     for line in (["align", with_files, "--output", hard], ["evaluate", with_files, "--html", hard]):
@@ -366,7 +366,7 @@ def test_item_7_no_output_replaces_the_data_of_the_recipe(command: Command, with
     assert pairs.read_text(encoding="utf-8") == "3 4 5\t5 4 3\n"
 
 
-def test_item_7_one_file_by_two_names_is_not_written_twice(command: Command, run_folder: Path, source: Path) -> None:
+def test_one_file_by_two_names_is_not_written_twice(command: Command, run_folder: Path, source: Path) -> None:
     _, hard, soft, other = spellings(source)
     for name in (hard, soft, other):
         outcome = command("translate", run_folder, "3 4", "--output", source, "--html", name)

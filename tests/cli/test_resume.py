@@ -33,7 +33,7 @@ def last_event(run: Path) -> dict[str, object]:
     return entry
 
 
-def test_item_15_resume_needs_nothing_but_the_folder(command: Command, interrupted: Path) -> None:
+def test_resume_needs_nothing_but_the_folder(command: Command, interrupted: Path) -> None:
     outcome = command("train", "--resume", interrupted)
     assert outcome.code == 0, outcome.err
     assert outcome.out == f"{interrupted}\n"
@@ -42,7 +42,7 @@ def test_item_15_resume_needs_nothing_but_the_folder(command: Command, interrupt
     assert "is finished already, at step 6" in again.err
 
 
-def test_item_15_the_time_is_estimated_before_training_begins(command: Command, interrupted: Path) -> None:
+def test_the_time_is_estimated_before_training_begins(command: Command, interrupted: Path) -> None:
     outcome = command("train", interrupted, "--resume")
     estimate = outcome.err.index("at most, validation not counted")
     assert estimate < outcome.err.index("best exact match")
@@ -60,7 +60,7 @@ def test_item_15_the_time_is_estimated_before_training_begins(command: Command, 
         (["--resume", "RUN", "--set", "train.learning_rate=0.5"], "was started with another recipe"),
     ],
 )
-def test_item_15_invalid_uses_of_resume(
+def test_invalid_uses_of_resume(
     command: Command, interrupted: Path, arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(interrupted.parent)
@@ -69,7 +69,7 @@ def test_item_15_invalid_uses_of_resume(
     assert message in outcome.complaint
 
 
-def test_item_15_a_recipe_in_a_run_folder_imports_no_class_of_its_own(command: Command, interrupted: Path) -> None:
+def test_a_recipe_in_a_run_folder_imports_no_class_of_its_own(command: Command, interrupted: Path) -> None:
     path = interrupted / "recipe.json"
     recipe = json.loads(path.read_text(encoding="utf-8"))
     recipe["model"]["score"] = "os:abort"
@@ -79,14 +79,14 @@ def test_item_15_a_recipe_in_a_run_folder_imports_no_class_of_its_own(command: C
     assert "os:abort" in outcome.complaint
 
 
-def test_item_15_keys_are_listed(command: Command) -> None:
+def test_keys_are_listed(command: Command) -> None:
     outcome = command("train", "--keys")
     assert outcome.code == 0
     assert "learning_rate" in outcome.out
     assert "default 0.001" in outcome.out
 
 
-def test_item_15_a_comparison_estimates_its_time() -> None:
+def test_a_comparison_estimates_its_time() -> None:
     now = [0.0]
     clock = Clock(lambda: now[0])
     assert clock.left(0.5) == ""  # half was done before

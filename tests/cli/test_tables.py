@@ -12,7 +12,7 @@ ROWS = [
 
 
 @pytest.mark.parametrize("width", [50, 60, 80, 100, 200])
-def test_item_17_no_column_is_clipped_at_any_width(width: int) -> None:
+def test_no_column_is_clipped_at_any_width(width: int) -> None:
     lines = fold_table(ROWS, width)
     assert max(map(len, lines)) <= width
     words = " ".join(lines).split()
@@ -21,7 +21,7 @@ def test_item_17_no_column_is_clipped_at_any_width(width: int) -> None:
             assert set(cell.split()) <= set(words)
 
 
-def test_item_17_blocks_repeat_the_names_of_the_rows() -> None:
+def test_blocks_repeat_the_names_of_the_rows() -> None:
     lines = fold_table(ROWS, 60)
     assert sum(line.startswith("variant") for line in lines) == 2
     assert sum(line.startswith("dot") for line in lines) == 2

@@ -111,7 +111,7 @@ def _listen(master: int, received: list[bytes]) -> None:
     ],
     ids=" ".join,
 )
-def test_item_4_verbs_escape_control_characters_on_a_terminal(
+def test_verbs_escape_control_characters_on_a_terminal(
     arguments: list[str], terminal: Terminal, hostile: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "SOURCE").write_text("the cat\n", encoding="utf-8")
@@ -127,37 +127,37 @@ def test_item_4_verbs_escape_control_characters_on_a_terminal(
     assert not OBEYED.search(out), ascii(out)
 
 
-def test_item_4_escaped_output_can_be_read(terminal: Terminal, hostile: Path) -> None:
+def test_escaped_output_can_be_read(terminal: Terminal, hostile: Path) -> None:
     assert SHOWN in terminal("info", hostile)
     assert SHOWN in terminal("translate", hostile, "the cat")
     manifest = json.loads(terminal("info", hostile, "--json"))
     assert manifest["recipe"]["description"].startswith(f"nice{HOSTILE}"), "JSON stays the same JSON"
 
 
-def test_item_4_a_description_forges_no_line(terminal: Terminal, hostile: Path) -> None:
+def test_a_description_forges_no_line(terminal: Terminal, hostile: Path) -> None:
     for verb in ("info", "doctor"):
         assert "\nmodel       forged" not in terminal(verb, hostile).replace("\r\n", "\n")
 
 
-def test_item_4_data_in_a_file_or_pipe_stays_as_it_is(command: Command, hostile: Path, tmp_path: Path) -> None:
+def test_data_in_a_file_or_pipe_stays_as_it_is(command: Command, hostile: Path, tmp_path: Path) -> None:
     assert HOSTILE in command("translate", hostile, "the cat").out
     command("translate", hostile, "the cat", "--output", tmp_path / "out.txt")
     with open(tmp_path / "out.txt", encoding="utf-8", newline="\n") as file:
         assert HOSTILE in file.read()
 
 
-def test_item_4_messages_are_always_escaped(command: Command, tmp_path: Path) -> None:
+def test_messages_are_always_escaped(command: Command, tmp_path: Path) -> None:
     outcome = command("info", tmp_path / HOSTILE)
     assert outcome.code == 2
     assert not OBEYED.search(outcome.err)
     assert r"\u001b[2J" in outcome.err
 
 
-def test_item_4_another_terminal_encoding_is_escaped_too(terminal: Terminal, hostile: Path) -> None:
+def test_another_terminal_encoding_is_escaped_too(terminal: Terminal, hostile: Path) -> None:
     assert not OBEYED.search(terminal("info", hostile, encoding="ascii"))
 
 
-def test_item_4_a_servers_reason_is_escaped(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_servers_reason_is_escaped(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def answer() -> None:
@@ -180,7 +180,7 @@ def test_item_4_a_servers_reason_is_escaped(command: Command, monkeypatch: pytes
     assert r"the server answered 404 No\u001b[2J\u009b1mt Found" in outcome.complaint
 
 
-def test_item_4_our_own_colours_stay_and_text_gets_none() -> None:
+def test_our_own_colours_stay_and_text_gets_none() -> None:
     stream = io.StringIO()
     screen = terminal_console(stream, force_terminal=True, color_system="standard")
     screen.print(f"a{HOSTILE}", style="bold")
@@ -189,7 +189,7 @@ def test_item_4_our_own_colours_stay_and_text_gets_none() -> None:
     assert not OBEYED.search(COLOURS.sub("", painted))
 
 
-def test_item_4_a_bar_lets_no_escape_sequence_through(terminal: Terminal) -> None:
+def test_a_bar_lets_no_escape_sequence_through(terminal: Terminal) -> None:
     """While rich draws a bar it replaces the streams, and would turn escape sequences into colours and links."""
     link = "\x1b]8;;http://evil\x1b\\here\x1b]8;;\x1b\\"
 
@@ -207,7 +207,7 @@ def test_item_4_a_bar_lets_no_escape_sequence_through(terminal: Terminal) -> Non
     assert out.count(r"\u001b]8;;http://evil") >= 4
 
 
-def test_item_4_streams_are_restored(capsys: pytest.CaptureFixture[str]) -> None:
+def test_streams_are_restored(capsys: pytest.CaptureFixture[str]) -> None:
     before = sys.stdout, sys.stderr
     with escaped():
         assert sys.stdout is before[0], "a pipe: data"

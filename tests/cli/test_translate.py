@@ -66,7 +66,7 @@ def test_devices_and_pipes_are_read_and_written_directly(command: Command, run_f
     assert not Path("/dev/null").is_file()
 
 
-def test_item_19_the_nbest_column_is_the_normalised_score_of_the_api(command: Command, run_folder: Path) -> None:
+def test_the_nbest_column_is_the_normalised_score_of_the_api(command: Command, run_folder: Path) -> None:
     lines = command("translate", run_folder, "--nbest", 2, "3 4 5").out.splitlines()
     best = regard.load(run_folder).translate("3 4 5", nbest=2)
     wanted = [f"{one.normalised_score:.4f}" for one in (best, *best.alternatives)]

@@ -55,7 +55,7 @@ def places(tmp_path: Path) -> dict[str, Path]:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_item_1_no_verb_runs_a_bundle_s_code(
+def test_no_verb_runs_a_bundle_s_code(
     verb: str, command: Command, places: dict[str, Path], strange: Path
 ) -> None:
     words = [str(places.get(word, word)) for word in VERBS[verb]]
@@ -70,7 +70,7 @@ def test_item_1_no_verb_runs_a_bundle_s_code(
     assert (trusted.code, (strange / "imported").exists()) == (0, True), trusted.err
 
 
-def test_item_1_the_doctor_examines_without_running(command: Command, places: dict[str, Path], strange: Path) -> None:
+def test_the_doctor_examines_without_running(command: Command, places: dict[str, Path], strange: Path) -> None:
     outcome = command("doctor", places["FOREIGN"])
     assert outcome.code == 1
     assert outcome.out.startswith("✗ ")
@@ -79,7 +79,7 @@ def test_item_1_the_doctor_examines_without_running(command: Command, places: di
     assert command("doctor", places["FOREIGN"], "--trust", MINE).code == 0
 
 
-def test_item_1_the_doctor_builds_what_the_user_s_own_recipe_names(
+def test_the_doctor_builds_what_the_user_s_own_recipe_names(
     command: Command, tmp_path: Path, strange: Path
 ) -> None:
     (tmp_path / "mine.toml").write_text(OWN, encoding="utf-8")
@@ -87,7 +87,7 @@ def test_item_1_the_doctor_builds_what_the_user_s_own_recipe_names(
     assert (strange / "imported").exists()
 
 
-def test_item_1_the_doctor_does_not_build_what_a_bundle_s_recipe_names(
+def test_the_doctor_does_not_build_what_a_bundle_s_recipe_names(
     command: Command, places: dict[str, Path], strange: Path
 ) -> None:
     (places["FOREIGN"] / "recipe.toml").write_text(OWN, encoding="utf-8")
@@ -98,7 +98,7 @@ def test_item_1_the_doctor_does_not_build_what_a_bundle_s_recipe_names(
     assert command("doctor", places["FOREIGN"] / "recipe.toml", "--trust", MINE).code == 0
 
 
-def test_item_1_train_takes_trust_for_a_recipe_of_a_bundle(
+def test_train_takes_trust_for_a_recipe_of_a_bundle(
     command: Command, places: dict[str, Path], strange: Path, tmp_path: Path
 ) -> None:
     recipe = places["FOREIGN"] / "recipe.toml"
@@ -110,7 +110,7 @@ def test_item_1_train_takes_trust_for_a_recipe_of_a_bundle(
 
 
 @pytest.mark.slow
-def test_item_1_compare_runs_what_the_user_s_recipe_names_and_no_task_file_s(
+def test_compare_runs_what_the_user_s_recipe_names_and_no_task_file_s(
     command: Command, tmp_path: Path, strange: Path
 ) -> None:
     recipe, out = tmp_path / "mine.toml", tmp_path / "out"

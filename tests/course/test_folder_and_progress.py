@@ -75,7 +75,7 @@ def test_reset_keeps_what_was_there(tmp_path: Path) -> None:
     assert course.file(entry).read_text(encoding="utf-8") == entry.starter
 
 
-def test_item_6_what_a_learner_or_another_process_just_wrote_is_never_overwritten(
+def test_what_a_learner_or_another_process_just_wrote_is_never_overwritten(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between a look for a file and its writing, somebody else makes it: here every look finds nothing."""

@@ -20,7 +20,7 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
-def test_item_15_quotes_commas_line_breaks_and_names_of_columns(tmp_path: Path) -> None:
+def test_quotes_commas_line_breaks_and_names_of_columns(tmp_path: Path) -> None:
     path, skipped = write(tmp_path / "a.csv", QUOTED), list[int]()
     pairs = [(pair.source, pair.target) for pair in read_csv(path, ["en", "fr"], skipped)]
     assert pairs == [("One, two", "Un, deux"), ('He said "yes".', 'Il a dit "oui".'), ("c\nd", "a\nb")]
@@ -28,14 +28,14 @@ def test_item_15_quotes_commas_line_breaks_and_names_of_columns(tmp_path: Path) 
     assert [pair.source for pair in read_csv(path, [3, 2])] == [source for source, _ in pairs]
 
 
-def test_item_15_two_columns_need_no_names(tmp_path: Path) -> None:
+def test_two_columns_need_no_names(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", "en;fr\none;un\n")
     (pair,) = read_csv(path, delimiter=";")
     assert (pair.source, pair.target) == ("one", "un")
     assert len(list(read_csv(path, delimiter=";", header=False))) == 2
 
 
-def test_item_15_tsv_with_a_header(tmp_path: Path) -> None:
+def test_tsv_with_a_header(tmp_path: Path) -> None:
     path = write(tmp_path / "a.tsv", 'fr\ten\tnote\nun\t"one"\tx\n')
     (pair,) = read_tsv(path, ["en", "fr"], header=True)
     assert (pair.source, pair.target) == ('"one"', "un")  # TSV has no quotes: they are text
@@ -55,7 +55,7 @@ def test_item_15_tsv_with_a_header(tmp_path: Path) -> None:
         ("", None, "holds no pair"),
     ],
 )
-def test_item_15_invalid_csv_raises(tmp_path: Path, text: str, columns: list[str] | None, message: str) -> None:
+def test_invalid_csv_raises(tmp_path: Path, text: str, columns: list[str] | None, message: str) -> None:
     with pytest.raises(InputError, match=message):
         list(read_csv(write(tmp_path / "a.csv", text), columns))
 
@@ -65,7 +65,7 @@ def recipe(tmp_path: Path, data: str) -> Path:
     return write(tmp_path / "own.toml", text)
 
 
-def test_item_15_a_recipe_reads_csv(tmp_path: Path) -> None:
+def test_a_recipe_reads_csv(tmp_path: Path) -> None:
     write(tmp_path / "a.csv", QUOTED)
     data = 'kind = "csv"\ntrain = "a.csv"\ndev = "a.csv"\ntest = "a.csv"\ncolumns = ["en", "fr"]'
     found = load_split(load_recipe(recipe(tmp_path, data)).data, "train")
@@ -82,6 +82,6 @@ def test_item_15_a_recipe_reads_csv(tmp_path: Path) -> None:
         ('kind = "csv"\ntrain = "a"\ndelimiter = ",,"', "data.delimiter"),
     ],
 )
-def test_item_15_impossible_tables(tmp_path: Path, data: str, message: str) -> None:
+def test_impossible_tables(tmp_path: Path, data: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         load_recipe(recipe(tmp_path, data))

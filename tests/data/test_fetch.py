@@ -161,7 +161,7 @@ def test_a_file_with_another_checksum_is_not_kept(server: Server, tmp_path: Path
 
 
 @pytest.mark.parametrize("length", [None, "99999999"], ids=["sent", "announced"])
-def test_item_3_a_download_stops_at_the_catalogues_size(length: str | None, server: Server, tmp_path: Path) -> None:
+def test_a_download_stops_at_the_catalogues_size(length: str | None, server: Server, tmp_path: Path) -> None:
     server.files["/train.fr.gz"], server.length = bytes(10_000_000), length
     if length is None:
         server.whole = False
@@ -173,7 +173,7 @@ def test_item_3_a_download_stops_at_the_catalogues_size(length: str | None, serv
     assert not [path.name for path in (tmp_path / "tiny").iterdir() if "part" in path.name or "fr" in path.name]
 
 
-def test_item_3_a_part_that_is_too_large_is_not_resumed(server: Server, tmp_path: Path) -> None:
+def test_a_part_that_is_too_large_is_not_resumed(server: Server, tmp_path: Path) -> None:
     (tmp_path / "tiny").mkdir()
     with (tmp_path / "tiny" / ".train.en.gz.part").open("wb") as part:
         part.truncate(1 << 40)
@@ -182,7 +182,7 @@ def test_item_3_a_part_that_is_too_large_is_not_resumed(server: Server, tmp_path
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress], ids=["gz", "xz"])
-def test_item_3_a_file_that_unpacks_to_more_than_expected_is_not_kept(
+def test_a_file_that_unpacks_to_more_than_expected_is_not_kept(
     pack: Callable[[bytes], bytes], server: Server, tmp_path: Path
 ) -> None:
     server.files["/train.fr.gz"] = pack(bytes(30_000_000))

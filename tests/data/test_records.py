@@ -136,7 +136,7 @@ def test_a_missing_extra_raises_with_the_install_command(tmp_path: Path, monkeyp
         open_dataset("some/thing", None, None, "train")
 
 
-def test_item_1_a_dataset_s_script_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dataset_s_script_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
     script = tmp_path / "corpus" / "corpus.py"
     script.parent.mkdir()
@@ -147,7 +147,7 @@ def test_item_1_a_dataset_s_script_is_not_run(tmp_path: Path, monkeypatch: pytes
     assert not (tmp_path / "ran").exists()
 
 
-def test_item_1_a_format_of_the_library_is_not_a_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_format_of_the_library_is_not_a_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The library reads files of the current folder for such a name, before version 5 also with pickle."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "train.csv").write_text("source,target\na,b\n", encoding="utf-8")
@@ -156,7 +156,7 @@ def test_item_1_a_format_of_the_library_is_not_a_dataset(tmp_path: Path, monkeyp
             open_dataset(name, None, None, "train")
 
 
-def test_item_1_older_versions_of_datasets_get_trust_remote_code_false(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_older_versions_of_datasets_get_trust_remote_code_false(monkeypatch: pytest.MonkeyPatch) -> None:
     requested: dict[str, object] = {}
     monkeypatch.setattr(datasets, "load_dataset", lambda *given, **options: requested.update(options))
     open_dataset("somebody/corpus", None, None, "train")
@@ -199,7 +199,7 @@ def repeated(path: Path, text: str, rows: int) -> Path:
 
 
 @pytest.mark.parametrize("kind", ["text", "list"])
-def test_item_3_a_reference_outside_a_parquet_dictionary_is_refused(kind: str) -> None:
+def test_a_reference_outside_a_parquet_dictionary_is_refused(kind: str) -> None:
     broken = pyarrow.DictionaryArray.from_arrays([0, 1, 200], ["a", "b"], safe=False)
     column = broken if kind == "text" else pyarrow.ListArray.from_arrays([0, 1, 3], broken)
     with pytest.raises(pyarrow.ArrowInvalid, match="a reference to a repeated value is out of range"):
@@ -207,7 +207,7 @@ def test_item_3_a_reference_outside_a_parquet_dictionary_is_refused(kind: str) -
 
 
 @pytest.mark.parametrize("nested", [False, True])
-def test_item_3_a_parquet_bomb_is_read_with_little_memory(nested: bool, tmp_path: Path) -> None:
+def test_a_parquet_bomb_is_read_with_little_memory(nested: bool, tmp_path: Path) -> None:
     letters, fields = 8 << 20, ("t.source", "t.target") if nested else ("source", "target")
     path = repeated(tmp_path / "bomb.parquet", "a" * letters, 4096)
     path = path.with_suffix(".nested.parquet") if nested else path
@@ -226,7 +226,7 @@ assert [len(pair.source) for pair in islice(read_parquet(path, *{fields}), 20)] 
     assert done.returncode == 0, done.stderr
 
 
-def test_item_3_a_cell_and_a_column_have_a_largest_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cell_and_a_column_have_a_largest_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = repeated(tmp_path / "t.parquet", "b" * 2000, 3)
     assert len(list(read_parquet(path, "source", "target"))) == 3
     monkeypatch.setitem(MOST, "line", 1000)

@@ -86,11 +86,11 @@ def test_impossible_tasks_raise(vocabulary: int, shortest: int, longest: int, me
 
 
 @pytest.mark.parametrize("name", ["reverse", "copy", "sort"])
-def test_item_16_the_recipes_learn_every_number_from_0_to_99(name: str) -> None:
+def test_the_recipes_learn_every_number_from_0_to_99(name: str) -> None:
     pairs = load_split(load_recipe(name).data, "train").pairs
     assert {int(word) for pair in pairs for word in pair.source.split()} == set(range(100))
 
 
-def test_item_16_first_must_be_below_vocabulary() -> None:
+def test_first_must_be_below_vocabulary() -> None:
     with pytest.raises(InputError, match="first = 50 is not less than vocabulary = 50"):
         load_recipe("reverse", ["data.first=50", "data.vocabulary=50"])

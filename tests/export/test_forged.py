@@ -258,7 +258,7 @@ def test_shared_names_outside_the_state(folder: Path) -> None:
     assert "manifest.json is damaged (onnx: shared: 'nothing' is not part of the state)" in refusal(folder)
 
 
-def test_item_3_a_graph_that_asks_for_80_gigabytes(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_graph_that_asks_for_80_gigabytes(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     def bomb(model: onnx.ModelProto) -> None:
         graph, output = model.graph, model.graph.output[0].name
         for name, number in (("first", 0), ("limit", 10**10), ("step", 1)):

@@ -241,7 +241,7 @@ def _prose(page: Path) -> list[tuple[int, str]]:
     return found
 
 
-def test_item_8_one_file_starts_the_programs_that_tests_send_signals_to() -> None:
+def test_one_file_starts_the_programs_that_tests_send_signals_to() -> None:
     """A child that is started in another way ignores Ctrl-C if the test runner does, and may outlive its test."""
     tests = ROOT / "tests"
     starting = [path for path in sorted(tests.rglob("*.py")) if "Popen(" in _without_strings(path)]
@@ -254,7 +254,7 @@ def _without_strings(path: Path) -> str:
     return "".join(token.string for token in tokens if token.type in (tokenize.NAME, tokenize.OP))
 
 
-def test_item_1_code_is_executed_only_in_listed_places() -> None:
+def test_code_is_executed_only_in_listed_places() -> None:
     """A new entry needs a comment: why files of other people do not reach it."""
     allowed = {
         ("attention/build.py", "import_module"),  # behind `trust`

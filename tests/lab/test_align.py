@@ -276,7 +276,7 @@ def test_values_of_set_become_numbers_and_paths() -> None:
     assert options.development == (Path("a"), Path("b"), Path("c"))
 
 
-def test_item_13_the_product_joins_two_directions_unless_another_method_is_chosen(direction: Direction) -> None:
+def test_the_product_joins_two_directions_unless_another_method_is_chosen(direction: Direction) -> None:
     aligned = align(SIDES, direction, direction)
     assert aligned.chosen == "product"
     assert aligned.links == aligned.ways["product"] == [links.sure for links in GOLD]

@@ -144,7 +144,7 @@ def test_rows_relate_time_and_limit() -> None:
 
 
 @pytest.mark.slow
-def test_item_1_a_picture_runs_no_hook_of_the_current_folder_s_matplotlibrc(tmp_path: Path) -> None:
+def test_a_picture_runs_no_hook_of_the_current_folder_s_matplotlibrc(tmp_path: Path) -> None:
     points = [Point(axis, Size(1, 2, 4), "plain", 1.0, 2.0) for axis in ("length", "width", "batch")]
     with matplotlib.rc_context({"figure.hooks": ["os:abort"]}):
         write_picture(growth_figure(points, "a machine"), tmp_path / "growth.png")

@@ -48,7 +48,7 @@ def test_a_damaged_bundle(run_folder: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["training.json", "training.safetensors", "model.safetensors"])
-def test_item_5_a_damaged_checkpoint_beside_a_good_model_is_found(name: str, run_folder: Path, tmp_path: Path) -> None:
+def test_a_damaged_checkpoint_beside_a_good_model_is_found(name: str, run_folder: Path, tmp_path: Path) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(run_folder, folder)
     path = folder / "last" / name
@@ -62,7 +62,7 @@ def test_item_5_a_damaged_checkpoint_beside_a_good_model_is_found(name: str, run
     assert not any(finding.bad for finding in examine(folder / "best"))
 
 
-def test_item_5_a_missing_checkpoint_of_an_unfinished_run_is_found(run_folder: Path, tmp_path: Path) -> None:
+def test_a_missing_checkpoint_of_an_unfinished_run_is_found(run_folder: Path, tmp_path: Path) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(run_folder, folder)
     shutil.rmtree(folder / "last")

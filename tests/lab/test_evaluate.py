@@ -235,7 +235,7 @@ def test_entropy_is_near_zero_for_a_model_that_points(reverser: regard.Translato
     assert 0 <= scores.entropy < 0.7
 
 
-def test_item_19_json_has_fractions_everywhere_but_in_bleu_chrf_and_ter(reverser: regard.Translator) -> None:
+def test_json_has_fractions_everywhere_but_in_bleu_chrf_and_ter(reverser: regard.Translator) -> None:
     pairs = recipe_pairs(reverser.bundle).pairs[:30]
     scoring = Scoring(with_ter=True)
     ours = measure(reverser, pairs, scoring=scoring)
@@ -254,14 +254,14 @@ def test_item_19_json_has_fractions_everywhere_but_in_bleu_chrf_and_ter(reverser
     assert equal["difference"] == pytest.approx(ours.evaluation.exact_match - copies.evaluation.exact_match)
 
 
-def test_item_13_bleu_of_references_with_fewer_than_four_words_is_explained(reverser: regard.Translator) -> None:
+def test_bleu_of_references_with_fewer_than_four_words_is_explained(reverser: regard.Translator) -> None:
     pairs = [pair for pair in recipe_pairs(reverser.bundle).pairs if len(pair.target.split()) == 3]
     measured = measure(reverser, pairs)
     assert (measured.evaluation.bleu, measured.evaluation.exact_match > 0) == (0, True)
     assert measured.notes == ("BLEU is 0 because no reference has four words: use chrF or exact match",)
 
 
-def test_item_13_links_entropy_maps_and_lengths_of_a_character_model_count_characters(
+def test_links_entropy_maps_and_lengths_of_a_character_model_count_characters(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     model = regard.load(untrained(tmp_path / "letters", kind="character"))

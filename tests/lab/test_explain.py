@@ -80,7 +80,7 @@ def test_an_unknown_mechanism_raises_with_the_nearest() -> None:
 
 
 @pytest.mark.parametrize("name", ATTENDING)
-def test_item_18_pictures_keep_the_formula_whole(name: str) -> None:
+def test_pictures_keep_the_formula_whole(name: str) -> None:
     explanation = explain(name)
     figure = draw_explanation(explanation)
     title, *lines = figure.get_suptitle().splitlines()
@@ -91,7 +91,7 @@ def test_item_18_pictures_keep_the_formula_whole(name: str) -> None:
     assert heading.get_window_extent().x1 <= figure.bbox.x1, "the formula is cut at the edge"
 
 
-def test_item_18_local_p_draws_its_gaussian() -> None:
+def test_local_p_draws_its_gaussian() -> None:
     explanation = explain("local-p")
     worked = explanation.worked
     assert worked is not None

@@ -41,7 +41,7 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-def test_item_20_manifests_keep_no_absolute_paths(
+def test_manifests_keep_no_absolute_paths(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = project / "runs" / "mine"
@@ -65,7 +65,7 @@ def test_item_20_manifests_keep_no_absolute_paths(
     assert f"regard evaluate {alone} pairs.tsv" in str(caught.value)
 
 
-def test_item_20_a_moved_project_resumes(project: Path, tmp_path: Path) -> None:
+def test_a_moved_project_resumes(project: Path, tmp_path: Path) -> None:
     (project / "links.align").write_text("0-1 1-0\n" * 4, encoding="utf-8")
     changes = ["train.guide.weight=0.1", f"train.guide.links={project / 'links.align'}", "train.steps=4"]
 
@@ -87,7 +87,7 @@ def test_item_20_a_moved_project_resumes(project: Path, tmp_path: Path) -> None:
         train(again.model_copy(update={"train": again.train.model_copy(update={"steps": 5})}), run, resume=True)
 
 
-def test_item_20_a_run_folder_of_an_earlier_version_with_absolute_paths_resumes(project: Path) -> None:
+def test_a_run_folder_of_an_earlier_version_with_absolute_paths_resumes(project: Path) -> None:
     run, recipe = project / "runs" / "mine", load_recipe(project / "mine.toml")
     train(recipe, run)
     (run / "recipe.json").write_text(recipe.model_dump_json(), encoding="utf-8")
@@ -95,7 +95,7 @@ def test_item_20_a_run_folder_of_an_earlier_version_with_absolute_paths_resumes(
     assert train(read_run_recipe(run), run, resume=True).steps == 0
 
 
-def test_item_20_a_path_that_shares_no_folder_with_the_run_keeps_its_name(project: Path) -> None:
+def test_a_path_that_shares_no_folder_with_the_run_keeps_its_name(project: Path) -> None:
     overrides = [
         "train.guide.links=/somewhere/private/links.align",
         "train.guide.weight=0.1",

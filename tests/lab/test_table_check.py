@@ -29,7 +29,7 @@ def odd(folder: Path, text: str, name: str = "pairs.tsv") -> Finding:
     return one
 
 
-def test_item_14_valid_tables_and_prose_with_commas_have_no_findings(tmp_path: Path) -> None:
+def test_valid_tables_and_prose_with_commas_have_no_findings(tmp_path: Path) -> None:
     assert {one.mark for one in found(tmp_path, "\n".join(WORDS))} == {"✓"}
     prose = "Well, he came.\nYes, she said.\nNo, I did not.\n"
     assert {one.mark for one in found(tmp_path, prose, "train.en")} == {"✓"}
@@ -44,7 +44,7 @@ def test_item_14_valid_tables_and_prose_with_commas_have_no_findings(tmp_path: P
         ("id,en,fr\n1,a cat,un chat\n2,the dog,le chien\n", "pairs.csv", 'kind = "csv", columns = [2, 3]'),
     ],
 )
-def test_item_14_csv_is_an_error_whose_remedies_work(text: str, name: str, keys: str, tmp_path: Path) -> None:
+def test_csv_is_an_error_whose_remedies_work(text: str, name: str, keys: str, tmp_path: Path) -> None:
     finding = odd(tmp_path, text, name)
     assert finding.bad
     assert finding.text.startswith(f"{name} is CSV, fields separated by '{';' if ';' in text else ','}'")
@@ -60,18 +60,18 @@ def test_item_14_csv_is_an_error_whose_remedies_work(text: str, name: str, keys:
 
 
 @pytest.mark.parametrize("text", ["a,b\rc\nd,e\n", "word " * 40_000 + ", more\nx, y\n"], ids=["return", "long"])
-def test_item_14_what_no_csv_reader_takes_is_examined_as_text(text: str, tmp_path: Path) -> None:
+def test_what_no_csv_reader_takes_is_examined_as_text(text: str, tmp_path: Path) -> None:
     assert found(tmp_path, text, "train.en")
 
 
-def test_item_14_a_folder_of_csv_files_is_recognised(tmp_path: Path) -> None:
+def test_a_folder_of_csv_files_is_recognised(tmp_path: Path) -> None:
     (tmp_path / "train.csv").write_text("a cat,un chat\nthe dog,le chien\n", encoding="utf-8")
     (tmp_path / "test.csv").write_text("a,b\n", encoding="utf-8")
     text = [one.text for one in examine(tmp_path) if one.bad]
     assert [one.partition(" is CSV")[0] for one in text] == ["train.csv", "test.csv"]
 
 
-def test_item_14_a_header_row(tmp_path: Path) -> None:
+def test_a_header_row(tmp_path: Path) -> None:
     for header in ("source\ttarget", "English\tFrench", '"en"\t"fr"'):
         finding = odd(tmp_path, "\n".join([header, *WORDS]))
         assert finding.text == "the first line looks like a header, and would be trained as a pair"
@@ -80,13 +80,13 @@ def test_item_14_a_header_row(tmp_path: Path) -> None:
         )
 
 
-def test_item_14_quoted_fields(tmp_path: Path) -> None:
+def test_quoted_fields(tmp_path: Path) -> None:
     finding = odd(tmp_path, '"a cat"\t"un chat"\n"the dog"\t"le chien"\nx y\tz w\n')
     assert finding.text == "quoted fields, whose quotes are read as part of the text: 2 of 3 lines"
     assert "csv.reader(sys.stdin, delimiter='\\t')" in finding.remedy
 
 
-def test_item_14_text_in_other_columns(tmp_path: Path) -> None:
+def test_text_in_other_columns(tmp_path: Path) -> None:
     lines = [f"{number}\ten\t{pair}" for number, pair in enumerate(WORDS)]
     report = found(tmp_path, "\n".join(lines))
     (finding,) = (one for one in report if one.mark == "!")
@@ -99,7 +99,7 @@ def test_item_14_text_in_other_columns(tmp_path: Path) -> None:
     )
 
 
-def test_item_14_text_of_invisible_characters_alone(tmp_path: Path) -> None:
+def test_text_of_invisible_characters_alone(tmp_path: Path) -> None:
     report = found(tmp_path, "\n".join([*WORDS, "\u200b\u2060\tun mot", "a word\t\ufeff\u200d"]))
     (finding,) = (one for one in report if one.text.startswith("sides of invisible characters alone: 2"))
     assert finding.mark == "!"
@@ -107,7 +107,7 @@ def test_item_14_text_of_invisible_characters_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("everything", [True, False])
-def test_item_14_nan_weights(everything: bool, reverser: regard.Translator, tmp_path: Path) -> None:
+def test_nan_weights(everything: bool, reverser: regard.Translator, tmp_path: Path) -> None:
     bundle = regard.load(reverser.bundle.path).bundle
     with torch.no_grad():
         for parameter in bundle.model.parameters():

@@ -71,7 +71,7 @@ def test_long_names_stand_below_each_other_and_stay_inside_the_figure() -> None:
     ("scores", "top"),
     [((31.2, None), 35), ((97.5, np.nan), 100), ((0.87,), 0.9), ((0.2, 0.3), 0.3), ((1,), 1), ((0, None), 1), ((), 1)],
 )
-def test_item_17_a_score_axis_starts_at_0_and_ends_above_the_data(scores: tuple[float | None, ...], top: float) -> None:
+def test_a_score_axis_starts_at_0_and_ends_above_the_data(scores: tuple[float | None, ...], top: float) -> None:
     assert ceiling(scores) == top
 
 

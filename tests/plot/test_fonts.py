@@ -35,7 +35,7 @@ def test_french_needs_no_other_font() -> None:
 
 
 @pytest.mark.parametrize("text", DRAWN)
-def test_item_0_what_the_package_draws_needs_no_installed_font(text: str) -> None:
+def test_what_the_package_draws_needs_no_installed_font(text: str) -> None:
     assert choose_fonts([text], bare()).missing == ""
 
 
@@ -48,7 +48,7 @@ def test_words_and_phones_of_fifteen_languages_need_no_installed_font() -> None:
     assert choose_fonts(words, bare()).missing == ""
 
 
-def test_item_0_our_fonts_come_before_installed_ones_so_that_pictures_are_the_same_everywhere() -> None:
+def test_our_fonts_come_before_installed_ones_so_that_pictures_are_the_same_everywhere() -> None:
     installed = FontFile("Noto Sans Devanagari", str(TYPEFACES / "devanagari.ttf"))
     choice = choose_fonts([HINDI, "chat"], [installed, *bare()])
     assert choice.families == ("Regard Devanagari", BASE_FAMILY, BOXES_FAMILY)
@@ -73,7 +73,7 @@ def test_marks_of_several_scripts_come_from_several_fonts() -> None:
     assert choose_fonts(["है।", "ね。"], bare()).missing == ""
 
 
-def test_item_0_licence_lies_beside_the_fonts() -> None:
+def test_licence_lies_beside_the_fonts() -> None:
     licence = (TYPEFACES / "OFL.txt").read_text(encoding="utf-8")
     assert "SIL OPEN FONT LICENSE Version 1.1" in licence
     for path in TYPEFACES.glob("*.ttf"):
@@ -125,7 +125,7 @@ def test_a_figure_without_the_font_is_drawn_with_boxes_and_one_warning(
     assert drawn.startswith(b"\x89PNG")
 
 
-def test_item_0_devanagari_is_shaped_not_spelled_out() -> None:
+def test_devanagari_is_shaped_not_spelled_out() -> None:
     """The conjunct क्ष is one glyph, narrower than क and ष side by side."""
     families = choose_fonts([HINDI], bare()).families
     width = {text: figure.text_size(text, families, 40)[0] for text in ("क्ष", "क", "ष", "्")}

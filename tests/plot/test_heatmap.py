@@ -181,7 +181,7 @@ def test_the_same_map_gives_the_same_bytes(cat: AttentionMap, file_format: str, 
         assert b"<dc:date>" not in first
 
 
-def test_item_17_pdf_embeds_truetype_fonts(cat: AttentionMap, lights: AttentionMap) -> None:
+def test_pdf_embeds_truetype_fonts(cat: AttentionMap, lights: AttentionMap) -> None:
     others = AttentionMap(np.eye(2), ["한국어", "ひらがな"], ["a", "b"])
     data = picture(heatmaps([cat, lights, others]), "pdf")
     assert b"/Subtype /CIDFontType2" in data
@@ -194,7 +194,7 @@ def test_item_17_pdf_embeds_truetype_fonts(cat: AttentionMap, lights: AttentionM
     assert all(font.startswith(b"\0\1\0\0") for font in fonts), "TrueType outlines, not CFF"
 
 
-def test_item_17_text_in_an_svg_stays_text_and_brings_the_glyphs_it_needs(
+def test_text_in_an_svg_stays_text_and_brings_the_glyphs_it_needs(
     cat: AttentionMap, lights: AttentionMap, tmp_path: Path
 ) -> None:
     """A reader without a Devanagari font sees Hindi: the drawing needs nothing but the file."""

@@ -229,7 +229,7 @@ def test_an_embedded_font_forms_conjuncts(tmp_path: Path) -> None:
     assert width["क्ष"] < 0.9 * (width["क"] + width["ष"])
 
 
-def test_item_19_a_report_shows_heat_maps_before_charts() -> None:
+def test_a_report_shows_heat_maps_before_charts() -> None:
     made = AttentionMap(np.eye(2), "a b", "x y")
     quality = LengthQuality("BLEU", ("1–5", "6–10"), (3, 4), (System("model", (50.0, 40.0)),))
     page = report_html(title="t", scores=[Score("BLEU", "50")], quality=[quality], attentions=[made])

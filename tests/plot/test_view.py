@@ -13,7 +13,7 @@ from regard.plot import EOS, AttentionMap, Label
 WEIGHTS = [[0.9, 0.1], [0.2, 0.8]]
 
 
-def test_item_18_an_attention_map_takes_strings() -> None:
+def test_an_attention_map_takes_strings() -> None:
     made = AttentionMap(np.array(WEIGHTS), ["the", "cat"], ["le", None])
     assert made.source == (Label("the"), Label("cat"))
     assert made.target == (Label("le"), EOS)
@@ -32,7 +32,7 @@ def test_item_18_an_attention_map_takes_strings() -> None:
     ],
     ids=["list", "array", "tensor", "bfloat16"],
 )
-def test_item_18_view_shows_weights_as_text_picture_and_page(weights: object) -> None:
+def test_view_shows_weights_as_text_picture_and_page(weights: object) -> None:
     seen = regard.view(weights, "the cat", ["le", "chat"], links=Links.of([(0, 0)]))
     assert "chat" in str(seen)
     assert "█" in str(seen)

@@ -49,7 +49,7 @@ def test_the_guided_head_comes_from_the_recipe(
 
 
 @pytest.mark.parametrize("guide", [{"layer": 10**400}, {"layer": "x" * 10_000_000}, {"head": -1}, {"head": [0]}])
-def test_item_3_a_guided_head_that_does_not_exist_is_refused(tmp_path: Path, guide: dict[str, Any]) -> None:
+def test_a_guided_head_that_does_not_exist_is_refused(tmp_path: Path, guide: dict[str, Any]) -> None:
     plain = regard.load(untrained(tmp_path / "t", "transformer"))
     recipe = {"train": {"guide": {"weight": 1.0, **guide}}}
     bundle = replace(plain.bundle, manifest=plain.bundle.manifest.model_copy(update={"recipe": recipe}))

@@ -21,7 +21,7 @@ def sources(bundle: Path, *lengths: int) -> list[SourceText]:
     return [read_source("cat " * length, tokenizer, eos=False, longest=MOST["longest"]) for length in lengths]
 
 
-def test_item_3_a_beam_of_long_hypotheses_is_refused_in_a_recipe() -> None:
+def test_a_beam_of_long_hypotheses_is_refused_in_a_recipe() -> None:
     assert SearchConfig(beam=10, longest=100_000).beam == 10
     for wrong in ({"beam": 1000, "longest": 100_000}, {"temperature": 1.0, "nbest": 1000, "longest": 100_000}):
         with pytest.raises(ValidationError, match="1,000 hypotheses × longest 100,000 are more than 1,000,000 pieces"):
@@ -35,7 +35,7 @@ def test_item_3_a_beam_of_long_hypotheses_is_refused_in_a_recipe() -> None:
         ({"beam": 1000, "longest": 100_000}, "lower beam"),
     ],
 )
-def test_item_3_a_search_that_would_exhaust_the_memory_is_refused(
+def test_a_search_that_would_exhaust_the_memory_is_refused(
     tmp_path: Path, search: dict[str, Any], message: str
 ) -> None:
     translator = regard.load(untrained(tmp_path / "bundle"))
@@ -45,7 +45,7 @@ def test_item_3_a_search_that_would_exhaust_the_memory_is_refused(
         translate_traced(translator, [SentenceToTrace("the cat")], search, Tracing())
 
 
-def test_item_3_attention_over_a_long_text_is_refused(tmp_path: Path) -> None:
+def test_attention_over_a_long_text_is_refused(tmp_path: Path) -> None:
     bundle = untrained(tmp_path / "bundle")
     long = sources(bundle, 60_000)
     with pytest.raises(InputError, match="keep 6,000,000,000 attention weights over 60,000 source pieces"):
@@ -54,7 +54,7 @@ def test_item_3_attention_over_a_long_text_is_refused(tmp_path: Path) -> None:
         SearchSize(SearchConfig(), None, (1, 1), forced=60_000).groups(long)
 
 
-def test_item_3_self_attention_over_a_long_text_is_refused(tmp_path: Path) -> None:
+def test_self_attention_over_a_long_text_is_refused(tmp_path: Path) -> None:
     translator = regard.load(untrained(tmp_path / "bundle", "transformer"))
     heads = translator.bundle.manifest.model.heads
     size = SearchSize(SearchConfig(longest=1), None, (1, heads), encoder_heads=heads)
@@ -65,7 +65,7 @@ def test_item_3_self_attention_over_a_long_text_is_refused(tmp_path: Path) -> No
         size.together(20_000)
 
 
-def test_item_3_wide_beams_decode_fewer_texts_at_once(tmp_path: Path) -> None:
+def test_wide_beams_decode_fewer_texts_at_once(tmp_path: Path) -> None:
     many = sources(untrained(tmp_path / "bundle"), *[50] * 100)
     narrow = SearchSize(SearchConfig(), None, (6, 8)).groups(many)
     wide = SearchSize(SearchConfig(beam=100), None, (6, 8)).groups(many)

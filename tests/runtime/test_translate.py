@@ -154,7 +154,7 @@ def test_nbest_lists_are_sorted_and_distinct_and_imply_a_beam(random_model: Make
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_item_12_an_nbest_list_has_each_text_once(random_model: Make, kind: str) -> None:
+def test_an_nbest_list_has_each_text_once(random_model: Make, kind: str) -> None:
     """A random model over characters or subwords writes the same text in different pieces, and spaces at the end."""
     model = random_model("bahdanau", kind)
     found = model.translate(TEXTS, beam=24, nbest=12, longest=6)
@@ -242,7 +242,7 @@ def test_blank_text_is_translated_to_blank_text(random_model: Make, blank: str) 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_item_12_a_text_that_is_too_long_is_cut_with_one_warning(random_model: Make, kind: str) -> None:
+def test_a_text_that_is_too_long_is_cut_with_one_warning(random_model: Make, kind: str) -> None:
     model = random_model("bahdanau", kind)
     long = " ".join(["cat mat"] * 40)
     translation = model.translate(long, longest=5)
@@ -318,7 +318,7 @@ def test_inputs_that_are_not_text_raise(random_model: Make) -> None:
         random_model().translate("caf\udce9")
 
 
-def test_item_10_an_ensemble_needs_equal_pieces_not_only_equal_sizes(tmp_path: Path) -> None:
+def test_an_ensemble_needs_equal_pieces_not_only_equal_sizes(tmp_path: Path) -> None:
     """The message names the first difference."""
     first = load_bundle(untrained(tmp_path / "first"))
     texts = [" ".join(first.target.pieces[4:]).replace("tapis", "zzz"), *[f"{one} " * 9 for one in ("noir", "jane")]]

@@ -120,7 +120,7 @@ def test_a_run_of_the_command_line_is_replayed_too(trained: tuple[httpx.Client, 
         assert client.get(f"/api/v1/runs/{name}/events").status_code == 404
 
 
-def test_item_7_snapshots_never_stop_a_training_and_their_end_is_reported(tmp_path: Path) -> None:
+def test_snapshots_never_stop_a_training_and_their_end_is_reported(tmp_path: Path) -> None:
     """The folder cannot hold them: a folder stands where their file should be."""
     from regard.server.snapshot_listener import snapshot_listener
 
@@ -236,7 +236,7 @@ def test_a_training_that_cannot_write_fails_with_the_reason(tmp_path: Path) -> N
     assert found["problem"].startswith(f"cannot write {tmp_path / 'runs' / run / 'last'}")
 
 
-def test_item_3_a_journal_in_the_runs_folder_may_be_anything(tmp_path: Path) -> None:
+def test_a_journal_in_the_runs_folder_may_be_anything(tmp_path: Path) -> None:
     from regard.server.run_events import Tail
     from regard.server.run_listing import RunListing
 

@@ -265,7 +265,7 @@ def test_the_printed_report() -> None:
         ({"after": lambda seen, memory: dataclasses.replace(seen, context=Biased.apply(seen.context))}, None),
     ],
 )
-def test_item_18_the_gradient_law_names_the_input(fault: dict[str, object], named: str | None) -> None:
+def test_the_gradient_law_names_the_input(fault: dict[str, object], named: str | None) -> None:
     finding = next(one for one in check_attention(Wrapped(**fault)).findings if one.law == "gradient")
     everything = "query and of states and of inner.W_s and of inner.W_h and of inner.v"
     wanted = f"the gradient of {named or everything} differs from finite differences"
@@ -280,6 +280,6 @@ class WrongParameter(Wrapped):
         return dataclasses.replace(seen, context=seen.context + Biased.apply(self.inner.v).sum())
 
 
-def test_item_18_the_gradient_law_names_a_parameter() -> None:
+def test_the_gradient_law_names_a_parameter() -> None:
     finding = next(one for one in check_attention(WrongParameter()).findings if one.law == "gradient")
     assert finding.note == "ValueError: the gradient of inner.v differs from finite differences"

@@ -21,7 +21,7 @@ from regard.text.controls import escape_controls
         ("\u2066x\u2069\u202a\u202b\u202c\u202d\u2067\u2068", r"\u2066x\u2069\u202a\u202b\u202c\u202d\u2067\u2068"),
     ],
 )
-def test_item_4_control_characters_are_escaped(text: str, shown: str) -> None:
+def test_control_characters_are_escaped(text: str, shown: str) -> None:
     assert escape_controls(text) == shown
     assert escape_controls(shown) == shown, "twice is once"
 
@@ -37,11 +37,11 @@ def test_item_4_control_characters_are_escaped(text: str, shown: str) -> None:
         "soft\u00adhyphen no\u00a0break \ufeff",
     ],
 )
-def test_item_4_joiners_and_marks_stay(text: str) -> None:
+def test_joiners_and_marks_stay(text: str) -> None:
     assert escape_controls(text) is text or escape_controls(text) == text
 
 
-def test_item_4_every_control_character_is_caught() -> None:
+def test_every_control_character_is_caught() -> None:
     """All of category Cc but line feed and tab; of the bidirectional controls those that reorder other text."""
     controls = [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)) == "Cc"]
     moving = [
@@ -53,6 +53,6 @@ def test_item_4_every_control_character_is_caught() -> None:
         assert (escape_controls(one) == one) is (one in "\n\t"), hex(ord(one))
 
 
-def test_item_4_json_on_a_terminal_is_the_same_json() -> None:
+def test_json_on_a_terminal_is_the_same_json() -> None:
     found = {"text": "a\x1b[2J\x9b1m\u202e"}
     assert json.loads(escape_controls(json.dumps(found, ensure_ascii=False))) == found

@@ -376,7 +376,7 @@ def test_invalid_settings_raise(choices: dict[str, object], message: str) -> Non
         TokenizerConfig.model_validate(choices)
 
 
-def test_item_13_words_of_a_character_tokenizer_are_its_characters() -> None:
+def test_words_of_a_character_tokenizer_are_its_characters() -> None:
     tokenizer = Tokenizer.train(["the cat sat"], TokenizerConfig(kind="character"))
     encoding = tokenizer.encode("a cat", eos=True)
     assert encoding.word_texts == ("a", "c", "a", "t")

@@ -64,7 +64,7 @@ def test_preparing_is_counted_and_then_measured() -> None:
         assert (task.description, task.total, task.completed, task.fields["figures"]) == ("training", 20, 0, "")
 
 
-def test_item_20_preparing_reports_off_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_preparing_reports_off_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     stages = [("counting words", 0), ("counting words", 60), ("building the vocabulary", 60), ("encoding", 0)]
     stages += [("encoding", 30), ("encoding", 60)]
     events = [Preparing(what, pairs) for what, pairs in stages]

@@ -22,7 +22,7 @@ STARTED = {"event": "started", "total_steps": 6000}
         ([{"event": "started", "total_steps": "many"}, {"event": "step"}], ""),
     ],
 )
-def test_item_11_the_last_step_of_an_unfinished_run_is_reported(
+def test_the_last_step_of_an_unfinished_run_is_reported(
     tmp_path: Path, events: list[dict[str, object]], message: str
 ) -> None:
     (tmp_path / NAME).write_text("".join(json.dumps(one) + "\n" for one in events), encoding="utf-8")

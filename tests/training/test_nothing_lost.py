@@ -44,7 +44,7 @@ def folder(halfway: Path, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_item_5_a_flipped_bit_in_any_file_of_a_checkpoint_is_noticed(folder: Path, name: str) -> None:
+def test_a_flipped_bit_in_any_file_of_a_checkpoint_is_noticed(folder: Path, name: str) -> None:
     path, random = folder / "last" / name, Random(name)
     assert sorted(one.name for one in path.parent.iterdir()) == sorted(FILES), "a file that this test does not flip"
     data, before = path.read_bytes(), contents(folder)
@@ -57,7 +57,7 @@ def test_item_5_a_flipped_bit_in_any_file_of_a_checkpoint_is_noticed(folder: Pat
     assert train(RECIPE, folder, resume=True).steps == 4
 
 
-def test_item_5_with_a_damaged_checkpoint_the_model_is_offered_for_start_from(folder: Path) -> None:
+def test_with_a_damaged_checkpoint_the_model_is_offered_for_start_from(folder: Path) -> None:
     path = folder / "last" / "training.json"
     path.write_bytes(flip_bit(path.read_bytes(), Random(0)))
     with pytest.raises(BundleError) as caught:
@@ -69,7 +69,7 @@ def test_item_5_with_a_damaged_checkpoint_the_model_is_offered_for_start_from(fo
     load_bundle(folder / "last")
 
 
-def test_item_5_a_checkpoint_of_version_1_still_resumes(folder: Path, tmp_path: Path) -> None:
+def test_a_checkpoint_of_version_1_still_resumes(folder: Path, tmp_path: Path) -> None:
     """In version 1 only the bundle's own files had checksums."""
     last = folder / "last"
     manifest = json.loads((last / "manifest.json").read_text())
@@ -82,7 +82,7 @@ def test_item_5_a_checkpoint_of_version_1_still_resumes(folder: Path, tmp_path: 
     assert equal(weights(folder), weights(tmp_path / "whole"))
 
 
-def test_item_5_weights_kept_for_the_average_are_checked(tmp_path: Path) -> None:
+def test_weights_kept_for_the_average_are_checked(tmp_path: Path) -> None:
     recipe = tiny(train={"steps": 6, "validate_every": 2, "average": 3, "metric": "loss"})
     received: list[Event] = []
 
@@ -103,7 +103,7 @@ def kept(folder: Path) -> list[Path]:
     return sorted((folder / "average").iterdir())
 
 
-def test_item_5_a_missing_checkpoint_beside_a_good_model_is_refused(folder: Path) -> None:
+def test_a_missing_checkpoint_beside_a_good_model_is_refused(folder: Path) -> None:
     shutil.rmtree(folder / "last")
     before = contents(folder)
     for _ in range(2):
@@ -123,7 +123,7 @@ def test_item_5_a_missing_checkpoint_beside_a_good_model_is_refused(folder: Path
     train(RECIPE, folder, overwrite=True)
 
 
-def test_item_5_a_missing_checkpoint_of_a_finished_run_is_refused(tmp_path: Path) -> None:
+def test_a_missing_checkpoint_of_a_finished_run_is_refused(tmp_path: Path) -> None:
     train(RECIPE, tmp_path / "run")
     shutil.rmtree(tmp_path / "run" / "last")
     (tmp_path / "run" / "best" / "manifest.json").write_text("damaged")
@@ -134,7 +134,7 @@ def test_item_5_a_missing_checkpoint_of_a_finished_run_is_refused(tmp_path: Path
         train(RECIPE, tmp_path / "run", resume=True)
 
 
-def test_item_5_the_first_checkpoint_comes_before_the_first_best_model(
+def test_the_first_checkpoint_comes_before_the_first_best_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So a killed run never has best/ without last/, and a missing best/ is restored from the checkpoint."""
@@ -162,7 +162,7 @@ def test_item_5_the_first_checkpoint_comes_before_the_first_best_model(
         assert equal(weights(tmp_path / "run", name), weights(tmp_path / "whole", name))
 
 
-def test_item_5_a_finished_run_of_one_checkpoint_gets_its_best_model_back(tmp_path: Path) -> None:
+def test_a_finished_run_of_one_checkpoint_gets_its_best_model_back(tmp_path: Path) -> None:
     recipe = tiny(train={"steps": 2})
     train(recipe, tmp_path / "run")
     before = contents(tmp_path / "run")
@@ -179,7 +179,7 @@ def notes(recipe: Recipe, folder: Path) -> tuple[str, ...]:
     return tuple(started.notes)
 
 
-def test_item_5_a_missing_best_model_is_reported(tmp_path: Path) -> None:
+def test_a_missing_best_model_is_reported(tmp_path: Path) -> None:
     """The checkpoint is of a later step than the best one, so best/ cannot be restored from it."""
     recipe = tiny(train={"steps": 6, "validate_every": 2, "checkpoint_every": 1})
     folder = stopped(recipe, tmp_path / "run", step=4)
@@ -188,7 +188,7 @@ def test_item_5_a_missing_best_model_is_reported(tmp_path: Path) -> None:
     assert notes(recipe, folder) == (f"{reported}: last/ is used instead until there is a better one",)
 
 
-def test_item_5_a_missing_average_is_reported_and_never_replaced_by_other_weights(tmp_path: Path) -> None:
+def test_a_missing_average_is_reported_and_never_replaced_by_other_weights(tmp_path: Path) -> None:
     keys = {"metric": "loss", "validate_every": 2, "average": 3, "learning_rate": 0.2, "clip": None, "steps": 20}
     recipe, received = tiny(train=keys), []
     train(recipe, tmp_path / "run")
@@ -200,7 +200,7 @@ def test_item_5_a_missing_average_is_reported_and_never_replaced_by_other_weight
     assert "the best model so far (step 20), is missing" in received[0].message
 
 
-def test_item_5_resuming_with_other_versions_warns_and_continues(
+def test_resuming_with_other_versions_warns_and_continues(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(folder, tmp_path / "same")
@@ -242,7 +242,7 @@ def own_data(tmp_path: Path) -> Recipe:
         ("links.txt", "0-1 1-0\n0-1", "0-0 1-1\n0-1", "word links"),
     ],
 )
-def test_item_5_resuming_needs_the_data_that_the_run_was_started_with(
+def test_resuming_needs_the_data_that_the_run_was_started_with(
     own_data: Recipe, tmp_path: Path, file: str, old: str, new: str, what: str
 ) -> None:
     folder = stopped(own_data, tmp_path / "run", 5)
@@ -260,7 +260,7 @@ def test_item_5_resuming_needs_the_data_that_the_run_was_started_with(
     assert train(own_data, folder, resume=True).steps == 4
 
 
-def test_item_5_development_pairs_are_compared_by_their_text(own_data: Recipe, tmp_path: Path) -> None:
+def test_development_pairs_are_compared_by_their_text(own_data: Recipe, tmp_path: Path) -> None:
     """Unknown words have the same id but different scores."""
     (tmp_path / "dev.tsv").write_text("0 1\tunknown\n")
     folder = stopped(own_data, tmp_path / "run", 5)
@@ -282,7 +282,7 @@ def interleave(monkeypatch: pytest.MonkeyPatch, other: Callable[[], object]) -> 
     monkeypatch.setattr(setup, "prepare", prepare_slowly)
 
 
-def test_item_6_a_second_run_never_erases_one_that_finished_while_it_prepared(
+def test_a_second_run_never_erases_one_that_finished_while_it_prepared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, found = tmp_path / "run", {}
@@ -299,7 +299,7 @@ def test_item_6_a_second_run_never_erases_one_that_finished_while_it_prepared(
 
 @pytest.mark.parametrize("options", [{"overwrite": True}, {"resume": True}])
 @pytest.mark.parametrize("other", [{"overwrite": True}, {"resume": True}])
-def test_item_6_a_run_that_another_process_trained_meanwhile_is_neither_replaced_nor_rewound(
+def test_a_run_that_another_process_trained_meanwhile_is_neither_replaced_nor_rewound(
     folder: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, bool], other: dict[str, bool]
 ) -> None:
     found = {}
@@ -316,7 +316,7 @@ def test_item_6_a_run_that_another_process_trained_meanwhile_is_neither_replaced
     assert contents(folder) == found != {}
 
 
-def test_item_6_files_that_appear_meanwhile_are_not_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_appear_meanwhile_are_not_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "thesis"
 
     def write() -> None:

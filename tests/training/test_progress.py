@@ -37,7 +37,7 @@ def test_nan_scores_are_never_best() -> None:
     assert not Progress().improved("bleu", math.nan, 1.0)
 
 
-def test_item_9_the_validation_loss_decides_between_equal_scores() -> None:
+def test_the_validation_loss_decides_between_equal_scores() -> None:
     progress = judge([0.0, 0.0, 0.0, 0.0], config(), [9.0, 7.0, 8.0, 7.0])
     assert (progress.best_step, progress.best_loss, progress.stale) == (2, 7.0, 2)
     progress = judge([0.0, 2.0, 2.0, 1.0, 2.0], config(), [9.0, 9.0, 8.0, 1.0, 7.0])
@@ -47,7 +47,7 @@ def test_item_9_the_validation_loss_decides_between_equal_scores() -> None:
 
 
 @pytest.mark.parametrize("unknown", [None, math.nan])
-def test_item_9_an_unknown_loss_is_worse_than_any_other(unknown: float | None) -> None:
+def test_an_unknown_loss_is_worse_than_any_other(unknown: float | None) -> None:
     """Checkpoints of earlier versions have no loss beside their best score; a diverged model has none at all."""
     written = {**asdict(Progress(step=4, best_score=0.0, best_step=2)), "best_loss": unknown}
     if unknown is None:

@@ -130,7 +130,7 @@ def test_the_rate_falls_on_a_plateau(tmp_path: Path) -> None:
     assert [1e12 * event.rate for event in received.of(Stepped)] == pytest.approx([1] * 4 + [0.5] * 2 + [0.25] * 2)
 
 
-def test_item_9_a_falling_loss_is_progress_while_the_score_is_constant(tmp_path: Path) -> None:
+def test_a_falling_loss_is_progress_while_the_score_is_constant(tmp_path: Path) -> None:
     """Most scores are 0 at first: the run must not stop early, nor keep its first weights as the best."""
     keys = {"validate_every": 2, "patience": 1, "average": 2, "learning_rate": 1e-4, "steps": 8}
     recipe, received = tiny(train={**keys, "schedule": "plateau", "plateau_patience": 0}), Listener()
@@ -146,7 +146,7 @@ def test_item_9_a_falling_loss_is_progress_while_the_score_is_constant(tmp_path:
     assert equal(weights(tmp_path / "run", "best"), weights(tmp_path / "run"))
 
 
-def test_item_9_a_resumed_run_decides_between_equal_scores_as_an_uninterrupted_one(tmp_path: Path) -> None:
+def test_a_resumed_run_decides_between_equal_scores_as_an_uninterrupted_one(tmp_path: Path) -> None:
     keys = {"validate_every": 2, "learning_rate": 0.3, "clip": None, "steps": 12}
     whole = train(tiny(train=keys), tmp_path / "whole").progress
     assert (whole.best_score, whole.stale > 0) == (0.0, True), "a rate this high makes the loss rise again"
@@ -257,7 +257,7 @@ def own_pairs(folder: Path, lines: str, **tables: Any) -> Recipe:
     return parse_recipe({**tiny(**tables).model_dump(), "data": data})
 
 
-def test_item_10_tied_embeddings_need_equal_pieces_not_only_equal_sizes(tmp_path: Path) -> None:
+def test_tied_embeddings_need_equal_pieces_not_only_equal_sizes(tmp_path: Path) -> None:
     with pytest.raises(InputError) as it:
         train(own_pairs(tmp_path, "the cat\tle chat\n", model=TIED), tmp_path / "run")
     assert str(it.value) == (
@@ -274,7 +274,7 @@ def test_item_10_tied_embeddings_need_equal_pieces_not_only_equal_sizes(tmp_path
     ("model", "text", "claim"),
     [(TIED, {}, "tie = 'all' in [model]"), ({}, {"joint": True}, "joint = true in [text]")],
 )
-def test_item_10_start_from_brings_vocabularies_that_the_recipe_can_share(
+def test_start_from_brings_vocabularies_that_the_recipe_can_share(
     model: dict[str, Any], text: dict[str, Any], claim: str, tmp_path: Path
 ) -> None:
     """Runs of earlier versions may hold two vocabularies of one size behind one embedding."""
@@ -292,7 +292,7 @@ def test_item_10_start_from_brings_vocabularies_that_the_recipe_can_share(
     assert not (tmp_path / "run").exists()
 
 
-def test_item_12_longest_source_is_the_longest_training_source(tmp_path: Path) -> None:
+def test_longest_source_is_the_longest_training_source(tmp_path: Path) -> None:
     keys: dict[str, Any] = {"steps": 1, "validate_every": 1}
     pairs = "a b\tx\na b a b a b\tx y\na\ty\n"
     first = train(own_pairs(tmp_path, pairs, train=keys), tmp_path / "first").folder

@@ -60,7 +60,7 @@ def steps(folder: Path) -> int:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP], ids=lambda number: number.name)
-def test_item_8_a_signal_saves_a_checkpoint_and_prints_the_command_to_resume(
+def test_a_signal_saves_a_checkpoint_and_prints_the_command_to_resume(
     number: signal.Signals, command: list[str], tmp_path: Path
 ) -> None:
     folder = tmp_path / "a run"
@@ -82,7 +82,7 @@ def test_item_8_a_signal_saves_a_checkpoint_and_prints_the_command_to_resume(
     assert load_bundle(folder / "last").manifest.trained["steps"] == step
 
 
-def test_item_8_a_signal_that_is_ignored_at_the_start_stays_ignored(command: list[str], tmp_path: Path) -> None:
+def test_a_signal_that_is_ignored_at_the_start_stays_ignored(command: list[str], tmp_path: Path) -> None:
     """`nohup regard train` survives its terminal; Ctrl-C in a script's terminal does not reach its background jobs."""
     folder = tmp_path / "a run"
     with started(command, ignore=[signal.SIGINT, signal.SIGHUP], stdout=PIPE, stderr=PIPE) as process:
@@ -96,7 +96,7 @@ def test_item_8_a_signal_that_is_ignored_at_the_start_stays_ignored(command: lis
     assert journal(folder)[-1]["reason"] == "interrupted"
 
 
-def test_item_8_a_closed_log_pipe_does_not_end_a_run(command: list[str], tmp_path: Path) -> None:
+def test_a_closed_log_pipe_does_not_end_a_run(command: list[str], tmp_path: Path) -> None:
     """`regard train 2>&1 | tee log` in a terminal that is closed: `tee` may end first."""
     folder = tmp_path / "a run"
     talkative = [word.replace("validate_every=20000", "validate_every=2") for word in command]
@@ -111,7 +111,7 @@ def test_item_8_a_closed_log_pipe_does_not_end_a_run(command: list[str], tmp_pat
     assert load_bundle(folder / "last").manifest.trained["steps"] == journal(folder)[-1]["step"]
 
 
-def test_item_8_a_closed_terminal_ends_a_run_that_was_saved(command: list[str], tmp_path: Path) -> None:
+def test_a_closed_terminal_ends_a_run_that_was_saved(command: list[str], tmp_path: Path) -> None:
     """Writing to a closed terminal fails, and must not keep the run from saving."""
     folder = tmp_path / "a run"
     terminal = Terminal(command, tmp_path)
@@ -178,7 +178,7 @@ def test_a_second_ctrl_c_acts_at_once() -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_item_8_a_handler_is_installed_only_where_the_signal_is_not_ignored() -> None:
+def test_a_handler_is_installed_only_where_the_signal_is_not_ignored() -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     with Interrupt() as interrupt:
         os.kill(os.getpid(), signal.SIGHUP)
@@ -213,7 +213,7 @@ def test_an_interrupt_before_the_first_step_changes_nothing(
     assert train(recipe, tmp_path / "run", resume=True).steps == 2
 
 
-def test_item_8_files_of_a_killed_averaging_are_removed(tmp_path: Path) -> None:
+def test_files_of_a_killed_averaging_are_removed(tmp_path: Path) -> None:
     """A kill leaves our temporary file and that of safetensors."""
     recipe = tiny(train={"steps": 6, "validate_every": 2, "average": 2})
     folder = stopped(recipe, tmp_path / "run", 3)

@@ -24,7 +24,7 @@ PREVIOUS = recurrent(readout="maxout", readout_state="previous")
     ],
     ids=["gru-2014", "rnnsearch-2014", "previous"],
 )
-def test_item_14_no_accelerated_loop_applies(config: RecurrentConfig, reason: str) -> None:
+def test_no_accelerated_loop_applies(config: RecurrentConfig, reason: str) -> None:
     model, source = build(config), sentences(*SOURCE)
     with recorded() as chosen:
         model(source, TOKENS).features.sum().backward()

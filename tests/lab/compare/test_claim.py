@@ -10,7 +10,7 @@ from regard.lab.compare.run_plan import PLAN, claimed, open_folder
 from regard.text.input_error import InputError
 
 
-def test_item_6_a_comparison_started_meanwhile_keeps_its_plan(
+def test_a_comparison_started_meanwhile_keeps_its_plan(
     comparison: Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between the check of an empty folder and the plan that is written there, another process opens the folder."""
@@ -29,7 +29,7 @@ def test_item_6_a_comparison_started_meanwhile_keeps_its_plan(
     assert (folder / PLAN).read_bytes() == written
 
 
-def test_item_6_a_comparison_is_not_opened_while_another_process_holds_its_folder(
+def test_a_comparison_is_not_opened_while_another_process_holds_its_folder(
     comparison: Comparison, tmp_path: Path
 ) -> None:
     with (
@@ -40,7 +40,7 @@ def test_item_6_a_comparison_is_not_opened_while_another_process_holds_its_folde
     assert not (tmp_path / "out" / PLAN).exists()
 
 
-def test_item_6_a_folder_that_cannot_be_made_is_one_message(comparison: Comparison, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made_is_one_message(comparison: Comparison, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine", encoding="utf-8")
     with pytest.raises(InputError, match=r"cannot write .*out: a part of this path is a file"):
         open_folder(make_plan(comparison), tmp_path / "file" / "out", resume=False)

@@ -33,7 +33,7 @@ def row(name: str, *runs: Result) -> Row:
     return Row(name, runs, {"bleu": Spread.of([1.0, 2.0])}, (), seeds=len(runs))
 
 
-def test_item_17_pairs_of_variants_are_compared_on_their_common_seeds_and_sentences() -> None:
+def test_pairs_of_variants_are_compared_on_their_common_seeds_and_sentences() -> None:
     wrong = ["a dog", *REFERENCES[1:]]
     good, same = row("good", result(REFERENCES), result(REFERENCES, 1)), row("same", result(REFERENCES))
     bad = row("bad", result(["a dog ran off with it"] * 8))
@@ -49,14 +49,14 @@ def test_item_17_pairs_of_variants_are_compared_on_their_common_seeds_and_senten
     assert np.isclose(pair_up([row("w", result(wrong)), same])[0].comparisons["exact_match"].first, 7 / 8)
 
 
-def test_item_17_variants_with_other_references_or_seeds_are_not_paired() -> None:
+def test_variants_with_other_references_or_seeds_are_not_paired() -> None:
     good = row("good", result(REFERENCES))
     assert pair_up([good, row("lower", result(REFERENCES, 0, [one.upper() for one in REFERENCES]))]) == []
     assert pair_up([good, row("other", result(REFERENCES, 5))]) == []
     assert pair_up([good, row("none")]) == []
 
 
-def test_item_17_csv_and_latex_hold_every_figure_and_escape_names() -> None:
+def test_csv_and_latex_hold_every_figure_and_escape_names() -> None:
     rows = [row("a & b_c, 100%", result(REFERENCES)), row("two", result(REFERENCES))]
     pairs = pair_up(rows)
     heading, first, second = csv.reader(table_csv(rows, pairs).splitlines())
@@ -73,7 +73,7 @@ def test_item_17_csv_and_latex_hold_every_figure_and_escape_names() -> None:
 
 
 @pytest.mark.slow
-def test_item_17_a_comparison_exports_tables_and_figures(recipe: Path, tmp_path: Path) -> None:
+def test_a_comparison_exports_tables_and_figures(recipe: Path, tmp_path: Path) -> None:
     plan = make_plan(
         Comparison(recipe=str(recipe), seeds=1, sentences=10, grid=VariantGrid(score=("additive", "general")))
     )

@@ -43,12 +43,12 @@ def shape(model: RecurrentConfig) -> dict[str, object]:
         'encoder_units = 4\ndecoder_units = 8\ninitial = "zero"',
     ],
 )
-def test_item_11_dot_has_the_architecture_of_the_others_where_widths_allow_it(tmp_path: Path, model: str) -> None:
+def test_dot_has_the_architecture_of_the_others_where_widths_allow_it(tmp_path: Path, model: str) -> None:
     found = models(tmp_path, model)
     assert all(shape(one) == shape(found["additive"]) for one in found.values())
 
 
-def test_item_11_widths_that_dot_requires_add_no_learned_bridge(tmp_path: Path) -> None:
+def test_widths_that_dot_requires_add_no_learned_bridge(tmp_path: Path) -> None:
     found = models(tmp_path, 'encoder_units = 8\ndecoder_units = 8\ninitial = "sum"')
     assert shape(found["general"]) == shape(found["additive"])
     for name in ("dot", "scaled-dot"):
@@ -64,7 +64,7 @@ def finished(slot: Slot, **train: object) -> None:
     assert work(slot.folder, Task(slot.variant.name, slot.seed, recipe, 10, 1, "lowercase")) == 0
 
 
-def test_item_11_every_difference_is_in_the_table(recipe: Path, tmp_path: Path) -> None:
+def test_every_difference_is_in_the_table(recipe: Path, tmp_path: Path) -> None:
     plan = make_plan(Comparison(recipe=str(recipe), seeds=1, sentences=5, grid=VariantGrid(score=("additive", "dot"))))
     slots = open_folder(plan, tmp_path / "out", resume=False)
     for slot in slots:
@@ -75,7 +75,7 @@ def test_item_11_every_difference_is_in_the_table(recipe: Path, tmp_path: Path) 
     assert dot[-1] == "model.encoder_units: 6 → 4; model.score: 'additive' → 'dot'"
 
 
-def test_item_11_unfinished_comparisons_and_runs_stopped_early_are_marked_at_their_scores(
+def test_unfinished_comparisons_and_runs_stopped_early_are_marked_at_their_scores(
     recipe: Path, tmp_path: Path
 ) -> None:
     grid = VariantGrid(score=("additive", "general"))

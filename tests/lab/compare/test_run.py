@@ -259,7 +259,7 @@ def test_a_recipe_that_was_edited_since_is_refused(comparison: Comparison, recip
 
 
 @pytest.mark.parametrize("given", ["3", None])
-def test_item_20_parallel_runs_respect_omp_num_threads(
+def test_parallel_runs_respect_omp_num_threads(
     given: str | None, comparison: Comparison, recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OMP_NUM_THREADS") if given is None else monkeypatch.setenv("OMP_NUM_THREADS", given)
@@ -303,7 +303,7 @@ def test_the_machine_is_named() -> None:
     assert default_jobs("cuda:0") == 1
 
 
-def test_item_11_a_run_that_ends_while_it_is_interrupted_counts_as_done(
+def test_a_run_that_ends_while_it_is_interrupted_counts_as_done(
     comparison: Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = make_plan(comparison)

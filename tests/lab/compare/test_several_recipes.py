@@ -17,7 +17,7 @@ def other(recipe: Path) -> Path:
     return path
 
 
-def test_item_16_recipes_are_compared_as_they_are(recipe: Path, other: Path, tmp_path: Path) -> None:
+def test_recipes_are_compared_as_they_are(recipe: Path, other: Path, tmp_path: Path) -> None:
     comparison = compare_recipes([str(recipe), str(other)])
     plan = make_plan(comparison)
     assert [one.name for one in plan.variants] == ["tiny", "other"]
@@ -28,7 +28,7 @@ def test_item_16_recipes_are_compared_as_they_are(recipe: Path, other: Path, tmp
         open_folder(make_plan(compare_recipes([str(other), str(recipe)])), tmp_path / "out", resume=True)
 
 
-def test_item_16_recipes_with_equal_file_names_are_named_by_path(recipe: Path, tmp_path: Path) -> None:
+def test_recipes_with_equal_file_names_are_named_by_path(recipe: Path, tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     twin = tmp_path / "b" / recipe.name
     twin.write_text(recipe.read_text(encoding="utf-8"), encoding="utf-8")
@@ -36,7 +36,7 @@ def test_item_16_recipes_with_equal_file_names_are_named_by_path(recipe: Path, t
     assert [one.name for one in plan.variants] == [str(recipe), str(twin)]
 
 
-def test_item_16_recipes_with_different_test_sets_are_refused(recipe: Path, other: Path, tmp_path: Path) -> None:
+def test_recipes_with_different_test_sets_are_refused(recipe: Path, other: Path, tmp_path: Path) -> None:
     other.write_text(other.read_text(encoding="utf-8").replace("longest = 8", "longest = 7"), encoding="utf-8")
     plan = make_plan(compare_recipes([str(recipe), str(other)]))
     with pytest.raises(InputError, match="tiny and other have different test sets"):
@@ -44,7 +44,7 @@ def test_item_16_recipes_with_different_test_sets_are_refused(recipe: Path, othe
     assert not (tmp_path / "out").exists()
 
 
-def test_item_16_invalid_comparisons_of_recipes(recipe: Path, tmp_path: Path) -> None:
+def test_invalid_comparisons_of_recipes(recipe: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="was given twice"):
         compare_recipes([str(recipe), str(recipe)])
     own = tmp_path / "own.toml"

@@ -87,7 +87,7 @@ def most_steps(longest: Int[np.ndarray, " sentence"]) -> int:
 
 
 def _find(stepper: Stepper, state: State, slots: Slots, options: Options, steps: int) -> CapturedSearch:
-    """The captured search of this model and these shapes; padding to few lengths keeps the number of shapes small."""
+    """The captured search of this model and these shapes. The caller pads sources to few lengths (source_text.py)."""
     key = (
         step_key(stepper), slots.score.shape, slots.merits.shape, steps, replace(options, penalty=Options().penalty),
         torch.is_inference_mode_enabled(), tuple((x.shape, x.dtype, x.device) for x in leaves(state)),
