@@ -3,7 +3,7 @@
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -92,17 +92,53 @@ SOFTMAX = {
     "lab/bench/textbook.py": 1,  # the baseline of the benchmarks shares no code with what is measured
     "search/sample.py": 2,  # over the vocabulary
 }
+LOG_SOFTMAX = {  # over the vocabulary
+    "models/rnn/word_posterior.py": 2,
+    "search/scoring.py": 1,
+    "training/loss.py": 1,
+}
 """How often a file calls a softmax; the exercises, whose solutions use torch alone, are not counted."""
 
 
-def test_there_is_one_masked_softmax() -> None:
+def calls(tree: ast.AST, names: Collection[str]) -> Iterator[str]:
+    """The calls of these functions, by any module, as methods or after an import by name."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            name = ast.unparse(node.func).rpartition(".")[2] if isinstance(node.func, ast.Attribute | ast.Name) else ""
+            if name in names:
+                yield name
+        elif isinstance(node, ast.ImportFrom):  # a renamed function would not be found
+            yield from (one.name for one in node.names if one.name in names and one.asname is not None)
+
+
+SOFTMAXES = {"Softmax", "Softmax2d", "_softmax", "scaled_dot_product_attention", "softmax"}
+LOG_SOFTMAXES = {"LogSoftmax", "_log_softmax", "log_softmax"}
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("scores.softmax(-1)", ["softmax"]),
+        ("torch.softmax(scores, -1) @ torch.nn.functional.softmax(scores, -1)", ["softmax", "softmax"]),
+        ("from torch import softmax\nsoftmax(scores, -1)", ["softmax"]),
+        ("from torch import softmax as normalise\nnormalise(scores, -1)", ["softmax"]),
+        ("nn.Softmax(-1)(scores), Softmax(-1)", ["Softmax", "Softmax"]),
+        ("scaled_dot_product_attention(q, k, v)", ["scaled_dot_product_attention"]),
+        ("(scores + (1 - mask) * -1e9).softmax(-1)", ["softmax"]),
+        ("masked_softmax(scores, mask) + softmax_row(x) + log_softmax(x)", []),
+    ],
+)
+def test_softmax_calls_are_found(code: str, found: list[str]) -> None:
+    assert sorted(calls(ast.parse(code), SOFTMAXES)) == found
+
+
+@pytest.mark.parametrize(("names", "expected"), [(SOFTMAXES, SOFTMAX), (LOG_SOFTMAXES, LOG_SOFTMAX)])
+def test_there_is_one_masked_softmax(names: set[str], expected: dict[str, int]) -> None:
     """Every mechanism calls `masked_softmax`, which gives zeros, never NaN, where nothing is real."""
-    names = {"softmax", "Softmax", "scaled_dot_product_attention"}
     found = Counter(
         path.relative_to(PACKAGE).as_posix()
         for path in FILES
         if not path.is_relative_to(PACKAGE / "course" / "exercises")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in names
+        for _ in calls(ast.parse(path.read_text(encoding="utf-8")), names)
     )
-    assert found == SOFTMAX
+    assert found == expected
