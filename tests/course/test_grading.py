@@ -52,6 +52,13 @@ def test_nothing_is_broadcast_or_cast(yours: object, wanted: object, kind: str) 
     assert found.kind == kind
 
 
+def test_a_missing_return_is_suspected_only_where_the_whole_answer_is_none() -> None:
+    whole = difference(outcome(None), outcome(np.zeros(2)))
+    part = difference(outcome((None, 1)), outcome((np.zeros(2), 1)))
+    text = difference(outcome("is None: did you forget `return`?"), outcome("chat"))
+    assert [one is not None and one.missing_return for one in (whole, part, text)] == [True, False, False]
+
+
 @pytest.mark.parametrize(
     "answer", [np.zeros(2), 3, 3.5, np.float64(2), "x", [1, 2], {"a": np.ones(1)}, (1, np.ones(2)), True]
 )

@@ -15,9 +15,9 @@ from regard.course.attempt import Attempt, Unready, position, raised, where
 from regard.course.diagnose import diagnose
 from regard.course.error_advice import advice_for
 from regard.course.exercise import Arguments, Exercise, Family, Kind, Law
-from regard.course.outcome import Difference, Outcome, difference_of, quiet, run
+from regard.course.outcome import Difference, Outcome, difference_of, none_headline, quiet, run
 from regard.course.repair import repair
-from regard.course.return_paths import FORGOTTEN, why_none
+from regard.course.return_paths import why_none
 from regard.course.show import arguments_lines, yours_and_wanted
 from regard.course.shrink import draw, shrink, sizes_of
 from regard.course.slips import edited
@@ -165,9 +165,9 @@ def _family_verdict(
     lines = () if found.yours is None or found.wanted is None else tuple(yours_and_wanted(found.yours, found.wanted))
     unstable = family.kind == "stability" and found.kind == "value"
     headline = f"Right for ordinary numbers, but unstable: {family.name}." if unstable else found.headline
-    if headline.endswith(FORGOTTEN):
+    if found.missing_return and found.wanted is not None:
         reason = why_none(attempt.path, family.function or next(iter(attempt.functions)))
-        headline = headline.removesuffix(FORGOTTEN) + reason
+        headline = none_headline(found.wanted, reason)
     details = (*shown, "", *lines) if lines else tuple(shown)
     line = attempt.line_of(family.function or next(iter(attempt.functions)))
     return Verdict("unstable" if unstable else "failed", headline, details, found.kind, family.name, line=line)

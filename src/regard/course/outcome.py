@@ -43,6 +43,8 @@ class Difference:
     headline: str
     yours: Leaf | None = None
     wanted: Leaf | None = None
+    missing_return: bool = False
+    """Whether the answer as a whole is None, so that a `return` may be missing."""
 
     def like(self, other: "Difference") -> bool:
         """Whether the same part differs, in the same way."""
@@ -163,14 +165,23 @@ def _said(error: BaseException) -> tuple[str, str]:
         return type(error).__name__, ""
 
 
+def none_headline(part: Leaf, reason: str) -> str:
+    """The headline of a difference where None was returned for a part of the answer."""
+    return f"{_capitalised(part.name)} is None: {reason}"
+
+
+def _capitalised(name: str) -> str:
+    return f"{name[0].upper()}{name[1:]}"
+
+
 def _leaf_difference(
     mine: Leaf, want: Leaf, tolerance: float | None, exact_dtype: bool, top: bool
 ) -> Difference | None:
-    name = f"{want.name[0].upper()}{want.name[1:]}"
+    name = _capitalised(want.name)
     if mine.kind != want.kind:
         if mine.kind == "nothing":
-            forgotten = FORGOTTEN if top else f"wanted {_article(want.kind)}."
-            return Difference("type", f"{name} is None: {forgotten}", mine, want)
+            reason = FORGOTTEN if top else f"wanted {_article(want.kind)}."
+            return Difference("type", none_headline(want, reason), mine, want, missing_return=top)
         return Difference("type", _other_type(name, mine, want), mine, want)
     if not isinstance(want.value, ndarray):
         if equal(mine.value, want.value, tolerance):
