@@ -101,7 +101,7 @@ class Writer:
         if not self.objects or not (module or dataclasses.is_dataclass(value)):
             return {"object": kind.__name__}
         node: dict[str, Any] = {"make": f"{kind.__module__}:{kind.__qualname__}"}
-        names = _arguments(value) if module else [field.name for field in dataclasses.fields(value)]
+        names = _arguments(value, torch) if module else [field.name for field in dataclasses.fields(value)]
         given = {name: getattr(value, name) for name in names}
         if module and "bias" in given:
             given["bias"] = given["bias"] is not None and given["bias"] is not False
@@ -116,10 +116,12 @@ class Writer:
         return len(self.buffers) - 1
 
 
-def _arguments(module: Any) -> list[str]:
-    names = getattr(module, "SENT", None) or TORCH_ARGUMENTS.get(type(module).__name__)
+def _arguments(module: Any, torch: Any) -> list[str]:
+    kind = type(module)
+    is_torch_layer = kind is getattr(torch.nn, kind.__name__, None)  # an author's module may have the same name
+    names = getattr(module, "SENT", None) or (TORCH_ARGUMENTS.get(kind.__name__) if is_torch_layer else None)
     if names is None:
-        raise TypeError(f"{type(module).__name__} cannot be sent to a learner's process: list its arguments in SENT")
+        raise TypeError(f"{kind.__name__} cannot be sent to a learner's process: list its arguments in SENT")
     return list(names)
 
 
