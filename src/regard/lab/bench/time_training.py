@@ -36,6 +36,14 @@ class TrainingTimes:
     notes: list[str]
 
 
+@dataclass(frozen=True)
+class _System:
+    """One training step, and the dtype of its matrix products; None if they are other products than the textbook's."""
+
+    step: Run
+    products: torch.dtype | None
+
+
 def measure_training(work: Work, device: torch.device, *, repeats: int = 5, compiled: bool = False) -> TrainingTimes:
     """Everything on the same batch, from the same weights where the systems compute the same."""
     torch.manual_seed(0)
@@ -45,35 +53,33 @@ def measure_training(work: Work, device: torch.device, *, repeats: int = 5, comp
     with exact_float32():  # TF32 products are used for the timing only
         losses = _step(textbook, textbook, batch, None), _our_step(ours, batch, places, None)
         difference = _within("ours", disagreement(textbook, ours, losses), work)
-    half = torch.bfloat16
-    systems: dict[str, Run] = {
-        "textbook loop": partial(_step, textbook, textbook, batch, None),
-        "textbook loop, bf16": partial(_step, textbook, textbook, batch, half),
-        "ours": partial(_our_step, ours, batch, places, None),
-        "ours, bf16": partial(_our_step, ours, batch, places, half),
+    whole, half = torch.float32, torch.bfloat16
+    systems = {
+        "textbook loop": _System(partial(_step, textbook, textbook, batch, None), whole),
+        "textbook loop, bf16": _System(partial(_step, textbook, textbook, batch, half), half),
+        "ours": _System(partial(_our_step, ours, batch, places, None), whole),
+        "ours, bf16": _System(partial(_our_step, ours, batch, places, half), half),
     }
     absent = why_not_joey()
     if absent is None:
         joey, alike = Joey(work).to(device), _with_joeys_output(work).to(device)
-        systems["JoeyNMT"] = partial(_step, joey, joey, batch, None)
-        systems["ours with JoeyNMT's output"] = partial(_our_step, alike, batch, places, None)
-        systems["ours with JoeyNMT's output, bf16"] = partial(_our_step, alike, batch, places, half)
+        systems["JoeyNMT"] = _System(partial(_step, joey, joey, batch, None), None)
+        systems["ours with JoeyNMT's output"] = _System(partial(_our_step, alike, batch, places, None), None)
+        systems["ours with JoeyNMT's output, bf16"] = _System(partial(_our_step, alike, batch, places, half), None)
     notes = [] if absent is None else [absent]
     if compiled:
         try:
             call = _compiled(textbook, batch)
-            systems["textbook loop, its step compiled"] = partial(_step, textbook, call, batch, None)
+            systems["textbook loop, its step compiled"] = _System(partial(_step, textbook, call, batch, None), whole)
         except Disagreement:
             raise
         except RuntimeError as error:  # torch's compiler needs a C++ compiler on a CPU
             notes.append(f"torch.compile does not work here, left out: {str(error).splitlines()[0]}")
-    memory = {name: extra_memory(run, device) for name, run in systems.items()}
-    times = take_turns(systems, repeats, device)
-    limits = {dtype: products_alone(work.products, dtype, device) for dtype in (torch.float32, half)}
-    shares = {  # JoeyNMT has other matrix products
-        name: None if "JoeyNMT" in name else limits[half if name.endswith("bf16") else torch.float32]
-        for name in systems
-    }
+    steps = {name: system.step for name, system in systems.items()}
+    memory = {name: extra_memory(step, device) for name, step in steps.items()}
+    times = take_turns(steps, repeats, device)
+    limits = {dtype: products_alone(work.products, dtype, device) for dtype in (whole, half)}
+    shares = {name: None if system.products is None else limits[system.products] for name, system in systems.items()}
     table = rows(times, int(batch.target_lengths.sum()), memory, shares)
     if any(timing.share is not None and timing.share > 1 for timing in table):
         notes.append("more than the limit: the limit runs the textbook's products one by one, ours merges many of them")
