@@ -139,7 +139,7 @@ class _SkipNormal(TorchFunctionMode):
     """Skips normal_: a no-op on the meta device, whose first call imports sympy, which takes seconds."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if getattr(func, "__name__", "") == "normal_":
+        if func in (nn.init.normal_, Tensor.normal_):
             return args[0] if args else kwargs["tensor"]
         return func(*args, **(kwargs or {}))
 
