@@ -15,7 +15,7 @@ from regard.runtime.recorder import Recorder, StepRecord
 from regard.runtime.search_size import SearchSize
 from regard.runtime.source_text import Padded, SourceText, check_target, pad
 from regard.runtime.spoken_words import read_text
-from regard.runtime.translation import Translation
+from regard.runtime.translation import Translation, different_texts
 from regard.runtime.translator import Translator
 from regard.search import Hypothesis, SearchConfig, SearchTree, beam_search, decode, forced_search
 from regard.text.encoding import Encoding
@@ -95,7 +95,7 @@ def translate_traced(
     for row, i in enumerate(rows):
         built = [_built(sources[i], one, given[i], forced, bundle, recorder, row) for one in hypotheses[row]]
         if not config.sampler:
-            built = _different(built, config.nbest)
+            built = different_texts(built, config.nbest, lambda one: one.translation.text)
         done[i] = TracedText(sources[i], tuple(built))
     return done
 
@@ -211,11 +211,3 @@ def _built(
     records = recorder.records(row, tokens, BOS)
     count = 0 if given is None else min(len(given.ids), len(tokens))
     return TracedTranslation(translation, tokens, hypothesis.log_probabilities, count, records)
-
-
-def _different(ranked: Sequence[TracedTranslation], most: int) -> list[TracedTranslation]:
-    """The `most` best translations of different texts."""
-    first: dict[str, TracedTranslation] = {}
-    for one in ranked:
-        first.setdefault(one.translation.text, one)
-    return list(first.values())[:most]

@@ -1,8 +1,9 @@
 """One translated sentence with its alignment, attention and steps."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from jaxtyping import Float
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from regard.plot import AttentionMap
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -185,6 +188,14 @@ class Translation:
             shift=self.shift,
         )
         return np.asarray(looks.words[0, 0])
+
+
+def different_texts(ranked: Sequence[T], most: int, text: Callable[[T], str]) -> list[T]:
+    """The `most` best translations of different texts: pieces such as "a|b" and "ab" may spell the same text."""
+    first: dict[str, T] = {}
+    for one in ranked:
+        first.setdefault(text(one), one)
+    return list(first.values())[:most]
 
 
 def _side(

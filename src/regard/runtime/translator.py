@@ -22,7 +22,7 @@ from regard.runtime.same_vocabularies import check_same_vocabularies
 from regard.runtime.search_size import SearchSize
 from regard.runtime.source_text import Padded, check_target, list_texts, one_for_each, pad
 from regard.runtime.spoken_words import read_text, reads_one_word, word_by_word
-from regard.runtime.translation import Translation
+from regard.runtime.translation import Translation, different_texts
 from regard.search import Ensemble, Hypothesis, SearchConfig, Stepper, decode, forced_search
 from regard.suggest import suggest
 from regard.text.complaint import complain
@@ -188,7 +188,7 @@ class Translator:
             for i, hypotheses in zip(rows, found, strict=True):
                 about["given"] = None if given is None else given[i]
                 built = [build_translation(sources[i], one, bundle.target, **about) for one in hypotheses]
-                first, *others = built if config.sampler else _different(built, config.nbest)
+                first, *others = built if config.sampler else different_texts(built, config.nbest, lambda one: one.text)
                 done[i] = replace(first, alternatives=tuple(others))
         return [done[i] for i in range(len(texts))]
 
@@ -267,14 +267,6 @@ class Translator:
                 f"pieces: set longest to {self.most_pieces} or less"
             )
         return config
-
-
-def _different(ranked: Sequence[Translation], most: int) -> list[Translation]:
-    """The `most` best translations of different texts: pieces such as "a|b" and "ab" may spell the same text."""
-    first: dict[str, Translation] = {}
-    for one in ranked:
-        first.setdefault(one.text, one)
-    return list(first.values())[:most]
 
 
 def _check_prefixes(prefixes: Sequence[Sequence[int]] | None, limits: Sequence[int]) -> None:
