@@ -53,7 +53,8 @@ class Difference:
 
     @property
     def visible(self) -> bool:
-        """Whether three printed digits show it, or, of shapes, which axis is meant: axes of 1 look all alike."""
+        """Whether a reader can see the difference: a number that is not finite or differs by more than 2 % of
+        |yours| + |wanted|, or a shape without axes of size 1, which cannot be told apart; always for other kinds."""
         if self.yours is None or self.wanted is None:
             return True
         if self.kind == "shape":

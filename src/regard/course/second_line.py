@@ -61,7 +61,7 @@ def _of_errors(wrong: list[Trial]) -> list[str]:
 
 
 def _of_dependence(exercise: Exercise, attempt: Attempt, trials: list[Trial]) -> list[str]:
-    """Arguments that should make a difference and do not, or the other way round; sentences of a batch that mix."""
+    """Arguments that the answer wrongly ignores or wrongly depends on, and mixing between the sentences of a batch."""
     reference = Attempt(exercise.reference)
     ordinary = [trial for trial in trials if trial.family.kind == "spec"]  # extreme numbers saturate: all are alike
     some = [trial for trial in ordinary if trial.sizes and trial.wrong][:INPUTS]
@@ -70,9 +70,9 @@ def _of_dependence(exercise: Exercise, attempt: Attempt, trials: list[Trial]) ->
     if found and len({one.part for one in found}) == 1:
         what = "Your answer" if found[0].part == "your answer" else f"{found[0].part[0].upper()}{found[0].part[1:]}"
         several = what.endswith("s") and not what.endswith("ss")
-        unused = _common((one.unused, one.telling) for one in found)
+        unused = _consistent_names((one.unused, one.telling) for one in found)
         telling = set().union(*(one.telling for one in found))  # silent elsewhere: a row of one entry is always 1
-        beyond = _common((one.beyond - telling, one.silent) for one in found)
+        beyond = _consistent_names((one.beyond - telling, one.silent) for one in found)
         if unused:
             ends = "they are not used" if len(unused) > 1 else "it is not used"
             sentences.append(f"{what} {'do' if several else 'does'} not depend on {_listed(unused)}: {ends}.")
@@ -84,8 +84,8 @@ def _of_dependence(exercise: Exercise, attempt: Attempt, trials: list[Trial]) ->
     return sentences
 
 
-def _common(sets: Iterable[tuple[set[str], set[str]]]) -> list[str]:
-    """Names that are in the first set wherever they are in the second, and somewhere in the first."""
+def _consistent_names(sets: Iterable[tuple[set[str], set[str]]]) -> list[str]:
+    """Names that occur in at least one first set, and in the first set of every pair whose second set has them."""
     pairs = list(sets)
     names = {name for first, _ in pairs for name in first}
     return sorted(name for name in names if all(name in first or name not in second for first, second in pairs))

@@ -101,7 +101,8 @@ def _function_of(pairs: list[Pair]) -> list[str]:
 
 
 def _all(pairs: list[Pair], made: Callable[..., Pair]) -> bool:
-    """Whether the two arrays that `made` makes are equal for every pair, and say something for one of them."""
+    """Whether `made(yours, wanted)` gives two equal arrays for every pair, and the evidence is enough: more than one
+    element in some wanted array, or more than two pairs."""
     telling = False
     for one, other in pairs:
         with np.errstate(all="ignore"):
