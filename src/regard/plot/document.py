@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from regard.plot.attention_map import NO_ATTENTION, AttentionMap, Label, visible
 
@@ -50,7 +50,7 @@ def _side(pieces: Sequence[Label], words: Sequence[Label] | None, language: str)
     return {
         "text": text,
         "language": language_tag(language) or None,
-        "direction": _direction(text),
+        "direction": direction(text),
         "pieces": [
             {
                 "text": "" if label.special else label.shown,
@@ -83,7 +83,10 @@ def language_tag(code: str) -> str:
     return code if re.fullmatch(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*", code) else ""
 
 
-def _direction(text: str) -> str:
+def direction(text: str) -> Literal["ltr", "rtl"]:
     """The direction of the first letter that has one."""
-    kinds = (unicodedata.bidirectional(character) for character in text)
-    return "rtl" if next((kind for kind in kinds if kind in ("L", "R", "AL")), "L") != "L" else "ltr"
+    for character in text:
+        kind = unicodedata.bidirectional(character)
+        if kind in ("L", "R", "AL"):
+            return "ltr" if kind == "L" else "rtl"
+    return "ltr"

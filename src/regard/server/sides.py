@@ -1,9 +1,9 @@
 """Texts as the API shows them: pieces and words with their character spans, language and direction."""
 
-import unicodedata
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import get_args
 
+from regard.plot.document import direction
 from regard.runtime.translation import Translation
 from regard.server.schema.translating import Candidate, Piece, Side, Span, Special, Word
 from regard.text.encoding import Encoding
@@ -18,15 +18,6 @@ assert set(_NAMES.values()) == set(get_args(Special))
 def special(number: int) -> Special | None:
     """The name of one of the four special ids."""
     return _NAMES.get(number)
-
-
-def direction(text: str) -> Literal["ltr", "rtl"]:
-    """The direction of the first letter that has one."""
-    for character in text:
-        kind = unicodedata.bidirectional(character)
-        if kind in ("L", "R", "AL"):
-            return "ltr" if kind == "L" else "rtl"
-    return "ltr"
 
 
 def source_side(encoding: Encoding, language: str | None) -> Side:
