@@ -41,6 +41,16 @@ def test_bad_rows_are_reported_and_the_others_translated(worker: Worker) -> None
     assert found["error"][5] == "", "a blank text is translated by a blank"
 
 
+def test_texts_without_a_translation_are_errors_with_the_reason() -> None:
+    found = Worker("g2p-en")({"text": ["42", "hello", "3 4", "!!!", "日本", "", " \t"]})
+    assert [bool(text) for text in found["translation"]] == [False, True, False, False, False, False, False]
+    assert found["error"][0].startswith("unknown to this model and left out: '4', '2'")
+    assert found["error"][1] == ""
+    assert found["error"][3] == "blank: nothing to translate"
+    assert [bool(error) for error in found["error"]] == [True, False, True, True, True, False, False]
+    assert np.isnan(found["score"][0])
+
+
 def test_rows_longer_than_the_model_reads_are_marked(worker: Worker) -> None:
     found = worker({"text": [TEXTS[1], f"{TEXTS[1]} and " * 200, None]})
     assert found["cut"].tolist() == [False, True, False]

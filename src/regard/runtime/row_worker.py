@@ -15,6 +15,8 @@ from regard.text.input_error import InputError
 
 WRITTEN = ("translation", "score", "alignment", "cut", "warning", "error")
 """The columns that a worker adds."""
+Row = tuple[str, float, str, bool, str, str]
+"""Their values in one row."""
 
 
 class Worker:
@@ -25,7 +27,7 @@ class Worker:
         worker({"text": np.array(["Good morning.", None], dtype=object)})["translation"]     # ['Bonjour.', '']
 
     Rows keep their order and are decoded sorted by length. `alignment` holds word links as `0-0 1-2`, counted from 0;
-    `cut` is True where a text is longer than the model reads.
+    `cut` is True where a text is longer than the model reads. A blank text has a blank translation and no error.
     """
 
     def __init__(
@@ -50,7 +52,10 @@ class Worker:
         rows = list(batch[self.column])
         errors = [complain(row) for row in rows]
         found = self._translate([row for row, error in zip(rows, errors, strict=True) if error is None])
-        done = [self._row(next(found)) if error is None else ("", np.nan, "", False, "", error) for error in errors]
+        done = [
+            self._row(row, next(found)) if error is None else untranslated(error)
+            for row, error in zip(rows, errors, strict=True)
+        ]
         kinds = (object, np.float64, object, np.bool_, object, object)
         added: dict[str, Any] = {
             name: np.array([one[index] for one in done], dtype=kind)
@@ -72,11 +77,18 @@ class Worker:
             return str(error)
         return found
 
-    def _row(self, found: Translation | str) -> tuple[str, float, str, bool, str, str]:
+    def _row(self, text: str, found: Translation | str) -> Row:
         if isinstance(found, str):
-            return "", np.nan, "", False, "", found
+            return untranslated(found)
+        if text.strip() and not found.text:  # the model knows no letter of it, or wrote nothing
+            return untranslated("; ".join(found.warnings) or "no text")
         links = " ".join(f"{source}-{target}" for source, target in sorted(found.alignment))
         return found.text, found.score, links, found.source_cut, "; ".join(found.warnings), ""
+
+
+def untranslated(error: str) -> Row:
+    """The columns of a row without a translation."""
+    return "", np.nan, "", False, "", error
 
 
 def complain(row: object) -> str | None:

@@ -52,6 +52,22 @@ def test_finished_parts_are_not_translated_again(folder: Path, tmp_path: Path) -
     assert translate_bulk(bulk).rows == 0
 
 
+def test_texts_without_a_translation_are_counted_and_listed(tmp_path: Path) -> None:
+    """A blank line stays a blank line: it is no text."""
+    (tmp_path / "w.txt").write_text("42\nhello\n3 4\n!!!\n日本\n\n \n", encoding="utf-8")
+    (tmp_path / "w.tsv").write_text("42\t1\n \t2\nhello\t3\n", encoding="utf-8")
+    (tmp_path / "w.jsonl").write_text('{"1": "42"}\n{"1": ""}\n{"1": null}\n', encoding="utf-8")
+    done = translate_bulk(Bulk("g2p-en", str(tmp_path / "w.*"), str(tmp_path / "out"), column="1"))
+    assert (done.rows, done.bad) == (13, 7)
+    text = (tmp_path / "out" / "w.txt" / "part-00000.txt").read_text(encoding="utf-8").split("\n")
+    assert [bool(line) for line in text] == [False, True, *[False] * 6]
+    for name, rows in (("txt", [1, 3, 4, 5]), ("tsv", [1]), ("jsonl", [1, 3])):
+        side = tmp_path / "out" / f"w.{name}" / "part-00000.bad.jsonl"
+        complaints = [json.loads(line) for line in side.read_text(encoding="utf-8").splitlines()]
+        assert [one["row"] for one in complaints] == rows
+        assert complaints[0]["error"].startswith("unknown to this model and left out: '4', '2'")
+
+
 def test_another_model_or_changed_files_are_refused(folder: Path, tmp_path: Path) -> None:
     copy = tmp_path / "in.txt"
     copy.write_text("she sleeps\n", encoding="utf-8")
