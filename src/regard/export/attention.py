@@ -100,7 +100,7 @@ def single_head_step(
         projected = by_sentence(graph, projected, keys, graph.integers(1, len(W)))
         sums = graph("Add", projected, graph("Unsqueeze", keys, graph.integers(1)))
         lines = graph("Reshape", graph("Tanh", sums), graph.integers(-1, len(W)))
-        scores = graph("MatMul", lines, graph("Unsqueeze", graph.vector(attention.v), graph.integers(1)))
+        scores = graph("MatMul", lines, graph("Unsqueeze", graph.parameter(attention.v), graph.integers(1)))
     else:
         columns = by_sentence(graph, query, keys, graph.integers(attention.query_width))
         if score == "scaled-dot":
@@ -127,7 +127,7 @@ def look(graph: Graph, kind: str, window: Any, query: str, real: str, position: 
         center = graph("Min", step, last)
     else:
         hidden = graph("Tanh", graph.linear(query, window.W_p))
-        share = graph("Sigmoid", graph("MatMul", hidden, graph.vector(window.v_p)))
+        share = graph("Sigmoid", graph("MatMul", hidden, graph.parameter(window.v_p)))
         center = graph("Mul", graph("Unsqueeze", share, graph.integers(1)), length)
     places = graph("Cast", graph.count_up(graph.size(real, 1)), to=FLOAT)
     distance = graph("Unsqueeze", graph("Sub", places, center), graph.integers(1))

@@ -71,12 +71,8 @@ class Graph:
         """A constant vector of integers: axes and shapes."""
         return self.constant(values, np.int64)
 
-    def vector(self, tensor: Tensor, name: str = "") -> str:
-        """A tensor of the model in float32."""
-        return self._stored(name or self._names[id(tensor)], numbers(tensor))
-
-    def matrix(self, tensor: Tensor, name: str = "") -> str:
-        """A matrix of the model in float32, for operators that take no integers."""
+    def parameter(self, tensor: Tensor, name: str = "") -> str:
+        """A tensor of the model in float32: a vector, or a matrix for operators that take no integers."""
         return self._stored(name or self._names[id(tensor)], numbers(tensor))
 
     def look_up(self, table: Tensor, rows: str) -> str:
@@ -95,7 +91,7 @@ class Graph:
             product = self._int8_product(x, weight, name)
         else:
             product = self("MatMul", x, self._transposed(self._stored(name, numbers(weight))))
-        return product if bias is None else self("Add", product, self.vector(bias))
+        return product if bias is None else self("Add", product, self.parameter(bias))
 
     def scan(self, name: str, build: Callable[["Graph"], Sequence[str]], first: Values, sequences: Values) -> list[str]:
         """Runs a step for every position of `sequences` [time, ...]: the last states, and all states of the first one.

@@ -85,11 +85,11 @@ class Recurrence:
         graph = self.graph
         W, U, b = (self._in_order(one) for one in (self._W, self._U, self._b))
         both = torch.cat([b, torch.zeros_like(b) if self._b_u is None else self._in_order(self._b_u)])[None]
-        W_name, U_name = (graph.matrix(one, self._name(name)) for one, name in ((W, "weight_ih"), (U, "weight_hh")))
+        W_name, U_name = (graph.parameter(one, self._name(name)) for one, name in ((W, "weight_ih"), (U, "weight_hh")))
         if padding:
             inputs = graph("Concat", inputs, padding, axis=2)
             W_name = graph("Concat", W_name, graph.constant(self._keeping(U, both)), axis=1)
-        bias = graph.vector(both, self._name("bias")) if self._b_u is not None else self._one_bias(b)
+        bias = graph.parameter(both, self._name("bias")) if self._b_u is not None else self._one_bias(b)
         W_name, U_name = (graph("Unsqueeze", one, graph.integers(0)) for one in (W_name, U_name))
         if self.kind == "lstm":
             states, _, cell = graph.several("LSTM", 3, inputs, W_name, U_name, bias, hidden_size=self.units)
@@ -102,7 +102,7 @@ class Recurrence:
         """ONNX expects two biases; the GRU of 2014 has one, so the second is zero."""
         graph = self.graph
         zeros = graph.constant(np.zeros((1, len(b))))
-        return graph("Concat", graph.vector(b[None], self._name("bias")), zeros, axis=1)
+        return graph("Concat", graph.parameter(b[None], self._name("bias")), zeros, axis=1)
 
     def _name(self, kind: str) -> str:
         return f"{self._owner}.{kind}_{self._suffix}"

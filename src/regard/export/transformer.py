@@ -125,5 +125,5 @@ def _feed_forward(graph: Graph, layer: Any, x: str) -> str:
 
 
 def _norm(graph: Graph, norm: Any, x: str) -> str:
-    scale, bias = graph.vector(norm.weight), graph.vector(norm.bias)
+    scale, bias = graph.parameter(norm.weight), graph.parameter(norm.bias)
     return graph("LayerNormalization", x, scale, bias, axis=-1, epsilon=norm.eps)
