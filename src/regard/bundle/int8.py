@@ -8,6 +8,7 @@ Every matrix of a model has its outputs (or words, in an embedding) as rows, so 
 from collections.abc import Mapping
 
 import torch
+from jaxtyping import Float32, Int8
 from torch import Tensor
 
 Shape = tuple[int, ...]
@@ -22,12 +23,18 @@ def quantise(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
         if tensor.dim() < 2:
             stored[name] = tensor.float()
             continue
-        matrix = tensor.float().flatten(1)
-        largest = matrix.abs().amax(dim=1, keepdim=True)
-        scale = torch.where(largest > 0, largest / 127, 1.0)
-        stored[name] = (matrix / scale).round().to(torch.int8).reshape(tensor.shape)
-        stored[name + SCALE] = scale.squeeze(1)
+        integers, stored[name + SCALE] = quantise_matrix(tensor.float().flatten(1))
+        stored[name] = integers.reshape(tensor.shape)
     return stored
+
+
+def quantise_matrix(
+    matrix: Float32[Tensor, "rows columns"],
+) -> tuple[Int8[Tensor, "rows columns"], Float32[Tensor, " rows"]]:
+    """q and the scale of each row, off by at most half a scale."""
+    largest = matrix.abs().amax(dim=1, keepdim=True)
+    scale = torch.where(largest > 0, largest / 127, 1.0)
+    return (matrix / scale).round().to(torch.int8), scale.squeeze(1)
 
 
 def restore(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:

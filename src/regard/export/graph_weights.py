@@ -3,10 +3,12 @@
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Float, Float32, Int8
+import torch
+from jaxtyping import Float32, Int8
 from onnx import StringStringEntryProto, TensorProto, helper
 from torch import Tensor
 
+from regard.bundle.int8 import quantise_matrix
 from regard.bundle.onnx_manifest import ALIGNMENT, DATA
 
 
@@ -51,9 +53,8 @@ def numbers(tensor: Tensor) -> Float32[np.ndarray, "..."]:
 
 
 def quantise(
-    matrix: Float[np.ndarray, "rows columns"],
+    matrix: Float32[np.ndarray, "rows columns"],
 ) -> tuple[Int8[np.ndarray, "rows columns"], Float32[np.ndarray, " rows"]]:
-    """Integers of -127 to 127 and the scale of each row: row ≈ scale · integers, off by at most half a scale."""
-    largest = np.abs(matrix).max(axis=1)
-    scale = np.where(largest > 0, largest / 127, 1).astype(np.float32)
-    return np.rint(matrix / scale[:, None]).astype(np.int8), scale
+    """Integers of -127 to 127 and the scale of each row, as `bundle/int8.py` defines them."""
+    integers, scale = quantise_matrix(torch.from_numpy(matrix))
+    return integers.numpy(), scale.numpy()
