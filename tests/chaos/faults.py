@@ -77,7 +77,7 @@ class Scenario:
 
 @dataclass
 class Ended:
-    """How a command ended: its exit code (negative: a signal), what it said, its operations if they were counted."""
+    """How a command ended: its exit code (negative: a signal), its output, its operations if they were counted."""
 
     code: int
     printed: str
@@ -252,7 +252,7 @@ def inject(scenario: Scenario, root: Path, whole: Path, moment: int, kind: str) 
     now = contents(folder)
     for name, data in before.items():
         if now.get(name) not in (data, after.get(name)):
-            raise BrokenPromise(f"{what}: {name} is lost or damaged; the command said: {ended.printed[-500:]}")
+            raise BrokenPromise(f"{what}: {name} is lost or damaged; the output was: {ended.printed[-500:]}")
     again = scenario.again(folder) if scenario.again is not None else scenario.command
     finished = fork(again, folder)
     if finished.code:
@@ -267,7 +267,7 @@ def inject(scenario: Scenario, root: Path, whole: Path, moment: int, kind: str) 
         elif (now := contents(folder)) != after:
             raise AssertionError(f"{what}: after the next run {_differing(now, after)} differ")
     except AssertionError as error:
-        raise BrokenPromise(f"{error}; the command said: {ended.printed[-500:]}") from error
+        raise BrokenPromise(f"{error}; the output was: {ended.printed[-500:]}") from error
     return "went on" if ended.code == 0 else "refused"
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from regard.course import classroom
 from regard.course.catalogue import ExerciseEntry, entries, find
-from regard.course.class_report import reaches_for_the_grader, remarks, write_report
+from regard.course.class_report import grader_accesses, remarks, write_report
 from regard.course.classroom import Graded, grade_class, learners, passed_over, table_lines
 from regard.course.verdict import Verdict
 from regard.text.input_error import InputError
@@ -76,7 +76,7 @@ def test_everybody_gets_a_verdict(room: Path) -> None:
     assert sorted(path for path in room.rglob("*")) == before  # nothing is written into learners' folders
 
 
-def test_a_folder_that_holds_no_exercise_is_passed_over_and_said(room: Path) -> None:
+def test_a_folder_that_holds_no_exercise_is_skipped_and_reported(room: Path) -> None:
     """Somebody may have handed in something, under another name."""
     assert passed_over(room) == ["empty"]
     assert "frank" not in learners(room)
@@ -107,7 +107,7 @@ def test_a_name_and_a_message_that_are_no_utf8_are_reported(tmp_path: Path) -> N
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root may read everything")
-def test_a_folder_that_cannot_be_read_is_passed_over(room: Path) -> None:
+def test_a_folder_that_cannot_be_read_is_skipped(room: Path) -> None:
     (room / "empty").chmod(0)
     (room / "bob").chmod(0)
     try:
@@ -118,7 +118,7 @@ def test_a_folder_that_cannot_be_read_is_passed_over(room: Path) -> None:
         (room / "bob").chmod(0o700)
 
 
-def test_a_folder_without_learners_is_said(tmp_path: Path) -> None:
+def test_a_folder_without_learners_is_reported(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no learner's folder was found in .*exercise\.py"):
         learners(tmp_path)
     with pytest.raises(InputError, match="is not a folder"):
@@ -180,7 +180,7 @@ def test_copies_and_files_that_reach_for_the_grader_are_remarked(tmp_path: Path)
     ],
 )
 def test_what_leads_out_of_the_folder_is_remarked(line: str, what: str) -> None:
-    assert ", ".join(reaches_for_the_grader(line)) == what
+    assert ", ".join(grader_accesses(line)) == what
 
 
 @pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)

@@ -98,7 +98,7 @@ def refuse(*_: object, **__: object) -> None:
     raise OSError(30, "Read-only file system")
 
 
-def test_a_read_only_place_is_said_and_another_one_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_read_only_place_is_reported_and_another_one_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folder_module.tempfile, "gettempdir", lambda: str(tmp_path))
     monkeypatch.setattr(folder_module, "DEFAULT", Path("/proc/regard-course"))
     course = open_folder(None)
@@ -152,7 +152,7 @@ def test_a_full_disk_costs_the_memory_not_the_session(tmp_path: Path, monkeypatc
         "\udcff",
     ],
 )
-def test_a_damaged_file_is_set_aside_and_said(tmp_path: Path, text: str) -> None:
+def test_a_damaged_file_is_set_aside_and_reported(tmp_path: Path, text: str) -> None:
     (tmp_path / NAME).write_bytes(text.encode("utf-8", "surrogateescape"))
     progress = load_progress(tmp_path)
     assert progress.passed == {}

@@ -191,7 +191,7 @@ def test_another_error_is_no_evidence_for_a_mistake() -> None:
     assert "doubled() raised ValueError: no" in verdict.headline
 
 
-def test_writing_into_an_argument_is_said() -> None:
+def test_writing_into_an_argument_is_reported() -> None:
     def in_place(values: ndarray) -> ndarray:
         values *= 2
         return values
@@ -251,7 +251,7 @@ def test_a_law_that_breaks_shows_what_it_saw() -> None:
     check.slope(lambda x: float((x**2).sum()), np.ones(2), 2 * np.ones(2), "wrong slope")
 
 
-def test_gradients_are_compared_and_a_cut_graph_is_said() -> None:
+def test_gradients_are_compared_and_a_cut_graph_is_reported() -> None:
     torch = pytest.importorskip("torch")
     inputs = {"x": torch.ones(2, dtype=torch.float64)}
     Check().gradients(lambda x: x * 2, lambda x: x + x, inputs)

@@ -209,7 +209,7 @@ def scene_a_killed_worker_ends_the_run_which_goes_on(root: Path) -> None:
         assert entries(folder, "step", "step", "loss") == entries(root / "whole", "step", "step", "loss")
 
 
-def scene_memory_that_runs_out_between_workers_is_said(root: Path) -> None:
+def scene_memory_that_runs_out_between_workers_is_reported(root: Path) -> None:
     recipe = tiny(train={"steps": 8, "accumulate": 2})
 
     def fail() -> None:
@@ -234,7 +234,7 @@ def scene_memory_that_runs_out_between_workers_is_said(root: Path) -> None:
     same_curve(root / "one", root / "early")
 
 
-def scene_a_run_without_hope_ends_everywhere_and_is_said_once(root: Path) -> None:
+def scene_a_run_without_hope_ends_everywhere_and_is_reported_once(root: Path) -> None:
     recipe = tiny(train={"steps": 40, "checkpoint_every": 4, "validate_every": 40})
     real = optimizer_step.batch_loss
 
@@ -277,7 +277,7 @@ def scene_gradients_travel_once_for_each_step(root: Path) -> None:
     assert start(2, work) == [FINISHED, FINISHED]
 
 
-def scene_what_is_wrong_is_said_by_one_worker_and_nothing_is_written(root: Path) -> None:
+def scene_what_is_wrong_is_reported_by_one_worker_and_nothing_is_written(root: Path) -> None:
     def other_data(rank: int) -> int:
         recipe = tiny(data={"seed": rank}, train={"learning_rate": 0.1 + rank})
         text = "not the same as on worker 0: recipe, vocabularies, training pairs, development pairs; give every"

@@ -228,7 +228,7 @@ def _message(error: BaseException) -> str:
     return "" if not lines else lines[0] if len(lines[0]) <= MOST_MESSAGE else f"{lines[0][:MOST_MESSAGE]} …"
 
 
-def stumbled(error: BaseException) -> str:
+def check_failed_message(error: BaseException) -> str:
     """The message for an exception of a check instead of the learner's code."""
     return (
         f"The checks themselves could not go on ({type(error).__name__}: {_message(error)}). Does your function return "

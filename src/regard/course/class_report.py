@@ -57,7 +57,7 @@ def own_lines(entry: ExerciseEntry, text: str) -> str:
     return " ".join(words)
 
 
-def reaches_for_the_grader(text: str) -> list[str]:
+def grader_accesses(text: str) -> list[str]:
     """Imports of the course's own code, and calls that reach into the grading process."""
     try:
         tree = ast.parse(text)
@@ -95,12 +95,12 @@ def remarks(graded: list[Graded]) -> dict[str, list[str]]:
     for entry in entries():
         own = {learner: own_lines(entry, files[entry.name]) for learner, files in texts.items()}
         for learner, files in texts.items():
-            usual = reaches_for_the_grader(entry.starter)
+            usual = grader_accesses(entry.starter)
             if (folders[learner] / entry.name / "exercise.py").is_symlink():
                 found[learner].append(f"{entry.number}: exercise.py is a link to another file")
             if len(own[learner]) >= LEAST_LETTERS and _alike(own[learner], own_lines(entry, entry.solution)):
                 found[learner].append(f"{entry.number}: nearly the same as our solution")
-            if names := [name for name in reaches_for_the_grader(files[entry.name]) if name not in usual]:
+            if names := [name for name in grader_accesses(files[entry.name]) if name not in usual]:
                 found[learner].append(f"{entry.number}: uses {', '.join(names)}")
         for one, other in combinations([name for name, text in own.items() if len(text) >= LEAST_LETTERS], 2):
             if _alike(own[one], own[other]):

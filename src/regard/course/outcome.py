@@ -141,8 +141,10 @@ def first_difference(
 
 def same(one: Outcome, other: Outcome, tolerance: float | None = None, exact_dtype: bool = False) -> bool:
     """Whether two calls had the same result: the same error and message, or equal values (NaN equals NaN)."""
+    if one.error is not None and other.error is not None:
+        return _type_and_message(one.error) == _type_and_message(other.error)
     if one.error is not None or other.error is not None:
-        return one.error is not None and other.error is not None and _said(one.error) == _said(other.error)
+        return False
     mine, want = one.as_compared_with(other), other.leaves
     if len(mine) != len(want) or one.changed != other.changed:
         return False
@@ -159,7 +161,7 @@ def _alike(one: Any, other: Any, exact: bool) -> bool:
     return bool(one == other if exact or one is None or other is None else one.kind == other.kind)
 
 
-def _said(error: BaseException) -> tuple[str, str]:
+def _type_and_message(error: BaseException) -> tuple[str, str]:
     try:
         return type(error).__name__, str(error)
     except Exception:

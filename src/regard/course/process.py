@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
-from regard.course.attempt import Unready, parameters_of, read_source, stumbled
+from regard.course.attempt import Unready, check_failed_message, parameters_of, read_source
 from regard.course.catalogue import ExerciseEntry
 from regard.course.descendants import adopting
 from regard.course.grade import grade, unready
@@ -69,7 +69,7 @@ class Grader:
             except (Stopped, Corrupt) as stop:
                 verdict = early[-1] if early else self._stopped(stop, path)
             except Exception as error:  # an answer that a check was not prepared for
-                verdict = early[-1] if early else Verdict("broken", stumbled(error))
+                verdict = early[-1] if early else Verdict("broken", check_failed_message(error))
             finally:
                 LISTENER.reset(listening)
             self.channel.drain()
