@@ -194,10 +194,11 @@ class TestModels:
         assert found["direction"] == "English → French"
 
     def test_an_unknown_name(self, command: Command) -> None:
+        names = f"names are {', '.join(pretrained_names())}"
         wrong = command("models", "demo-en-rf").complaint
-        assert wrong == "no model 'demo-en-rf' in the package: did you mean 'demo-en-fr'?"
+        assert wrong == f"no model 'demo-en-rf' in the package: did you mean 'demo-en-fr'? Valid {names}"
         far = command("models", "WRONG").complaint
-        assert far == f"no model 'WRONG' in the package: valid names are {', '.join(pretrained_names())}"
+        assert far == f"no model 'WRONG' in the package: valid {names}"
 
 
 class TestExportInt8:

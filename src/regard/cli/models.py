@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from regard.suggest import suggest
+from regard.suggest import closest
 from regard.text.input_error import InputError
 
 
@@ -25,7 +25,9 @@ def models(
 
     cards = read_cards()
     if name is not None and name not in cards:
-        raise InputError(f"no model '{name}' in the package: {suggest(name, cards, 'names')}")
+        near = closest(name, cards)
+        hint = "valid" if near is None else f"did you mean '{near}'? Valid"
+        raise InputError(f"no model '{name}' in the package: {hint} names are {', '.join(cards)}")
     chosen = cards if name is None else {name: cards[name]}
     if as_json:
         content = {one: {**card.model_dump(), "bytes": stored_bytes(one)} for one, card in chosen.items()}
