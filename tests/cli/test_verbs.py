@@ -213,6 +213,15 @@ class TestExportInt8:
         shutil.copytree(find_bundle(run_folder), tmp_path / "bundle")
         over = command("export", "int8", run_folder, "--out", tmp_path / "bundle").complaint
         assert over.endswith("this folder holds a bundle, which would be lost: name another folder")
+        for content, what in (
+            ('{"format": "regard-onnx"}', "an ONNX export"),
+            ('{"manifest_version": 3}', "a manifest.json that regard cannot read"),
+            ("{", "a manifest.json that regard cannot read"),
+        ):
+            (tmp_path / "bundle" / "manifest.json").write_text(content, encoding="utf-8")
+            over = command("export", "int8", run_folder, "--out", tmp_path / "bundle").complaint
+            assert over.startswith(f"cannot write {tmp_path / 'bundle'}: this folder holds {what}, which would be lost")
+            assert over.endswith(": name another folder")
         wrong = command("export", "intt8", run_folder, "--out", tmp_path / "x").complaint
         assert wrong == "there is no format 'intt8': did you mean 'int8'?"
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from safetensors import SafetensorError
 
 from regard import files
-from regard.bundle.manifest import NAME
-from regard.reading_files import read_json
+from regard.bundle.manifest import FORMAT, NAME, ONNX_FORMAT
+from regard.reading_files import read_json, read_object
 from regard.text.input_error import InputError
 
 
@@ -30,9 +30,11 @@ def whole_folder(target: Path, marker: str = NAME, kind: str = "a bundle") -> It
 
 
 def check_no_bundle_lost(target: Path, is_export: Callable[[Path], bool]) -> None:
-    """Raise if `target` is a bundle that is no earlier export, or has files that are not part of that export."""
+    """Raise if `target` has a manifest but is no earlier export, or has files that are not part of that export."""
     if (target / NAME).exists() and not is_export(target):
-        raise InputError(f"cannot write {target}: this folder holds a bundle, which would be lost: name another folder")
+        kinds = {FORMAT: "a bundle", ONNX_FORMAT: "an ONNX export"}
+        held = kinds.get(str(read_object(target / NAME).get("format")), f"a {NAME} that regard cannot read")
+        raise InputError(f"cannot write {target}: this folder holds {held}, which would be lost: name another folder")
     check_earlier_export(target)
 
 

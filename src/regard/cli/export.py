@@ -92,8 +92,16 @@ def _export_onnx(bundle: Path, out: Path, int8: bool, trace: bool) -> "Manifest"
 
 def _export_int8(path: Path, out: Path, trust: Sequence[str]) -> "Manifest":
     from regard.bundle.bundle_folder import check_no_bundle_lost
-    from regard.bundle.manifest import NAME, read_manifest
     from regard.bundle.store import load_bundle, save_int8
 
-    check_no_bundle_lost(out, lambda folder: read_manifest(folder / NAME).stored == "int8")
+    check_no_bundle_lost(out, _is_int8)
     return save_int8(out, load_bundle(path, trust=trust))
+
+
+def _is_int8(folder: Path) -> bool:
+    """Whether the folder holds an int8 bundle; False if its manifest is damaged."""
+    from regard.bundle.manifest import FORMAT, NAME
+    from regard.reading_files import read_object
+
+    manifest = read_object(folder / NAME)
+    return (manifest.get("format"), manifest.get("stored")) == (FORMAT, "int8")
