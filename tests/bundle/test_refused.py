@@ -115,15 +115,15 @@ def test_a_damaged_manifest(folder: Path, data: bytes) -> None:
     (folder / "manifest.json").write_bytes(data)
     message = refusal(folder)
     assert message.startswith(f"{folder / 'manifest.json'} is ")
-    assert message.endswith((AGAIN, "`regard train` wrote"))
+    assert message.endswith((AGAIN, "`regard export` wrote"))
 
 
 @pytest.mark.parametrize("content", ["[]", "3", "{}", '{"name": "a browser extension", "manifest_version": 3}'])
 def test_a_foreign_manifest(folder: Path, content: str) -> None:
     (folder / "manifest.json").write_text(content)
     assert refusal(folder) == (
-        f"{folder / 'manifest.json'} is not a regard manifest: its 'format' is not 'regard-bundle'; "
-        "name a folder that `regard train` wrote"
+        f"{folder / 'manifest.json'} is not a regard manifest: its 'format' is neither 'regard-bundle' nor "
+        "'regard-onnx'; name a folder that `regard train` or `regard export` wrote"
     )
 
 

@@ -291,9 +291,14 @@ def test_more_weights_than_the_model_has(folder: Path) -> None:
 def test_a_foreign_folder(tmp_path: Path, folder: Path) -> None:
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "encoder.onnx").write_bytes((folder / "encoder.onnx").read_bytes())
-    assert "holds a manifest.json" in refusal(tmp_path / "model")
+    assert refusal(tmp_path / "model") == (
+        f"no bundle at {tmp_path / 'model'}: it holds ONNX graphs, but not the manifest.json of `regard export onnx`: "
+        "copy the whole folder again, or export with regard"
+    )
     edit(folder, lambda manifest: manifest.pop("onnx"))
     assert f"{folder / 'manifest.json'} is damaged (onnx: Field required)" in refusal(folder)
+    edit(folder, lambda manifest: manifest.update(format="somebody's"))
+    assert "its 'format' is neither 'regard-bundle' nor 'regard-onnx'" in refusal(folder)
 
 
 def test_a_manifest_that_was_changed(folder: Path) -> None:

@@ -31,6 +31,11 @@ def find_bundle(path: Path | str) -> Path:
             problem = f"this is a file; a bundle is the folder that holds {NAME}"
             raise BundleError(f"no bundle at {path}: {problem}{_hidden(path)}")
         if path.exists():
+            if any(path.glob("*.onnx")):
+                raise BundleError(
+                    f"no bundle at {path}: it holds ONNX graphs, but not the {NAME} of `regard export onnx`: copy the "
+                    f"whole folder again, or export with regard{_hidden(path)}"
+                )
             raise BundleError(
                 f"no bundle at {path}: neither it nor its best/ or last/ holds a {NAME}; "
                 f"name a folder that `regard train` wrote{_hidden(path)}"

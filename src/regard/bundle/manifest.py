@@ -103,7 +103,8 @@ def read_manifest_as(path: Path, kind: type[M]) -> M:
         )
     if not isinstance(raw, dict) or raw.get("format") != wanted:
         raise BundleError(
-            f"{path} is not a regard manifest: its 'format' is not '{wanted}'; name a folder that `regard train` wrote"
+            f"{path} is not a regard manifest: its 'format' is neither '{FORMAT}' nor '{ONNX_FORMAT}'; name a folder "
+            "that `regard train` or `regard export` wrote"
         )
     number, writer = raw.get("version"), cut(str(raw.get("regard", "of unknown version")), MOST["quoted"])
     if not isinstance(number, int) or number < 1:
