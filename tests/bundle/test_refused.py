@@ -221,12 +221,15 @@ def test_no_such_folder(tmp_path: Path, folder: Path, monkeypatch: pytest.Monkey
         assert str(caught.value) == f"no bundle at {path}: there is no such folder; {package}"
     for name in ("runs/demo/best", "runs/mine/last", "theirs"):
         shutil.copytree(folder, name)
+    for name, content in (("extension", '{"manifest_version": 3}'), ("damaged", '{"format": "regard-'), ("list", "[]")):
+        Path(name).mkdir()
+        (Path(name) / "manifest.json").write_text(content, encoding="utf-8")
     for path, hint in (
-        ("runs/deom", f"did you mean 'runs/demo'? {more}; trained here: runs/demo, runs/mine"),
-        ("demo", f"did you mean 'runs/demo'? {more}; trained here: runs/demo, runs/mine, theirs"),
-        ("their", f"did you mean 'theirs'? {more}; trained here: runs/demo, runs/mine, theirs"),
-        ("runs/zz", f"{package}; trained here: runs/demo, runs/mine"),
-        ("zz", f"{package}; trained here: runs/demo, runs/mine, theirs"),
+        ("runs/deom", f"did you mean 'runs/demo'? {more}; here: runs/demo, runs/mine"),
+        ("demo", f"did you mean 'runs/demo'? {more}; here: runs/demo, runs/mine, theirs"),
+        ("their", f"did you mean 'theirs'? {more}; here: runs/demo, runs/mine, theirs"),
+        ("runs/zz", f"{package}; here: runs/demo, runs/mine"),
+        ("zz", f"{package}; here: runs/demo, runs/mine, theirs"),
     ):
         with pytest.raises(BundleError) as caught:
             find_bundle(path)

@@ -3,13 +3,13 @@
 from contextlib import suppress
 from pathlib import Path
 
-from regard.bundle.manifest import NAME, BundleError
+from regard.bundle.manifest import FORMAT, NAME, ONNX_FORMAT, BundleError, has_format
 from regard.files import recover
 from regard.suggest import closest
 
 PRETRAINED = Path(__file__).resolve().parents[1] / "pretrained"
 SHOWN = 8
-"""Trained models that a message names."""
+"""Bundles outside the package that a message names."""
 
 
 def pretrained_names() -> list[str]:
@@ -74,17 +74,19 @@ def _nothing(path: Path) -> str:
     hint = "models" if near is None else f"did you mean '{known[near]}'? Models"
     hint += f" in the package: {', '.join(pretrained_names())}"
     if here:
-        hint += f"; trained here: {', '.join(map(str, here[:SHOWN]))}{' …' * (len(here) > SHOWN)}"
+        hint += f"; here: {', '.join(map(str, here[:SHOWN]))}{' …' * (len(here) > SHOWN)}"
     return f"no bundle at {path}: there is no such folder; {hint}"
 
 
 def _bundles_in(place: Path) -> list[Path]:
-    """The folders in `place` that hold a bundle; none if it cannot be listed."""
+    """The folders in `place` that hold a bundle or an ONNX export; none if it cannot be listed."""
     with suppress(OSError):
         return [
             folder
             for folder in place.iterdir()
-            if any((folder / inner / NAME).is_file() for inner in ("", "best", "last"))
+            if any(
+                has_format(folder / inner, format) for inner in ("", "best", "last") for format in (FORMAT, ONNX_FORMAT)
+            )
         ]
     return []
 
