@@ -39,7 +39,7 @@ class SearchTree:
 
 
 class Beam:
-    """Each step keeps the `beam` best continuations of a sentence; `hopeful` drops those that can no longer win."""
+    """Each step keeps the `beam` best continuations of a sentence; `can_still_win` drops those that cannot win."""
 
     def __init__(
         self, beam: int, nbest: int, penalty: LengthPenalty, limits: Sequence[int], record: SearchTree | None
@@ -67,7 +67,7 @@ class Beam:
             self._note(live.extend(pruned, np.arange(len(live.sentence))), "pruned")
         return Candidates(kept // width, ids[kept], values[kept])
 
-    def hopeful(self, live: Live, ended: Sequence[Ended]) -> Bool[np.ndarray, "rows"]:
+    def can_still_win(self, live: Live, ended: Sequence[Ended]) -> Bool[np.ndarray, "rows"]:
         """Rows whose score over the greatest divisor within reach beats the nbest-th finished hypothesis."""
         for one in ended:
             if one.finished:

@@ -181,9 +181,9 @@ def run(
             going, now = _part(grown, longest, options, covers)
             for hypothesis in now:
                 ended[hypothesis.sentence].append(hypothesis)
-            hopeful = strategy.hopeful(grown := grown.take(going), now)
-            parents, before = choice.parent[going][hopeful], len(live.sentence)
-            live, state = grown.take(np.flatnonzero(hopeful)), step.state
+            winning = strategy.can_still_win(grown := grown.take(going), now)
+            parents, before = choice.parent[going][winning], len(live.sentence)
+            live, state = grown.take(np.flatnonzero(winning)), step.state
             if len(parents) and not np.array_equal(parents, np.arange(before)):
                 state = state.select(torch.as_tensor(parents, device=limits.device))
             tokens = torch.as_tensor(np.ascontiguousarray(live.tokens[:, -1]), device=limits.device)

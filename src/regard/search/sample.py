@@ -1,15 +1,14 @@
 """The strategy of sampling: tokens drawn from the model's distribution, sharpened or cut off on request."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor
 
 from regard.search.scoring import best
-from regard.search.strategy import Candidates, Ended, Live
+from regard.search.strategy import Candidates, Live, every_row
 
 
 @dataclass(frozen=True)
@@ -56,5 +55,4 @@ class Sampling:
         rows = np.flatnonzero(~np.isneginf(values))
         return Candidates(rows, ids[rows], values[rows])
 
-    def hopeful(self, live: Live, ended: Sequence[Ended]) -> Bool[np.ndarray, "rows"]:
-        return np.ones(len(live.sentence), dtype=bool)
+    can_still_win = staticmethod(every_row)

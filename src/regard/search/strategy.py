@@ -93,9 +93,14 @@ class Strategy(Protocol):
         """Candidates sorted by sentence; those at -inf are left out, NaN is passed on."""
         ...
 
-    def hopeful(self, live: Live, ended: Sequence[Ended]) -> Bool[np.ndarray, "rows"]:
+    def can_still_win(self, live: Live, ended: Sequence[Ended]) -> Bool[np.ndarray, "rows"]:
         """Which rows are worth another step, given those that ended just now."""
         ...
+
+
+def every_row(live: Live, ended: Sequence[Ended]) -> Bool[np.ndarray, "rows"]:
+    """`can_still_win` of strategies whose rows do not compete with each other."""
+    return np.ones(len(live.sentence), dtype=bool)
 
 
 class Greedy:
@@ -106,8 +111,7 @@ class Greedy:
         rows = np.flatnonzero(~np.isneginf(values[:, 0]))
         return Candidates(rows, ids[rows, 0], values[rows, 0])
 
-    def hopeful(self, live: Live, ended: Sequence[Ended]) -> Bool[np.ndarray, "rows"]:
-        return np.ones(len(live.sentence), dtype=bool)
+    can_still_win = staticmethod(every_row)
 
 
 def check_choice(choice: Candidates, live: Live, ended: Sequence[Sequence[Ended]]) -> None:
