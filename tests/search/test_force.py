@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from regard.search import forced_search, greedy_search
+from regard.search import PrefixTooLong, forced_search, greedy_search
 
 from .markov import Markov
 from .recurrent import BOS, EOS, PAD, UNK, Recurrent, limits, sources
@@ -51,6 +51,12 @@ def test_an_empty_target_has_score_0() -> None:
 def test_wrong_prefixes_are_refused(prefixes, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         greedy_search(Recurrent(9, 0), sources(1), limits(3), prefixes=prefixes)
+
+
+def test_the_error_about_a_long_prefix_has_its_numbers() -> None:
+    with pytest.raises(PrefixTooLong) as caught:
+        greedy_search(Recurrent(9, 0), sources(2), limits(3, 2), prefixes=[(5,), (5, 5, 5)])
+    assert (caught.value.sentence, caught.value.tokens, caught.value.limit) == (1, 3, 2)
 
 
 def test_an_impossible_forced_token_raises() -> None:

@@ -17,7 +17,7 @@ from regard.runtime.source_text import Padded, SourceText, check_target, pad
 from regard.runtime.spoken_words import read_text
 from regard.runtime.translation import Translation, different_texts
 from regard.runtime.translator import Translator
-from regard.search import Hypothesis, SearchConfig, SearchTree, beam_search, decode, forced_search
+from regard.search import Hypothesis, PrefixTooLong, SearchConfig, SearchTree, beam_search, decode, forced_search
 from regard.text.encoding import Encoding
 from regard.text.input_error import InputError
 from regard.text.special import BOS, EOS, PAD
@@ -174,24 +174,24 @@ def _decode(
 ) -> list[list[Hypothesis]]:
     if forced:
         return [[one] for one in forced_search(recorder, batch, prefixes, device=translator.device)]
-    limits = config.limits(batch.source_lengths, translator.most_pieces)
-    for prefix, limit in zip(prefixes, limits.tolist(), strict=True):
-        if len(prefix) > limit:
-            raise InputError(
-                f"{len(prefix):,} pieces given, a translation of this text has at most {limit:,}", field="prefix"
-            )
     if config.nbest > 1 and not config.sampler:  # different pieces may give one text: more candidates fill the list
         config = config.model_copy(update={"nbest": config.beam})
-    if tree is not None:
-        return beam_search(
-            recorder, batch, limits, beam=config.beam, nbest=config.nbest, options=config.options, prefixes=prefixes,
-            record=tree, lengths=batch.source_lengths,
-        )  # fmt: skip
     generator = torch.Generator(device=translator.device).manual_seed(config.seed) if config.sampler else None
-    return decode(
-        recorder, batch, batch.source_lengths, config, most=translator.most_pieces, prefixes=prefixes,
-        generator=generator,
-    )  # fmt: skip
+    try:
+        if tree is not None:
+            limits = config.limits(batch.source_lengths, translator.most_pieces)
+            return beam_search(
+                recorder, batch, limits, beam=config.beam, nbest=config.nbest, options=config.options,
+                prefixes=prefixes, record=tree, lengths=batch.source_lengths,
+            )  # fmt: skip
+        return decode(
+            recorder, batch, batch.source_lengths, config, most=translator.most_pieces, prefixes=prefixes,
+            generator=generator,
+        )  # fmt: skip
+    except PrefixTooLong as error:
+        raise InputError(
+            f"{error.tokens:,} pieces given, a translation of this text has at most {error.limit:,}", field="prefix"
+        ) from None
 
 
 def _built(

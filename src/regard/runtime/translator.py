@@ -23,7 +23,7 @@ from regard.runtime.search_size import SearchSize
 from regard.runtime.source_text import Padded, check_target, list_texts, one_for_each, pad
 from regard.runtime.spoken_words import read_text, reads_one_word, word_by_word
 from regard.runtime.translation import Translation, different_texts
-from regard.search import Ensemble, Hypothesis, SearchConfig, Stepper, decode, forced_search
+from regard.search import Ensemble, Hypothesis, PrefixTooLong, SearchConfig, Stepper, decode, forced_search
 from regard.suggest import suggest
 from regard.text.complaint import complain
 from regard.text.encoding import Encoding
@@ -231,11 +231,16 @@ class Translator:
             return [[one] for one in forced_search(self.stepper, batch, prefixes, device=self.device)]
         if config.nbest > 1 and not config.sampler:  # different pieces may give one text: more candidates fill the list
             config = config.model_copy(update={"nbest": config.beam})
-        _check_prefixes(prefixes, config.limits(batch.source_lengths, self.most_pieces).tolist())
-        return decode(
-            self.stepper, batch, batch.source_lengths, config, most=self.most_pieces, prefixes=prefixes,
-            generator=generator,
-        )  # fmt: skip
+        try:
+            return decode(
+                self.stepper, batch, batch.source_lengths, config, most=self.most_pieces, prefixes=prefixes,
+                generator=generator,
+            )  # fmt: skip
+        except PrefixTooLong as error:
+            raise InputError(
+                f"a prefix of {error.tokens} pieces is more than the {error.limit} its translation may have: "
+                "raise longest"
+            ) from None
 
     def _encode(self, name: str, values: Sequence[str] | None) -> list[Encoding] | None:
         if values is None:
@@ -267,14 +272,6 @@ class Translator:
                 f"pieces: set longest to {self.most_pieces} or less"
             )
         return config
-
-
-def _check_prefixes(prefixes: Sequence[Sequence[int]] | None, limits: Sequence[int]) -> None:
-    for prefix, limit in zip(prefixes or (), limits, strict=False):
-        if len(prefix) > limit:
-            raise InputError(
-                f"a prefix of {len(prefix)} pieces is more than the {limit} its translation may have: raise longest"
-            )
 
 
 def _complaint(error: ValidationError) -> str:

@@ -5,6 +5,7 @@ from regard.search.decode import beam_search, decode, forced_search, greedy_sear
 from regard.search.ensemble import Ensemble
 from regard.search.hypothesis import Hypothesis
 from regard.search.sample import Sampler
+from regard.search.scoring import PrefixTooLong
 from regard.search.search_config import Longest, SearchConfig
 from regard.search.search_options import LengthPenalty, Options
 from regard.search.stepper import State, Step, Stepper
@@ -16,6 +17,7 @@ __all__ = [
     "Longest",
     "Node",
     "Options",
+    "PrefixTooLong",
     "Sampler",
     "SearchConfig",
     "SearchTree",

@@ -32,6 +32,14 @@ def repeated(history: Sequence[int], size: int) -> set[int]:
     return {history[start + size - 1] for start in starts if tuple(history[start : start + size - 1]) == tail}
 
 
+class PrefixTooLong(ValueError):
+    """The prefix of a sentence (counted from 0 in its batch) has more tokens than its output may have."""
+
+    def __init__(self, sentence: int, tokens: int, limit: int) -> None:
+        super().__init__(f"the prefix of sentence {sentence} has {tokens} tokens, its limit is {limit}")
+        self.sentence, self.tokens, self.limit = sentence, tokens, limit
+
+
 def check_prefixes(prefixes: Prefixes | None, longest: Int[np.ndarray, "sentence"], options: Options) -> None:
     """Raise unless every sentence has a prefix of token ids that fits into its limit."""
     if prefixes is None:
@@ -40,7 +48,7 @@ def check_prefixes(prefixes: Prefixes | None, longest: Int[np.ndarray, "sentence
         raise ValueError(f"{len(prefixes)} prefixes for {len(longest)} sentences; give each one, () where it is free")
     for sentence, (prefix, limit) in enumerate(zip(prefixes, longest.tolist(), strict=True)):
         if len(prefix) > limit:
-            raise ValueError(f"the prefix of sentence {sentence} has {len(prefix)} tokens, its limit is {limit}")
+            raise PrefixTooLong(sentence, len(prefix), limit)
         for position, token in enumerate(prefix):
             if token < 0 or token in (options.pad, options.bos):
                 raise ValueError(
