@@ -57,6 +57,12 @@ def test_rows_longer_than_the_model_reads_are_marked(worker: Worker) -> None:
     assert found["warning"][1].startswith("too long")
 
 
+def test_translations_cut_before_their_end_are_marked(worker: Worker) -> None:
+    found = worker({"text": [TEXTS[1], "cat " * 20]})
+    assert found["cut"].tolist() == [False, True]
+    assert "the translation was cut after" in found["warning"][1]
+
+
 def test_lists_and_objects_are_bad_rows_and_no_column_is_converted(worker: Worker) -> None:
     batch = {"text": [TEXTS[1], ["a"], {"b": [1]}], "other": [1, [2, 3], None]}
     found = worker(batch)

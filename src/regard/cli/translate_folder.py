@@ -59,8 +59,8 @@ def _report(done: BulkSummary, written: Path) -> None:
     if done.bad:
         warn(f"{_count(done.bad, 'row has', 'rows have')} no translation: {listed}")
     if done.cut:
-        rows, whose = _count(done.cut, "row is", "rows are"), "its" if done.cut == 1 else "their"
-        warn(f"{rows} longer than the model reads, and only {whose} beginning was translated: {listed}")
+        rows = _count(done.cut, "row was", "rows were")
+        warn(f"{rows} cut (text longer than the model reads, or translation without an end): {listed}")
 
 
 def _count(number: int, one: str, more: str | None = None) -> str:

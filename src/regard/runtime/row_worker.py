@@ -27,7 +27,8 @@ class Worker:
         worker({"text": np.array(["Good morning.", None], dtype=object)})["translation"]     # ['Bonjour.', '']
 
     Rows keep their order and are decoded sorted by length. `alignment` holds word links as `0-0 1-2`, counted from 0;
-    `cut` is True where a text is longer than the model reads. A blank text has a blank translation and no error.
+    `cut` is True where a text is longer than the model reads, or a translation was cut before its end. A blank
+    text has a blank translation and no error.
     """
 
     def __init__(
@@ -83,7 +84,7 @@ class Worker:
         if text.strip() and not found.text:  # the model knows no letter of it, or wrote nothing
             return untranslated("; ".join(found.warnings) or "no text")
         links = " ".join(f"{source}-{target}" for source, target in sorted(found.alignment))
-        return found.text, found.score, links, found.source_cut, "; ".join(found.warnings), ""
+        return found.text, found.score, links, found.source_cut or not found.finished, "; ".join(found.warnings), ""
 
 
 def untranslated(error: str) -> Row:

@@ -59,7 +59,7 @@ def test_texts_longer_than_the_model_reads_are_listed_and_counted(
     for _ in range(2):
         assert run([*command, "--output", bulk.output]) == 0
         shown = " ".join(capsys.readouterr().err.split())
-        assert "3 rows are longer than the model reads, and only their beginning was translated: part-*.bad" in shown
+        assert "3 rows were cut (text longer than the model reads, or translation without an end): part-*.bad" in shown
         assert "1 row has no translation" in shown
         record = json.loads((tmp_path / "out" / "bulk.json").read_text(encoding="utf-8"))
         assert (record["bad"], record["cut"]) == (1, 3)
@@ -76,7 +76,16 @@ def test_one_cut_row_is_reported_in_the_singular(tmp_path: Path, capsys: pytest.
     bulk = job(tmp_path, a_txt=b"she sleeps " * 600)
     assert run(["translate", bulk.bundle, "--engine", "local", "--input", bulk.inputs, "--output", bulk.output]) == 0
     shown = " ".join(capsys.readouterr().err.split())
-    assert "1 row is longer than the model reads, and only its beginning was translated" in shown
+    assert "1 row was cut (text longer than the model reads, or translation without an end)" in shown
+
+
+def test_translations_cut_before_their_end_are_listed_and_counted(tmp_path: Path) -> None:
+    bulk = job(tmp_path, a_txt=b"she sleeps\n" + b"cat " * 20 + b"\n")
+    done = translate_bulk(bulk)
+    assert (done.rows, done.bad, done.cut) == (2, 0, 1)
+    (complaint,) = listed(tmp_path / "out" / "a.txt" / "part-00000.bad.jsonl")
+    assert complaint["row"] == 2
+    assert str(complaint["warning"]).startswith("the translation was cut after ")
 
 
 def test_a_damaged_file_is_listed_and_can_be_replaced(tmp_path: Path) -> None:

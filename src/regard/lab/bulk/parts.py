@@ -61,7 +61,7 @@ class Part:
 
     @property
     def bad(self) -> Path:
-        """Where the rows are listed that have no translation, or one of the beginning of their text only."""
+        """Where the rows are listed that have no translation, or a cut one."""
         return Path(self.folder) / f"part-{self.number:05d}.bad.jsonl"
 
 

@@ -75,7 +75,7 @@ class BulkSummary:
     bad: int
     """Rows without a translation."""
     cut: int
-    """Rows that are longer than the model reads: only their beginning was translated."""
+    """Rows whose text is longer than the model reads, or whose translation was cut before its end."""
     seconds: float
     workers: int
     refused: dict[str, str]
