@@ -1,6 +1,7 @@
 """`Worker` translates batches of rows, for any engine that maps dicts of arrays: Ray Data, Spark, datasets."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,13 @@ WRITTEN = ("translation", "score", "alignment", "cut", "warning", "error")
 """The columns that a worker adds."""
 Row = tuple[str, float, str, bool, str, str]
 """Their values in one row."""
+
+
+@dataclass(frozen=True)
+class NoText:
+    """Stands for the text of a row that has none, with the reason."""
+
+    reason: str
 
 
 class Worker:
@@ -94,6 +102,8 @@ def untranslated(error: str) -> Row:
 
 def complain(row: object) -> str | None:
     """Why this value cannot be translated, or None."""
+    if isinstance(row, NoText):
+        return row.reason
     if not isinstance(row, str):
         return f"{'nothing' if row is None else type(row).__name__}, expected text"
     if len(row) > MOST["line"]:

@@ -45,6 +45,18 @@ def test_a_row_that_is_not_utf8_is_listed_and_the_others_are_translated(tmp_path
     assert [row["text"] for row in listed(out / "c.jsonl" / "part-00000.jsonl")][1:] == ["\udcff", "\ud800"]
 
 
+def test_json_lines_without_a_text_are_listed_with_their_reason(tmp_path: Path) -> None:
+    """In chunks where some row has the field, and where none has."""
+    bad = b'{"text": "she\n{"other": 1}\n{"text": null}\n[1]\n\n'
+    bulk = job(tmp_path, a_jsonl=b'{"text": "she sleeps"}\n' + bad)
+    assert translate_bulk(replace(bulk, rows=2)).bad == 5
+    sides = sorted((tmp_path / "out" / "a.jsonl").glob("*.bad.jsonl"))
+    broken = "not a JSON object"
+    assert [one["error"] for side in sides for one in listed(side)] == [
+        broken, "no field 'text'", "nothing, expected text", broken, broken,
+    ]  # fmt: skip
+
+
 def test_texts_longer_than_the_model_reads_are_listed_and_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -22,7 +22,7 @@ LINES = st.lists(
 def fake(chunk: RowChunk, column: str) -> dict[str, np.ndarray]:
     """A worker without a model: adds the text in capitals; a text with an x is bad."""
     texts = chunk.texts(column)
-    bad = ["no text" if text is None or "x" in text else "" for text in texts]
+    bad = ["no text" if not isinstance(text, str) or "x" in text else "" for text in texts]
     return {
         "text": texts,
         "translation": np.array(["" if why else text.upper() for text, why in zip(texts, bad, strict=True)], object),

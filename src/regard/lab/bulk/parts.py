@@ -22,7 +22,7 @@ from regard.data.lines import COMPRESSED, decode_lines, open_bytes, refuse_binar
 from regard.data.parquet_batches import open_parquet, read_batches, texts_of
 from regard.files import whole_file
 from regard.reading_files import open_regular, parse_object
-from regard.runtime.row_worker import WRITTEN
+from regard.runtime.row_worker import WRITTEN, NoText
 from regard.text.input_error import InputError
 
 ROWS = 20_000
@@ -126,13 +126,22 @@ def _row_groups(file: Path, rows: int) -> tuple[list[int | None], list[int]]:
 
 @dataclass(frozen=True)
 class RowChunk:
-    """Rows that are translated together: their columns, and for text files the unchanged lines."""
+    """Rows that are translated together: their columns, and for text files the unchanged lines.
+
+    `records` are the objects of JSON lines, None where a line is none.
+    """
 
     columns: Rows
     lines: Sequence[str] = ()
+    records: Sequence[dict[str, Any] | None] = ()
 
     def texts(self, column: str) -> list[Any]:
-        """The values of a column, None if a row has none; InputError if a column of Parquet holds no text."""
+        """The values of a column, None or why a row has none; InputError if a column of Parquet has no text."""
+        if self.records:
+            absent = NoText(f"no field {excerpt(column)}")
+            return [
+                NoText("not a JSON object") if record is None else record.get(column, absent) for record in self.records
+            ]
         values = self.columns.get(column)
         if values is None:
             return [None] * len(next(iter(self.columns.values()), self.lines))
@@ -153,7 +162,8 @@ def read_part(part: Part) -> Iterator[RowChunk]:
         return
     lines = islice(_lines(part), int(_begins_with_header(part)), None)
     while few := list(islice(lines, TOGETHER)):
-        yield RowChunk(_columns(part, few), few)
+        records = [parse_object(line) for line in few] if part.kind == "jsonl" else []
+        yield RowChunk(_columns(part, few, records), few, records)
 
 
 def _begins_with_header(part: Part) -> bool:
@@ -181,7 +191,7 @@ class _Bounded:
         return line
 
 
-def _columns(part: Part, lines: Sequence[str]) -> Rows:
+def _columns(part: Part, lines: Sequence[str], records: Sequence[dict[str, Any] | None]) -> Rows:
     if part.kind == "text":
         return {"text": list(lines)}
     if part.kind == "tsv":
@@ -189,9 +199,9 @@ def _columns(part: Part, lines: Sequence[str]) -> Rows:
         header = part.header.split("\t") if part.header else []
         header += [str(n + 1) for n in range(len(header), max(map(len, cells)))]
         return {name: [row[n] if n < len(row) else None for row in cells] for n, name in enumerate(header)}
-    records = [parse_object(line) or {} for line in lines]
-    names = dict.fromkeys(name for record in records for name in record)
-    return {name: [record.get(name) for record in records] for name in names}
+    found = [record or {} for record in records]
+    names = dict.fromkeys(name for record in found for name in record)
+    return {name: [record.get(name) for record in found] for name in names}
 
 
 def write_part(part: Part, translated: Iterator[tuple[RowChunk, Mapping[str, Any]]]) -> int:
