@@ -37,7 +37,9 @@ def bench(
     picture: Annotated[Path | None, output_file("Draw time and memory of attention by size.")] = None,
     json_: Annotated[Path | None, output_file("Write the figures as JSON.", "--json")] = None,
     parents: Parents = False,
-    repeats: Annotated[int, number("Turns of each system.", MOST["repeats"], 1)] = 5,
+    repeats: Annotated[
+        int, number("Measurements of each system (default: 5); systems alternate.", MOST["repeats"], 1)
+    ] = 5,
     threads: Annotated[
         int | None, number("CPU threads (default: OMP_NUM_THREADS, else 1).", MOST["threads"], 1)
     ] = None,

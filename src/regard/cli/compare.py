@@ -42,7 +42,9 @@ def compare(
     seeds: Annotated[int | None, number("Runs of each variant; usually 3.", MOST["seeds"], 1)] = None,
     set_: Set = None,
     sentences: Annotated[int | None, number("Test sentences to evaluate on (default: all).", MOST["count"], 1)] = None,
-    protocol: Annotated[str | None, value("NAME", "How scores are counted, as in regard evaluate.")] = None,
+    protocol: Annotated[
+        str | None, value("NAME", "Scoring protocol; the names are those of `regard evaluate --protocol`.")
+    ] = None,
     jobs: Annotated[
         int | None, number("Parallel runs, also on one GPU (default: one for each core, or one).", MOST["threads"], 1)
     ] = None,

@@ -68,7 +68,7 @@ def translate(
     ] = None,
     length_penalty: LengthPenalty = None,
     temperature: Annotated[
-        float | None, value("X", "Sample; 1: the model's distribution, lower: sharper; not with a beam.")
+        float | None, value("X", "Sampling temperature (1: the model's own; lower: sharper); excludes --beam above 1.")
     ] = None,
     target: Annotated[
         list[str] | None,

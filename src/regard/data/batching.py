@@ -80,7 +80,8 @@ class EpochBatcher:
         order = random.permutation(len(self.data)) if self.shuffle else np.arange(len(self.data))
         source, target = self._columns()
         if self.bucket:
-            # The targets rise. Padded to multiples, they fall for every second source length: neighbours are alike.
+            # Within one source length, sort by target length: ascending, and with padding to multiples descending for
+            # every second source length, so that consecutive batches have similar shapes.
             falls = (self.multiple > 1) & (source // self.multiple % 2 == 1)
             order = order[np.lexsort((np.where(falls, -target, target)[order], source[order]))]
         batches = np.split(order, self._cuts(source[order], target[order]))

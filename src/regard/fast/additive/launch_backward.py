@@ -46,7 +46,7 @@ def backward(
     seen = seen or see(inputs)
     d_query, d_keys = torch.empty_like(inputs.query), torch.empty_like(inputs.keys)
     d_gaussian = None if inputs.gaussian is None else inputs.gaussian.new_empty(batch, target, source)
-    # Filled before all else: cuBLAS warns where it is the first to use the GPU in a thread, as in autograd's.
+    # Filled first: cuBLAS warns if it makes the first CUDA call of a thread, and autograd runs backward in its own.
     d_v = inputs.v.new_zeros(width, dtype=torch.float32)
     tiling = tilings.deterministic if deterministic else tilings.gradient
     each = 6 * target * source + (4 * target * source if deterministic else 4 * target * width)

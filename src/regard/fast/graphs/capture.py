@@ -29,7 +29,7 @@ def capturing(graph: Any, pool: Any = None) -> Iterator[None]:
       failed capture torch would leave it current, hence the outer stream context.
     - Garbage collection is off: it could destroy another graph, which CUDA forbids during a capture.
     - All graphs of a device must be replayed on one stream: before torch 2.12 their products share a workspace.
-    - An exception raised within is raised as it is, not as the capture error that follows from it.
+    - An exception inside the block propagates unchanged; the capture error that it causes is suppressed.
     """
     with _one_at_a_time, torch.cuda.stream(torch.cuda.current_stream()):
         device, collects = torch.cuda.current_device(), gc.isenabled()

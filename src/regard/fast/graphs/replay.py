@@ -226,7 +226,11 @@ def forget_graphs() -> None:
 
 
 class GraphCache(OrderedDict[object, _Shape | None]):
-    """The most recently used shapes, each with its graphs from the second call on, as long as capturing pays."""
+    """LRU cache of shapes.
+
+    A shape is captured at its second call, unless a capture failed or MOST_WASTED graphs were dropped before they had
+    paid off.
+    """
 
     wasted = 0
     calls = 0

@@ -91,7 +91,11 @@ def _not_alike(memories: tuple[Memory, ...], rows: Tensor) -> Refusal:
 
 @replaces(select_sentences, unless=_not_alike)
 def share_sentences(memories: tuple[Memory, ...], rows: Int[Tensor, " rows"]) -> tuple[Memory, ...]:
-    """Copies no sentence that stays; on the CPU a memory in which every sentence has one row is an ordinary one."""
+    """Selects rows without a copy of the memory for each row.
+
+    On the CPU, sentences without rows are dropped, and a memory with one row for each sentence becomes a plain `Memory`
+    again.
+    """
     first = memories[0]
     sharing = first.sharing if isinstance(first, SharedMemory) else None
     wholes = [one.whole if isinstance(one, SharedMemory) else one for one in memories]
@@ -104,9 +108,10 @@ def share_sentences(memories: tuple[Memory, ...], rows: Int[Tensor, " rows"]) ->
 def _selected(
     sharing: Sharing | None, rows: Int[Tensor, " rows"], sentences: int
 ) -> tuple[Sharing | None, Int[Tensor, " kept"] | None]:
-    """The sharing after `select(rows)` and which sentences to keep; None: one row each, and all sentences.
+    """The sharing after `select(rows)`, and which sentences to keep.
 
-    On a GPU all sentences are kept, and nothing is counted: that needs a device sync.
+    A sharing of None means one row for each sentence; kept = None means that no sentence is dropped. On a GPU all
+    sentences are kept, and nothing is counted: that needs a device sync.
     """
     sentence = rows if sharing is None else sharing.sentence.index_select(0, rows)
     if rows.device.type != "cpu":
