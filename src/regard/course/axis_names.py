@@ -29,7 +29,7 @@ def axis_name(names: Names, rank: int, axis: int) -> str:
 
 
 def _shapes(annotation: ast.expr) -> list[Names]:
-    """The texts of Float[Tensor, "batch source"] and its kind, in their order."""
+    """The axes of each annotation such as Float[Tensor, "batch source"], from left to right."""
     if isinstance(annotation, ast.Subscript) and isinstance(annotation.slice, ast.Tuple):
         last = annotation.slice.elts[-1]
         if isinstance(last, ast.Constant) and isinstance(last.value, str):

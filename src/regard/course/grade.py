@@ -97,7 +97,7 @@ def _examine(exercise: Exercise, attempt: Attempt, counts: dict[str, int]) -> _F
 
 
 def _right_answer(exercise: Exercise, family: Family) -> Any:
-    """The type of answer that a law can rely on: what is right in another type is converted before a law sees it."""
+    """The reference's answer to one input: answers are converted to its type before a law reads them."""
     return run(Attempt(exercise.reference), family, draw(family, sizes_of(family, 0), 0)).answer
 
 
@@ -198,7 +198,7 @@ def _unfinished(error: BaseException, check: str) -> Verdict:
 
 
 def _done_so_far(exercise: Exercise, verdict: Verdict) -> tuple[str, ...]:
-    """The functions that are right already, where another is still to be written."""
+    """Notes that name the functions that are already right, while another one is unfinished."""
     if verdict.status != "unfinished":
         return ()
     open_ones = {family.function for family in exercise.families if family.name == verdict.check}

@@ -22,7 +22,7 @@ ONE = {
     "heads": "one head",
     "width": "a width of 1",
 }
-"""What size 1 of an axis is called."""
+"""How an axis of size 1 is described to the learner."""
 
 
 def right_only_for(trials: list[Trial], softmax: bool = True) -> list[str]:

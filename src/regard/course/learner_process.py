@@ -140,7 +140,7 @@ class Server:
 
 @contextmanager
 def _tried() -> Iterator[None]:
-    """For a changed version of the file: what it prints is dropped, and an endless loop ends with an exception."""
+    """While a changed version of the file runs: its output is dropped, and TimeoutError ends it after TRIED_SECONDS."""
 
     def late(number: int, frame: object) -> None:
         raise TimeoutError
@@ -156,7 +156,7 @@ def _tried() -> Iterator[None]:
 
 
 def _after(value: Any) -> Any:
-    """An argument after the call, for the grader to see whether it was changed; None for what cannot be."""
+    """An argument after the call, so that the grader sees changes; None for a value that cannot change."""
     if isinstance(value, Attempt | str | int | float | None):
         return None
     if hasattr(value, "RETURNS"):
@@ -186,7 +186,7 @@ def _close_input() -> None:
 
 
 def main() -> None:
-    """Load what the exercise needs, say so, then serve."""
+    """Load what the exercise needs, report it to the grader, then serve."""
     channel, trace, needs = socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), sys.argv[3]
     die_with_parent()
     import_module(needs)

@@ -59,8 +59,8 @@ class LearnerProgress:
     def save(self) -> None:
         """Atomically. If the folder cannot be written, the file goes to a temporary place, and a note reports it.
 
-        Another session in the same folder loses nothing: what it stored since is merged. A disk that takes nothing at
-        all costs the memory of this session, not the session.
+        Another session in the same folder loses nothing: what it stored since is merged. If no place can be written,
+        the session continues, but its progress is lost when it ends.
         """
         try:
             self.place.parent.mkdir(parents=True, exist_ok=True)

@@ -88,7 +88,7 @@ def run(attempt: Attempt, family: Family, arguments: Arguments) -> Outcome:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Overflow is judged by its result: NumPy's own warnings about it stay out of the way."""
+    """Suppresses warnings, such as NumPy's about overflow: the result itself is compared."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         yield
@@ -117,7 +117,7 @@ def difference(
 
 
 def difference_of(family: Family, yours: Outcome, wanted: Outcome) -> Difference | None:
-    """As the family wants it compared: of several wrong parts the one that was computed first."""
+    """`difference` with the tolerance, the dtype rule and the order of causes that the family declares."""
     return difference(yours, wanted, family.tolerance, family.exact_dtype, family.causes)
 
 
@@ -128,7 +128,7 @@ def first_difference(
     exact_dtype: bool = False,
     causes: tuple[str, ...] = (),
 ) -> Difference | None:
-    """Leaf by leaf; a container's own leaf comes before its parts, so their numbers agree afterwards."""
+    """Compares leaf by leaf; a container's own leaf precedes its parts, so a wrong number of parts is found first."""
     pairs = list(zip(mine, wanted, strict=False))
     if causes and len(mine) == len(wanted):
         pairs.sort(key=lambda pair: causes.index(pair[1].name) if pair[1].name in causes else -1)

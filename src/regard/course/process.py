@@ -26,10 +26,10 @@ from regard.course.wire import Corrupt
 
 
 class Grader:
-    """Grades one learner's file: its process starts loading at once, answers the grader's calls, then is gone.
+    """Grades one learner's file in a process that starts loading at once, answers the grader's calls and then ends.
 
-    Made before a file is saved it makes the verdict quick: torch is loaded by then. Inputs go to that process and
-    answers come back; what is right, how answers are compared and the verdict stay here.
+    If a Grader is created before the file is saved, torch is loaded by then and the verdict is quick. Only inputs and
+    answers cross to that process; references, comparison and verdict stay in this one.
     """
 
     def __init__(self, entry: ExerciseEntry) -> None:

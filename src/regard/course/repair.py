@@ -19,7 +19,8 @@ SECONDS = 3.0
 def repair(attempt: Attempt, trials: list[Trial], function: str | None, holds: Callable[[Attempt], bool]) -> str:
     """A sentence with the line and the change after which every input comes out right and `holds` is true.
 
-    Empty if there is none; where `holds` is false for all of them, the first that makes every input right.
+    If `holds` is false for every change, but some input was wrong, the sentence is about the first change that makes
+    every input right. Otherwise it is empty.
     """
     if attempt.path is None:
         return ""

@@ -114,7 +114,7 @@ def _all(pairs: list[Pair], made: Callable[..., Pair]) -> bool:
 
 
 def _factor(pairs: list[Pair], sizes: list[Sizes]) -> list[str]:
-    """A constant factor; where it changes with the input, the axis whose size it is."""
+    """A constant factor between the answers; if it differs between inputs, the axis whose size explains it."""
     factors = []
     for one, other in pairs:
         apart = np.abs(other) > 1e-9
@@ -245,7 +245,7 @@ def _not_finite(pairs: list[Pair]) -> list[str]:
 
 
 def _sums(pairs: list[Pair]) -> list[str]:
-    """Rows that sum to 1 and should not, or the other way round."""
+    """Rows that sum to 1 but should not, or should but do not."""
 
     def normal(array: ndarray) -> bool:
         return array.ndim > 0 and array.shape[-1] > 1 and bool(np.allclose(array.sum(axis=-1), 1, atol=1e-6))
