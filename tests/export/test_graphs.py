@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from models.zoo import MECHANISMS, PRESETS, Config, Sentences, recurrent, transformer
+from models.zoo import MECHANISMS, PRESETS, SECOND_HALF, Config, Sentences, recurrent, transformer
 from regard.export.graph_weights import Weights, quantise
 from regard.export.write_folder import build_graphs
 
@@ -21,6 +21,13 @@ from .graphs import (
 )
 
 every = pytest.mark.parametrize("config", EXPORTED.values(), ids=EXPORTED.keys())
+combinations = pytest.mark.parametrize(
+    "config",
+    [
+        *(pytest.param(config, id=name) for name, config in EXPORTED.items()),
+        *(pytest.param(config, id=name, marks=pytest.mark.long) for name, config in SECOND_HALF.items()),
+    ],
+)
 mechanisms = pytest.mark.parametrize(
     "config",
     [config for name, config in MECHANISMS.items() if name in EXPORTED],
@@ -39,7 +46,7 @@ SOME: dict[str, Config] = {
 some = pytest.mark.parametrize("config", SOME.values(), ids=SOME.keys())
 
 
-@every
+@combinations
 def test_onnxruntime_agrees_with_torch(config: Config) -> None:
     model = torch_model(config)
     exported = onnx_model(model)
