@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from regard.registry import Candidate, explained, operation_of
+from regard.registry import EntryReport, explained, operation_of
 
 
-def candidates(function: Callable[..., Any], *args: Any, **kwargs: Any) -> list[Candidate]:
+def candidates(function: Callable[..., Any], *args: Any, **kwargs: Any) -> list[EntryReport]:
     """Calls the function; the first entry without a refusal is the one that ran."""
     with explained() as found:
         function(*args, **kwargs)

@@ -57,7 +57,7 @@ class Operation:
 
 
 @dataclass(frozen=True)
-class Candidate:
+class EntryReport:
     """One entry as `explained` reports it: chosen, or refused for a reason."""
 
     entry: str
@@ -68,7 +68,7 @@ class Candidate:
 class _Settings:
     without: frozenset[str] = frozenset()
     recorders: list[list[str]] = field(default_factory=list)
-    explanations: dict[str, list[Candidate]] | None = None
+    explanations: dict[str, list[EntryReport]] | None = None
 
 
 operations: dict[str, Operation] = {}
@@ -127,20 +127,20 @@ def operation_of(function: Callable[..., Any]) -> Operation:
 
 
 def _note(
-    found: dict[str, list[Candidate]], operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]
+    found: dict[str, list[EntryReport]], operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> None:
     """Keeps the choices of this call unless an entry ran in an earlier one."""
     if all(choice.refusal is not None for choice in found.get(operation.name, ())):
-        found[operation.name] = [Candidate(entry.name, _refusal(entry, args, kwargs)) for entry in operation.entries]
+        found[operation.name] = [EntryReport(entry.name, _refusal(entry, args, kwargs)) for entry in operation.entries]
 
 
 @contextmanager
-def explained() -> Iterator[dict[str, list[Candidate]]]:
+def explained() -> Iterator[dict[str, list[EntryReport]]]:
     """Collects, for one call of each operation within, why each entry would or would not run.
 
     The call is the first in which an entry ran, or else the last.
     """
-    before, found = _settings.explanations, dict[str, list[Candidate]]()
+    before, found = _settings.explanations, dict[str, list[EntryReport]]()
     _settings.explanations = found
     try:
         yield found

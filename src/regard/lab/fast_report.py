@@ -5,7 +5,7 @@ import torch
 from regard.lab.finding import Finding
 from regard.models import ModelConfig, Seq2Seq, preset
 from regard.models.cross_entropy import linear_cross_entropy
-from regard.registry import Candidate, explained, plain_requested, prepare_for_decoding
+from regard.registry import EntryReport, explained, plain_requested, prepare_for_decoding
 from regard.runtime.source_text import Padded, pad
 from regard.search import beam_search
 
@@ -22,7 +22,7 @@ def fast_report() -> list[Finding]:
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if plain_requested():
         return [Finding("·", "REGARD_PLAIN is set: every operation runs its plain version")]
-    seen: dict[str, dict[str, list[Candidate]]] = {}
+    seen: dict[str, dict[str, list[EntryReport]]] = {}
     for name, config in ((name, preset(of, "tiny")) for name, of in MODELS.items()):
         for work, run in (("training", _train), ("decoding", _decode)):
             with explained() as found:
@@ -32,7 +32,7 @@ def fast_report() -> list[Finding]:
     return [Finding("·", f"on {device.type}:"), *(_finding(name, works) for name, works in sorted(seen.items()))]
 
 
-def _finding(operation: str, works: dict[str, list[Candidate]]) -> Finding:
+def _finding(operation: str, works: dict[str, list[EntryReport]]) -> Finding:
     by_choice: dict[str, list[str]] = {}
     for work, choices in works.items():
         by_choice.setdefault(_chosen(choices), []).append(work)
@@ -50,7 +50,7 @@ def _finding(operation: str, works: dict[str, list[Candidate]]) -> Finding:
     return Finding("✓" if list(by_choice) != ["plain"] else "·", f"{operation}: {', '.join(by_choice)}", tuple(lines))
 
 
-def _chosen(choices: list[Candidate]) -> str:
+def _chosen(choices: list[EntryReport]) -> str:
     return next((choice.entry for choice in choices if choice.refusal is None), "plain")
 
 
