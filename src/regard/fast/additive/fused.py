@@ -170,10 +170,10 @@ class _Eager(torch.autograd.Function):
         inputs = Inputs(query, keys, v, values, mask, gaussian)
         # Triton launches on the current device, wherever the tensors are.
         with torch.cuda.device_of(query):  # type: ignore[no-untyped-call]
-            seen = launch.see(inputs)
-            context, weights, probabilities = launch.forward(inputs, seen=seen)
+            facts = launch.key_facts(inputs)
+            context, weights, probabilities = launch.forward(inputs, facts=facts)
         unfaded = None if gaussian is None else probabilities
-        ctx.save_for_backward(query, keys, v, values, mask, gaussian, weights, unfaded, seen.real, seen.wide)
+        ctx.save_for_backward(query, keys, v, values, mask, gaussian, weights, unfaded, facts.real, facts.wide)
         ctx.set_materialize_grads(False)
         ctx.deterministic = deterministic
         return context, weights
@@ -185,7 +185,7 @@ class _Eager(torch.autograd.Function):
         inputs, softmax = Inputs(*given), weights if probabilities is None else probabilities
         with torch.cuda.device_of(weights):  # type: ignore[no-untyped-call]
             *gradients, d_gaussian = launch_backward.backward(
-                inputs, softmax, weights, d_context, d_weights, ctx.deterministic, seen=launch.Seen(real, wide)
+                inputs, softmax, weights, d_context, d_weights, ctx.deterministic, facts=launch.KeyFacts(real, wide)
             )
         return (*gradients, None, d_gaussian, None)
 

@@ -88,23 +88,23 @@ class Inputs:
 
 
 @dataclass(frozen=True)
-class Seen:
+class KeyFacts:
     """Facts about the inputs that both passes use: the positions that some query may see, and the wide spans."""
 
     real: Bool[Tensor, "batch source"]
     wide: Int[Tensor, "batch span"]
 
-    def piece(self, rows: slice) -> "Seen":
-        return Seen(self.real[rows], self.wide[rows])
+    def piece(self, rows: slice) -> "KeyFacts":
+        return KeyFacts(self.real[rows], self.wide[rows])
 
 
-def see(inputs: Inputs) -> Seen:
+def key_facts(inputs: Inputs) -> KeyFacts:
     real = inputs.mask.any(dim=1)
-    return Seen(real, wide_spans(inputs, real))
+    return KeyFacts(real, wide_spans(inputs, real))
 
 
 def forward(
-    inputs: Inputs, tilings: Tilings | None = None, seen: Seen | None = None
+    inputs: Inputs, tilings: Tilings | None = None, facts: KeyFacts | None = None
 ) -> tuple[
     Float[Tensor, "batch target value"], Float[Tensor, "batch target source"], Float[Tensor, "batch target source"]
 ]:
@@ -119,12 +119,12 @@ def forward(
     weights = probabilities if inputs.gaussian is None else torch.empty_like(probabilities)
     if target <= STEP_QUERIES:
         return _step(inputs, probabilities, weights), weights, probabilities
-    seen = seen or see(inputs)
+    facts = facts or key_facts(inputs)
     each = 4 * target * source + tilings.score.factors_of(inputs.query.dtype).itemsize * (target + source) * width
     for rows in pieces(batch, each):
-        _weigh(inputs.piece(rows), seen.piece(rows), probabilities[rows], weights[rows], tilings.score)
+        _weigh(inputs.piece(rows), facts.piece(rows), probabilities[rows], weights[rows], tilings.score)
     # Padding must reach no product, not even NaN.
-    return weights @ torch.where(seen.real[..., None], inputs.values, 0.0), weights, probabilities
+    return weights @ torch.where(facts.real[..., None], inputs.values, 0.0), weights, probabilities
 
 
 def wide_spans(inputs: Inputs, real: Bool[Tensor, "batch source"]) -> Int[Tensor, "batch span"]:
@@ -158,11 +158,11 @@ def _step(inputs: Inputs, probabilities: Tensor, weights: Tensor) -> Tensor:
     return context
 
 
-def _weigh(inputs: Inputs, seen: Seen, probabilities: Tensor, weights: Tensor, tiling: ScoreTiling) -> None:
+def _weigh(inputs: Inputs, facts: KeyFacts, probabilities: Tensor, weights: Tensor, tiling: ScoreTiling) -> None:
     from regard.fast.additive import score_kernels as kernel
 
     batch, target, width = inputs.query.shape
-    source, real, wide = inputs.keys.shape[1], seen.real, seen.wide
+    source, real, wide = inputs.keys.shape[1], facts.real, facts.wide
     key_tile = min(tiling.keys, max(32, power(source)))
     query_factors, key_factors = _factors(inputs, real, wide, tiling, key_tile)
     scores = torch.empty(batch, target, source, dtype=torch.float32, device=real.device)

@@ -10,14 +10,14 @@ from regard.fast.additive import launch
 from regard.fast.additive.launch import (
     GradientTiling,
     Inputs,
-    Seen,
+    KeyFacts,
     Tilings,
     as_bytes,
     assembly,
+    key_facts,
     pieces,
     power,
     row_warps,
-    see,
     upwards,
     wide_spans,
 )
@@ -31,7 +31,7 @@ def backward(
     d_weights: Float[Tensor, "batch target source"] | None,
     deterministic: bool,
     tilings: Tilings | None = None,
-    seen: Seen | None = None,
+    facts: KeyFacts | None = None,
 ) -> tuple[
     Float[Tensor, "batch target width"],
     Float[Tensor, "batch source width"],
@@ -43,7 +43,7 @@ def backward(
     tilings = tilings or launch.DEFAULT
     batch, target, source = probabilities.shape
     width = inputs.query.shape[2]
-    seen = seen or see(inputs)
+    facts = facts or key_facts(inputs)
     d_query, d_keys = torch.empty_like(inputs.query), torch.empty_like(inputs.keys)
     d_gaussian = None if inputs.gaussian is None else inputs.gaussian.new_empty(batch, target, source)
     # Filled first: cuBLAS warns if it makes the first CUDA call of a thread, and autograd runs backward in its own.
@@ -60,7 +60,7 @@ def backward(
             None if d_gaussian is None else d_gaussian[rows],
             upwards(source, tiling.rows) * tiling.rows,
         )
-        d_v += _through_tanh(piece, seen.piece(rows), d_scores, d_query[rows], d_keys[rows], tiling, deterministic)
+        d_v += _through_tanh(piece, facts.piece(rows), d_scores, d_query[rows], d_keys[rows], tiling, deterministic)
     d_values = torch.zeros_like(inputs.values) if d_context is None else weights.transpose(1, 2) @ d_context
     return d_query, d_keys, d_v.to(inputs.v.dtype), d_values, d_gaussian
 
@@ -112,7 +112,7 @@ def _through_softmax(
 
 def _through_tanh(
     inputs: Inputs,
-    seen: Seen,
+    facts: KeyFacts,
     d_scores: Tensor,
     d_query: Tensor,
     d_keys: Tensor,
@@ -121,7 +121,7 @@ def _through_tanh(
 ) -> Tensor:
     """Write the gradients of queries and keys, return v's: one pass with atomics, or two without."""
     target, source = inputs.query.shape[1], inputs.keys.shape[1]
-    run = _Launch(inputs, as_bytes(seen.real), seen.wide, tiling)
+    run = _Launch(inputs, as_bytes(facts.real), facts.wide, tiling)
     if source <= tiling.rows:
         return run(True, d_scores, d_keys, d_query, "store")
     if not deterministic:

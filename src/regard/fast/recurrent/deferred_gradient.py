@@ -107,10 +107,10 @@ def _times(x: Tensor, matrix: DeferredGradient, more: Tensor | None) -> Tensor:
             matrix.detach().as_subclass(Tensor).to(dtype), None if bias is None else bias.detach().to(dtype)
         )
         # The bias is stored so that its id, part of the key, is not reused.
-        matrix.known[key] = record, _Open.apply(record, matrix, bias), bias  # type: ignore[no-untyped-call]
+        matrix.known[key] = record, _MatrixNode.apply(record, matrix, bias), bias  # type: ignore[no-untyped-call]
     record, token, _ = matrix.known[key]
     given = None if more is None or more is bias else more.to(dtype)
-    result: Tensor = _Times.apply(x.to(dtype), given, token, record)  # type: ignore[no-untyped-call]
+    result: Tensor = _RecordedProduct.apply(x.to(dtype), given, token, record)  # type: ignore[no-untyped-call]
     return result
 
 
@@ -136,7 +136,7 @@ class _Record:
         return rows
 
 
-class _Open(torch.autograd.Function):
+class _MatrixNode(torch.autograd.Function):
     """The node through which the matrix enters the graph; its backward pass runs after those of all products."""
 
     @staticmethod
@@ -158,7 +158,7 @@ class _Open(torch.autograd.Function):
         return None, None if matrix is None else matrix.to(ctx.dtypes[0]), bias
 
 
-class _Times(torch.autograd.Function):
+class _RecordedProduct(torch.autograd.Function):
     """One product; its backward pass computes the gradients of x and `given` and records the rows for the matrix."""
 
     @staticmethod
