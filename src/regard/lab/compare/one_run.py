@@ -186,7 +186,7 @@ def _examples(
         attentions = dict(aligner.look([pair.source for pair in pairs], [pair.target for pair in pairs]))
     shown = []
     for number, pair in enumerate(pairs):
-        one: dict[str, Any] = {"source": pair.source, "target": pair.target, "said": measured.texts[number]}
+        one: dict[str, Any] = {"source": pair.source, "target": pair.target, "output": measured.texts[number]}
         if number in attentions and rule is not None:
             matrix = rule.matrix(attentions[number].between_words(rule.shift))
             one |= {
