@@ -17,7 +17,7 @@ import torch
 from processes import completed, default_signals, launch, wait_until
 from regard.lab.compare import run_plan as run_plan_module
 from regard.lab.compare.comparison_page import cell, comparison_page, table_rows, write_report
-from regard.lab.compare.one_run import RESULT, Task, main, work
+from regard.lab.compare.one_run import RESULT, WARNINGS, Task, main, work
 from regard.lab.compare.plan import Comparison, Plan, VariantGrid, make_plan
 from regard.lab.compare.results import Row, Spread, gather
 from regard.lab.compare.run_plan import (
@@ -202,8 +202,17 @@ def test_notes_of_runs_about_their_data_are_printed(
     slot.folder.mkdir(parents=True)
     Task(slot.variant.name, slot.seed, tables, 2, 0).write(slot.folder)
     assert main([str(slot.folder)]) == 0
-    (slot.folder / LOG).write_text(capsys.readouterr().err, encoding="utf-8")
     assert [note.split(":")[0] for note in warned([slot])] == ["no dev file", "no test file"]
+    assert "warning: no dev file" in capsys.readouterr().err
+
+
+def test_only_whole_warnings_are_printed_and_no_line_of_the_log(comparison: Comparison, tmp_path: Path) -> None:
+    slot = open_folder(make_plan(comparison), tmp_path / "out", resume=False)[0]
+    slot.folder.mkdir(parents=True)
+    (slot.folder / LOG).write_text("warning: of a library\n", encoding="utf-8")
+    lines = ['{"message": "first"}', '{"mess{"message": "killed"}', "[]", "{}", '{"message": "last"}', '{"mes']
+    (slot.folder / WARNINGS).write_text("\n".join(lines), encoding="utf-8")
+    assert list(warned([slot])) == ["first", "last"]
 
 
 @pytest.mark.parametrize(

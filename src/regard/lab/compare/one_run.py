@@ -11,6 +11,7 @@ import time
 import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +37,10 @@ from regard.training.recipe import parse_recipe
 from regard.training.run import train
 from regard.training.world import find_world
 
-TASK, RESULT = "task.json", "result.json"
+TASK, RESULT, WARNINGS = "task.json", "result.json", "warnings.jsonl"
 TUNING = 200
 """Development pairs for tuning the link rule."""
 INTERRUPTED = 130
-WARNING = "warning: "
-"""The prefix of log lines that `regard compare` prints."""
 PAUSE = 0.5
 """Seconds between two checks that the parent process lives."""
 
@@ -79,7 +78,7 @@ def main(arguments: Sequence[str]) -> int:
         threading.Thread(target=_end_with, args=(parents[0],), daemon=True).start()
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = _log_warning
+            warnings.showwarning = partial(_show_warning, folder)
             return work(folder, Task.read(folder), trust)
     except (InputError, ValueError, RuntimeError, OSError, MemoryError) as error:
         _log(str(error))
@@ -92,15 +91,28 @@ def _end_with(parent: int) -> None:
     os.kill(os.getpid(), signal.SIGINT)
 
 
-def _log_warning(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+def _show_warning(folder: Path, message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
     """`regard compare` prints our own warnings; those of libraries stay in the log."""
-    ours = category.__module__.startswith("regard.")
-    _log(f"{WARNING if ours else f'{category.__name__}: '}{message}")
+    if category.__module__.startswith("regard."):
+        _warn(folder, str(message))
+    else:
+        _log(f"{category.__name__}: {message}")
+
+
+def _warn(folder: Path, message: str) -> None:
+    """Logs a warning, and keeps it for `regard compare` as a line of JSON."""
+    with (folder / WARNINGS).open("a", encoding="utf-8") as file:
+        file.write(json.dumps({"message": _one_line(message)}) + "\n")
+    _log(f"warning: {message}")
 
 
 def _log(message: str) -> None:
-    """One line, with control characters escaped for terminals."""
-    sys.stderr.write(escape_controls(" ".join(message.split())) + "\n")
+    sys.stderr.write(_one_line(message) + "\n")
+
+
+def _one_line(message: str) -> str:
+    """The message with control characters escaped for terminals."""
+    return escape_controls(" ".join(message.split()))
 
 
 def work(folder: Path, task: Task, trust: Collection[str] = ()) -> int:
@@ -113,7 +125,7 @@ def work(folder: Path, task: Task, trust: Collection[str] = ()) -> int:
     journal = read_journal(run / NAME)
     started = [entry for entry in journal if entry["event"] == "started"][-1]  # the last start, if it was resumed
     for note in started.get("notes", ()):
-        _log(f"{WARNING}{note}")
+        _warn(folder, note)
     translator = load(run, str(pick_device(recipe.train.device, find_world())), trust=trust)
     pairs = load_split(recipe.data, "test").pairs[: task.sentences]
     rule, tuned = _tune(translator, load_split(recipe.data, "dev").pairs[:TUNING])

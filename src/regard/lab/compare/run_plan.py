@@ -5,7 +5,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Collection, Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from regard.bounds import MOST
 from regard.bundle.bundle_folder import write_whole
 from regard.child import environment, python
 from regard.data.splits import check_readable, load_split
-from regard.lab.compare.one_run import INTERRUPTED, RESULT, TASK, WARNING, Task
+from regard.lab.compare.one_run import INTERRUPTED, RESULT, TASK, WARNINGS, Task
 from regard.lab.compare.plan import Comparison, Plan, Variant
 from regard.reading_files import open_regular, parse_json, read_regular
 from regard.text.input_error import InputError
@@ -45,6 +45,18 @@ class Slot:
             return (self.folder / LOG).read_text(encoding="utf-8", errors="replace").strip().splitlines()
         except OSError:
             return []
+
+    def warnings(self) -> list[str]:
+        """The warnings of its processes, in order; a line that a killed process left unfinished is skipped."""
+        found: list[str] = []
+        try:
+            lines = read_regular(self.folder / WARNINGS).splitlines()
+        except (OSError, ValueError):
+            return found
+        for line in lines:
+            with suppress(ValueError, KeyError, TypeError):
+                found.append(str(parse_json(line)["message"]))
+        return found
 
     def result(self) -> dict[str, Any] | None:
         """The result; None if the run is not finished."""
@@ -146,8 +158,7 @@ def claimed(folder: Path) -> AbstractContextManager[None]:
 
 def warned(slots: list[Slot]) -> dict[str, list[str]]:
     """Each warning once, with the names of its runs."""
-    lines = [(slot.name, line) for slot in slots for line in dict.fromkeys(slot.log()) if line.startswith(WARNING)]
-    return together((name, line.removeprefix(WARNING)) for name, line in lines)
+    return together((slot.name, message) for slot in slots for message in dict.fromkeys(slot.warnings()))
 
 
 def together(messages: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
