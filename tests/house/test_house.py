@@ -284,6 +284,13 @@ def test_private_torch_apis_are_used_in_one_file_only() -> None:
     assert not unneeded, "no longer needed"
 
 
+def test_no_test_is_named_by_the_number_of_a_list() -> None:
+    """A name states the behaviour; the list may be gone."""
+    numbered = re.compile(r"def (test_item_\d\w*)")
+    found = [name for path in (ROOT / "tests").rglob("*.py") for name in numbered.findall(path.read_text("utf-8"))]
+    assert not found
+
+
 def test_prose_is_not_wider_than_code() -> None:
     pages = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
     wide = [
