@@ -75,9 +75,7 @@ def test_every_difference_is_in_the_table(recipe: Path, tmp_path: Path) -> None:
     assert dot[-1] == "model.encoder_units: 6 → 4; model.score: 'additive' → 'dot'"
 
 
-def test_unfinished_comparisons_and_runs_stopped_early_are_marked_at_their_scores(
-    recipe: Path, tmp_path: Path
-) -> None:
+def test_unfinished_comparisons_and_runs_stopped_early_are_marked_at_their_scores(recipe: Path, tmp_path: Path) -> None:
     grid = VariantGrid(score=("additive", "general"))
     plan = make_plan(Comparison(recipe=str(recipe), seeds=3, sentences=5, grid=grid))
     slots = open_folder(plan, tmp_path / "out", resume=False)
