@@ -5,8 +5,7 @@
 For each bundle (French to English if its path has fr-en in it): BLEU and chrF on Tatoeba's test set, Europarl's test
 set and, of both together, the sentences of 15 to 25 words; the share of sentences of TEXT/names.tsv (written by
 boxed_data.py) whose names and numbers are all in the translation; and the translations of everyday.tsv and everyday-
-new.tsv, to be judged. Of Tatoeba's sources with several translations in the test set it writes BLEU of one translation
-against another, and the model's on the same pairs: how far people agree.
+new.tsv, to be judged.
 `--limit N` scores N sentences of each set, to try it out.
 """
 
@@ -35,31 +34,6 @@ def score(translator: Translator, pairs: list[Pair]) -> dict[str, Any]:
         "sentences": len(pairs),
         "bleu": round(sacrebleu.corpus_bleu(found, references).score, 2),
         "chrf": round(sacrebleu.corpus_chrf(found, references).score, 2),
-    }
-
-
-def bleu(rows: list[Pair]) -> float:
-    """Of hypotheses against references."""
-    found, references = zip(*rows, strict=True)
-    return round(sacrebleu.corpus_bleu(list(found), [list(references)]).score, 2)
-
-
-def agreement(translator: Translator, pairs: list[Pair]) -> dict[str, Any]:
-    """BLEU of each translation's next neighbour of the same source, and the model's on the same pairs."""
-    by_source: dict[str, list[str]] = {}
-    pairs = list(dict.fromkeys(pairs))
-    for source, target in pairs:
-        by_source.setdefault(source, []).append(target)
-    found = dict(zip(by_source, translate(translator, list(by_source)), strict=True))
-    several = [(found[source], target) for source, target in pairs if len(by_source[source]) > 1]
-    single = [(found[source], target) for source, target in pairs if len(by_source[source]) == 1]
-    several_targets = [targets for targets in by_source.values() if len(targets) > 1]
-    people = [two for targets in several_targets for two in zip([*targets[1:], targets[0]], targets, strict=True)]
-    return {
-        "pairs with several translations": len(several),
-        "one translation against another": bleu(people),
-        "the model, the same pairs": bleu(several),
-        "the model, the other pairs": bleu(single),
     }
 
 
@@ -95,9 +69,6 @@ def main() -> None:
             rows = [(french, english) for english, french in pairs] if turned else pairs
             found["scores"][name] = score(translator, rows[: given.limit])
             print(bundle, name, found["scores"][name], flush=True)
-        if not turned:
-            found["agreement"] = agreement(translator, sets["Tatoeba test"][: given.limit])
-            print(bundle, found["agreement"], flush=True)
         found["names and numbers"] = copied(translator, list(read(given.text / "names.tsv"))[: given.limit], turned)
         print(bundle, "names and numbers", found["names and numbers"]["right"], flush=True)
         language = "fr" if turned else "en"

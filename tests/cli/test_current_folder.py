@@ -96,9 +96,7 @@ def test_runs_of_a_comparison_do_not_import_from_the_current_folder(hostile: Pat
     assert (hostile / "out" / "report.json").exists()
 
 
-def test_the_path_of_child_processes_has_no_current_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_path_of_child_processes_has_no_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", ["", str(tmp_path), "/elsewhere", *sys.path])
     monkeypatch.setenv("PYTHONPATH", "")

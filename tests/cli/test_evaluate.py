@@ -203,9 +203,7 @@ def test_sources_that_are_cut_are_counted(command: Command, run_folder: Path, tm
     assert "1 of 2 sources were too long" in page.read_text(encoding="utf-8")
 
 
-def test_evaluate_and_info_report_that_a_run_ended_early(
-    command: Command, run_folder: Path, tmp_path: Path
-) -> None:
+def test_evaluate_and_info_report_that_a_run_ended_early(command: Command, run_folder: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     shutil.copytree(run_folder, run)
     lines = (run / "journal.jsonl").read_text(encoding="utf-8").splitlines()

@@ -92,9 +92,7 @@ def test_an_output_is_replaced_atomically(
 
 
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
-def test_a_picture_is_not_written_in_place(
-    command: Command, run_folder: Path, tmp_path: Path, ending: str
-) -> None:
+def test_a_picture_is_not_written_in_place(command: Command, run_folder: Path, tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"map.{ending}"
     assert command("plot", run_folder, "3 4 5", "--out", path).code == 0
     before = path.read_bytes()
@@ -142,9 +140,7 @@ def test_a_users_own_part_file_is_neither_written_nor_followed(
     assert {*names(tmp_path)} - {"out.txt"} == {"in.txt", "out.txt.part", "stream", "victim"}
 
 
-def test_a_failure_before_the_first_line_leaves_no_file(
-    command: Command, run_folder: Path, tmp_path: Path
-) -> None:
+def test_a_failure_before_the_first_line_leaves_no_file(command: Command, run_folder: Path, tmp_path: Path) -> None:
     assert command("translate", run_folder, "--output", tmp_path / "out.txt", stdin=b"\xff\xfe\n").code == 2
     assert names(tmp_path) == []
 
@@ -166,9 +162,7 @@ def test_the_next_translation_removes_the_files_of_a_killed_one(
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
-def test_sigterm_keeps_the_output_and_leaves_no_draft(
-    run_folder: Path, tmp_path: Path, number: signal.Signals
-) -> None:
+def test_sigterm_keeps_the_output_and_leaves_no_draft(run_folder: Path, tmp_path: Path, number: signal.Signals) -> None:
     command = [sys.executable, "-m", "regard", "translate", run_folder, "--output", tmp_path / "out.txt"]
     with started(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdin.write(b"3 4 5\n" * 256)
@@ -283,9 +277,7 @@ def test_standard_streams_count_as_files(run_folder: Path, source: Path) -> None
 
 @pytest.mark.parametrize("option", ["data", "--source", "--target", "--gold", "dev_gold", "--settings"])
 @pytest.mark.parametrize("writes", ["--output", "--html", "--save-settings"])
-def test_align_writes_over_no_input(
-    command: Command, run_folder: Path, source: Path, option: str, writes: str
-) -> None:
+def test_align_writes_over_no_input(command: Command, run_folder: Path, source: Path, option: str, writes: str) -> None:
     hard = source.with_name("hard")
     hard.hardlink_to(source)
     read: list[object] = [source] if option == "data" else [option, source]
@@ -313,9 +305,7 @@ def own_run(run_folder: Path, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("part", ["", "best", "last"])
-def test_no_output_replaces_a_file_of_the_bundle(
-    command: Command, own_run: Path, vanilla: Path, part: str
-) -> None:
+def test_no_output_replaces_a_file_of_the_bundle(command: Command, own_run: Path, vanilla: Path, part: str) -> None:
     run_folder = own_run
     files = [path for path in (run_folder / part).iterdir() if path.is_file() and path.name != "curve.png"]
     assert len(files) >= (2 if part == "" else 4)

@@ -55,9 +55,7 @@ def places(tmp_path: Path) -> dict[str, Path]:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_no_verb_runs_a_bundle_s_code(
-    verb: str, command: Command, places: dict[str, Path], strange: Path
-) -> None:
+def test_no_verb_runs_a_bundle_s_code(verb: str, command: Command, places: dict[str, Path], strange: Path) -> None:
     words = [str(places.get(word, word)) for word in VERBS[verb]]
     outcome = command(*words)
     assert outcome.code == 2
@@ -79,9 +77,7 @@ def test_the_doctor_examines_without_running(command: Command, places: dict[str,
     assert command("doctor", places["FOREIGN"], "--trust", MINE).code == 0
 
 
-def test_the_doctor_builds_what_the_user_s_own_recipe_names(
-    command: Command, tmp_path: Path, strange: Path
-) -> None:
+def test_the_doctor_builds_what_the_user_s_own_recipe_names(command: Command, tmp_path: Path, strange: Path) -> None:
     (tmp_path / "mine.toml").write_text(OWN, encoding="utf-8")
     assert command("doctor", tmp_path / "mine.toml").code == 0
     assert (strange / "imported").exists()

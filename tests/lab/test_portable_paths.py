@@ -41,9 +41,7 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-def test_manifests_keep_no_absolute_paths(
-    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_manifests_keep_no_absolute_paths(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = project / "runs" / "mine"
     train(load_recipe(project / "mine.toml", [f"data.test={project / 'data' / 'pairs.tsv'}"]), run)
     for name in ("best", "last"):

@@ -51,9 +51,7 @@ def test_a_slow_step_is_timed_only_twice() -> None:
 
 
 @pytest.mark.parametrize("given", ["3", None])
-def test_omp_num_threads_is_respected(
-    given: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_omp_num_threads_is_respected(given: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads are measured, over powers of two, only where the variable is not set."""
     monkeypatch.delenv("OMP_NUM_THREADS") if given is None else monkeypatch.setenv("OMP_NUM_THREADS", given)
     before, seen = torch.get_num_threads(), Listener()
