@@ -12,7 +12,7 @@ import pytest
 from regard.course import classroom
 from regard.course.catalogue import ExerciseEntry, entries, find
 from regard.course.class_report import grader_accesses, remarks, write_report
-from regard.course.classroom import Graded, grade_class, learners, passed_over, table_lines
+from regard.course.classroom import Graded, folders_without_exercises, grade_class, learners, table_lines
 from regard.course.verdict import Verdict
 from regard.text.input_error import InputError
 
@@ -78,11 +78,11 @@ def test_everybody_gets_a_verdict(room: Path) -> None:
 
 def test_a_folder_that_holds_no_exercise_is_skipped_and_reported(room: Path) -> None:
     """Somebody may have handed in something, under another name."""
-    assert passed_over(room) == ["empty"]
+    assert folders_without_exercises(room) == ["empty"]
     assert "frank" not in learners(room)
     (room / "frank").mkdir()
     (room / "frank" / "softmax.py").write_text("x = 1\n")
-    assert passed_over(room) == ["empty", "frank"]
+    assert folders_without_exercises(room) == ["empty", "frank"]
 
 
 def test_names_and_files_that_nobody_expects(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_a_folder_that_cannot_be_read_is_skipped(room: Path) -> None:
     (room / "empty").chmod(0)
     (room / "bob").chmod(0)
     try:
-        assert passed_over(room) == ["bob", "empty"]
+        assert folders_without_exercises(room) == ["bob", "empty"]
         assert "alice" in learners(room)
     finally:
         (room / "empty").chmod(0o700)

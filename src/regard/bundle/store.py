@@ -53,7 +53,7 @@ class Bundle(Generic[M]):
         most = self.manifest.model.most_pieces
         return MOST["longest"] if most is None else most - int(self.manifest.source_eos)
 
-    def that_reads(self, longest: int) -> "Bundle[M]":
+    def with_longest_source(self, longest: int) -> "Bundle[M]":
         """The same bundle with another limit of source pieces than that of training."""
         if not 1 <= longest <= MOST["longest"]:
             raise InputError(f"longest_source = {longest:,}: expected 1 to {MOST['longest']:,} pieces")

@@ -184,7 +184,7 @@ def _write_notebooks(directory: Path) -> None:
 def _grade_class(directory: Path, exercise: str | None, report: Path | None, as_json: bool) -> None:
     from regard.course.catalogue import find
     from regard.course.class_report import remarks, write_report
-    from regard.course.classroom import grade_class, passed_over, table_lines
+    from regard.course.classroom import folders_without_exercises, grade_class, table_lines
     from regard.course.verdict_text import plain, visible
 
     def show(learner: str, entry: "ExerciseEntry", verdict: "Verdict") -> None:
@@ -200,7 +200,7 @@ def _grade_class(directory: Path, exercise: str | None, report: Path | None, as_
         noted = [f"  {visible(name)}, {line}" for name, lines in remarks(graded).items() for line in lines]
         shown = [*table_lines(graded), *(["", "worth a look:", *noted] if noted else [])]
         typer.echo(plain(shown, sys.stdout.encoding))
-    for name in passed_over(directory):
+    for name in folders_without_exercises(directory):
         typer.echo(f"regard: no exercise was found in {visible(name)}, so it was skipped", err=True)
     if not all(verdict.passed for one in graded for verdict in one.verdicts.values()):
         raise typer.Exit(1)

@@ -75,7 +75,7 @@ def learners(directory: Path) -> dict[str, Path]:
     return found
 
 
-def passed_over(directory: Path) -> list[str]:
+def folders_without_exercises(directory: Path) -> list[str]:
     """Folders of the directory in which no exercise was found: a learner may have used other names."""
     if _holds_exercises(directory):
         return []

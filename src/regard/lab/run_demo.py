@@ -94,7 +94,7 @@ def show_demo(
         for shortest, longest in LONGER
         for one in phrasebook.pairs(pair, "test", SAMPLE, seed=seed, shortest=shortest, longest=longest)
     ]
-    reader = Translator(translator.bundle.that_reads(translator.bundle.most_source))
+    reader = Translator(translator.bundle.with_longest_source(translator.bundle.most_source))
     longer = measure(reader, beyond, progress=lambda done: progress(SENTENCES + done))
     scores = measured.json()
     report = {

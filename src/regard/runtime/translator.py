@@ -67,7 +67,7 @@ def load(
     bundles = [load_any(one, where, trust=trust) for one in paths]
     check_models(precision, [one.model for one in bundles])
     if longest_source is not None:
-        bundles = [one.that_reads(longest_source) for one in bundles]
+        bundles = [one.with_longest_source(longest_source) for one in bundles]
     return Translator(bundles, precision)
 
 

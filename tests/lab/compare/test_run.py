@@ -91,9 +91,19 @@ def test_a_comparison_from_plan_to_page(comparison: Comparison, tmp_path: Path) 
     ):  # fmt: skip
         assert text in page
     assert [row[0] for row in table_rows(rows)[1:]] == ["additive", "general", "vanilla"]
+    assert comparison_page(plan, [_older(row) for row in rows], {}) == comparison_page(plan, rows, {})
     begun = [rows[0], replace(rows[1], runs=rows[1].runs[:1])]
     assert [row[0] for row in table_rows(begun)[1:]] == ["additive", "general (1 of 2 seeds)"]
     assert len({len(row) for row in table_rows(rows)}) == 1
+
+
+def _older(row: Row) -> Row:
+    """The row as older versions recorded it."""
+    runs = json.loads(json.dumps(row.runs))
+    for run in runs:
+        for example in run["examples"]:
+            example["said"] = example.pop("output")
+    return replace(row, runs=tuple(runs))
 
 
 @pytest.mark.slow

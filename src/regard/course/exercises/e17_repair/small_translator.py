@@ -50,7 +50,7 @@ def translator(tell: Waiting = busy) -> Bundle:
 def _load(place: Path) -> Bundle:
     """The bundle, which reads sentences longer than those of its training, too."""
     bundle = load_bundle(place)
-    return bundle.that_reads(bundle.most_source)
+    return bundle.with_longest_source(bundle.most_source)
 
 
 def cache_home() -> Path:
