@@ -188,9 +188,8 @@ def _examples(rows: Sequence[Row], count: int) -> list[str]:
         if not several:
             break
         first = several[0][1]
-        wrote = [
-            [row.label, one["output"] if "output" in one else one["said"]] for row, one in several
-        ]  # "said": older
+        # Older records have "said".
+        wrote = [[row.label, one["output"] if "output" in one else one["said"]] for row, one in several]
         table = table_html("translations", ["variant", "wrote"], wrote, words=["wrote"])
         maps = side_by_side_html([(row.label, _map(one)) for row, one in several])
         parts.append(f'<h3 dir="auto">{escape(first["source"])} → {escape(first["target"])}</h3>{maps}{table}')
