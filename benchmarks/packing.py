@@ -48,7 +48,7 @@ class Vocabulary:
 
     @staticmethod
     def split(text: str) -> list[str]:
-        return [word.text for word in split_words(text.lower())]
+        return split_words(text.lower())
 
     def encode(self, text: str) -> list[int]:
         return [self.ids.get(word, 1) for word in self.split(text)]

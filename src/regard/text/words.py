@@ -2,7 +2,7 @@
 
 White space separates words; each punctuation mark is a word; an elided clitic ends with its apostrophe:
 
-    >>> [word.text for word in split_words("l'été, don't we?")]
+    >>> split_words("l'été, don't we?")
     ["l'", 'été', ',', "don't", 'we', '?']
     >>> join_words(["l'", "été", ",", "don't", "we", "?"])
     "l'été, don't we?"
@@ -16,7 +16,6 @@ together with its modifiers.
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from regard.text.special import UNKNOWN
@@ -30,15 +29,6 @@ APOSTROPHES: Final = "'’ʼ"
 CLITICS: Final = frozenset(["l", "d", "j", "t", "m", "s", "n", "c", "qu", "jusqu", "lorsqu", "puisqu", "quoiqu"])
 CLOSING: Final = frozenset(".,!?;:)]}…।॥،؛؟۔。、，！？；：）」』”")
 OPENING: Final = frozenset("([{¿¡（「『“")
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """`text` spans the characters from `start` to `end` (not included)."""
-
-    text: str
-    start: int
-    end: int
 
 
 # The text is first rewritten as one class letter for each character, then split by one expression over the classes:
@@ -95,7 +85,7 @@ _CHARACTER = re.compile(r"\S")
 
 
 def word_spans(text: str, splitting: Unit = "marks") -> list[tuple[int, int]]:
-    """The (start, end) of each word, or of each character; `split_words` without the objects."""
+    """The (start, end) of each word, or of each character; `split_words` gives their texts."""
     if splitting != "marks":
         found = _SPACED if splitting == "spaces" else _CHARACTER
         return [match.span() for match in found.finditer(text)]
@@ -121,9 +111,9 @@ def _split_clitics(text: str, start: int, end: int, spans: list[tuple[int, int]]
     return start, end
 
 
-def split_words(text: str, splitting: Unit = "marks") -> list[Word]:
+def split_words(text: str, splitting: Unit = "marks") -> list[str]:
     """The words of any text, in order, none of them empty."""
-    return [Word(text[start:end], start, end) for start, end in word_spans(text, splitting)]
+    return [text[start:end] for start, end in word_spans(text, splitting)]
 
 
 def join_words(words: Sequence[str], splitting: Splitting = "marks") -> str:

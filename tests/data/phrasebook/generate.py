@@ -43,7 +43,7 @@ def structures(pair: str, count: int) -> Iterator[Pair]:
 
 def plain(pair: Pair) -> dict[str, Any]:
     assert pair.links is not None
-    source, target = ([word.text for word in split_words(text)] for text in (pair.source, pair.target))
+    source, target = (split_words(text) for text in (pair.source, pair.target))
     assert join_words(source) == pair.source
     assert join_words(target) == pair.target
     sure, possible = sorted(pair.links.sure), sorted(pair.links.possible)

@@ -14,7 +14,7 @@ LANGUAGES = {"en": "English", "fr": "French", "hi": "Hindi"}
 def linked(pair: Pair) -> str:
     """`chat=cat était~sat`: each target word with the source words it links to, sure = and possible ~."""
     assert pair.links is not None
-    source, target = ([word.text for word in split_words(text)] for text in (pair.source, pair.target))
+    source, target = (split_words(text) for text in (pair.source, pair.target))
     shown = []
     for position, word in enumerate(target):
         sure = [source[s] for s, t in sorted(pair.links.sure) if t == position]
