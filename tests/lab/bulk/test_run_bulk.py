@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -34,6 +35,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = [{"text": text} for text in sentences[40:]] + [{"other": 1}]
     (root / "b.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return root
+
+
+@pytest.fixture
+def only_ray(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """One test at a time starts a cluster: RAY_ADDRESS=auto finds every cluster of the machine."""
+    pytest.importorskip("ray")
+    with locked(tmp_path_factory.getbasetemp().parent / "ray.lock"):
+        yield
 
 
 def contents(root: Path) -> dict[str, bytes]:
@@ -146,8 +155,8 @@ def test_a_second_process_reports_that_it_waits(folder: Path, tmp_path: Path) ->
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("only_ray")
 def test_errors_of_rays_workers_get_one_message(folder: Path, tmp_path: Path) -> None:
-    pytest.importorskip("ray")
     bulk = Bulk("demo-en-fr", str(folder / "b.jsonl"), str(tmp_path / "out"))
     fill_disk(bulk, folder)
     sampled = ["--beam", "3", "--temperature", "0.5", "--output", str(tmp_path / "sampled")]
@@ -175,11 +184,11 @@ def test_a_wrong_column_is_found_before_anything_is_translated(folder: Path, tmp
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("only_ray")
 @pytest.mark.parametrize("address", ["127.0.0.1:{free}", "ray://127.0.0.1:{free}", "auto", "nonsense"])
 def test_a_cluster_that_does_not_answer_gets_one_message_at_once(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
-    pytest.importorskip("ray")
     with socket.socket() as free:  # bound, but nobody listens
         free.bind(("127.0.0.1", 0))
         address = address.format(free=free.getsockname()[1])
@@ -193,8 +202,8 @@ def test_a_cluster_that_does_not_answer_gets_one_message_at_once(
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("only_ray")
 def test_ray_gives_the_same_result_after_a_worker_is_killed(tmp_path: Path) -> None:
-    pytest.importorskip("ray")
     sentences = [pair.source for pair in phrasebook.pairs("en-fr", "test", 2000)]
     (tmp_path / "in.txt").write_text("\n".join(sentences) + "\n", encoding="utf-8")
     bulk = Bulk("demo-en-fr", str(tmp_path / "in.txt"), str(tmp_path / "alone"), rows=50)
