@@ -225,11 +225,11 @@ def test_no_such_folder(tmp_path: Path, folder: Path, monkeypatch: pytest.Monkey
         Path(name).mkdir()
         (Path(name) / "manifest.json").write_text(content, encoding="utf-8")
     for path, hint in (
-        ("runs/deom", f"did you mean 'runs/demo'? {more}; here: runs/demo, runs/mine"),
-        ("demo", f"did you mean 'runs/demo'? {more}; here: runs/demo, runs/mine, theirs"),
-        ("their", f"did you mean 'theirs'? {more}; here: runs/demo, runs/mine, theirs"),
-        ("runs/zz", f"{package}; here: runs/demo, runs/mine"),
-        ("zz", f"{package}; here: runs/demo, runs/mine, theirs"),
+        ("runs/deom", f"did you mean 'runs/demo'? {more}; models found here: runs/demo, runs/mine"),
+        ("demo", f"did you mean 'runs/demo'? {more}; models found here: runs/demo, runs/mine, theirs"),
+        ("their", f"did you mean 'theirs'? {more}; models found here: runs/demo, runs/mine, theirs"),
+        ("runs/zz", f"{package}; models found here: runs/demo, runs/mine"),
+        ("zz", f"{package}; models found here: runs/demo, runs/mine, theirs"),
     ):
         with pytest.raises(BundleError) as caught:
             find_bundle(path)

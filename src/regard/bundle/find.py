@@ -74,7 +74,7 @@ def _nothing(path: Path) -> str:
     hint = "models" if near is None else f"did you mean '{known[near]}'? Models"
     hint += f" in the package: {', '.join(pretrained_names())}"
     if here:
-        hint += f"; here: {', '.join(map(str, here[:SHOWN]))}{' …' * (len(here) > SHOWN)}"
+        hint += f"; models found here: {', '.join(map(str, here[:SHOWN]))}{' …' * (len(here) > SHOWN)}"
     return f"no bundle at {path}: there is no such folder; {hint}"
 
 
